@@ -12,6 +12,7 @@
 //     methods, each resource with its SQL in store_*.go. Only transactions imports another one of these, receipts
 //   - settings: what a user prefers on all devices. sync: the changes that devices follow. tags: the names and colors of tags
 //   - attachments: files that users keep with transactions
+//   - export: the books of a user as a file, in several formats
 //   - posting: applies transactions to balances and totals, and defines the order of locks
 //   - request: dates, currencies and references to wallets and categories in requests. reads: the limit on expensive reads
 //
@@ -40,6 +41,7 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/attachments"
+	"github.com/coffer-budget/coffer/services/ledger/export"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
@@ -154,6 +156,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 
 	srv := rpc.NewServer(config.Config, verifier, log)
 	ledgerv1.RegisterLedgerServiceServer(srv, s)
+	ledgerv1.RegisterExportServiceServer(srv, export.New(book))
 	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: book})
 	ledgerv1.RegisterSyncServiceServer(srv, &sync.Server{Ledger: book, Cursors: cursors})
 	ledgerv1.RegisterTagServiceServer(srv, &tags.Server{Ledger: book})

@@ -113,6 +113,7 @@ var tags = map[string]string{
 	"changes":       "Everything that changed since a device last asked.",
 	"dashboard":     "Totals and analytics.",
 	"events":        "A live stream of changes, as server-sent events.",
+	"export":        "Downloads of the books for other programs.",
 	"invitations":   "Invitations to budgets of other users.",
 	"notifications": "What a user should not miss, such as a budget that reaches its limit.",
 	"receipts":      "The contents and images of uploaded receipts.",

@@ -100,7 +100,7 @@ func (p *cofferParser) line(text []byte, line int) (*Record, error) {
 	switch {
 	case object.Wallet != nil:
 		w := object.Wallet
-		account, err := p.in.account(cmp.Or(w.Name, w.ID))
+		account, err := p.in.account(p.key(cmp.Or(w.Name, w.ID)))
 		if err != nil {
 			return nil, err
 		}
@@ -118,6 +118,18 @@ func (p *cofferParser) line(text []byte, line int) (*Record, error) {
 		return &r, nil
 	}
 	return nil, nil
+}
+
+// key returns the key of the account of a new wallet: its name, with a number if another wallet has the same name.
+func (p *cofferParser) key(name string) string {
+	key := cut(spaces(name), maxName)
+	for n := 2; ; n++ {
+		if _, taken := p.in.keys[key]; !taken {
+			return key
+		}
+		// The number must fit into the key.
+		key = fmt.Sprintf("%s (%d)", cut(spaces(name), maxName-8), n)
+	}
 }
 
 // transaction converts a transaction.

@@ -55,7 +55,7 @@ const (
 	// The body is neither JSON nor, for receipts, multipart form data, or it is compressed.
 	Reason_UNSUPPORTED_MEDIA_TYPE Reason = 11
 	// A limit per time is exceeded: requests, wrong passwords, invitations in a day, 10 event streams of a user at one
-	// replica, or 32 searches and summaries of a user at once. `Retry-After` says when to try again.
+	// replica, an export of a user at a time, or 32 searches and summaries of a user at once. `Retry-After` says when to try again.
 	Reason_RATE_LIMITED Reason = 12
 	// There is no such path.
 	Reason_ROUTE_NOT_FOUND Reason = 13
@@ -194,6 +194,8 @@ const (
 	Reason_INVALID_TIME_ZONE Reason = 200
 	// The cursor is older than the records of deleted objects. Start again without a cursor.
 	Reason_SYNC_CURSOR_EXPIRED Reason = 201
+	// The format of an export is unknown or absent.
+	Reason_UNSUPPORTED_EXPORT_FORMAT Reason = 270
 )
 
 // Enum value maps for Reason.
@@ -279,6 +281,7 @@ var (
 		139: "INVITATION_LIMIT_REACHED",
 		200: "INVALID_TIME_ZONE",
 		201: "SYNC_CURSOR_EXPIRED",
+		270: "UNSUPPORTED_EXPORT_FORMAT",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":            0,
@@ -361,6 +364,7 @@ var (
 		"INVITATION_LIMIT_REACHED":      139,
 		"INVALID_TIME_ZONE":             200,
 		"SYNC_CURSOR_EXPIRED":           201,
+		"UNSUPPORTED_EXPORT_FORMAT":     270,
 	}
 )
 
@@ -450,7 +454,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xa8-\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xf0-\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -532,7 +536,8 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x14BUDGET_LIMIT_REACHED\x10\x8a\x01\x1a/\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18\"A user may own at most 200 budgets\x12[\n" +
 	"\x18INVITATION_LIMIT_REACHED\x10\x8b\x01\x1a<\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18/A user may have at most 100 pending invitations\x126\n" +
 	"\x11INVALID_TIME_ZONE\x10\xc8\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Invalid time zone\x12V\n" +
-	"\x13SYNC_CURSOR_EXPIRED\x10\xc9\x01\x1a<\xf8\xb6\x18\t\x80\xb7\x18\x9a\x03\x8a\xb7\x18/The cursor has expired; start again without one:I\n" +
+	"\x13SYNC_CURSOR_EXPIRED\x10\xc9\x01\x1a<\xf8\xb6\x18\t\x80\xb7\x18\x9a\x03\x8a\xb7\x18/The cursor has expired; start again without one\x12F\n" +
+	"\x19UNSUPPORTED_EXPORT_FORMAT\x10\x8e\x02\x1a&\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x19Unsupported export format:I\n" +
 	"\x04code\x12!.google.protobuf.EnumValueOptions\x18\xef\x86\x03 \x01(\x0e2\x10.google.rpc.CodeR\x04code:D\n" +
 	"\vhttp_status\x12!.google.protobuf.EnumValueOptions\x18\xf0\x86\x03 \x01(\x05R\n" +
 	"httpStatus:L\n" +

@@ -1,0 +1,113 @@
+package export
+
+import (
+	"cmp"
+	"encoding/csv"
+	"fmt"
+	"io"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/restjson"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// csvEncoder writes a table as RFC 4180 defines it, with a row per transaction, or per part of a split transaction.
+type csvEncoder struct {
+	out                 io.Writer
+	rows                *csv.Writer
+	bom                 bool
+	wallets, categories map[uuid.UUID]string
+}
+
+func newCSV(w io.Writer, req *ledgerv1.ExportTransactionsRequest) encoder {
+	rows := csv.NewWriter(w)
+	rows.UseCRLF = true
+	return &csvEncoder{out: w, rows: rows, bom: req.GetBom(), wallets: map[uuid.UUID]string{}, categories: map[uuid.UUID]string{}}
+}
+
+// columns are the names of the columns.
+var columns = []string{
+	"id", "date", "type", "amount", "currency", "wallet", "category", "payee", "description", "notes", "tags", "transfer_id",
+	"external_id", "split_of",
+}
+
+func (e *csvEncoder) begin(b books) error {
+	for _, w := range b.wallets {
+		e.wallets[w.ID] = w.Name
+	}
+	for _, c := range b.categories {
+		e.categories[c.ID] = c.Name
+	}
+	if e.bom {
+		if _, err := io.WriteString(e.out, "\ufeff"); err != nil {
+			return err
+		}
+	}
+	return e.rows.Write(columns)
+}
+
+func (e *csvEncoder) add(t entry) error {
+	if len(t.Splits) == 0 {
+		return e.write(t, part{id: t.ID.String(), amount: t.AmountMinor, category: t.CategoryID, externalID: t.ExternalID})
+	}
+	for i, s := range t.Splits {
+		p := part{
+			id: fmt.Sprintf("%s.%d", t.ID, i+1), amount: s.AmountMinor, category: &s.CategoryID, description: s.Description, of: t.ID.String(),
+		}
+		// An external id is unique in its wallet, so only one row has it.
+		if i == 0 {
+			p.externalID = t.ExternalID
+		}
+		if err := e.write(t, p); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (e *csvEncoder) end() error {
+	e.rows.Flush()
+	return e.rows.Error()
+}
+
+// part holds the cells of a row that differ between a transaction and its parts.
+type part struct {
+	id         string
+	amount     int64
+	category   *uuid.UUID
+	externalID *string
+	// description replaces the transaction's, unless it is empty.
+	description string
+	// of is the id of the transaction that the part belongs to.
+	of string
+}
+
+// write writes a row of t.
+func (e *csvEncoder) write(t entry, p part) error {
+	shown := t.Proto()
+	category, external := "", ""
+	if p.category != nil {
+		category = e.categories[*p.category]
+	}
+	if p.externalID != nil {
+		external = *p.externalID
+	}
+	return e.rows.Write([]string{
+		p.id, calendar.FormatTime(t.Date), shown.GetType(), money.CurrencyOf(t.Currency).Format(p.amount), t.Currency,
+		guard(e.wallets[t.WalletID]), guard(category), guard(t.Payee), guard(cmp.Or(p.description, t.Description)), guard(t.Notes),
+		guard(strings.Join(t.TagNames, ",")), shown.GetTransferId(), guard(external), p.of,
+	})
+}
+
+// guard returns a cell that a spreadsheet does not evaluate: a text that begins like a formula gets an apostrophe. Numbers stay as they
+// are.
+func guard(s string) string {
+	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) || restjson.IsNumber(s) {
+		return s
+	}
+	return "'" + s
+}

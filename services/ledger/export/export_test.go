@@ -1,0 +1,325 @@
+package export
+
+import (
+	"bytes"
+	"context"
+	"encoding/csv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/codes"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+	"github.com/coffer-budget/coffer/services/ledger/transactions"
+)
+
+// server serves the RPCs that the tests of this package call.
+type server struct {
+	*fixture.Service
+	*accounts.Accounts
+	*transactions.Transactions
+	*Exports
+}
+
+func setup(t testing.TB) (*server, fixture.User) {
+	t.Helper()
+	f := fixture.New(t)
+	s := &server{
+		Service: f, Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads), Exports: New(f.Ledger),
+	}
+	f.RPCs = rpcs{f, s.Accounts, s.Transactions}
+	s.Run(t.Context())
+	return s, s.NewUser(t.Context(), t)
+}
+
+// rpcs are the RPCs that the fixture calls.
+type rpcs struct {
+	*fixture.Service
+	*accounts.Accounts
+	*transactions.Transactions
+}
+
+// download receives a file.
+type download struct {
+	grpc.ServerStream
+	ctx    context.Context //nolint:containedctx // A stream has a context.
+	header *restv1.FileHeader
+	file   bytes.Buffer
+	// send is called before each piece. It may be nil.
+	send func() error
+}
+
+// Context implements grpc.ServerStream.
+func (d *download) Context() context.Context { return d.ctx }
+
+// Send receives a message.
+func (d *download) Send(m *ledgerv1.ExportTransactionsResponse) error {
+	if m.GetHeader() != nil {
+		d.header = m.GetHeader()
+		return nil
+	}
+	if d.send != nil {
+		if err := d.send(); err != nil {
+			return err
+		}
+	}
+	d.file.Write(m.GetContent())
+	return nil
+}
+
+// export returns the file of an export.
+func (s *server) export(ctx context.Context, t *testing.T, req *ledgerv1.ExportTransactionsRequest) *download {
+	t.Helper()
+	d := &download{ctx: ctx}
+	require.NoError(t, s.ExportTransactions(req, d))
+	return d
+}
+
+// table returns the rows of an export as CSV, without the heading.
+func (s *server) table(ctx context.Context, t *testing.T, req *ledgerv1.ExportTransactionsRequest) [][]string {
+	t.Helper()
+	req.Format = "csv"
+	rows, err := csv.NewReader(&s.export(ctx, t, req).file).ReadAll()
+	require.NoError(t, err)
+	require.Equal(t, columns, rows[0])
+	return rows[1:]
+}
+
+// transfer stores both legs of a transfer.
+func (s *server) transfer(u fixture.User, t *testing.T, out, in posting.Transaction) {
+	t.Helper()
+	id := s.NewID()
+	out.TransferID, in.TransferID, out.Date, in.Date = &id, &id, fixture.Today, fixture.Today
+	s.Record(u.Ctx, t, out, in)
+}
+
+// detailed creates a transaction with all details, one with splits and a transfer between currencies.
+func (s *server) detailed(t *testing.T, u fixture.User) {
+	t.Helper()
+	fun, bank := s.MakeCategory(u.Ctx, t, "Fun: and, games"), s.MakeWallet(u.Ctx, t, "=Bank", "JPY")
+	full := u.Spends("12.34")
+	full.Payee, full.Description, full.Notes = "-Corner \"Shop\"", "@SUM(A1)", "one\ntwo; three"
+	full.Tags, full.ExternalId = []string{"Trip", "Été 2026"}, "bank:1"
+	u.Create(t, full)
+	split := u.Spends("10.00")
+	split.CategoryId, split.Date, split.Description = "", "2026-03-13T10:00:00Z", "Market"
+	split.Splits = []*ledgerv1.Split{
+		{CategoryId: u.Category.String(), Amount: "11.00", Description: "Food"}, {CategoryId: fun.String(), Amount: "-1.00"},
+	}
+	u.Create(t, split)
+	s.transfer(u, t,
+		posting.Transaction{WalletID: u.Wallet, Currency: "EUR", AmountMinor: -333, Description: "Exchange"},
+		posting.Transaction{WalletID: bank, Currency: "JPY", AmountMinor: 1000, Description: "Exchange"})
+}
+
+func TestExportTransactionsAsCSV(t *testing.T) {
+	t.Parallel()
+	s, u := setup(t)
+	s.detailed(t, u)
+	d := s.export(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{Format: "csv", Bom: new(true)})
+	require.Equal(t, "coffer-2026-03-15.csv", d.header.GetFileName())
+	require.Equal(t, "text/csv; charset=utf-8", d.header.GetMediaType())
+	require.True(t, bytes.HasPrefix(d.file.Bytes(), []byte("\ufeffid,date,")))
+
+	rows := s.table(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{})
+	require.Len(t, rows, 5)
+	split := rows[0][13]
+	require.Equal(t, []string{
+		split + ".1", "2026-03-13T10:00:00.000Z", "expense", "-11.00", "EUR", "Cash", "Food", "", "Food", "", "", "", "", split,
+	}, rows[0])
+	require.Equal(t, []string{
+		split + ".2", "2026-03-13T10:00:00.000Z", "expense", "1.00", "EUR", "Cash", "Fun: and, games", "", "Market", "", "", "", "", split,
+	}, rows[1])
+	require.Equal(t, []string{
+		rows[2][0], "2026-03-14T00:00:00.000Z", "expense", "-12.34", "EUR", "Cash", "Food", `'-Corner "Shop"`, "'@SUM(A1)", "one\ntwo; three",
+		"Trip,Été 2026", "", "bank:1", "",
+	}, rows[2])
+	require.Equal(t, []string{"transfer", "-3.33", "EUR", "Cash"}, rows[3][2:6])
+	require.Equal(t, []string{"transfer", "1000", "JPY", "'=Bank"}, rows[4][2:6])
+	require.Equal(t, rows[3][11], rows[4][11])
+}
+
+func TestGuard(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"": "", "Food": "Food", "=1+1": "'=1+1", "+1": "'+1", "-1.50": "-1.50", "-1+2": "'-1+2", "@x": "'@x", "\t=1": "'\t=1", "a=b": "a=b",
+	} {
+		require.Equal(t, want, guard(text), text)
+	}
+}
+
+// TestExportTransactionsRoundTrip reads an export as an import does.
+func TestExportTransactionsRoundTrip(t *testing.T) {
+	t.Parallel()
+	s, u := setup(t)
+	s.detailed(t, u)
+	same := s.MakeWallet(u.Ctx, t, "Cash", "USD")
+	other := u.Spends("5")
+	other.WalletId, other.Currency, other.Type, other.Date = same.String(), "USD", new(posting.Income), "2026-03-16"
+	u.Create(t, other)
+	list, err := s.ListTransactions(u.Ctx, &ledgerv1.ListTransactionsRequest{Sort: new("date")})
+	require.NoError(t, err)
+
+	file, err := formats.Open(&s.export(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{Format: "json"}).file, formats.Options{})
+	require.NoError(t, err)
+	require.Equal(t, formats.Coffer, file.Format())
+	var records []formats.Record
+	for r, err := range file.Records() {
+		require.NoError(t, err)
+		require.Empty(t, r.Problem)
+		records = append(records, r)
+	}
+	require.Len(t, records, len(list.GetTransactions()))
+	wallets := map[string]bool{}
+	for i, want := range list.GetTransactions() {
+		got := records[i]
+		wallets[got.Account] = true
+		require.Equal(t, "coffer:"+want.GetId(), got.ExternalID)
+		require.Equal(t, want.GetCurrency(), got.Currency)
+		require.Equal(t, want.GetAmount(), got.Amount)
+		require.Equal(t, []string{want.GetPayee(), want.GetDescription(), want.GetNotes()}, []string{got.Payee, got.Description, got.Notes})
+		require.Equal(t, want.GetTags(), got.Tags)
+		require.Len(t, got.Splits, len(want.GetSplits()))
+		require.Equal(t, want.GetTransferId() != "", got.Transfer != nil)
+		if got.Transfer == nil && len(got.Splits) == 0 {
+			require.Equal(t, "Food", got.Category)
+		}
+	}
+	require.Len(t, wallets, 3, "two wallets with the same name remain two accounts")
+}
+
+func TestExportTransactionsFilters(t *testing.T) {
+	t.Parallel()
+	s, u := setup(t)
+	s.detailed(t, u)
+	stranger := s.NewUser(t.Context(), t)
+	stranger.Create(t, stranger.Spends("99"))
+	count := func(req *ledgerv1.ExportTransactionsRequest) int { return len(s.table(u.Ctx, t, req)) }
+	require.Equal(t, 5, count(&ledgerv1.ExportTransactionsRequest{}))
+	require.Equal(t, 4, count(&ledgerv1.ExportTransactionsRequest{WalletId: []string{u.Wallet.String()}}))
+	require.Equal(t, 3, count(&ledgerv1.ExportTransactionsRequest{CategoryId: []string{u.Category.String()}}))
+	require.Equal(t, 1, count(&ledgerv1.ExportTransactionsRequest{Tag: []string{"unknown", "éTÉ 2026"}}))
+	require.Equal(t, 3, count(&ledgerv1.ExportTransactionsRequest{From: new("2026-03-14")}))
+	require.Equal(t, 3, count(&ledgerv1.ExportTransactionsRequest{To: new("2026-03-14")}))
+
+	for name, c := range map[string]struct {
+		req  *ledgerv1.ExportTransactionsRequest
+		want *apierr.Error
+	}{
+		"no format":                 {&ledgerv1.ExportTransactionsRequest{}, errUnsupportedFormat},
+		"an unknown format":         {&ledgerv1.ExportTransactionsRequest{Format: "xlsx"}, errUnsupportedFormat},
+		"a malformed wallet":        {&ledgerv1.ExportTransactionsRequest{Format: "csv", WalletId: []string{"x"}}, request.ErrInvalidWalletID},
+		"another user's wallet":     {&ledgerv1.ExportTransactionsRequest{Format: "csv", WalletId: []string{stranger.Wallet.String()}}, request.ErrWalletNotFound},
+		"another user's category":   {&ledgerv1.ExportTransactionsRequest{Format: "csv", CategoryId: []string{stranger.Category.String()}}, request.ErrCategoryNotFound},
+		"an invalid date":           {&ledgerv1.ExportTransactionsRequest{Format: "csv", From: new("yesterday")}, request.ErrInvalidDate},
+		"a window that ends before": {&ledgerv1.ExportTransactionsRequest{Format: "csv", From: new("2026-03-14"), To: new("2026-03-13")}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
+		"an invalid tag":            {&ledgerv1.ExportTransactionsRequest{Format: "csv", Tag: []string{"a,b"}}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
+	} {
+		d := &download{ctx: u.Ctx}
+		require.ErrorIs(t, s.ExportTransactions(c.req, d), c.want, name)
+		require.Nil(t, d.header, name)
+	}
+}
+
+// TestExportTransactionsInPages exports more transactions than a statement reads. Many have the same date.
+func TestExportTransactionsInPages(t *testing.T) {
+	t.Parallel()
+	s, u := setup(t)
+	ts := make([]posting.Transaction, 2*pageSize+1)
+	for i := range ts {
+		ts[i] = posting.Transaction{
+			WalletID: u.Wallet, CategoryID: &u.Category, Currency: "EUR", AmountMinor: int64(i + 1), Date: fixture.Today.AddDate(0, 0, -i/3000),
+		}
+	}
+	s.Record(u.Ctx, t, ts...)
+	rows := s.table(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{})
+	require.Len(t, rows, len(ts))
+	ids := map[string]bool{}
+	for i, row := range rows {
+		ids[row[0]] = true
+		if i > 0 {
+			require.LessOrEqual(t, rows[i-1][1], row[1])
+		}
+	}
+	require.Len(t, ids, len(ts))
+}
+
+// TestExportTransactionsOfASlowClient starts an export whose client stops receiving. Until the stream is canceled, the user cannot
+// start another export, and other users can. The cancellation ends the query.
+func TestExportTransactionsOfASlowClient(t *testing.T) {
+	t.Parallel()
+	s, u := setup(t)
+	u.Create(t, u.Spends("1"))
+	ctx, cancel := context.WithCancel(u.Ctx)
+	defer cancel()
+	stopped := make(chan struct{})
+	slow := &download{ctx: ctx, send: func() error {
+		close(stopped)
+		<-ctx.Done()
+		return ctx.Err()
+	}}
+	result := make(chan error, 1)
+	go func() { result <- s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "csv"}, slow) }()
+	select {
+	case <-stopped:
+	case err := <-result:
+		require.NoError(t, err)
+	}
+	require.ErrorIs(t, s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "json"}, &download{ctx: u.Ctx}), errExportRunning)
+	other := s.NewUser(t.Context(), t)
+	require.Empty(t, s.table(other.Ctx, t, &ledgerv1.ExportTransactionsRequest{}))
+
+	cancel()
+	require.ErrorIs(t, <-result, context.Canceled)
+	require.Eventually(t, func() bool {
+		return s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "csv"}, &download{ctx: u.Ctx}) == nil
+	}, time.Minute, time.Millisecond)
+}
+
+// TestExportTransactionsIsASnapshot creates a transaction while an export runs. The export does not contain it.
+func TestExportTransactionsIsASnapshot(t *testing.T) {
+	t.Parallel()
+	s, u := setup(t)
+	u.Create(t, u.Spends("1"))
+	d := &download{ctx: u.Ctx}
+	during := &snapshotted{download: d, between: func() { u.Create(t, u.Spends("2")) }}
+	require.NoError(t, s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "csv"}, during))
+	require.Equal(t, 2, bytes.Count(d.file.Bytes(), []byte("\r\n")))
+}
+
+// snapshotted calls between after the header, which is sent after the snapshot was taken.
+type snapshotted struct {
+	*download
+	between func()
+}
+
+// Send receives a message.
+func (d *snapshotted) Send(m *ledgerv1.ExportTransactionsResponse) error {
+	if m.GetHeader() != nil {
+		d.between()
+	}
+	return d.download.Send(m)
+}
+
+// TestExportTransactionsAtTheLimit rejects an export while the replica has its maximum.
+func TestExportTransactionsAtTheLimit(t *testing.T) {
+	t.Parallel()
+	s, u := setup(t)
+	for range maxRunning {
+		s.running <- struct{}{}
+	}
+	require.ErrorIs(t, s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "csv"}, &download{ctx: u.Ctx}), apierr.Unavailable)
+	<-s.running
+	require.Empty(t, s.table(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{}))
+}
+

@@ -1,0 +1,84 @@
+package export
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// The maximum numbers of ids and tags in a filter are those of the list of transactions.
+const (
+	maxFilterIDs  = 100
+	maxFilterTags = 200
+)
+
+// filter selects the transactions of an export. Absent conditions are zero.
+type filter struct {
+	owner               uuid.UUID
+	wallets, categories []uuid.UUID
+	tags                []string
+	// from is inclusive and end exclusive.
+	from, end *time.Time
+	// after is the last transaction of the previous page, nil for the first page.
+	after *position
+}
+
+// position is the place of a transaction in an export.
+type position struct {
+	date time.Time
+	id   uuid.UUID
+}
+
+// parse validates a request as the list of transactions does, and adds all problems to one error.
+func parse(req *ledgerv1.ExportTransactionsRequest) (filter, error) {
+	var p apierr.Problems
+	if _, ok := supported[req.GetFormat()]; !ok {
+		p.Add(errUnsupportedFormat.With("format", "must be csv or json"))
+	}
+	f := filter{
+		wallets:    parseIDs(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
+		categories: parseIDs(&p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID),
+		tags:       parseTags(&p, req.GetTag()),
+	}
+	if req.From != nil {
+		f.from = new(request.ParseBound(&p, "from", req.GetFrom(), false))
+	}
+	if req.To != nil {
+		f.end = new(request.ParseBound(&p, "to", req.GetTo(), true))
+	}
+	if f.from != nil && f.end != nil && !p.Has(request.ErrInvalidDate) && !f.from.Before(*f.end) {
+		p.Field(&apierr.Field{Name: "from", Message: "must not be after to"})
+	}
+	return f, p.Err()
+}
+
+// parseIDs parses at most maxFilterIDs ids.
+func parseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.Error) []uuid.UUID {
+	if len(ss) > maxFilterIDs {
+		p.Field(&apierr.Field{Name: field, Message: fmt.Sprintf("must be at most %d ids", maxFilterIDs)})
+		return nil
+	}
+	return request.ParseIDs(p, field, ss, malformed)
+}
+
+// parseTags parses at most maxFilterTags names of tags.
+func parseTags(p *apierr.Problems, names []string) []string {
+	if len(names) > maxFilterTags {
+		p.Field(&apierr.Field{Name: "tag", Message: fmt.Sprintf("must be at most %d names", maxFilterTags)})
+		return nil
+	}
+	var tags []string
+	for _, s := range names {
+		name, problem := text.Tag("tag", s)
+		p.Field(problem)
+		tags = append(tags, name)
+	}
+	return tags
+}
+

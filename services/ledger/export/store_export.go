@@ -1,0 +1,171 @@
+package export
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// pageSize is the number of transactions that a statement of an export reads.
+const pageSize = 2000
+
+// wallet is a row of wallets.
+type wallet struct {
+	ID       uuid.UUID
+	Name     string
+	Currency string
+	// InitialMinor is the opening balance in minor units of Currency.
+	InitialMinor int64 `db:"initial_minor"`
+	// Opened is the creation of the wallet, or its first transaction if that is earlier.
+	Opened time.Time
+	// Selected is false if a filter excludes the wallet.
+	Selected bool
+	// shown is the wallet as the API shows it.
+	shown *ledgerv1.Wallet `db:"-"`
+}
+
+// category is a category of the owner.
+type category struct {
+	ID   uuid.UUID
+	Name string
+	// shown is the category as the API shows it.
+	shown *ledgerv1.Category
+}
+
+// tryLock locks the exports of an owner until the database transaction ends. It returns false if another export has the lock.
+func tryLock(ctx context.Context, q pg.Querier, owner uuid.UUID) (bool, error) {
+	type row struct{ Locked bool }
+	r, err := pg.One[row](ctx, q, `SELECT pg_try_advisory_xact_lock(hashtext('export'), hashtext($1)) AS locked`, owner.String())
+	if err != nil {
+		return false, fmt.Errorf("locking the exports of %s: %w", owner, err)
+	}
+	return r.Locked, nil
+}
+
+// selectWallets returns all wallets of the owner in the order of their creation.
+func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]wallet, error) {
+	wallets, err := pg.All[wallet](ctx, q, `
+		SELECT w.id, w.name, w.currency, w.initial_minor, least(w.created_at, first.date) AS opened,
+			cardinality($2::uuid[]) = 0 OR w.id = ANY($2) AS selected
+		FROM wallets w
+		LEFT JOIN LATERAL (
+			SELECT t.date FROM transactions t WHERE t.owner_id = w.owner_id AND t.wallet_id = w.id ORDER BY t.date LIMIT 1
+		) AS first ON true
+		WHERE w.owner_id = $1
+		ORDER BY w.created_at, w.id`, f.owner, notNull(f.wallets))
+	if err != nil {
+		return nil, fmt.Errorf("selecting the wallets of %s: %w", f.owner, err)
+	}
+	return wallets, nil
+}
+
+// matches is the condition for the transactions t of a filter.
+const matches = `t.owner_id = $1
+	AND (cardinality($2::uuid[]) = 0 OR t.wallet_id = ANY($2))
+	AND (cardinality($3::uuid[]) = 0 OR t.category_id = ANY($3) OR t.split_count > 0 AND EXISTS (
+		SELECT FROM splits s WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id AND s.category_id = ANY($3)))
+	AND (cardinality($4::text[]) = 0 OR t.tags && $4)
+	AND ($5::timestamptz IS NULL OR t.date >= $5)
+	AND ($6::timestamptz IS NULL OR t.date < $6)`
+
+// arguments returns the parameters of matches. tags are the keys of the tags.
+func (f filter) arguments() []any {
+	return []any{f.owner, notNull(f.wallets), notNull(f.categories), notNull(f.tags), f.from, f.end}
+}
+
+// notNull returns an empty slice for nil, because a nil slice is NULL in SQL.
+func notNull[T any](s []T) []T {
+	if s == nil {
+		return []T{}
+	}
+	return s
+}
+
+// selectPage returns the next pageSize transactions with their details and other legs.
+func selectPage(ctx context.Context, q pg.Querier, f filter) ([]entry, error) {
+	after := position{}
+	if f.after != nil {
+		after = *f.after
+	}
+	ts, err := pg.All[posting.Transaction](ctx, q, fmt.Sprintf(`
+		SELECT %s
+		FROM transactions t
+		WHERE %s AND (t.date, t.id) > (coalesce($7::timestamptz, '-infinity'), $8::uuid)
+		ORDER BY t.date, t.id
+		LIMIT %d`, posting.TransactionColumns, matches, pageSize), append(f.arguments(), nullTime(f.after), after.id)...)
+	if err != nil {
+		return nil, fmt.Errorf("selecting transactions to export: %w", err)
+	}
+	if err := posting.AddDetails(ctx, q, f.owner, ts); err != nil {
+		return nil, err
+	}
+	return addLegs(ctx, q, f, ts)
+}
+
+// nullTime returns the date of a position, and nil without one.
+func nullTime(p *position) *time.Time {
+	if p == nil {
+		return nil
+	}
+	return &p.date
+}
+
+// addLegs returns ts with the other legs of transfers. Without a transfer it runs no query.
+func addLegs(ctx context.Context, q pg.Querier, f filter, ts []posting.Transaction) ([]entry, error) {
+	type row struct {
+		posting.Transaction
+		Exported bool
+	}
+	var transfers []uuid.UUID
+	for _, t := range ts {
+		if t.TransferID != nil {
+			transfers = append(transfers, *t.TransferID)
+		}
+	}
+	legs := map[uuid.UUID][]row{}
+	if len(transfers) > 0 {
+		rows, err := pg.All[row](ctx, q, fmt.Sprintf(`
+			SELECT %s, %s AS exported
+			FROM transactions t
+			WHERE t.owner_id = $1 AND t.transfer_id = ANY($7)`, posting.TransactionColumns, matches), append(f.arguments(), transfers)...)
+		if err != nil {
+			return nil, fmt.Errorf("selecting the legs of %d transfers: %w", len(transfers), err)
+		}
+		for _, r := range rows {
+			legs[*r.TransferID] = append(legs[*r.TransferID], r)
+		}
+	}
+	entries := make([]entry, len(ts))
+	for i, t := range ts {
+		entries[i].Transaction = t
+		if t.TransferID == nil {
+			continue
+		}
+		for _, leg := range legs[*t.TransferID] {
+			if leg.ID != t.ID {
+				entries[i].other, entries[i].otherExported = &leg.Transaction, leg.Exported
+			}
+		}
+	}
+	return entries, nil
+}
+
+// selectTagKeys returns the keys of the names of tags.
+func selectTagKeys(ctx context.Context, q pg.Querier, names []string) ([]string, error) {
+	type row struct{ Key string }
+	rows, err := pg.All[row](ctx, q, `SELECT `+posting.TagKeySQL("name")+` AS key FROM unnest($1::text[]) AS n (name)`, names)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the keys of %d tags: %w", len(names), err)
+	}
+	keys := make([]string, len(rows))
+	for i, r := range rows {
+		keys[i] = r.Key
+	}
+	return keys, nil
+}

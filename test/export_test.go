@@ -1,0 +1,44 @@
+package test
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+func TestExport(t *testing.T) {
+	t.Parallel()
+	u, stranger := newUser(t), newUser(t)
+	wallet, category := u.wallet("EUR", "10"), u.category("Food")
+	id := u.spend(wallet, category, "2.50")
+
+	table := u.get("/api/v1/export/transactions?format=csv&walletId=" + wallet)
+	require.Equal(t, http.StatusOK, table.status, "%s", table.raw)
+	require.Equal(t, "text/csv; charset=utf-8", table.header.Get("Content-Type"))
+	require.Regexp(t, `^attachment; filename=coffer-\d{4}-\d\d-\d\d\.csv$`, table.header.Get("Content-Disposition"))
+	require.Equal(t, "id,date,type,amount,currency,wallet,category,payee,description,notes,tags,transfer_id,external_id,split_of\r\n"+
+		id+",2026-03-14T00:00:00.000Z,expense,-2.50,EUR,Cash,Food,,,,,,,\r\n", string(table.raw))
+
+	objects := u.get("/api/v1/export/transactions?format=json")
+	require.Equal(t, "application/x-ndjson", objects.header.Get("Content-Type"))
+	lines := strings.Split(strings.TrimSpace(string(objects.raw)), "\n")
+	require.Len(t, lines, 3)
+	for i, want := range []string{`{"wallet":{"id":"` + wallet, `{"category":{"id":"` + category, `{"transaction":{"id":"` + id} {
+		require.True(t, strings.HasPrefix(lines[i], want), lines[i])
+	}
+
+	none := stranger.get("/api/v1/export/transactions?format=json")
+	require.Equal(t, http.StatusOK, none.status)
+	require.Empty(t, none.raw)
+	stranger.get("/api/v1/export/transactions?format=csv&walletId="+wallet).fails(404, "WALLET_NOT_FOUND").blames("walletId")
+	stranger.get("/api/v1/export/transactions?format=csv&categoryId="+category).fails(404, "INVALID_CATEGORY_EXIST_PARAMS").blames("categoryId")
+	u.get("/api/v1/export/transactions").fails(400, "UNSUPPORTED_EXPORT_FORMAT").blames("format")
+	u.get("/api/v1/export/transactions?format=xlsx").fails(400, "UNSUPPORTED_EXPORT_FORMAT").blames("format")
+	u.get("/api/v1/export/transactions?format=csv&walletId=x").fails(400, "WALLET_NOT_FOUND").blames("walletId")
+	u.get("/api/v1/export/transactions?format=csv&from=x").fails(400, "INVALID_TRANSACTION_DATE").blames("from")
+	u.get("/api/v1/export/transactions?format=csv&tag=a%2Cb").fails(400, "VALIDATION_ERROR").blames("tag")
+	anonymous := &user{t: t}
+	anonymous.get("/api/v1/export/transactions?format=csv").fails(401, "UNAUTHORIZED")
+}

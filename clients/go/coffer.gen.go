@@ -2425,12 +2425,13 @@ type ChangePasswordResultCode string
 
 // Changes Changes are whole objects, as their own operations return them. An object that changes while a client reads pages appears again.
 //
-// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type Changes struct {
 	Categories []Category `json:"categories"`
 
 	// Settings Absent if the settings did not change.
 	Settings     *Settings     `json:"settings,omitempty"`
+	Tags         []FollowedTag `json:"tags"`
 	Transactions []Transaction `json:"transactions"`
 
 	// Wallets Wallets that changed, and the wallets of the changed and deleted transactions, because their balances changed. The limit of the page does not count the latter.
@@ -3035,6 +3036,18 @@ type FilterTotals struct {
 	Income json.Number `json:"income"`
 }
 
+// FollowedTag FollowedTag is a tag without the number of its transactions, which a device counts itself.
+type FollowedTag struct {
+	// Color #RRGGBB. Absent if there is none.
+	Color *string `json:"color,omitempty"`
+
+	// Key Name in lower case. It identifies the tag, also in deleted.
+	Key string `json:"key"`
+
+	// Name As the user first wrote it.
+	Name string `json:"name"`
+}
+
 // GetBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_FETCHED","message":"Budget fetched"}
 type GetBudgetResult struct {
 	// Budget Budget is a limit on spending, which is renewed in every window of its period.
@@ -3356,11 +3369,11 @@ type ListCategoriesResult struct {
 // ListCategoriesResultCode The result of the operation, for programs.
 type ListCategoriesResultCode string
 
-// ListChangesResult Example: {"changes":{"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]},"code":"CHANGES_FETCHED","deleted":[],"message":"Changes fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
+// ListChangesResult Example: {"changes":{"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]},"code":"CHANGES_FETCHED","deleted":[],"message":"Changes fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
 type ListChangesResult struct {
 	// Changes Changes are whole objects, as their own operations return them. An object that changes while a client reads pages appears again.
 	//
-	// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+	// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 	Changes Changes `json:"changes"`
 
 	// Code The result of the operation, for programs.

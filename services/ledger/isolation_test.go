@@ -28,6 +28,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
+	"github.com/coffer-budget/coffer/services/ledger/sync"
 	"github.com/coffer-budget/coffer/services/ledger/tags"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 )
@@ -84,6 +85,7 @@ type isolated struct {
 	server
 	env      *fixture.Service
 	settings *settings.Server
+	changes  *sync.Server
 	tags     *tags.Server
 	db       *pgxpool.Pool
 	user     fixture.User
@@ -114,7 +116,7 @@ func newIsolated(t *testing.T) *isolated {
 		return id
 	}
 	f.Ledger.NewID = f.NewID
-	s := &isolated{env: f, settings: &settings.Server{Ledger: f.Ledger}, tags: &tags.Server{Ledger: f.Ledger}, db: db, server: server{
+	s := &isolated{env: f, settings: &settings.Server{Ledger: f.Ledger}, changes: &sync.Server{Ledger: f.Ledger, Cursors: f.Cursors}, tags: &tags.Server{Ledger: f.Ledger}, db: db, server: server{
 		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
 		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
 		Receipts: &receipts.Receipts{
@@ -310,6 +312,8 @@ func (s *isolated) read(ctx context.Context, wallets []string, category string) 
 		req.Include = []string{"totals"}
 		s.record(s.ListTransactions(ctx, req))
 	}
+	s.record(s.changes.ListChanges(ctx, &ledgerv1.ListChangesRequest{}))
+	s.record(s.changes.ListChanges(ctx, &ledgerv1.ListChangesRequest{Limit: new(int32(3))}))
 	s.record(s.settings.GetSettings(ctx, &ledgerv1.GetSettingsRequest{}))
 	s.record(s.tags.ListTags(ctx, &ledgerv1.ListTagsRequest{}))
 	s.record(s.GetReceipt(ctx, &ledgerv1.GetReceiptRequest{Id: s.receipt}))

@@ -72,6 +72,9 @@ func (m *mirror) page(ctx context.Context, limit int32) (bool, error) {
 	for _, x := range c.GetTransactions() {
 		m.objects["transaction "+x.GetId()] = x
 	}
+	for _, x := range c.GetTags() {
+		m.objects["tag "+x.GetKey()] = x
+	}
 	if c.Settings != nil {
 		m.objects["settings"] = c.GetSettings()
 	}

@@ -99,6 +99,38 @@ func selectCategories(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after pos
 	return entries, err
 }
 
+// selectTags returns the tags that changed after a position.
+func selectTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
+	type row struct {
+		Key, Name, Color string
+		Seq              int64
+	}
+	seq, key := after.Seq, ""
+	switch {
+	case after.List > tagList:
+		seq++
+	case after.List == tagList:
+		key = after.ID
+	}
+	rows, err := pg.All[row](ctx, tx, `
+		SELECT key, name, color, seq
+		FROM tags
+		WHERE owner_id = $1 AND seq >= $2 AND (seq > $2 OR key > ($3 COLLATE "C"))
+		ORDER BY seq, key COLLATE "C"
+		LIMIT $4`, owner, seq, key, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting changed tags: %w", err)
+	}
+	entries := make([]entry, len(rows))
+	for i, r := range rows {
+		entries[i] = entry{
+			position: position{Seq: r.Seq, List: tagList, ID: r.Key},
+			message:  &ledgerv1.FollowedTag{Key: r.Key, Name: r.Name, Color: r.Color},
+		}
+	}
+	return entries, nil
+}
+
 // selectTransactions returns the transactions that changed after a position, with their splits and tags.
 func selectTransactions(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	ts, places, err := posting.ChangedTransactions(ctx, tx, owner, after.in(transactionList), limit)

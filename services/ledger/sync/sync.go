@@ -58,7 +58,7 @@ type position struct {
 	// Seq, List and ID are those of the last entry, or complete if the client has all changes up to Seq.
 	Seq  int64 `json:"s"`
 	List list  `json:"l"`
-	// ID is the id of an object. It is empty for settings, and has the kind and the id of a tombstone.
+	// ID is the id of an object. It is empty for settings, is the key of a tag, and has the kind and the id of a tombstone.
 	ID string `json:"i"`
 	// Start is the owner's number at the first page of a copy. The client has never received an object that was deleted before.
 	Start int64 `json:"f"`
@@ -71,6 +71,7 @@ const (
 	settingsList list = iota + 1
 	walletList
 	categoryList
+	tagList
 	transactionList
 	tombstoneList
 	// complete follows all entries of a number.
@@ -223,7 +224,7 @@ func pageLength(entries []entry, limit int) int {
 func selectEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	var entries []entry
 	for _, read := range []func(context.Context, pgx.Tx, uuid.UUID, position, int) ([]entry, error){
-		selectSettings, selectWallets, selectCategories, selectTransactions, selectTombstones,
+		selectSettings, selectWallets, selectCategories, selectTags, selectTransactions, selectTombstones,
 	} {
 		more, err := read(ctx, tx, owner, after, limit)
 		if err != nil {
@@ -248,6 +249,8 @@ func add(ctx context.Context, tx pgx.Tx, owner uuid.UUID, entries []entry, resp 
 			has[m.GetId()] = true
 		case *ledgerv1.Category:
 			resp.Changes.Categories = append(resp.Changes.Categories, m)
+		case *ledgerv1.FollowedTag:
+			resp.Changes.Tags = append(resp.Changes.Tags, m)
 		case *ledgerv1.Transaction:
 			resp.Changes.Transactions = append(resp.Changes.Transactions, m)
 		case *ledgerv1.Tombstone:

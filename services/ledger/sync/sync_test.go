@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
@@ -76,6 +77,41 @@ func TestListChanges(t *testing.T) {
 	fresh.follow(u.Ctx, t, 2)
 	fresh.requireEqual(u.Ctx, t)
 	require.Equal(t, 4, fresh.received, "a new copy has no deleted objects")
+}
+
+// TestListChangesOfTags follows tags that are created, renamed and deleted.
+func TestListChangesOfTags(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	u := s.NewUser(t.Context(), t)
+	tagged := u.Spends("1")
+	tagged.Tags = []string{"Trip", "Work", "Äpfel"}
+	u.Create(t, tagged)
+	tags := func(m *mirror) (names []string) {
+		for key, x := range m.objects {
+			if tag, ok := x.(*ledgerv1.FollowedTag); ok {
+				require.Equal(t, "tag "+tag.GetKey(), key)
+				names = append(names, tag.GetName())
+			}
+		}
+		return names
+	}
+	m := newMirror(s)
+	m.follow(u.Ctx, t, 1)
+	require.ElementsMatch(t, []string{"Trip", "Work", "Äpfel"}, tags(m))
+	err := pg.InTx(u.Ctx, s.DB, func(tx pgx.Tx) error {
+		if err := posting.ShareOwner(u.Ctx, tx, u.ID); err != nil {
+			return err
+		}
+		if _, err := tx.Exec(u.Ctx, `DELETE FROM tags WHERE owner_id = $1 AND key = 'trip'`, u.ID); err != nil {
+			return err
+		}
+		_, err := tx.Exec(u.Ctx, `UPDATE tags SET name = 'WORK' WHERE owner_id = $1 AND key = 'work'`, u.ID)
+		return err
+	})
+	require.NoError(t, err)
+	m.follow(u.Ctx, t, 1)
+	require.ElementsMatch(t, []string{"WORK", "Äpfel"}, tags(m))
 }
 
 // TestListChangesOfPreviousRelease writes as a replica of the previous release does: without a number.

@@ -163,7 +163,8 @@ type Changes struct {
 	Categories   []*Category    `protobuf:"bytes,2,rep,name=categories,proto3" json:"categories,omitempty"`
 	Transactions []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
 	// Absent if the settings did not change.
-	Settings      *Settings `protobuf:"bytes,4,opt,name=settings,proto3,oneof" json:"settings,omitempty"`
+	Settings      *Settings      `protobuf:"bytes,4,opt,name=settings,proto3,oneof" json:"settings,omitempty"`
+	Tags          []*FollowedTag `protobuf:"bytes,6,rep,name=tags,proto3" json:"tags,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -226,6 +227,77 @@ func (x *Changes) GetSettings() *Settings {
 	return nil
 }
 
+func (x *Changes) GetTags() []*FollowedTag {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+// FollowedTag is a tag without the number of its transactions, which a device counts itself.
+type FollowedTag struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name in lower case. It identifies the tag, also in deleted.
+	Key string `protobuf:"bytes,1,opt,name=key,proto3" json:"key,omitempty"`
+	// As the user first wrote it.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// #RRGGBB. Absent if there is none.
+	Color         string `protobuf:"bytes,3,opt,name=color,proto3" json:"color,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *FollowedTag) Reset() {
+	*x = FollowedTag{}
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *FollowedTag) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*FollowedTag) ProtoMessage() {}
+
+func (x *FollowedTag) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use FollowedTag.ProtoReflect.Descriptor instead.
+func (*FollowedTag) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_sync_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *FollowedTag) GetKey() string {
+	if x != nil {
+		return x.Key
+	}
+	return ""
+}
+
+func (x *FollowedTag) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *FollowedTag) GetColor() string {
+	if x != nil {
+		return x.Color
+	}
+	return ""
+}
+
 // Tombstone is a deleted object.
 type Tombstone struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -241,7 +313,7 @@ type Tombstone struct {
 
 func (x *Tombstone) Reset() {
 	*x = Tombstone{}
-	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[3]
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -253,7 +325,7 @@ func (x *Tombstone) String() string {
 func (*Tombstone) ProtoMessage() {}
 
 func (x *Tombstone) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[3]
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -266,7 +338,7 @@ func (x *Tombstone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tombstone.ProtoReflect.Descriptor instead.
 func (*Tombstone) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_sync_proto_rawDescGZIP(), []int{3}
+	return file_coffer_ledger_v1_sync_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Tombstone) GetKind() string {
@@ -305,7 +377,7 @@ type ChangesPagination struct {
 
 func (x *ChangesPagination) Reset() {
 	*x = ChangesPagination{}
-	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[4]
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -317,7 +389,7 @@ func (x *ChangesPagination) String() string {
 func (*ChangesPagination) ProtoMessage() {}
 
 func (x *ChangesPagination) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[4]
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -330,7 +402,7 @@ func (x *ChangesPagination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangesPagination.ProtoReflect.Descriptor instead.
 func (*ChangesPagination) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_sync_proto_rawDescGZIP(), []int{4}
+	return file_coffer_ledger_v1_sync_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *ChangesPagination) GetLimit() int32 {
@@ -370,15 +442,20 @@ const file_coffer_ledger_v1_sync_proto_rawDesc = "" +
 	"\adeleted\x18\x04 \x03(\v2\x1b.coffer.ledger.v1.TombstoneR\adeleted\x12C\n" +
 	"\n" +
 	"pagination\x18\x05 \x01(\v2#.coffer.ledger.v1.ChangesPaginationR\n" +
-	"pagination\"\x86\x02\n" +
+	"pagination\"\xb9\x02\n" +
 	"\aChanges\x122\n" +
 	"\awallets\x18\x01 \x03(\v2\x18.coffer.ledger.v1.WalletR\awallets\x12:\n" +
 	"\n" +
 	"categories\x18\x02 \x03(\v2\x1a.coffer.ledger.v1.CategoryR\n" +
 	"categories\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x12;\n" +
-	"\bsettings\x18\x04 \x01(\v2\x1a.coffer.ledger.v1.SettingsH\x00R\bsettings\x88\x01\x01B\v\n" +
-	"\t_settings\"X\n" +
+	"\bsettings\x18\x04 \x01(\v2\x1a.coffer.ledger.v1.SettingsH\x00R\bsettings\x88\x01\x01\x121\n" +
+	"\x04tags\x18\x06 \x03(\v2\x1d.coffer.ledger.v1.FollowedTagR\x04tagsB\v\n" +
+	"\t_settings\"O\n" +
+	"\vFollowedTag\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
+	"\x05color\x18\x03 \x01(\tB\x04\xf8\xb5\x18\x01R\x05color\"X\n" +
 	"\tTombstone\x12\x12\n" +
 	"\x04kind\x18\x01 \x01(\tR\x04kind\x12\x18\n" +
 	"\x02id\x18\x02 \x01(\tB\bʶ\x18\x04noneR\x02id\x12\x1d\n" +
@@ -405,33 +482,35 @@ func file_coffer_ledger_v1_sync_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_sync_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_sync_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_coffer_ledger_v1_sync_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_coffer_ledger_v1_sync_proto_goTypes = []any{
 	(*ListChangesRequest)(nil),  // 0: coffer.ledger.v1.ListChangesRequest
 	(*ListChangesResponse)(nil), // 1: coffer.ledger.v1.ListChangesResponse
 	(*Changes)(nil),             // 2: coffer.ledger.v1.Changes
-	(*Tombstone)(nil),           // 3: coffer.ledger.v1.Tombstone
-	(*ChangesPagination)(nil),   // 4: coffer.ledger.v1.ChangesPagination
-	(*Wallet)(nil),              // 5: coffer.ledger.v1.Wallet
-	(*Category)(nil),            // 6: coffer.ledger.v1.Category
-	(*Transaction)(nil),         // 7: coffer.ledger.v1.Transaction
-	(*Settings)(nil),            // 8: coffer.ledger.v1.Settings
+	(*FollowedTag)(nil),         // 3: coffer.ledger.v1.FollowedTag
+	(*Tombstone)(nil),           // 4: coffer.ledger.v1.Tombstone
+	(*ChangesPagination)(nil),   // 5: coffer.ledger.v1.ChangesPagination
+	(*Wallet)(nil),              // 6: coffer.ledger.v1.Wallet
+	(*Category)(nil),            // 7: coffer.ledger.v1.Category
+	(*Transaction)(nil),         // 8: coffer.ledger.v1.Transaction
+	(*Settings)(nil),            // 9: coffer.ledger.v1.Settings
 }
 var file_coffer_ledger_v1_sync_proto_depIdxs = []int32{
 	2, // 0: coffer.ledger.v1.ListChangesResponse.changes:type_name -> coffer.ledger.v1.Changes
-	3, // 1: coffer.ledger.v1.ListChangesResponse.deleted:type_name -> coffer.ledger.v1.Tombstone
-	4, // 2: coffer.ledger.v1.ListChangesResponse.pagination:type_name -> coffer.ledger.v1.ChangesPagination
-	5, // 3: coffer.ledger.v1.Changes.wallets:type_name -> coffer.ledger.v1.Wallet
-	6, // 4: coffer.ledger.v1.Changes.categories:type_name -> coffer.ledger.v1.Category
-	7, // 5: coffer.ledger.v1.Changes.transactions:type_name -> coffer.ledger.v1.Transaction
-	8, // 6: coffer.ledger.v1.Changes.settings:type_name -> coffer.ledger.v1.Settings
-	0, // 7: coffer.ledger.v1.SyncService.ListChanges:input_type -> coffer.ledger.v1.ListChangesRequest
-	1, // 8: coffer.ledger.v1.SyncService.ListChanges:output_type -> coffer.ledger.v1.ListChangesResponse
-	8, // [8:9] is the sub-list for method output_type
-	7, // [7:8] is the sub-list for method input_type
-	7, // [7:7] is the sub-list for extension type_name
-	7, // [7:7] is the sub-list for extension extendee
-	0, // [0:7] is the sub-list for field type_name
+	4, // 1: coffer.ledger.v1.ListChangesResponse.deleted:type_name -> coffer.ledger.v1.Tombstone
+	5, // 2: coffer.ledger.v1.ListChangesResponse.pagination:type_name -> coffer.ledger.v1.ChangesPagination
+	6, // 3: coffer.ledger.v1.Changes.wallets:type_name -> coffer.ledger.v1.Wallet
+	7, // 4: coffer.ledger.v1.Changes.categories:type_name -> coffer.ledger.v1.Category
+	8, // 5: coffer.ledger.v1.Changes.transactions:type_name -> coffer.ledger.v1.Transaction
+	9, // 6: coffer.ledger.v1.Changes.settings:type_name -> coffer.ledger.v1.Settings
+	3, // 7: coffer.ledger.v1.Changes.tags:type_name -> coffer.ledger.v1.FollowedTag
+	0, // 8: coffer.ledger.v1.SyncService.ListChanges:input_type -> coffer.ledger.v1.ListChangesRequest
+	1, // 9: coffer.ledger.v1.SyncService.ListChanges:output_type -> coffer.ledger.v1.ListChangesResponse
+	9, // [9:10] is the sub-list for method output_type
+	8, // [8:9] is the sub-list for method input_type
+	8, // [8:8] is the sub-list for extension type_name
+	8, // [8:8] is the sub-list for extension extendee
+	0, // [0:8] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_sync_proto_init() }
@@ -449,7 +528,7 @@ func file_coffer_ledger_v1_sync_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_sync_proto_rawDesc), len(file_coffer_ledger_v1_sync_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   5,
+			NumMessages:   6,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -22,7 +22,7 @@ func TestRoutesHaveSuccessOptionsOrAreForServices(t *testing.T) {
 	t.Parallel()
 	for _, file := range []protoreflect.FileDescriptor{
 		authv1.File_coffer_auth_v1_auth_proto, ledgerv1.File_coffer_ledger_v1_ledger_proto,
-		budgetv1.File_coffer_budget_v1_budget_proto, ocrv1.File_coffer_ocr_v1_ocr_proto,
+		ledgerv1.File_coffer_ledger_v1_transfers_proto, budgetv1.File_coffer_budget_v1_budget_proto, ocrv1.File_coffer_ocr_v1_ocr_proto,
 	} {
 		methods := file.Services().Get(0).Methods()
 		for i := range methods.Len() {

@@ -46,6 +46,8 @@ type backend struct {
 	authv1.UnimplementedAuthServiceServer
 	ledgerv1.UnimplementedLedgerServiceServer
 	ledgerv1.UnimplementedAttachmentServiceServer
+	ledgerv1.UnimplementedSettingsServiceServer
+	ledgerv1.UnimplementedTransferServiceServer
 	budgetv1.UnimplementedBudgetServiceServer
 	budgetv1.UnimplementedNotificationServiceServer
 	budgetv1.UnimplementedWebhookServiceServer
@@ -122,6 +124,8 @@ func newBackend(t *testing.T, answers map[string]any) *backend {
 	authv1.RegisterAuthServiceServer(server, b)
 	ledgerv1.RegisterLedgerServiceServer(server, b)
 	ledgerv1.RegisterAttachmentServiceServer(server, b)
+	ledgerv1.RegisterSettingsServiceServer(server, b)
+	ledgerv1.RegisterTransferServiceServer(server, b)
 	budgetv1.RegisterBudgetServiceServer(server, b)
 	budgetv1.RegisterNotificationServiceServer(server, b)
 	budgetv1.RegisterWebhookServiceServer(server, b)

@@ -77,6 +77,10 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 	spent := expense(ids["wallet"], ids["category"], "1")
 	spent["description"] = word
 	ids["transaction"] = u.post("/api/v1/transaction", spent).created("TRANSACTION_CREATED").text("transaction.id")
+	ids["bank"] = u.wallet("EUR", "0")
+	moved := object{"fromWalletId": ids["wallet"], "toWalletId": ids["bank"], "amount": 5, "date": "2026-03-14", "description": word}
+	transfer := u.post("/api/v1/transfers", moved).created("TRANSFER_CREATED")
+	ids["transfer"], ids["leg"] = transfer.text("transfer.id"), transfer.text("transfer.inTransactionId")
 	read := u.upload("?keepImage=true", []byte(groceries), "walletId", ids["wallet"], "categoryId", ids["category"]).created("RECEIPT_TRANSACTIONS_CREATED")
 	ids["receipt"] = read.text("receipt.id")
 	ids["attachment"] = u.attach(ids["transaction"], word, word).created("ATTACHMENT_CREATED").text("attachment.id")
@@ -221,6 +225,8 @@ func (s *attackRun) body(t *testing.T, o operation) object {
 		"description": "Lunch", "balance": 1, "url": "https://example.com/x", "events": []string{}, "enabled": false, "email": uuid.NewString() + "@example.com",
 		"password": "a long enough secret", "refreshToken": "none", "status": "accepted", "role": "viewer", "sharePercent": 1, "read": true, "archived": false,
 		"color": "#2F6F4F", "icon": "💶", "kind": "expense", "position": 1,
+		"fromWalletId": s.attackerIDs["wallet"], "toWalletId": s.attackerIDs["bank"], "toAmount": 1, "toCurrency": "EUR", "notes": "by card",
+		"outTransactionId": s.attackerIDs["transaction"], "inTransactionId": s.attackerIDs["transaction"], "inCategoryId": s.attackerIDs["category"],
 		"transactions": []object{expense(s.attackerIDs["wallet"], s.attackerIDs["category"], "1")}, "alertThresholds": []int{50}, "currentPassword": "not the password", "newPassword": "another long secret",
 	}
 	body := object{}

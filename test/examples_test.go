@@ -39,6 +39,7 @@ func TestExamples(t *testing.T) {
 	r := &recorder{t: t, examples: map[string]*example{}, texts: map[string]string{}}
 	ada, grace := r.user("Ada"), r.user("Grace")
 	wallet, category := r.ledger(ada)
+	r.transfers(ada, wallet)
 	r.sharing(ada, grace, r.budget(ada, wallet, category))
 	r.webhooks(ada)
 	r.sessions(ada)
@@ -109,6 +110,26 @@ func (r *recorder) ledger(u *user) (wallet, category string) {
 	r.call(u, http.MethodGet, "/api/v1/changes?limit=2", nil)
 	r.call(u, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31&currency=EUR&include=daily", nil)
 	return wallet, category
+}
+
+// transfers moves money between two wallets, and makes a transfer of an expense and an income. It leaves no transfer.
+func (r *recorder) transfers(u *user, wallet string) {
+	savings := u.post("/api/v1/wallet", object{"name": "Savings", "currency": "EUR"}).created("WALLET_CREATED").text("wallet.id")
+	made := r.call(u, http.MethodPost, "/api/v1/transfers", object{
+		"fromWalletId": wallet, "toWalletId": savings, "amount": json.Number("100.00"), "date": "2026-05-02", "description": "Savings",
+	}).text("transfer.id")
+	path := "/api/v1/transfers/" + made
+	r.call(u, http.MethodPatch, path, object{"amount": json.Number("120.00"), "notes": "For the summer"})
+	r.call(u, http.MethodGet, path, nil)
+	r.call(u, http.MethodGet, "/api/v1/transfers?from=2026-05-01&to=2026-05-31&limit=50", nil)
+	r.call(u, http.MethodDelete, path, nil)
+	paid := expense(wallet, u.category("Unsorted"), "30.00")
+	received := with(paid, object{"walletId": savings, "type": "income", "date": "2026-05-09"})
+	out := u.post("/api/v1/transaction", with(paid, object{"date": "2026-05-08"})).created("TRANSACTION_CREATED").text("transaction.id")
+	in := u.post("/api/v1/transaction", received).created("TRANSACTION_CREATED").text("transaction.id")
+	r.call(u, http.MethodGet, "/api/v1/transfers/suggestions?from=2026-05-01&to=2026-05-31", nil)
+	matched := r.call(u, http.MethodPost, "/api/v1/transfers/match", object{"outTransactionId": out, "inTransactionId": in}).text("transfer.id")
+	r.call(u, http.MethodPost, "/api/v1/transfers/"+matched+"/unlink", object{"categoryId": paid["categoryId"]})
 }
 
 // budget creates a budget in March 2026. Its progress is read for this month, so that it does not depend on the day of the test.

@@ -26,11 +26,11 @@ var testedElsewhere = map[string]string{
 	"RATE_LIMITED":        "auth; it would block the address that all tests share",
 	"TOKEN_EXPIRED":       "internal/caller",
 	// These take hundreds of requests.
-	"WALLET_LIMIT_REACHED":          "TestCreateWalletLimit",
-	"WALLET_CURRENCY_LIMIT_REACHED": "TestWalletCurrencyLimit",
-	"CATEGORY_LIMIT_REACHED":        "TestCreateCategoryLimit",
-	"BUDGET_LIMIT_REACHED":          "TestCreateBudgetLimit",
-	"INVITATION_LIMIT_REACHED":      "TestShareBudgetPendingLimit",
+	"WALLET_LIMIT_REACHED":                     "TestCreateWalletLimit",
+	"WALLET_CURRENCY_LIMIT_REACHED":            "TestWalletCurrencyLimit",
+	"CATEGORY_LIMIT_REACHED":                   "TestCreateCategoryLimit",
+	"BUDGET_LIMIT_REACHED":                     "TestCreateBudgetLimit",
+	"INVITATION_LIMIT_REACHED":                 "TestShareBudgetPendingLimit",
 	"createAttachment TRANSACTION_IS_TRANSFER": "TestCreateAttachmentOfTransfer",
 	// Keys are stored per refresh token. The token is the whole request, so a key never meets another request.
 	"refresh IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
@@ -192,7 +192,9 @@ func TestOperations(t *testing.T) {
 var fieldCodes = map[string]string{
 	"type": "INVALID_TRANSACTION_TYPE", "date": "INVALID_TRANSACTION_DATE", "period": "INVALID_BUDGET_PERIOD",
 	"startDate": "INVALID_BUDGET_TIMEFRAME", "endDate": "INVALID_BUDGET_TIMEFRAME", "currency": "UNSUPPORTED_CURRENCY",
-	"walletId": "WALLET_NOT_FOUND", "categoryId": "INVALID_CATEGORY_EXIST_PARAMS", "categoryIds": "INVALID_CATEGORY_EXIST_PARAMS",
+	"walletId": "WALLET_NOT_FOUND", "fromWalletId": "WALLET_NOT_FOUND", "toWalletId": "WALLET_NOT_FOUND", "toCurrency": "UNSUPPORTED_CURRENCY",
+	"outTransactionId": "INVALID_TRANSACTION_ID", "inTransactionId": "INVALID_TRANSACTION_ID",
+	"inCategoryId": "INVALID_CATEGORY_EXIST_PARAMS", "categoryId": "INVALID_CATEGORY_EXIST_PARAMS", "categoryIds": "INVALID_CATEGORY_EXIST_PARAMS",
 }
 
 // TestEmptyUpdate sends PATCH requests without fields, and with unknown fields only.
@@ -202,6 +204,7 @@ func TestEmptyUpdate(t *testing.T) {
 	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	for _, path := range []string{
 		"/api/v1/wallet/" + wallet, "/api/v1/categories/" + category, "/api/v1/transaction/" + u.spend(wallet, category, "1"),
+		"/api/v1/transfers/" + u.post("/api/v1/transfers", moves(wallet, u.wallet("EUR", "0"), "1")).text("transfer.id"),
 		"/api/v1/budgets/" + u.budget(wallet, category), "/api/v1/auth/me", "/api/v1/webhooks/" + u.webhook("https://example.com"),
 	} {
 		for _, body := range []string{`{}`, `{"id":"x","ownerId":"y","createdAt":1,"nothing":{"known":[]}}`} {

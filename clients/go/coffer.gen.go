@@ -492,6 +492,21 @@ func (e CreateTransactionsResultCode) Valid() bool {
 	}
 }
 
+// Defines values for CreateTransferResultCode.
+const (
+	CreateTransferResultCodeTRANSFERCREATED CreateTransferResultCode = "TRANSFER_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the CreateTransferResultCode enum.
+func (e CreateTransferResultCode) Valid() bool {
+	switch e {
+	case CreateTransferResultCodeTRANSFERCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreateWalletResultCode.
 const (
 	WALLETCREATED CreateWalletResultCode = "WALLET_CREATED"
@@ -606,6 +621,21 @@ const (
 func (e DeleteTransactionResultCode) Valid() bool {
 	switch e {
 	case TRANSACTIONDELETED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeleteTransferResultCode.
+const (
+	TRANSFERDELETED DeleteTransferResultCode = "TRANSFER_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteTransferResultCode enum.
+func (e DeleteTransferResultCode) Valid() bool {
+	switch e {
+	case TRANSFERDELETED:
 		return true
 	default:
 		return false
@@ -771,6 +801,21 @@ const (
 func (e GetTransactionResultCode) Valid() bool {
 	switch e {
 	case TRANSACTIONFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetTransferResultCode.
+const (
+	TRANSFERFETCHED GetTransferResultCode = "TRANSFER_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetTransferResultCode enum.
+func (e GetTransferResultCode) Valid() bool {
+	switch e {
+	case TRANSFERFETCHED:
 		return true
 	default:
 		return false
@@ -1050,6 +1095,21 @@ func (e ListTransactionsResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ListTransfersResultCode.
+const (
+	TRANSFERSFETCHED ListTransfersResultCode = "TRANSFERS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListTransfersResultCode enum.
+func (e ListTransfersResultCode) Valid() bool {
+	switch e {
+	case TRANSFERSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListWalletsResultCode.
 const (
 	WALLETSFETCHED ListWalletsResultCode = "WALLETS_FETCHED"
@@ -1230,6 +1290,21 @@ const (
 func (e LogoutResultCode) Valid() bool {
 	switch e {
 	case LOGOUTSUCCESS:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for MatchTransferResultCode.
+const (
+	MatchTransferResultCodeTRANSFERCREATED MatchTransferResultCode = "TRANSFER_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the MatchTransferResultCode enum.
+func (e MatchTransferResultCode) Valid() bool {
+	switch e {
+	case MatchTransferResultCodeTRANSFERCREATED:
 		return true
 	default:
 		return false
@@ -1554,6 +1629,21 @@ func (e ShareBudgetResultCode) Valid() bool {
 	}
 }
 
+// Defines values for SuggestTransfersResultCode.
+const (
+	TRANSFERSUGGESTIONSFETCHED SuggestTransfersResultCode = "TRANSFER_SUGGESTIONS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the SuggestTransfersResultCode enum.
+func (e SuggestTransfersResultCode) Valid() bool {
+	switch e {
+	case TRANSFERSUGGESTIONSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for TestWebhookResultCode.
 const (
 	WEBHOOKTESTCREATED TestWebhookResultCode = "WEBHOOK_TEST_CREATED"
@@ -1605,6 +1695,21 @@ func (e TransactionPreviewType) Valid() bool {
 	case TransactionPreviewTypeIncome:
 		return true
 	case TransactionPreviewTypeTransfer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UnlinkTransferResultCode.
+const (
+	TRANSFERUNLINKED UnlinkTransferResultCode = "TRANSFER_UNLINKED"
+)
+
+// Valid indicates whether the value is a known member of the UnlinkTransferResultCode enum.
+func (e UnlinkTransferResultCode) Valid() bool {
+	switch e {
+	case TRANSFERUNLINKED:
 		return true
 	default:
 		return false
@@ -1827,6 +1932,21 @@ func (e UpdateTransactionResultCode) Valid() bool {
 	}
 }
 
+// Defines values for UpdateTransferResultCode.
+const (
+	TRANSFERUPDATED UpdateTransferResultCode = "TRANSFER_UPDATED"
+)
+
+// Valid indicates whether the value is a known member of the UpdateTransferResultCode enum.
+func (e UpdateTransferResultCode) Valid() bool {
+	switch e {
+	case TRANSFERUPDATED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UpdateWalletResultCode.
 const (
 	WALLETUPDATED UpdateWalletResultCode = "WALLET_UPDATED"
@@ -2024,8 +2144,9 @@ func (e GetSummaryParamsInclude) Valid() bool {
 
 // Defines values for ListTransactionsParamsType.
 const (
-	ListTransactionsParamsTypeExpense ListTransactionsParamsType = "expense"
-	ListTransactionsParamsTypeIncome  ListTransactionsParamsType = "income"
+	ListTransactionsParamsTypeExpense  ListTransactionsParamsType = "expense"
+	ListTransactionsParamsTypeIncome   ListTransactionsParamsType = "income"
+	ListTransactionsParamsTypeTransfer ListTransactionsParamsType = "transfer"
 )
 
 // Valid indicates whether the value is a known member of the ListTransactionsParamsType enum.
@@ -2034,6 +2155,8 @@ func (e ListTransactionsParamsType) Valid() bool {
 	case ListTransactionsParamsTypeExpense:
 		return true
 	case ListTransactionsParamsTypeIncome:
+		return true
+	case ListTransactionsParamsTypeTransfer:
 		return true
 	default:
 		return false
@@ -2733,6 +2856,51 @@ type CreateTransactionsResult struct {
 // CreateTransactionsResultCode The result of the operation, for programs.
 type CreateTransactionsResultCode string
 
+// CreateTransferRequest defines model for CreateTransferRequest.
+type CreateTransferRequest struct {
+	// Amount The amount that leaves, positive, in the major unit, with at most the decimals of the currency.
+	Amount json.Number `json:"amount"`
+
+	// Currency ISO 4217 code, in upper or lower case; by default the currency of the wallet that the amount leaves.
+	Currency *string `json:"currency,omitempty"`
+
+	// Date ISO 8601 date or date-time of the years 1900 to 2200, as in CreateTransaction.
+	Date string `json:"date"`
+
+	// Description Up to 1000 characters.
+	Description *string `json:"description,omitempty"`
+
+	// FromWalletId Id of the user's wallet that the amount leaves.
+	FromWalletId openapi_types.UUID `json:"fromWalletId"`
+
+	// Notes Up to 4000 characters.
+	Notes *string `json:"notes,omitempty"`
+
+	// ToAmount The amount that arrives, positive. Required between currencies. Within one currency it is absent or equal to amount; a fee is a separate transaction.
+	ToAmount *json.Number `json:"toAmount,omitempty"`
+
+	// ToCurrency ISO 4217 code, in upper or lower case; by default the currency of the wallet in which the amount arrives.
+	ToCurrency *string `json:"toCurrency,omitempty"`
+
+	// ToWalletId Id of the user's wallet in which the amount arrives. It may be the same wallet if the currencies differ.
+	ToWalletId openapi_types.UUID `json:"toWalletId"`
+}
+
+// CreateTransferResult defines model for CreateTransferResult.
+type CreateTransferResult struct {
+	// Code The result of the operation, for programs.
+	Code CreateTransferResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
+	Transfer Transfer `json:"transfer"`
+}
+
+// CreateTransferResultCode The result of the operation, for programs.
+type CreateTransferResultCode string
+
 // CreateWalletRequest Example: {"balance":250,"color":"#2F6F4F","currency":"EUR","icon":"💶","name":"Cash","position":1}
 type CreateWalletRequest struct {
 	// Balance Opening balance, in the major unit; may be negative. Default 0.
@@ -2912,6 +3080,21 @@ type DeleteTransactionResult struct {
 
 // DeleteTransactionResultCode The result of the operation, for programs.
 type DeleteTransactionResultCode string
+
+// DeleteTransferResult defines model for DeleteTransferResult.
+type DeleteTransferResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteTransferResultCode `json:"code"`
+
+	// Id Id of the deleted transfer.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeleteTransferResultCode The result of the operation, for programs.
+type DeleteTransferResultCode string
 
 // DeleteWalletResult Example: {"code":"WALLET_DELETED","id":"0199f0c5-0000-7000-8000-000000000003","message":"Wallet deleted"}
 type DeleteWalletResult struct {
@@ -3172,6 +3355,21 @@ type GetTransactionResult struct {
 
 // GetTransactionResultCode The result of the operation, for programs.
 type GetTransactionResultCode string
+
+// GetTransferResult defines model for GetTransferResult.
+type GetTransferResult struct {
+	// Code The result of the operation, for programs.
+	Code GetTransferResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
+	Transfer Transfer `json:"transfer"`
+}
+
+// GetTransferResultCode The result of the operation, for programs.
+type GetTransferResultCode string
 
 // GetWalletResult Example: {"code":"WALLET_FETCHED","message":"Wallet fetched","wallet":{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type GetWalletResult struct {
@@ -3518,6 +3716,26 @@ type ListTransactionsResult struct {
 // ListTransactionsResultCode The result of the operation, for programs.
 type ListTransactionsResultCode string
 
+// ListTransfersResult defines model for ListTransfersResult.
+type ListTransfersResult struct {
+	// Code The result of the operation, for programs.
+	Code ListTransfersResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
+	Pagination Pagination `json:"pagination"`
+
+	// Transfers Transfers of the page.
+	Transfers []Transfer `json:"transfers"`
+}
+
+// ListTransfersResultCode The result of the operation, for programs.
+type ListTransfersResultCode string
+
 // ListWalletsResult Example: {"code":"WALLETS_FETCHED","message":"Wallets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type ListWalletsResult struct {
 	// Code The result of the operation, for programs.
@@ -3707,6 +3925,30 @@ type LogoutResult struct {
 
 // LogoutResultCode The result of the operation, for programs.
 type LogoutResultCode string
+
+// MatchTransferRequest defines model for MatchTransferRequest.
+type MatchTransferRequest struct {
+	// InTransactionId Id of an income in another wallet.
+	InTransactionId openapi_types.UUID `json:"inTransactionId"`
+
+	// OutTransactionId Id of an expense.
+	OutTransactionId openapi_types.UUID `json:"outTransactionId"`
+}
+
+// MatchTransferResult defines model for MatchTransferResult.
+type MatchTransferResult struct {
+	// Code The result of the operation, for programs.
+	Code MatchTransferResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
+	Transfer Transfer `json:"transfer"`
+}
+
+// MatchTransferResultCode The result of the operation, for programs.
+type MatchTransferResultCode string
 
 // Member Member is a user invited to a budget.
 //
@@ -4315,6 +4557,21 @@ type Split struct {
 	Description string `json:"description"`
 }
 
+// SuggestTransfersResult defines model for SuggestTransfersResult.
+type SuggestTransfersResult struct {
+	// Code The result of the operation, for programs.
+	Code SuggestTransfersResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Suggestions Newest first.
+	Suggestions []TransferSuggestion `json:"suggestions"`
+}
+
+// SuggestTransfersResultCode The result of the operation, for programs.
+type SuggestTransfersResultCode string
+
 // Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense.
 //
 // Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
@@ -4534,6 +4791,90 @@ type TransactionPreview struct {
 
 // TransactionPreviewType expense, income or transfer. A leg of a transfer between wallets has the type transfer.
 type TransactionPreviewType string
+
+// Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
+type Transfer struct {
+	// Amount The amount that left, positive, in the major unit of currency.
+	Amount json.Number `json:"amount"`
+
+	// CreatedAt Time of the creation of the outgoing transaction; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Currency ISO 4217 code.
+	Currency string `json:"currency"`
+
+	// Date Time of the transfer; RFC 3339, UTC.
+	Date time.Time `json:"date"`
+
+	// Description Up to 1000 characters.
+	Description string `json:"description"`
+
+	// FromWalletId Id of the wallet that the amount left.
+	FromWalletId openapi_types.UUID `json:"fromWalletId"`
+
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
+
+	// InTransactionId Id of the transaction that added the amount.
+	InTransactionId openapi_types.UUID `json:"inTransactionId"`
+
+	// Notes Up to 4000 characters.
+	Notes *string `json:"notes,omitempty"`
+
+	// OutTransactionId Id of the transaction that took the amount out.
+	OutTransactionId openapi_types.UUID `json:"outTransactionId"`
+
+	// Rate toAmount / amount, rounded to 10 significant digits and at most 10 decimals. Within one currency it is 1.
+	Rate json.Number `json:"rate"`
+
+	// Tags At most 20.
+	Tags *[]string `json:"tags,omitempty"`
+
+	// ToAmount The amount that arrived, positive, in the major unit of toCurrency. Within one currency it equals amount.
+	ToAmount json.Number `json:"toAmount"`
+
+	// ToCurrency ISO 4217 code.
+	ToCurrency string `json:"toCurrency"`
+
+	// ToWalletId Id of the wallet in which the amount arrived.
+	ToWalletId openapi_types.UUID `json:"toWalletId"`
+
+	// UpdatedAt Time of the last change; RFC 3339, UTC.
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// TransferSuggestion TransferSuggestion is a pair of transactions that look like one transfer.
+type TransferSuggestion struct {
+	// InTransaction The income.
+	InTransaction *Transaction `json:"inTransaction,omitempty"`
+
+	// OutTransaction The expense.
+	OutTransaction *Transaction `json:"outTransaction,omitempty"`
+}
+
+// UnlinkTransferRequest defines model for UnlinkTransferRequest.
+type UnlinkTransferRequest struct {
+	// CategoryId Id of the category of the expense, and of the income without inCategoryId.
+	CategoryId openapi_types.UUID `json:"categoryId"`
+
+	// InCategoryId Id of the category of the income; by default categoryId.
+	InCategoryId *openapi_types.UUID `json:"inCategoryId,omitempty"`
+}
+
+// UnlinkTransferResult defines model for UnlinkTransferResult.
+type UnlinkTransferResult struct {
+	// Code The result of the operation, for programs.
+	Code UnlinkTransferResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Transactions The expense and the income.
+	Transactions []Transaction `json:"transactions"`
+}
+
+// UnlinkTransferResultCode The result of the operation, for programs.
+type UnlinkTransferResultCode string
 
 // UpdateBudgetRequest Example: {"limit":350}
 type UpdateBudgetRequest struct {
@@ -4814,6 +5155,51 @@ type UpdateTransactionResult struct {
 // UpdateTransactionResultCode The result of the operation, for programs.
 type UpdateTransactionResultCode string
 
+// UpdateTransferRequest defines model for UpdateTransferRequest.
+type UpdateTransferRequest struct {
+	// Amount The amount that leaves, positive. Required with another currency. Within one currency it is also the amount that arrives.
+	Amount *json.Number `json:"amount,omitempty"`
+
+	// Currency ISO 4217 code, in upper or lower case. Amounts are not converted. Another wallet does not change the currency.
+	Currency *string `json:"currency,omitempty"`
+
+	// Date ISO 8601 date or date-time of the years 1900 to 2200, as in CreateTransaction.
+	Date *string `json:"date,omitempty"`
+
+	// Description Up to 1000 characters.
+	Description *string `json:"description,omitempty"`
+
+	// FromWalletId Id of the user's wallet that the amount leaves.
+	FromWalletId *openapi_types.UUID `json:"fromWalletId,omitempty"`
+
+	// Notes Up to 4000 characters.
+	Notes *string `json:"notes,omitempty"`
+
+	// ToAmount The amount that arrives, positive. Required with another toCurrency, unless the currencies are then equal.
+	ToAmount *json.Number `json:"toAmount,omitempty"`
+
+	// ToCurrency ISO 4217 code, in upper or lower case. Amounts are not converted.
+	ToCurrency *string `json:"toCurrency,omitempty"`
+
+	// ToWalletId Id of the user's wallet in which the amount arrives.
+	ToWalletId *openapi_types.UUID `json:"toWalletId,omitempty"`
+}
+
+// UpdateTransferResult defines model for UpdateTransferResult.
+type UpdateTransferResult struct {
+	// Code The result of the operation, for programs.
+	Code UpdateTransferResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
+	Transfer Transfer `json:"transfer"`
+}
+
+// UpdateTransferResultCode The result of the operation, for programs.
+type UpdateTransferResultCode string
+
 // UpdateWalletRequest Example: {"name":"Pocket money"}
 type UpdateWalletRequest struct {
 	// Archived true archives the wallet, false restores it.
@@ -4943,7 +5329,7 @@ type Wallet struct {
 //
 // Example: {"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type WalletTotals struct {
-	// Balance Balance at the end of the window.
+	// Balance Balance at the end of the window. It is the balance before the window + income - expense + transferredIn - transferredOut.
 	Balance json.Number `json:"balance"`
 
 	// Currency ISO 4217 code.
@@ -4960,6 +5346,12 @@ type WalletTotals struct {
 
 	// Net income - expense.
 	Net json.Number `json:"net"`
+
+	// TransferredIn Sum of the transfers from other wallets, and from other currencies of the wallet.
+	TransferredIn json.Number `json:"transferredIn"`
+
+	// TransferredOut Sum of the transfers to other wallets, and to other currencies of the wallet, positive.
+	TransferredOut json.Number `json:"transferredOut"`
 
 	// WalletId Id of the wallet.
 	WalletId openapi_types.UUID `json:"walletId"`
@@ -5321,7 +5713,7 @@ type ListTransactionsParams struct {
 	// CategoryId Transactions in any of these categories, or with a part in any of them; at most 100.
 	CategoryId *[]openapi_types.UUID `form:"categoryId,omitempty" json:"categoryId,omitempty"`
 
-	// Type expense or income.
+	// Type expense, income or transfer. A leg of a transfer is neither an expense nor an income.
 	Type *ListTransactionsParamsType `form:"type,omitempty" json:"type,omitempty"`
 
 	// Currency ISO 4217 code, in upper or lower case.
@@ -5430,6 +5822,66 @@ type UpdateTransactionParams struct {
 // CreateAttachmentParams defines parameters for CreateAttachment.
 type CreateAttachmentParams struct {
 	// IdempotencyKey Up to 255 printable ASCII characters. A repeated request with the same key within 24 hours gets the first response.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// ListTransfersParams defines parameters for ListTransfers.
+type ListTransfersParams struct {
+	// WalletId Transfers from or to this wallet.
+	WalletId *openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
+
+	// From Inclusive; ISO 8601 date or date-time.
+	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Inclusive; ISO 8601 date or date-time. A date includes the whole day.
+	To *string `form:"to,omitempty" json:"to,omitempty"`
+
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page, with the same filters. Absent for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// CreateTransferParams defines parameters for CreateTransfer.
+type CreateTransferParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// MatchTransferParams defines parameters for MatchTransfer.
+type MatchTransferParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// SuggestTransfersParams defines parameters for SuggestTransfers.
+type SuggestTransfersParams struct {
+	// From Inclusive; ISO 8601 date or date-time. By default 90 days before to. Both transactions of a pair are within the window, which is at most 400 days.
+	From *string `form:"from,omitempty" json:"from,omitempty"`
+
+	// To Inclusive; ISO 8601 date or date-time. A date includes the whole day. By default the current day (UTC).
+	To *string `form:"to,omitempty" json:"to,omitempty"`
+
+	// Limit Maximum number of pairs, at least 1; 50 by default. A value above 200 means 200.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// DeleteTransferParams defines parameters for DeleteTransfer.
+type DeleteTransferParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// UpdateTransferParams defines parameters for UpdateTransfer.
+type UpdateTransferParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// UnlinkTransferParams defines parameters for UnlinkTransfer.
+type UnlinkTransferParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
@@ -5588,6 +6040,18 @@ type UpdateTransactionJSONRequestBody = UpdateTransactionRequest
 
 // CreateAttachmentMultipartRequestBody defines body for CreateAttachment for multipart/form-data ContentType.
 type CreateAttachmentMultipartRequestBody = CreateAttachmentRequest
+
+// CreateTransferJSONRequestBody defines body for CreateTransfer for application/json ContentType.
+type CreateTransferJSONRequestBody = CreateTransferRequest
+
+// MatchTransferJSONRequestBody defines body for MatchTransfer for application/json ContentType.
+type MatchTransferJSONRequestBody = MatchTransferRequest
+
+// UpdateTransferJSONRequestBody defines body for UpdateTransfer for application/json ContentType.
+type UpdateTransferJSONRequestBody = UpdateTransferRequest
+
+// UnlinkTransferJSONRequestBody defines body for UnlinkTransfer for application/json ContentType.
+type UnlinkTransferJSONRequestBody = UnlinkTransferRequest
 
 // CreateWalletJSONRequestBody defines body for CreateWallet for application/json ContentType.
 type CreateWalletJSONRequestBody = CreateWalletRequest
@@ -6229,7 +6693,7 @@ type ClientInterface interface {
 
 	// UpdateTransactionWithBody Update transaction
 	//
-	// Changes the fields that the request contains, and corrects the balances.
+	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -6238,7 +6702,7 @@ type ClientInterface interface {
 
 	// UpdateTransaction Update transaction
 	//
-	// Changes the fields that the request contains, and corrects the balances.
+	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -6260,6 +6724,106 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/transaction/{transactionId}/attachments (the `CreateAttachment` operationId).
 	CreateAttachmentWithBody(ctx context.Context, transactionId openapi_types.UUID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListTransfers List transfers
+	//
+	// Returns a page of the user's transfers, newest first.
+	//
+	// Corresponds with GET /api/v1/transfers (the `ListTransfers` operationId).
+	ListTransfers(ctx context.Context, params *ListTransfersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateTransferWithBody Create transfer
+	//
+	// Creates a transfer with both of its transactions. Within one currency, the amount that arrives is the amount that left.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/transfers (the `CreateTransfer` operationId).
+	CreateTransferWithBody(ctx context.Context, params *CreateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateTransfer Create transfer
+	//
+	// Creates a transfer with both of its transactions. Within one currency, the amount that arrives is the amount that left.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/transfers (the `CreateTransfer` operationId).
+	CreateTransfer(ctx context.Context, params *CreateTransferParams, body CreateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MatchTransferWithBody Match transfer
+	//
+	// Makes a transfer of an expense and an income in different wallets, which lose their categories. Neither may belong to a receipt or a transfer, or have splits. Their amounts may differ only between currencies.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/transfers/match (the `MatchTransfer` operationId).
+	MatchTransferWithBody(ctx context.Context, params *MatchTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// MatchTransfer Match transfer
+	//
+	// Makes a transfer of an expense and an income in different wallets, which lose their categories. Neither may belong to a receipt or a transfer, or have splits. Their amounts may differ only between currencies.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/transfers/match (the `MatchTransfer` operationId).
+	MatchTransfer(ctx context.Context, params *MatchTransferParams, body MatchTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SuggestTransfers Suggest transfers
+	//
+	// Returns pairs of an expense and an income that look like one transfer: of different wallets, with the same currency and amount, and at most 4 days apart. A transaction is in one pair only. The pairs are newest first.
+	//
+	// Corresponds with GET /api/v1/transfers/suggestions (the `SuggestTransfers` operationId).
+	SuggestTransfers(ctx context.Context, params *SuggestTransfersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteTransfer Delete transfer
+	//
+	// Deletes a transfer with both of its transactions.
+	//
+	// Corresponds with DELETE /api/v1/transfers/{id} (the `DeleteTransfer` operationId).
+	DeleteTransfer(ctx context.Context, id openapi_types.UUID, params *DeleteTransferParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTransfer Get transfer
+	//
+	// Returns a transfer.
+	//
+	// Corresponds with GET /api/v1/transfers/{id} (the `GetTransfer` operationId).
+	GetTransfer(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateTransferWithBody Update transfer
+	//
+	// Changes the fields that the request contains in both transactions, and corrects the balances.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
+	UpdateTransferWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateTransfer Update transfer
+	//
+	// Changes the fields that the request contains in both transactions, and corrects the balances.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
+	UpdateTransfer(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, body UpdateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UnlinkTransferWithBody Unlink transfer
+	//
+	// Makes an ordinary expense and an ordinary income of the transactions of a transfer. The transfer is deleted.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/transfers/{id}/unlink (the `UnlinkTransfer` operationId).
+	UnlinkTransferWithBody(ctx context.Context, id openapi_types.UUID, params *UnlinkTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UnlinkTransfer Unlink transfer
+	//
+	// Makes an ordinary expense and an ordinary income of the transactions of a transfer. The transfer is deleted.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/transfers/{id}/unlink (the `UnlinkTransfer` operationId).
+	UnlinkTransfer(ctx context.Context, id openapi_types.UUID, params *UnlinkTransferParams, body UnlinkTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWallets List wallets
 	//
@@ -7652,7 +8216,7 @@ func (c *Client) GetTransaction(ctx context.Context, id openapi_types.UUID, reqE
 
 // UpdateTransactionWithBody Update transaction
 //
-// Changes the fields that the request contains, and corrects the balances.
+// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
 //
 // Takes any type of body and a specified content type.
 //
@@ -7671,7 +8235,7 @@ func (c *Client) UpdateTransactionWithBody(ctx context.Context, id openapi_types
 
 // UpdateTransaction Update transaction
 //
-// Changes the fields that the request contains, and corrects the balances.
+// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -7714,6 +8278,226 @@ func (c *Client) ListAttachments(ctx context.Context, transactionId openapi_type
 // Corresponds with POST /api/v1/transaction/{transactionId}/attachments (the `CreateAttachment` operationId).
 func (c *Client) CreateAttachmentWithBody(ctx context.Context, transactionId openapi_types.UUID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateAttachmentRequestWithBody(c.Server, transactionId, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListTransfers List transfers
+//
+// Returns a page of the user's transfers, newest first.
+//
+// Corresponds with GET /api/v1/transfers (the `ListTransfers` operationId).
+func (c *Client) ListTransfers(ctx context.Context, params *ListTransfersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListTransfersRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateTransferWithBody Create transfer
+//
+// Creates a transfer with both of its transactions. Within one currency, the amount that arrives is the amount that left.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/transfers (the `CreateTransfer` operationId).
+func (c *Client) CreateTransferWithBody(ctx context.Context, params *CreateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateTransferRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateTransfer Create transfer
+//
+// Creates a transfer with both of its transactions. Within one currency, the amount that arrives is the amount that left.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/transfers (the `CreateTransfer` operationId).
+func (c *Client) CreateTransfer(ctx context.Context, params *CreateTransferParams, body CreateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateTransferRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MatchTransferWithBody Match transfer
+//
+// Makes a transfer of an expense and an income in different wallets, which lose their categories. Neither may belong to a receipt or a transfer, or have splits. Their amounts may differ only between currencies.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/transfers/match (the `MatchTransfer` operationId).
+func (c *Client) MatchTransferWithBody(ctx context.Context, params *MatchTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMatchTransferRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// MatchTransfer Match transfer
+//
+// Makes a transfer of an expense and an income in different wallets, which lose their categories. Neither may belong to a receipt or a transfer, or have splits. Their amounts may differ only between currencies.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/transfers/match (the `MatchTransfer` operationId).
+func (c *Client) MatchTransfer(ctx context.Context, params *MatchTransferParams, body MatchTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewMatchTransferRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SuggestTransfers Suggest transfers
+//
+// Returns pairs of an expense and an income that look like one transfer: of different wallets, with the same currency and amount, and at most 4 days apart. A transaction is in one pair only. The pairs are newest first.
+//
+// Corresponds with GET /api/v1/transfers/suggestions (the `SuggestTransfers` operationId).
+func (c *Client) SuggestTransfers(ctx context.Context, params *SuggestTransfersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSuggestTransfersRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteTransfer Delete transfer
+//
+// Deletes a transfer with both of its transactions.
+//
+// Corresponds with DELETE /api/v1/transfers/{id} (the `DeleteTransfer` operationId).
+func (c *Client) DeleteTransfer(ctx context.Context, id openapi_types.UUID, params *DeleteTransferParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteTransferRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTransfer Get transfer
+//
+// Returns a transfer.
+//
+// Corresponds with GET /api/v1/transfers/{id} (the `GetTransfer` operationId).
+func (c *Client) GetTransfer(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTransferRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateTransferWithBody Update transfer
+//
+// Changes the fields that the request contains in both transactions, and corrects the balances.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
+func (c *Client) UpdateTransferWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateTransferRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateTransfer Update transfer
+//
+// Changes the fields that the request contains in both transactions, and corrects the balances.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
+func (c *Client) UpdateTransfer(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, body UpdateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateTransferRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UnlinkTransferWithBody Unlink transfer
+//
+// Makes an ordinary expense and an ordinary income of the transactions of a transfer. The transfer is deleted.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/transfers/{id}/unlink (the `UnlinkTransfer` operationId).
+func (c *Client) UnlinkTransferWithBody(ctx context.Context, id openapi_types.UUID, params *UnlinkTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUnlinkTransferRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UnlinkTransfer Unlink transfer
+//
+// Makes an ordinary expense and an ordinary income of the transactions of a transfer. The transfer is deleted.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/transfers/{id}/unlink (the `UnlinkTransfer` operationId).
+func (c *Client) UnlinkTransfer(ctx context.Context, id openapi_types.UUID, params *UnlinkTransferParams, body UnlinkTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUnlinkTransferRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -11256,6 +12040,503 @@ func NewCreateAttachmentRequestWithBody(server string, transactionId openapi_typ
 	return req, nil
 }
 
+// NewListTransfersRequest constructs an http.Request for the ListTransfers method
+func NewListTransfersRequest(server string, params *ListTransfersParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/transfers")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.WalletId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "walletId", *params.WalletId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateTransferRequest calls the generic CreateTransfer builder with application/json body
+func NewCreateTransferRequest(server string, params *CreateTransferParams, body CreateTransferJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateTransferRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateTransferRequestWithBody constructs an http.Request for the CreateTransfer method, with any body, and a specified content type
+func NewCreateTransferRequestWithBody(server string, params *CreateTransferParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/transfers")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewMatchTransferRequest calls the generic MatchTransfer builder with application/json body
+func NewMatchTransferRequest(server string, params *MatchTransferParams, body MatchTransferJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewMatchTransferRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewMatchTransferRequestWithBody constructs an http.Request for the MatchTransfer method, with any body, and a specified content type
+func NewMatchTransferRequestWithBody(server string, params *MatchTransferParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/transfers/match")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewSuggestTransfersRequest constructs an http.Request for the SuggestTransfers method
+func NewSuggestTransfersRequest(server string, params *SuggestTransfersParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/transfers/suggestions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.From != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "from", *params.From, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.To != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "to", *params.To, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteTransferRequest constructs an http.Request for the DeleteTransfer method
+func NewDeleteTransferRequest(server string, id openapi_types.UUID, params *DeleteTransferParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/transfers/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetTransferRequest constructs an http.Request for the GetTransfer method
+func NewGetTransferRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/transfers/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateTransferRequest calls the generic UpdateTransfer builder with application/json body
+func NewUpdateTransferRequest(server string, id openapi_types.UUID, params *UpdateTransferParams, body UpdateTransferJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateTransferRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewUpdateTransferRequestWithBody constructs an http.Request for the UpdateTransfer method, with any body, and a specified content type
+func NewUpdateTransferRequestWithBody(server string, id openapi_types.UUID, params *UpdateTransferParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/transfers/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewUnlinkTransferRequest calls the generic UnlinkTransfer builder with application/json body
+func NewUnlinkTransferRequest(server string, id openapi_types.UUID, params *UnlinkTransferParams, body UnlinkTransferJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUnlinkTransferRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewUnlinkTransferRequestWithBody constructs an http.Request for the UnlinkTransfer method, with any body, and a specified content type
+func NewUnlinkTransferRequestWithBody(server string, id openapi_types.UUID, params *UnlinkTransferParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/transfers/%s/unlink", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewListWalletsRequest constructs an http.Request for the ListWallets method
 func NewListWalletsRequest(server string, params *ListWalletsParams) (*http.Request, error) {
 	var err error
@@ -12742,7 +14023,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateTransactionWithBodyWithResponse Update transaction
 	//
-	// Changes the fields that the request contains, and corrects the balances.
+	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12751,7 +14032,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateTransactionWithResponse Update transaction
 	//
-	// Changes the fields that the request contains, and corrects the balances.
+	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -12775,6 +14056,114 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/transaction/{transactionId}/attachments (the `CreateAttachment` operationId).
 	CreateAttachmentWithBodyWithResponse(ctx context.Context, transactionId openapi_types.UUID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAttachmentResponse, error)
+
+	// ListTransfersWithResponse List transfers
+	//
+	// Returns a page of the user's transfers, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/transfers (the `ListTransfers` operationId).
+	ListTransfersWithResponse(ctx context.Context, params *ListTransfersParams, reqEditors ...RequestEditorFn) (*ListTransfersResponse, error)
+
+	// CreateTransferWithBodyWithResponse Create transfer
+	//
+	// Creates a transfer with both of its transactions. Within one currency, the amount that arrives is the amount that left.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/transfers (the `CreateTransfer` operationId).
+	CreateTransferWithBodyWithResponse(ctx context.Context, params *CreateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransferResponse, error)
+
+	// CreateTransferWithResponse Create transfer
+	//
+	// Creates a transfer with both of its transactions. Within one currency, the amount that arrives is the amount that left.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/transfers (the `CreateTransfer` operationId).
+	CreateTransferWithResponse(ctx context.Context, params *CreateTransferParams, body CreateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransferResponse, error)
+
+	// MatchTransferWithBodyWithResponse Match transfer
+	//
+	// Makes a transfer of an expense and an income in different wallets, which lose their categories. Neither may belong to a receipt or a transfer, or have splits. Their amounts may differ only between currencies.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/transfers/match (the `MatchTransfer` operationId).
+	MatchTransferWithBodyWithResponse(ctx context.Context, params *MatchTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MatchTransferResponse, error)
+
+	// MatchTransferWithResponse Match transfer
+	//
+	// Makes a transfer of an expense and an income in different wallets, which lose their categories. Neither may belong to a receipt or a transfer, or have splits. Their amounts may differ only between currencies.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/transfers/match (the `MatchTransfer` operationId).
+	MatchTransferWithResponse(ctx context.Context, params *MatchTransferParams, body MatchTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*MatchTransferResponse, error)
+
+	// SuggestTransfersWithResponse Suggest transfers
+	//
+	// Returns pairs of an expense and an income that look like one transfer: of different wallets, with the same currency and amount, and at most 4 days apart. A transaction is in one pair only. The pairs are newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/transfers/suggestions (the `SuggestTransfers` operationId).
+	SuggestTransfersWithResponse(ctx context.Context, params *SuggestTransfersParams, reqEditors ...RequestEditorFn) (*SuggestTransfersResponse, error)
+
+	// DeleteTransferWithResponse Delete transfer
+	//
+	// Deletes a transfer with both of its transactions.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/transfers/{id} (the `DeleteTransfer` operationId).
+	DeleteTransferWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteTransferParams, reqEditors ...RequestEditorFn) (*DeleteTransferResponse, error)
+
+	// GetTransferWithResponse Get transfer
+	//
+	// Returns a transfer.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/transfers/{id} (the `GetTransfer` operationId).
+	GetTransferWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetTransferResponse, error)
+
+	// UpdateTransferWithBodyWithResponse Update transfer
+	//
+	// Changes the fields that the request contains in both transactions, and corrects the balances.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
+	UpdateTransferWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransferResponse, error)
+
+	// UpdateTransferWithResponse Update transfer
+	//
+	// Changes the fields that the request contains in both transactions, and corrects the balances.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
+	UpdateTransferWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, body UpdateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransferResponse, error)
+
+	// UnlinkTransferWithBodyWithResponse Unlink transfer
+	//
+	// Makes an ordinary expense and an ordinary income of the transactions of a transfer. The transfer is deleted.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/transfers/{id}/unlink (the `UnlinkTransfer` operationId).
+	UnlinkTransferWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UnlinkTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UnlinkTransferResponse, error)
+
+	// UnlinkTransferWithResponse Unlink transfer
+	//
+	// Makes an ordinary expense and an ordinary income of the transactions of a transfer. The transfer is deleted.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/transfers/{id}/unlink (the `UnlinkTransfer` operationId).
+	UnlinkTransferWithResponse(ctx context.Context, id openapi_types.UUID, params *UnlinkTransferParams, body UnlinkTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*UnlinkTransferResponse, error)
 
 	// ListWalletsWithResponse List wallets
 	//
@@ -15893,6 +17282,453 @@ func (r CreateAttachmentResponse) ContentType() string {
 	return ""
 }
 
+// ListTransfersResponse200Headers the declared response headers of an HTTP 200 response for ListTransfers
+type ListTransfersResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListTransfersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListTransfersResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListTransfersResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListTransfersResponse) GetJSON200() *ListTransfersResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListTransfersResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListTransfersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListTransfersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListTransfersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListTransfersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateTransferResponse201Headers the declared response headers of an HTTP 201 response for CreateTransfer
+type CreateTransferResponse201Headers struct {
+	ETag                *string
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type CreateTransferResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreateTransferResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateTransferResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateTransferResponse) GetJSON201() *CreateTransferResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateTransferResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateTransferResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateTransferResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateTransferResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateTransferResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// MatchTransferResponse201Headers the declared response headers of an HTTP 201 response for MatchTransfer
+type MatchTransferResponse201Headers struct {
+	ETag                *string
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type MatchTransferResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *MatchTransferResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *MatchTransferResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r MatchTransferResponse) GetJSON201() *MatchTransferResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r MatchTransferResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r MatchTransferResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r MatchTransferResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r MatchTransferResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r MatchTransferResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// SuggestTransfersResponse200Headers the declared response headers of an HTTP 200 response for SuggestTransfers
+type SuggestTransfersResponse200Headers struct {
+	XRequestId *string
+}
+
+type SuggestTransfersResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SuggestTransfersResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *SuggestTransfersResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SuggestTransfersResponse) GetJSON200() *SuggestTransfersResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r SuggestTransfersResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SuggestTransfersResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SuggestTransfersResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SuggestTransfersResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SuggestTransfersResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteTransferResponse200Headers the declared response headers of an HTTP 200 response for DeleteTransfer
+type DeleteTransferResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeleteTransferResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteTransferResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteTransferResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteTransferResponse) GetJSON200() *DeleteTransferResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteTransferResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteTransferResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteTransferResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteTransferResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteTransferResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetTransferResponse200Headers the declared response headers of an HTTP 200 response for GetTransfer
+type GetTransferResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type GetTransferResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetTransferResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetTransferResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTransferResponse) GetJSON200() *GetTransferResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetTransferResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTransferResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTransferResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTransferResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTransferResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateTransferResponse200Headers the declared response headers of an HTTP 200 response for UpdateTransfer
+type UpdateTransferResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type UpdateTransferResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UpdateTransferResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateTransferResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateTransferResponse) GetJSON200() *UpdateTransferResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UpdateTransferResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateTransferResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateTransferResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateTransferResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateTransferResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UnlinkTransferResponse200Headers the declared response headers of an HTTP 200 response for UnlinkTransfer
+type UnlinkTransferResponse200Headers struct {
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type UnlinkTransferResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UnlinkTransferResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UnlinkTransferResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UnlinkTransferResponse) GetJSON200() *UnlinkTransferResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UnlinkTransferResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UnlinkTransferResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UnlinkTransferResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UnlinkTransferResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UnlinkTransferResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListWalletsResponse200Headers the declared response headers of an HTTP 200 response for ListWallets
 type ListWalletsResponse200Headers struct {
 	ETag       *string
@@ -17690,7 +19526,7 @@ func (c *ClientWithResponses) GetTransactionWithResponse(ctx context.Context, id
 
 // UpdateTransactionWithBodyWithResponse Update transaction
 //
-// Changes the fields that the request contains, and corrects the balances.
+// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17705,7 +19541,7 @@ func (c *ClientWithResponses) UpdateTransactionWithBodyWithResponse(ctx context.
 
 // UpdateTransactionWithResponse Update transaction
 //
-// Changes the fields that the request contains, and corrects the balances.
+// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share can be changed, and the change applies to both.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -17746,6 +19582,186 @@ func (c *ClientWithResponses) CreateAttachmentWithBodyWithResponse(ctx context.C
 		return nil, err
 	}
 	return ParseCreateAttachmentResponse(rsp)
+}
+
+// ListTransfersWithResponse List transfers
+//
+// Returns a page of the user's transfers, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/transfers (the `ListTransfers` operationId).
+func (c *ClientWithResponses) ListTransfersWithResponse(ctx context.Context, params *ListTransfersParams, reqEditors ...RequestEditorFn) (*ListTransfersResponse, error) {
+	rsp, err := c.ListTransfers(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListTransfersResponse(rsp)
+}
+
+// CreateTransferWithBodyWithResponse Create transfer
+//
+// Creates a transfer with both of its transactions. Within one currency, the amount that arrives is the amount that left.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/transfers (the `CreateTransfer` operationId).
+func (c *ClientWithResponses) CreateTransferWithBodyWithResponse(ctx context.Context, params *CreateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateTransferResponse, error) {
+	rsp, err := c.CreateTransferWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateTransferResponse(rsp)
+}
+
+// CreateTransferWithResponse Create transfer
+//
+// Creates a transfer with both of its transactions. Within one currency, the amount that arrives is the amount that left.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/transfers (the `CreateTransfer` operationId).
+func (c *ClientWithResponses) CreateTransferWithResponse(ctx context.Context, params *CreateTransferParams, body CreateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateTransferResponse, error) {
+	rsp, err := c.CreateTransfer(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateTransferResponse(rsp)
+}
+
+// MatchTransferWithBodyWithResponse Match transfer
+//
+// Makes a transfer of an expense and an income in different wallets, which lose their categories. Neither may belong to a receipt or a transfer, or have splits. Their amounts may differ only between currencies.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/transfers/match (the `MatchTransfer` operationId).
+func (c *ClientWithResponses) MatchTransferWithBodyWithResponse(ctx context.Context, params *MatchTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*MatchTransferResponse, error) {
+	rsp, err := c.MatchTransferWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMatchTransferResponse(rsp)
+}
+
+// MatchTransferWithResponse Match transfer
+//
+// Makes a transfer of an expense and an income in different wallets, which lose their categories. Neither may belong to a receipt or a transfer, or have splits. Their amounts may differ only between currencies.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/transfers/match (the `MatchTransfer` operationId).
+func (c *ClientWithResponses) MatchTransferWithResponse(ctx context.Context, params *MatchTransferParams, body MatchTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*MatchTransferResponse, error) {
+	rsp, err := c.MatchTransfer(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseMatchTransferResponse(rsp)
+}
+
+// SuggestTransfersWithResponse Suggest transfers
+//
+// Returns pairs of an expense and an income that look like one transfer: of different wallets, with the same currency and amount, and at most 4 days apart. A transaction is in one pair only. The pairs are newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/transfers/suggestions (the `SuggestTransfers` operationId).
+func (c *ClientWithResponses) SuggestTransfersWithResponse(ctx context.Context, params *SuggestTransfersParams, reqEditors ...RequestEditorFn) (*SuggestTransfersResponse, error) {
+	rsp, err := c.SuggestTransfers(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSuggestTransfersResponse(rsp)
+}
+
+// DeleteTransferWithResponse Delete transfer
+//
+// Deletes a transfer with both of its transactions.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/transfers/{id} (the `DeleteTransfer` operationId).
+func (c *ClientWithResponses) DeleteTransferWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteTransferParams, reqEditors ...RequestEditorFn) (*DeleteTransferResponse, error) {
+	rsp, err := c.DeleteTransfer(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteTransferResponse(rsp)
+}
+
+// GetTransferWithResponse Get transfer
+//
+// Returns a transfer.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/transfers/{id} (the `GetTransfer` operationId).
+func (c *ClientWithResponses) GetTransferWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetTransferResponse, error) {
+	rsp, err := c.GetTransfer(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTransferResponse(rsp)
+}
+
+// UpdateTransferWithBodyWithResponse Update transfer
+//
+// Changes the fields that the request contains in both transactions, and corrects the balances.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
+func (c *ClientWithResponses) UpdateTransferWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransferResponse, error) {
+	rsp, err := c.UpdateTransferWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateTransferResponse(rsp)
+}
+
+// UpdateTransferWithResponse Update transfer
+//
+// Changes the fields that the request contains in both transactions, and corrects the balances.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
+func (c *ClientWithResponses) UpdateTransferWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, body UpdateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransferResponse, error) {
+	rsp, err := c.UpdateTransfer(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateTransferResponse(rsp)
+}
+
+// UnlinkTransferWithBodyWithResponse Unlink transfer
+//
+// Makes an ordinary expense and an ordinary income of the transactions of a transfer. The transfer is deleted.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/transfers/{id}/unlink (the `UnlinkTransfer` operationId).
+func (c *ClientWithResponses) UnlinkTransferWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UnlinkTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UnlinkTransferResponse, error) {
+	rsp, err := c.UnlinkTransferWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUnlinkTransferResponse(rsp)
+}
+
+// UnlinkTransferWithResponse Unlink transfer
+//
+// Makes an ordinary expense and an ordinary income of the transactions of a transfer. The transfer is deleted.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/transfers/{id}/unlink (the `UnlinkTransfer` operationId).
+func (c *ClientWithResponses) UnlinkTransferWithResponse(ctx context.Context, id openapi_types.UUID, params *UnlinkTransferParams, body UnlinkTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*UnlinkTransferResponse, error) {
+	rsp, err := c.UnlinkTransfer(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUnlinkTransferResponse(rsp)
 }
 
 // ListWalletsWithResponse List wallets
@@ -20781,6 +22797,423 @@ func ParseCreateAttachmentResponse(rsp *http.Response) (*CreateAttachmentRespons
 			headers.XRequestId = &value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListTransfersResponse parses an HTTP response from a ListTransfersWithResponse call
+func ParseListTransfersResponse(rsp *http.Response) (*ListTransfersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListTransfersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListTransfersResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListTransfersResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateTransferResponse parses an HTTP response from a CreateTransferWithResponse call
+func ParseCreateTransferResponse(rsp *http.Response) (*CreateTransferResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateTransferResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreateTransferResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateTransferResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseMatchTransferResponse parses an HTTP response from a MatchTransferWithResponse call
+func ParseMatchTransferResponse(rsp *http.Response) (*MatchTransferResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &MatchTransferResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest MatchTransferResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers MatchTransferResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSuggestTransfersResponse parses an HTTP response from a SuggestTransfersWithResponse call
+func ParseSuggestTransfersResponse(rsp *http.Response) (*SuggestTransfersResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SuggestTransfersResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SuggestTransfersResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers SuggestTransfersResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteTransferResponse parses an HTTP response from a DeleteTransferWithResponse call
+func ParseDeleteTransferResponse(rsp *http.Response) (*DeleteTransferResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteTransferResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteTransferResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteTransferResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetTransferResponse parses an HTTP response from a GetTransferWithResponse call
+func ParseGetTransferResponse(rsp *http.Response) (*GetTransferResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTransferResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetTransferResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetTransferResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateTransferResponse parses an HTTP response from a UpdateTransferWithResponse call
+func ParseUpdateTransferResponse(rsp *http.Response) (*UpdateTransferResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateTransferResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateTransferResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateTransferResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUnlinkTransferResponse parses an HTTP response from a UnlinkTransferWithResponse call
+func ParseUnlinkTransferResponse(rsp *http.Response) (*UnlinkTransferResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UnlinkTransferResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UnlinkTransferResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UnlinkTransferResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil

@@ -8,8 +8,8 @@
 // This package assembles the service. Each subpackage has one subject, and imports only those below it:
 //
 //   - verify: the command ledger verify and the background check, which compare the sums with the transactions
-//   - transactions, receipts, reports (the dashboard and the spending of budgets), accounts (wallets and categories): the RPC
-//     methods, each resource with its SQL in store_*.go. Only transactions imports another one of these, receipts
+//   - transactions, transfers, receipts, reports (the dashboard and the spending of budgets), accounts (wallets and categories): the
+//     RPC methods, each resource with its SQL in store_*.go. Only transactions imports others of these, receipts and transfers
 //   - settings: what a user prefers on all devices. sync: the changes that devices follow. tags: the names and colors of tags
 //   - attachments: files that users keep with transactions
 //   - export: the books of a user as a file, in several formats
@@ -50,6 +50,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/sync"
 	"github.com/coffer-budget/coffer/services/ledger/tags"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
+	"github.com/coffer-budget/coffer/services/ledger/transfers"
 	"github.com/coffer-budget/coffer/services/ledger/verify"
 )
 
@@ -161,6 +162,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterSyncServiceServer(srv, &sync.Server{Ledger: book, Cursors: cursors})
 	ledgerv1.RegisterTagServiceServer(srv, &tags.Server{Ledger: book})
 	ledgerv1.RegisterAttachmentServiceServer(srv, &attachments.Attachments{Ledger: book, Quota: config.AttachmentQuota})
+	ledgerv1.RegisterTransferServiceServer(srv, &transfers.Transfers{Ledger: book, Cursors: cursors, Reads: gates})
 	return srv.Serve(ctx, lis, func(ctx context.Context) error {
 		// Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
 		err := pg.Ping(ctx, db)

@@ -123,6 +123,7 @@ func TestGetSummaryShowsUnusedWallet(t *testing.T) {
 	require.NoError(t, err)
 	requireSame(t, []*ledgerv1.WalletTotals{{
 		WalletId: id.String(), Name: "Cash", Currency: "EUR", Income: "0.00", Expense: "0.00", Net: "0.00", Balance: "0.00",
+		TransferredIn: "0.00", TransferredOut: "0.00",
 	}}, resp.GetSummary().GetByWallet())
 	requireSame(t, []*ledgerv1.Totals{{Currency: "EUR", Income: "0.00", Expense: "0.00", Net: "0.00", Balance: "0.00"}}, resp.GetSummary().GetTotals())
 	require.Len(t, resp.GetSummary().GetTrend(), 12)

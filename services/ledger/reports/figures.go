@@ -23,6 +23,7 @@ type figures struct {
 	previous   []movement
 	trend      []movement
 	balances   []walletBalance
+	transfers  []walletTransfers
 	largest    []posting.Transaction
 	recent     []posting.Transaction
 	// days is only read for a query with daily.
@@ -51,6 +52,14 @@ type walletBalance struct {
 	Balance int64
 	// Total is the balance of all wallets in the currency.
 	Total int64
+}
+
+// walletTransfers are the transfers into and out of a wallet in one currency, both positive and in minor units.
+type walletTransfers struct {
+	WalletID uuid.UUID `db:"wallet_id"`
+	Currency string
+	In       int64
+	Out      int64
 }
 
 // walletCurrency identifies a row by wallet.
@@ -82,27 +91,35 @@ func (f figures) proto(q summaryQuery) (*ledgerv1.Summary, bool) {
 }
 
 // dropUnused removes the balances that are zero in a currency that is not the wallet's own, unless the wallet has
-// transactions in it within the window.
+// transactions or transfers in it within the window.
 func (f *figures) dropUnused() {
 	moved := map[walletCurrency]bool{}
 	for _, m := range f.wallets {
 		moved[walletCurrency{m.ID, m.Currency}] = true
+	}
+	for _, t := range f.transfers {
+		moved[walletCurrency{t.WalletID, t.Currency}] = true
 	}
 	f.balances = slices.DeleteFunc(f.balances, func(b walletBalance) bool {
 		return !b.Own && b.Balance == 0 && !moved[walletCurrency{b.WalletID, b.Currency}]
 	})
 }
 
-// openingBalances returns the balances at the start of the window (the end of the previous one) by currency. It returns false if
-// one exceeds an int64.
+// openingBalances returns the balances at the start of the window (the end of the previous one) by currency. A transfer between
+// currencies changes the balances of both. It returns false if a balance exceeds an int64.
 func (f figures) openingBalances(closing map[string]int64) (map[string]int64, bool) {
 	opening, ok := maps.Clone(closing), true
+	subtract := func(currency string, net int64) {
+		// On overflow, before wraps around to the wrong side of the balance.
+		before := opening[currency] - net
+		ok = ok && (net > 0) == (before < opening[currency])
+		opening[currency] = before
+	}
 	for _, m := range f.totals {
-		net := m.Income - m.Expense
-		// On overflow, before wraps around to the wrong side of the closing balance.
-		before := closing[m.Currency] - net
-		ok = ok && (net > 0) == (before < closing[m.Currency])
-		opening[m.Currency] = before
+		subtract(m.Currency, m.Income-m.Expense)
+	}
+	for _, t := range f.transfers {
+		subtract(t.Currency, t.In-t.Out)
 	}
 	return opening, ok
 }
@@ -193,6 +210,10 @@ func (f figures) walletsProto() []*ledgerv1.WalletTotals {
 	byName := func(a, b walletBalance) int {
 		return cmp.Or(cmp.Compare(a.Name, b.Name), slices.Compare(a.WalletID[:], b.WalletID[:]), cmp.Compare(a.Currency, b.Currency))
 	}
+	transferred := map[walletCurrency]walletTransfers{}
+	for _, t := range f.transfers {
+		transferred[walletCurrency{t.WalletID, t.Currency}] = t
+	}
 	shown := f.balances
 	slices.SortFunc(shown, byName)
 	if len(shown) > maxSummaryRows {
@@ -203,10 +224,11 @@ func (f figures) walletsProto() []*ledgerv1.WalletTotals {
 	out := make([]*ledgerv1.WalletTotals, len(shown))
 	for i, b := range shown {
 		m, c := moved[walletCurrency{b.WalletID, b.Currency}], money.CurrencyOf(b.Currency)
+		t := transferred[walletCurrency{b.WalletID, b.Currency}]
 		out[i] = &ledgerv1.WalletTotals{
 			WalletId: b.WalletID.String(), Name: b.Name, Currency: b.Currency,
 			Income: c.Format(m.Income), Expense: c.Format(m.Expense), Net: c.Format(m.Income - m.Expense),
-			Balance: c.Format(b.Balance),
+			Balance: c.Format(b.Balance), TransferredIn: c.Format(t.In), TransferredOut: c.Format(t.Out),
 		}
 	}
 	return out

@@ -70,6 +70,16 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 			AmountMinor: amount.Draw(r, "amount"), Currency: rapid.SampledFrom(currencies).Draw(r, "currency"), Date: fixture.AnyTime(r),
 		})
 	}
+	for range rapid.IntRange(0, 10).Draw(r, "transfers") {
+		transfer := s.NewID()
+		for _, sign := range []int64{-1, 1} {
+			h.transactions = append(h.transactions, posting.Transaction{
+				WalletID: rapid.SampledFrom(h.wallets).Draw(r, "wallet of a leg").ID, TransferID: &transfer,
+				AmountMinor: sign * rapid.Int64Range(1, 900).Draw(r, "amount of a leg"),
+				Currency:    rapid.SampledFrom(currencies).Draw(r, "currency of a leg"), Date: fixture.AnyTime(r),
+			})
+		}
+	}
 	s.Record(ctx, r, h.transactions...)
 	return h
 }
@@ -188,20 +198,35 @@ func (h history) walletTotals(w calendar.Period, currency string) (out []*ledger
 	for _, of := range h.wallets {
 		income, expense, count := h.moved(w, currency, func(t posting.Transaction) bool { return t.WalletID == of.ID })
 		balance := h.balance(of, currency, w.End)
-		if of.Currency != currency && balance == 0 && count == 0 {
+		in, gone, legs := h.transferred(w, currency, of)
+		if of.Currency != currency && balance == 0 && count == 0 && legs == 0 {
 			continue
 		}
 		out = append(out, &ledgerv1.WalletTotals{
 			WalletId: of.ID.String(), Name: of.Name, Currency: currency,
 			Income: c.Format(income), Expense: c.Format(expense), Net: c.Format(income - expense), Balance: c.Format(balance),
+			TransferredIn: c.Format(in), TransferredOut: c.Format(gone),
 		})
 	}
 	return out
 }
 
+// transferred adds up the legs of transfers in a wallet.
+func (h history) transferred(w calendar.Period, currency string, of historyWallet) (in, out int64, count int) {
+	for _, t := range h.transactions {
+		if t.TransferID != nil && w.Contains(t.Date) && t.Currency == currency && t.WalletID == of.ID {
+			count++
+			in += max(t.AmountMinor, 0)
+			out += max(-t.AmountMinor, 0)
+		}
+	}
+	return in, out, count
+}
+
+// moved adds up the transactions that are no legs of transfers.
 func (h history) moved(w calendar.Period, currency string, which func(posting.Transaction) bool) (income, expense int64, count int32) {
 	for _, t := range h.transactions {
-		if !w.Contains(t.Date) || t.Currency != currency || !which(t) {
+		if t.TransferID != nil || !w.Contains(t.Date) || t.Currency != currency || !which(t) {
 			continue
 		}
 		count++
@@ -235,7 +260,7 @@ func (h history) categoryTotals(w calendar.Period, currency string) (out []*ledg
 func (h history) list(q summaryQuery, out *ledgerv1.Summary) {
 	var all, expenses []posting.Transaction
 	for _, t := range h.transactions {
-		if q.period.Contains(t.Date) && (q.currency == "" || t.Currency == q.currency) {
+		if t.TransferID == nil && q.period.Contains(t.Date) && (q.currency == "" || t.Currency == q.currency) {
 			all = append(all, t)
 			if t.AmountMinor < 0 {
 				expenses = append(expenses, t)

@@ -10,6 +10,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/money"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -39,8 +40,25 @@ func TestGetSummaryEqualsRecomputation(t *testing.T) {
 			requireSame(r, want.GetLargestExpenses(), got.GetLargestExpenses())
 			requireSame(r, want.GetRecentTransactions(), got.GetRecentTransactions())
 			require.True(r, proto.Equal(want, got))
+			h.requireBalanced(r, q, got)
 		}
 	})
+}
+
+// requireBalanced requires that the balance before the window and everything that the rows of a wallet contain add up to its balance.
+func (h history) requireBalanced(r *rapid.T, q summaryQuery, got *ledgerv1.Summary) {
+	for _, row := range got.GetByWallet() {
+		c := money.CurrencyOf(row.GetCurrency())
+		minor := func(text string) int64 {
+			n, err := c.Parse(text)
+			require.NoError(r, err)
+			return n
+		}
+		i := slices.IndexFunc(h.wallets, func(w historyWallet) bool { return w.ID.String() == row.GetWalletId() })
+		opening := h.balance(h.wallets[i], c.Code(), q.period.From)
+		require.Equal(r, minor(row.GetBalance()), opening+minor(row.GetIncome())-minor(row.GetExpense())+
+			minor(row.GetTransferredIn())-minor(row.GetTransferredOut()))
+	}
 }
 
 // TestSumSpendingEqualsRecomputation compares with a plain walk over random histories.

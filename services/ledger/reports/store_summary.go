@@ -24,6 +24,7 @@ func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuery) (figur
 	queuePrevious(batch, q, &f.previous)
 	queueTrend(batch, q, &f.trend)
 	queueBalances(batch, q, &f.balances)
+	queueTransfers(batch, q, &f.transfers)
 	queueLargest(batch, q, &f.largest)
 	queueRecent(batch, q, &f.recent)
 	if q.daily {

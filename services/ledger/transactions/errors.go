@@ -13,5 +13,6 @@ var (
 	errInvalidTransactionType   = apierr.New(restv1.Reason_INVALID_TRANSACTION_TYPE)
 	errTransactionDuplicate     = apierr.New(restv1.Reason_TRANSACTION_DUPLICATE)
 	errSplitSumMismatch         = apierr.New(restv1.Reason_SPLIT_SUM_MISMATCH)
+	errTransactionIsTransfer    = apierr.New(restv1.Reason_TRANSACTION_IS_TRANSFER)
 	errTotalsOverflow           = apierr.Validation([]apierr.Field{{Name: "include", Message: "must be absent: the totals of these transactions exceed the maximum"}})
 )

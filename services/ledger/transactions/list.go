@@ -208,8 +208,8 @@ func parseList(req *ledgerv1.ListTransactionsRequest) (transactionList, error) {
 		categories: parseFilterIDs(&p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID),
 		kind:       req.GetType(), sort: newestFirst,
 	}
-	if req.Type != nil && l.kind != posting.Expense && l.kind != posting.Income {
-		p.Add(errInvalidTransactionType.With("type", "must be expense or income"))
+	if req.Type != nil && l.kind != posting.Expense && l.kind != posting.Income && l.kind != posting.Transfer {
+		p.Add(errInvalidTransactionType.With("type", "must be expense, income or transfer"))
 	}
 	if req.Currency != nil {
 		l.currency = request.ParseCurrency(&p, "currency", req.GetCurrency()).Code()

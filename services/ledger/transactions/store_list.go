@@ -136,12 +136,7 @@ func (l transactionList) conditions() *conditions {
 		ofDate, ofAmount = ofAmount, ofDate
 	}
 	c.addIDs(l)
-	switch l.kind {
-	case posting.Expense:
-		c.add(ofAmount, "t.amount_e4 < 0")
-	case posting.Income:
-		c.add(ofAmount, "t.amount_e4 > 0")
-	}
+	c.addKind(l, ofAmount)
 	if l.currency != "" {
 		c.add(&c.filters, "t.currency = %s", value{l.currency, "$%d::text"})
 	}
@@ -186,6 +181,25 @@ const searched = `lower((t.payee || ' ' || t.description || ' ' || t.notes) COLL
 // likeEscaped returns s as a pattern of LIKE that matches s only.
 func likeEscaped(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
+}
+
+// addKind adds the filter by type. Legs of transfers are neither expenses nor income. A list of transfers by date reads the index
+// transactions_transfers, unless a wallet or a category selects another one.
+func (c *conditions) addKind(l transactionList, ofAmount *[]condition) {
+	switch l.kind {
+	case posting.Expense:
+		c.add(ofAmount, "t.amount_e4 < 0")
+		c.add(ofAmount, "t.transfer_id IS NULL")
+	case posting.Income:
+		c.add(ofAmount, "t.amount_e4 > 0")
+		c.add(ofAmount, "t.transfer_id IS NULL")
+	case posting.Transfer:
+		to := &c.filters
+		if !l.byAmount() && len(l.wallets) != 1 && len(l.categories) != 1 {
+			to = &c.bounds
+		}
+		c.add(to, "t.transfer_id IS NOT NULL")
+	}
 }
 
 // addPlace restricts the list to the owner, and to the rows after the previous page.

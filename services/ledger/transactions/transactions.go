@@ -3,7 +3,8 @@
 // Each write also updates the wallet's balance and the monthly total, with package posting, and adds an event to the outbox, in the
 // same database transaction. The files:
 //
-//   - transactions.go: the RPC methods of single transactions. changes.go validates the fields of a request
+//   - transactions.go: the RPC methods of single transactions. changes.go validates the fields of a request. legs.go: changes of a
+//     transaction that is a leg of a transfer
 //   - batcher.go: group commit, which inserts simultaneous single creates with one statement
 //   - bulk.go: CreateTransactions
 //   - list.go and store_list.go: filters, orders and cursors of lists. The statements keep a page fast however long the history is
@@ -34,6 +35,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/request"
+	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
 // Transactions implements the RPCs of transactions.
@@ -177,10 +179,14 @@ func (s *Transactions) UpdateTransaction(ctx context.Context, req *ledgerv1.Upda
 // run the caller's function again, which must start with the same problems. If PostgreSQL rejects the next version, it is returned with
 // the error.
 func (s *Transactions) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes, p apierr.Problems) (posting.Transaction, error) {
-	before, err := lockForChange(ctx, tx, id, ifMatch)
+	locked, err := lockForChange(ctx, tx, id, ifMatch)
 	if err != nil {
 		return posting.Transaction{}, cmp.Or(p.Err(), err)
 	}
+	if locked.other != nil {
+		return s.changeLeg(ctx, tx, locked, c, p)
+	}
+	before := locked.Transaction
 	after := c.apply(&p, before)
 	if err := request.CheckOwned(ctx, tx, p, after.OwnerID, c.references()); err != nil {
 		return posting.Transaction{}, err
@@ -210,7 +216,7 @@ func (s *Transactions) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid
 }
 
 // DeleteTransaction deletes a transaction and removes it from balances and totals. It also deletes the transaction's receipt if
-// this was the receipt's last transaction.
+// this was the receipt's last transaction. With a leg of a transfer it deletes the transfer.
 func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.DeleteTransactionRequest) (*ledgerv1.DeleteTransactionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -221,8 +227,11 @@ func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.Dele
 		if err != nil {
 			return err
 		}
+		if t.other != nil {
+			return transfers.Remove(ctx, tx, s.Ledger, t.transfer())
+		}
 		// The statements follow the order of locks: transaction, receipt, totals, balances (see ownerLock).
-		if err := posting.Delete(ctx, tx, t); err != nil {
+		if err := posting.Delete(ctx, tx, t.Transaction); err != nil {
 			return err
 		}
 		if t.ReceiptID != nil {
@@ -230,7 +239,7 @@ func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.Dele
 				return err
 			}
 		}
-		if err := posting.Remove(ctx, tx, t); err != nil {
+		if err := posting.Remove(ctx, tx, t.Transaction); err != nil {
 			return err
 		}
 		return s.Publish(ctx, tx, t.OwnerID, &ledgerv1.TransactionDeleted{OwnerId: t.OwnerID.String(), Transaction: t.Proto()})
@@ -241,29 +250,28 @@ func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.Dele
 	return &ledgerv1.DeleteTransactionResponse{Id: id.String()}, nil
 }
 
-// lockForChange locks the caller's transaction and returns it if its version matches If-Match. It shares the owner's lock first,
-// like each database transaction that writes totals (see ownerLock).
-func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (posting.Transaction, error) {
-	if err := posting.ShareOwner(ctx, tx, caller.ID(ctx)); err != nil {
-		return posting.Transaction{}, err
+// lockForChange locks the caller's transaction, and the other leg if it is a leg of a transfer. It returns them if the version of the
+// transaction matches If-Match. It shares the owner's lock first, like each database transaction that writes totals (see ownerLock).
+func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (locked, error) {
+	if err := posting.ShareOwner(ctx, tx, caller.Owner(ctx)); err != nil {
+		return locked{}, err
 	}
-	locked, err := posting.Lock(ctx, tx, id)
+	rows, err := posting.Lock(ctx, tx, id)
 	if err != nil {
-		return posting.Transaction{}, err
+		return locked{}, err
 	}
-	named := slices.IndexFunc(locked, func(t posting.Transaction) bool { return t.ID == id })
-	if named < 0 {
-		return posting.Transaction{}, errTransactionNotFound
+	l, ok := lockedOf(rows, id)
+	if !ok {
+		return locked{}, errTransactionNotFound
 	}
-	t := locked[named]
-	if err := checkOwner(ctx, t); err != nil {
-		return posting.Transaction{}, err
+	if err := checkOwner(ctx, l.Transaction); err != nil {
+		return locked{}, err
 	}
-	if !etag.Matches(ifMatch, t.Version) {
-		return posting.Transaction{}, apierr.VersionMismatch
+	if !etag.Matches(ifMatch, l.Version) {
+		return locked{}, apierr.VersionMismatch
 	}
-	err = addDetails(ctx, tx, &t)
-	return t, err
+	err = addDetails(ctx, tx, &l.Transaction)
+	return l, err
 }
 
 // addDetails loads the splits and the tags of one transaction.

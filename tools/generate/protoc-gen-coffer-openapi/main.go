@@ -120,6 +120,7 @@ var tags = map[string]string{
 	"settings":      "What a user prefers on all devices.",
 	"tags":          "Labels of transactions.",
 	"transaction":   "Income and expenses, created one by one, in batches or from a receipt.",
+	"transfers":     "Amounts moved between a user's own wallets.",
 	"wallet":        "Places where money is kept, with their balances.",
 	"webhooks":      "Deliveries of events to a user's own server.",
 }

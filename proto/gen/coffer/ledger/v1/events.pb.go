@@ -198,6 +198,182 @@ func (x *TransactionDeleted) GetTransaction() *Transaction {
 	return nil
 }
 
+// TransferCreated is published when a transfer is created, or made of two transactions. Subject: ledger.v1.transfer.created.
+// The transactions of a transfer have no events of their own, except when two transactions become a transfer or stop being one:
+// then each has a TransactionUpdated as well.
+type TransferCreated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The new transfer.
+	Transfer      *Transfer `protobuf:"bytes,2,opt,name=transfer,proto3" json:"transfer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TransferCreated) Reset() {
+	*x = TransferCreated{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TransferCreated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TransferCreated) ProtoMessage() {}
+
+func (x *TransferCreated) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TransferCreated.ProtoReflect.Descriptor instead.
+func (*TransferCreated) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *TransferCreated) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *TransferCreated) GetTransfer() *Transfer {
+	if x != nil {
+		return x.Transfer
+	}
+	return nil
+}
+
+// TransferUpdated is published when a transfer or one of its transactions is changed. Subject: ledger.v1.transfer.updated.
+type TransferUpdated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The transfer before the change.
+	Before *Transfer `protobuf:"bytes,2,opt,name=before,proto3" json:"before,omitempty"`
+	// The transfer after the change.
+	After         *Transfer `protobuf:"bytes,3,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TransferUpdated) Reset() {
+	*x = TransferUpdated{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TransferUpdated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TransferUpdated) ProtoMessage() {}
+
+func (x *TransferUpdated) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TransferUpdated.ProtoReflect.Descriptor instead.
+func (*TransferUpdated) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *TransferUpdated) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *TransferUpdated) GetBefore() *Transfer {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *TransferUpdated) GetAfter() *Transfer {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
+// TransferDeleted is published when a transfer is deleted, or unlinked into two transactions. Subject: ledger.v1.transfer.deleted.
+type TransferDeleted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The transfer before the deletion.
+	Transfer      *Transfer `protobuf:"bytes,2,opt,name=transfer,proto3" json:"transfer,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TransferDeleted) Reset() {
+	*x = TransferDeleted{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[5]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TransferDeleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TransferDeleted) ProtoMessage() {}
+
+func (x *TransferDeleted) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[5]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TransferDeleted.ProtoReflect.Descriptor instead.
+func (*TransferDeleted) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{5}
+}
+
+func (x *TransferDeleted) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *TransferDeleted) GetTransfer() *Transfer {
+	if x != nil {
+		return x.Transfer
+	}
+	return nil
+}
+
 // WalletCreated is published when a wallet is created. Subject: ledger.v1.wallet.created.
 type WalletCreated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -211,7 +387,7 @@ type WalletCreated struct {
 
 func (x *WalletCreated) Reset() {
 	*x = WalletCreated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[3]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -223,7 +399,7 @@ func (x *WalletCreated) String() string {
 func (*WalletCreated) ProtoMessage() {}
 
 func (x *WalletCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[3]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -236,7 +412,7 @@ func (x *WalletCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletCreated.ProtoReflect.Descriptor instead.
 func (*WalletCreated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{3}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *WalletCreated) GetOwnerId() string {
@@ -268,7 +444,7 @@ type WalletUpdated struct {
 
 func (x *WalletUpdated) Reset() {
 	*x = WalletUpdated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[4]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -280,7 +456,7 @@ func (x *WalletUpdated) String() string {
 func (*WalletUpdated) ProtoMessage() {}
 
 func (x *WalletUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[4]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -293,7 +469,7 @@ func (x *WalletUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletUpdated.ProtoReflect.Descriptor instead.
 func (*WalletUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{4}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *WalletUpdated) GetOwnerId() string {
@@ -323,7 +499,7 @@ type WalletDeleted struct {
 
 func (x *WalletDeleted) Reset() {
 	*x = WalletDeleted{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[5]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -335,7 +511,7 @@ func (x *WalletDeleted) String() string {
 func (*WalletDeleted) ProtoMessage() {}
 
 func (x *WalletDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[5]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -348,7 +524,7 @@ func (x *WalletDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletDeleted.ProtoReflect.Descriptor instead.
 func (*WalletDeleted) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{5}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WalletDeleted) GetOwnerId() string {
@@ -378,7 +554,7 @@ type CategoryCreated struct {
 
 func (x *CategoryCreated) Reset() {
 	*x = CategoryCreated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[6]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -390,7 +566,7 @@ func (x *CategoryCreated) String() string {
 func (*CategoryCreated) ProtoMessage() {}
 
 func (x *CategoryCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[6]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -403,7 +579,7 @@ func (x *CategoryCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryCreated.ProtoReflect.Descriptor instead.
 func (*CategoryCreated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{6}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *CategoryCreated) GetOwnerId() string {
@@ -434,7 +610,7 @@ type CategoryUpdated struct {
 
 func (x *CategoryUpdated) Reset() {
 	*x = CategoryUpdated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[7]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -446,7 +622,7 @@ func (x *CategoryUpdated) String() string {
 func (*CategoryUpdated) ProtoMessage() {}
 
 func (x *CategoryUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[7]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -459,7 +635,7 @@ func (x *CategoryUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryUpdated.ProtoReflect.Descriptor instead.
 func (*CategoryUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{7}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *CategoryUpdated) GetOwnerId() string {
@@ -492,7 +668,7 @@ type CategoryDeleted struct {
 
 func (x *CategoryDeleted) Reset() {
 	*x = CategoryDeleted{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[8]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -504,7 +680,7 @@ func (x *CategoryDeleted) String() string {
 func (*CategoryDeleted) ProtoMessage() {}
 
 func (x *CategoryDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[8]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -517,7 +693,7 @@ func (x *CategoryDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryDeleted.ProtoReflect.Descriptor instead.
 func (*CategoryDeleted) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{8}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CategoryDeleted) GetOwnerId() string {
@@ -555,7 +731,7 @@ type SettingsUpdated struct {
 
 func (x *SettingsUpdated) Reset() {
 	*x = SettingsUpdated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[9]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -567,7 +743,7 @@ func (x *SettingsUpdated) String() string {
 func (*SettingsUpdated) ProtoMessage() {}
 
 func (x *SettingsUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[9]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -580,7 +756,7 @@ func (x *SettingsUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettingsUpdated.ProtoReflect.Descriptor instead.
 func (*SettingsUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{9}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *SettingsUpdated) GetOwnerId() string {
@@ -613,7 +789,7 @@ type TagUpdated struct {
 
 func (x *TagUpdated) Reset() {
 	*x = TagUpdated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -625,7 +801,7 @@ func (x *TagUpdated) String() string {
 func (*TagUpdated) ProtoMessage() {}
 
 func (x *TagUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -638,7 +814,7 @@ func (x *TagUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagUpdated.ProtoReflect.Descriptor instead.
 func (*TagUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{10}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *TagUpdated) GetOwnerId() string {
@@ -676,7 +852,7 @@ type TagDeleted struct {
 
 func (x *TagDeleted) Reset() {
 	*x = TagDeleted{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -688,7 +864,7 @@ func (x *TagDeleted) String() string {
 func (*TagDeleted) ProtoMessage() {}
 
 func (x *TagDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -701,7 +877,7 @@ func (x *TagDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagDeleted.ProtoReflect.Descriptor instead.
 func (*TagDeleted) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{11}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *TagDeleted) GetOwnerId() string {
@@ -722,7 +898,7 @@ var File_coffer_ledger_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a\x1bcoffer/ledger/v1/tags.proto\"p\n" +
+	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a\x1bcoffer/ledger/v1/tags.proto\x1a coffer/ledger/v1/transfers.proto\"p\n" +
 	"\x12TransactionCreated\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12?\n" +
 	"\vtransaction\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\"\x9b\x01\n" +
@@ -732,7 +908,17 @@ const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\x05after\x18\x03 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x05after\"p\n" +
 	"\x12TransactionDeleted\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12?\n" +
-	"\vtransaction\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\"\\\n" +
+	"\vtransaction\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\"d\n" +
+	"\x0fTransferCreated\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x126\n" +
+	"\btransfer\x18\x02 \x01(\v2\x1a.coffer.ledger.v1.TransferR\btransfer\"\x92\x01\n" +
+	"\x0fTransferUpdated\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x122\n" +
+	"\x06before\x18\x02 \x01(\v2\x1a.coffer.ledger.v1.TransferR\x06before\x120\n" +
+	"\x05after\x18\x03 \x01(\v2\x1a.coffer.ledger.v1.TransferR\x05after\"d\n" +
+	"\x0fTransferDeleted\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x126\n" +
+	"\btransfer\x18\x02 \x01(\v2\x1a.coffer.ledger.v1.TransferR\btransfer\"\\\n" +
 	"\rWalletCreated\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x120\n" +
 	"\x06wallet\x18\x02 \x01(\v2\x18.coffer.ledger.v1.WalletR\x06wallet\"\\\n" +
@@ -779,43 +965,51 @@ func file_coffer_ledger_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_events_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 12)
+var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
 var file_coffer_ledger_v1_events_proto_goTypes = []any{
 	(*TransactionCreated)(nil), // 0: coffer.ledger.v1.TransactionCreated
 	(*TransactionUpdated)(nil), // 1: coffer.ledger.v1.TransactionUpdated
 	(*TransactionDeleted)(nil), // 2: coffer.ledger.v1.TransactionDeleted
-	(*WalletCreated)(nil),      // 3: coffer.ledger.v1.WalletCreated
-	(*WalletUpdated)(nil),      // 4: coffer.ledger.v1.WalletUpdated
-	(*WalletDeleted)(nil),      // 5: coffer.ledger.v1.WalletDeleted
-	(*CategoryCreated)(nil),    // 6: coffer.ledger.v1.CategoryCreated
-	(*CategoryUpdated)(nil),    // 7: coffer.ledger.v1.CategoryUpdated
-	(*CategoryDeleted)(nil),    // 8: coffer.ledger.v1.CategoryDeleted
-	(*SettingsUpdated)(nil),    // 9: coffer.ledger.v1.SettingsUpdated
-	(*TagUpdated)(nil),         // 10: coffer.ledger.v1.TagUpdated
-	(*TagDeleted)(nil),         // 11: coffer.ledger.v1.TagDeleted
-	(*Transaction)(nil),        // 12: coffer.ledger.v1.Transaction
-	(*Wallet)(nil),             // 13: coffer.ledger.v1.Wallet
-	(*Category)(nil),           // 14: coffer.ledger.v1.Category
-	(*Settings)(nil),           // 15: coffer.ledger.v1.Settings
-	(*Tag)(nil),                // 16: coffer.ledger.v1.Tag
+	(*TransferCreated)(nil),    // 3: coffer.ledger.v1.TransferCreated
+	(*TransferUpdated)(nil),    // 4: coffer.ledger.v1.TransferUpdated
+	(*TransferDeleted)(nil),    // 5: coffer.ledger.v1.TransferDeleted
+	(*WalletCreated)(nil),      // 6: coffer.ledger.v1.WalletCreated
+	(*WalletUpdated)(nil),      // 7: coffer.ledger.v1.WalletUpdated
+	(*WalletDeleted)(nil),      // 8: coffer.ledger.v1.WalletDeleted
+	(*CategoryCreated)(nil),    // 9: coffer.ledger.v1.CategoryCreated
+	(*CategoryUpdated)(nil),    // 10: coffer.ledger.v1.CategoryUpdated
+	(*CategoryDeleted)(nil),    // 11: coffer.ledger.v1.CategoryDeleted
+	(*SettingsUpdated)(nil),    // 12: coffer.ledger.v1.SettingsUpdated
+	(*TagUpdated)(nil),         // 13: coffer.ledger.v1.TagUpdated
+	(*TagDeleted)(nil),         // 14: coffer.ledger.v1.TagDeleted
+	(*Transaction)(nil),        // 15: coffer.ledger.v1.Transaction
+	(*Transfer)(nil),           // 16: coffer.ledger.v1.Transfer
+	(*Wallet)(nil),             // 17: coffer.ledger.v1.Wallet
+	(*Category)(nil),           // 18: coffer.ledger.v1.Category
+	(*Settings)(nil),           // 19: coffer.ledger.v1.Settings
+	(*Tag)(nil),                // 20: coffer.ledger.v1.Tag
 }
 var file_coffer_ledger_v1_events_proto_depIdxs = []int32{
-	12, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
-	12, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
-	12, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
-	12, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
-	13, // 4: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
-	13, // 5: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
-	14, // 6: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
-	14, // 7: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
-	15, // 8: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
-	16, // 9: coffer.ledger.v1.TagUpdated.tag:type_name -> coffer.ledger.v1.Tag
-	16, // 10: coffer.ledger.v1.TagDeleted.tag:type_name -> coffer.ledger.v1.Tag
-	11, // [11:11] is the sub-list for method output_type
-	11, // [11:11] is the sub-list for method input_type
-	11, // [11:11] is the sub-list for extension type_name
-	11, // [11:11] is the sub-list for extension extendee
-	0,  // [0:11] is the sub-list for field type_name
+	15, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
+	15, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
+	15, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
+	15, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
+	16, // 4: coffer.ledger.v1.TransferCreated.transfer:type_name -> coffer.ledger.v1.Transfer
+	16, // 5: coffer.ledger.v1.TransferUpdated.before:type_name -> coffer.ledger.v1.Transfer
+	16, // 6: coffer.ledger.v1.TransferUpdated.after:type_name -> coffer.ledger.v1.Transfer
+	16, // 7: coffer.ledger.v1.TransferDeleted.transfer:type_name -> coffer.ledger.v1.Transfer
+	17, // 8: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
+	17, // 9: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
+	18, // 10: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
+	18, // 11: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
+	19, // 12: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
+	20, // 13: coffer.ledger.v1.TagUpdated.tag:type_name -> coffer.ledger.v1.Tag
+	20, // 14: coffer.ledger.v1.TagDeleted.tag:type_name -> coffer.ledger.v1.Tag
+	15, // [15:15] is the sub-list for method output_type
+	15, // [15:15] is the sub-list for method input_type
+	15, // [15:15] is the sub-list for extension type_name
+	15, // [15:15] is the sub-list for extension extendee
+	0,  // [0:15] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_events_proto_init() }
@@ -826,14 +1020,15 @@ func file_coffer_ledger_v1_events_proto_init() {
 	file_coffer_ledger_v1_ledger_proto_init()
 	file_coffer_ledger_v1_settings_proto_init()
 	file_coffer_ledger_v1_tags_proto_init()
-	file_coffer_ledger_v1_events_proto_msgTypes[8].OneofWrappers = []any{}
+	file_coffer_ledger_v1_transfers_proto_init()
+	file_coffer_ledger_v1_events_proto_msgTypes[11].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_events_proto_rawDesc), len(file_coffer_ledger_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   12,
+			NumMessages:   15,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

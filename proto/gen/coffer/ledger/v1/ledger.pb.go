@@ -2445,7 +2445,7 @@ type ListTransactionsRequest struct {
 	WalletId []string `protobuf:"bytes,1,rep,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
 	// Transactions in any of these categories, or with a part in any of them; at most 100.
 	CategoryId []string `protobuf:"bytes,2,rep,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	// expense or income.
+	// expense, income or transfer. A leg of a transfer is neither an expense nor an income.
 	Type *string `protobuf:"bytes,3,opt,name=type,proto3,oneof" json:"type,omitempty"`
 	// ISO 4217 code, in upper or lower case.
 	Currency *string `protobuf:"bytes,4,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
@@ -4456,10 +4456,14 @@ type WalletTotals struct {
 	Expense string `protobuf:"bytes,5,opt,name=expense,proto3" json:"expense,omitempty"`
 	// income - expense.
 	Net string `protobuf:"bytes,6,opt,name=net,proto3" json:"net,omitempty"`
-	// Balance at the end of the window.
-	Balance       string `protobuf:"bytes,7,opt,name=balance,proto3" json:"balance,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	// Balance at the end of the window. It is the balance before the window + income - expense + transferredIn - transferredOut.
+	Balance string `protobuf:"bytes,7,opt,name=balance,proto3" json:"balance,omitempty"`
+	// Sum of the transfers from other wallets, and from other currencies of the wallet.
+	TransferredIn string `protobuf:"bytes,8,opt,name=transferred_in,json=transferredIn,proto3" json:"transferred_in,omitempty"`
+	// Sum of the transfers to other wallets, and to other currencies of the wallet, positive.
+	TransferredOut string `protobuf:"bytes,9,opt,name=transferred_out,json=transferredOut,proto3" json:"transferred_out,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *WalletTotals) Reset() {
@@ -4537,6 +4541,20 @@ func (x *WalletTotals) GetNet() string {
 func (x *WalletTotals) GetBalance() string {
 	if x != nil {
 		return x.Balance
+	}
+	return ""
+}
+
+func (x *WalletTotals) GetTransferredIn() string {
+	if x != nil {
+		return x.TransferredIn
+	}
+	return ""
+}
+
+func (x *WalletTotals) GetTransferredOut() string {
+	if x != nil {
+		return x.TransferredOut
 	}
 	return ""
 }
@@ -5474,12 +5492,12 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x8d\x05\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x96\x05\n" +
 	"\x17ListTransactionsRequest\x12\x1b\n" +
 	"\twallet_id\x18\x01 \x03(\tR\bwalletId\x12\x1f\n" +
 	"\vcategory_id\x18\x02 \x03(\tR\n" +
-	"categoryId\x12+\n" +
-	"\x04type\x18\x03 \x01(\tB\x12¶\x18\x0eexpense incomeH\x00R\x04type\x88\x01\x01\x12\x1f\n" +
+	"categoryId\x124\n" +
+	"\x04type\x18\x03 \x01(\tB\x1b¶\x18\x17expense income transferH\x00R\x04type\x88\x01\x01\x12\x1f\n" +
 	"\bcurrency\x18\x04 \x01(\tH\x01R\bcurrency\x88\x01\x01\x12\x17\n" +
 	"\x04from\x18\x05 \x01(\tH\x02R\x04from\x88\x01\x01\x12\x13\n" +
 	"\x02to\x18\x06 \x01(\tH\x03R\x02to\x88\x01\x01\x12(\n" +
@@ -5680,7 +5698,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\aexpense\x18\x05 \x01(\tB\x04ص\x18\x01R\aexpense\x12\x1e\n" +
 	"\n" +
 	"percentage\x18\x06 \x01(\x01R\n" +
-	"percentage\"\xd1\x01\n" +
+	"percentage\"\xad\x02\n" +
 	"\fWalletTotals\x12\x1b\n" +
 	"\twallet_id\x18\x01 \x01(\tR\bwalletId\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -5688,7 +5706,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x06income\x18\x04 \x01(\tB\x04ص\x18\x01R\x06income\x12\x1e\n" +
 	"\aexpense\x18\x05 \x01(\tB\x04ص\x18\x01R\aexpense\x12\x16\n" +
 	"\x03net\x18\x06 \x01(\tB\x04ص\x18\x01R\x03net\x12\x1e\n" +
-	"\abalance\x18\a \x01(\tB\x04ص\x18\x01R\abalance\"\x95\x01\n" +
+	"\abalance\x18\a \x01(\tB\x04ص\x18\x01R\abalance\x12+\n" +
+	"\x0etransferred_in\x18\b \x01(\tB\x04ص\x18\x01R\rtransferredIn\x12-\n" +
+	"\x0ftransferred_out\x18\t \x01(\tB\x04ص\x18\x01R\x0etransferredOut\"\x95\x01\n" +
 	"\vMonthTotals\x12\x14\n" +
 	"\x05month\x18\x01 \x01(\tR\x05month\x12\x1a\n" +
 	"\bcurrency\x18\x02 \x01(\tR\bcurrency\x12\x1c\n" +
@@ -5731,7 +5751,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xf8 \n" +
+	"spentMinor2\xf9 \n" +
 	"\rLedgerService\x12\xa5\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"F\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\xb2\xb5\x18\x02\t>\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\xa2\x01\n" +
@@ -5760,9 +5780,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x10ListTransactions\x12).coffer.ledger.v1.ListTransactionsRequest\x1a*.coffer.ledger.v1.ListTransactionsResponse\"Z\x8a\xb5\x18/\n" +
 	"\x14TRANSACTIONS_FETCHED\x12\x14Transactions fetched\x18\xc8\x01\xb2\xb5\x18\x05\t<@GH\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/transaction\x90\x02\x01\x12\xc0\x01\n" +
 	"\x0eGetTransaction\x12'.coffer.ledger.v1.GetTransactionRequest\x1a(.coffer.ledger.v1.GetTransactionResponse\"[\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_FETCHED\x12\x13Transaction fetched\x18\xc8\x01\xb2\xb5\x18\x03DEF\x82\xd3\xe4\x93\x02\x1a\x12\x18/api/v1/transaction/{id}\x90\x02\x01\x12\xd3\x01\n" +
-	"\x11UpdateTransaction\x12*.coffer.ledger.v1.UpdateTransactionRequest\x1a+.coffer.ledger.v1.UpdateTransactionResponse\"e\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_UPDATED\x12\x13Transaction updated\x18\xc8\x01\xb2\xb5\x18\r\x05\t<?@DEFGHIJ\x13\x82\xd3\xe4\x93\x02\x1d:\x01*2\x18/api/v1/transaction/{id}\x12\xc6\x01\n" +
+	"\x13TRANSACTION_FETCHED\x12\x13Transaction fetched\x18\xc8\x01\xb2\xb5\x18\x03DEF\x82\xd3\xe4\x93\x02\x1a\x12\x18/api/v1/transaction/{id}\x90\x02\x01\x12\xd4\x01\n" +
+	"\x11UpdateTransaction\x12*.coffer.ledger.v1.UpdateTransactionRequest\x1a+.coffer.ledger.v1.UpdateTransactionResponse\"f\x8a\xb5\x18-\n" +
+	"\x13TRANSACTION_UPDATED\x12\x13Transaction updated\x18\xc8\x01\xb2\xb5\x18\x0e\x05\t<?@DEFMGHIJ\x13\x82\xd3\xe4\x93\x02\x1d:\x01*2\x18/api/v1/transaction/{id}\x12\xc6\x01\n" +
 	"\x11DeleteTransaction\x12*.coffer.ledger.v1.DeleteTransactionRequest\x1a+.coffer.ledger.v1.DeleteTransactionResponse\"X\x8a\xb5\x18-\n" +
 	"\x13TRANSACTION_DELETED\x12\x13Transaction deleted\x18\xc8\x01\xb2\xb5\x18\x03DEF\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/transaction/{id}\x12\xc3\x02\n" +
 	"\x1dCreateTransactionsFromReceipt\x126.coffer.ledger.v1.CreateTransactionsFromReceiptRequest\x1a7.coffer.ledger.v1.CreateTransactionsFromReceiptResponse\"\xb0\x01\x8a\xb5\x18D\n" +

@@ -90,7 +90,8 @@ type LedgerServiceClient interface {
 	ListTransactions(ctx context.Context, in *ListTransactionsRequest, opts ...grpc.CallOption) (*ListTransactionsResponse, error)
 	// Returns a transaction.
 	GetTransaction(ctx context.Context, in *GetTransactionRequest, opts ...grpc.CallOption) (*GetTransactionResponse, error)
-	// Changes the fields that the request contains, and corrects the balances.
+	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share
+	// can be changed, and the change applies to both.
 	UpdateTransaction(ctx context.Context, in *UpdateTransactionRequest, opts ...grpc.CallOption) (*UpdateTransactionResponse, error)
 	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last
 	// transaction.
@@ -399,7 +400,8 @@ type LedgerServiceServer interface {
 	ListTransactions(context.Context, *ListTransactionsRequest) (*ListTransactionsResponse, error)
 	// Returns a transaction.
 	GetTransaction(context.Context, *GetTransactionRequest) (*GetTransactionResponse, error)
-	// Changes the fields that the request contains, and corrects the balances.
+	// Changes the fields that the request contains, and corrects the balances. Of a leg of a transfer, only fields that both legs share
+	// can be changed, and the change applies to both.
 	UpdateTransaction(context.Context, *UpdateTransactionRequest) (*UpdateTransactionResponse, error)
 	// Deletes a transaction and corrects the balance. The receipt of the transaction is deleted with its last
 	// transaction.

@@ -120,6 +120,16 @@ const (
 	Reason_TAG_NOT_FOUND Reason = 75
 	// Another tag has this name, and the request has no `merge=true`.
 	Reason_TAG_ALREADY_EXISTS Reason = 76
+	// Within one currency, `toAmount` differs from `amount`.
+	Reason_TRANSFER_AMOUNT_MISMATCH Reason = 170
+	// Both sides of the transfer have the same wallet and the same currency.
+	Reason_TRANSFER_SAME_WALLET Reason = 171
+	// The two transactions cannot become a transfer. The details state the reasons.
+	Reason_TRANSFER_LEGS_UNFIT Reason = 172
+	// The transfer's id is not a UUID.
+	Reason_INVALID_TRANSFER_ID Reason = 173
+	// There is no such transfer, or it is another user's.
+	Reason_TRANSFER_NOT_FOUND Reason = 174
 	// The field `receipt` of the form is not exactly one non-empty file.
 	Reason_RECEIPT_FILE_REQUIRED Reason = 80
 	// The receipt's total has more decimals than its currency, which is the wallet's currency if none is printed. Nothing
@@ -245,6 +255,11 @@ var (
 		74:  "SPLIT_SUM_MISMATCH",
 		75:  "TAG_NOT_FOUND",
 		76:  "TAG_ALREADY_EXISTS",
+		170: "TRANSFER_AMOUNT_MISMATCH",
+		171: "TRANSFER_SAME_WALLET",
+		172: "TRANSFER_LEGS_UNFIT",
+		173: "INVALID_TRANSFER_ID",
+		174: "TRANSFER_NOT_FOUND",
 		80:  "RECEIPT_FILE_REQUIRED",
 		81:  "RECEIPT_CURRENCY_MISMATCH",
 		88:  "RECEIPT_SUM_MISMATCH",
@@ -328,6 +343,11 @@ var (
 		"SPLIT_SUM_MISMATCH":            74,
 		"TAG_NOT_FOUND":                 75,
 		"TAG_ALREADY_EXISTS":            76,
+		"TRANSFER_AMOUNT_MISMATCH":      170,
+		"TRANSFER_SAME_WALLET":          171,
+		"TRANSFER_LEGS_UNFIT":           172,
+		"INVALID_TRANSFER_ID":           173,
+		"TRANSFER_NOT_FOUND":            174,
 		"RECEIPT_FILE_REQUIRED":         80,
 		"RECEIPT_CURRENCY_MISMATCH":     81,
 		"RECEIPT_SUM_MISMATCH":          88,
@@ -454,7 +474,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xf0-\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\x951\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -500,7 +520,12 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x15TRANSACTION_DUPLICATE\x10I\x1aG\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18:The wallet already has a transaction with this external id\x12J\n" +
 	"\x12SPLIT_SUM_MISMATCH\x10J\x1a2\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18%The parts do not add up to the amount\x12-\n" +
 	"\rTAG_NOT_FOUND\x10K\x1a\x1a\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\rTag not found\x12F\n" +
-	"\x12TAG_ALREADY_EXISTS\x10L\x1a.\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18!A tag of this name already exists\x12B\n" +
+	"\x12TAG_ALREADY_EXISTS\x10L\x1a.\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18!A tag of this name already exists\x12n\n" +
+	"\x18TRANSFER_AMOUNT_MISMATCH\x10\xaa\x01\x1aO\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18BtoAmount must equal amount; record a fee as a separate transaction\x12Y\n" +
+	"\x14TRANSFER_SAME_WALLET\x10\xab\x01\x1a>\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x181A transfer within one wallet needs two currencies\x12R\n" +
+	"\x13TRANSFER_LEGS_UNFIT\x10\xac\x01\x1a8\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18+These transactions cannot become a transfer\x12J\n" +
+	"\x13INVALID_TRANSFER_ID\x10\xad\x01\x1a0\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18#Invalid transfer id: must be a UUID\x128\n" +
+	"\x12TRANSFER_NOT_FOUND\x10\xae\x01\x1a\x1f\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x12Transfer not found\x12B\n" +
 	"\x15RECEIPT_FILE_REQUIRED\x10P\x1a'\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x1aA receipt file is required\x12c\n" +
 	"\x19RECEIPT_CURRENCY_MISMATCH\x10Q\x1aD\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x187The receipt's total has more decimals than its currency\x12_\n" +
 	"\x14RECEIPT_SUM_MISMATCH\x10X\x1aE\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x188The corrected lines do not add up to the receipt's total\x12M\n" +

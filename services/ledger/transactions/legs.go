@@ -1,0 +1,105 @@
+package transactions
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/transfers"
+)
+
+// locked is a transaction that a request names and has locked. other is the other leg if it is a leg of a transfer, and nil otherwise.
+type locked struct {
+	posting.Transaction
+	other *posting.Transaction
+}
+
+// lockedOf returns the transaction with an id and its other leg from the rows that posting.Lock returned. It reports whether the
+// transaction is among them.
+func lockedOf(rows []posting.Transaction, id uuid.UUID) (l locked, ok bool) {
+	for i := range rows {
+		if rows[i].ID == id {
+			l.Transaction, ok = rows[i], true
+		} else {
+			l.other = &rows[i]
+		}
+	}
+	return l, ok
+}
+
+// transfer returns the transfer of a leg.
+func (l locked) transfer() transfers.Transfer { return transfers.Of(l.Transaction, *l.other) }
+
+// changeLeg changes the fields of a leg that both legs share, in both of them, and the payee of the named leg, which it returns. The
+// problems p of the request take precedence over the error for other fields.
+func (s *Transactions) changeLeg(ctx context.Context, tx pgx.Tx, l locked, c changes, p apierr.Problems) (posting.Transaction, error) {
+	if err := cmp.Or(p.Err(), c.checkLeg(l.Transaction)); err != nil {
+		return posting.Transaction{}, err
+	}
+	legs := []posting.Transaction{l.Transaction, *l.other}
+	if err := posting.AddDetails(ctx, tx, l.OwnerID, legs); err != nil {
+		return posting.Transaction{}, err
+	}
+	named, before := legs[0], transfers.Of(legs[0], legs[1])
+	for i := range legs {
+		c.applyShared(&legs[i])
+	}
+	if c.payee != nil {
+		legs[0].Payee = *c.payee
+	}
+	if c.tags != nil {
+		if err := posting.UseTags(ctx, tx, l.OwnerID, s.Now(), legs); err != nil {
+			return posting.Transaction{}, err
+		}
+	}
+	after, err := transfers.Change(ctx, tx, s.Ledger, before, transfers.Of(legs[0], legs[1]))
+	if err != nil {
+		return posting.Transaction{}, err
+	}
+	if after.In.ID == named.ID {
+		return after.In, nil
+	}
+	return after.Out, nil
+}
+
+// checkLeg returns TRANSACTION_IS_TRANSFER if the changes contain a field that a request can only change in the transfer.
+func (c changes) checkLeg(t posting.Transaction) error {
+	var fields []apierr.Field
+	for _, f := range []struct {
+		name string
+		set  bool
+	}{
+		{"amount", c.amount != nil}, {"currency", c.currency != nil}, {"walletId", c.wallet != nil},
+		{"categoryId", c.category != nil}, {"type", c.kind != nil}, {"splits", c.splits != nil},
+	} {
+		if f.set {
+			fields = append(fields, apierr.Field{Name: f.name, Message: "must be changed in the transfer"})
+		}
+	}
+	if len(fields) == 0 {
+		return nil
+	}
+	e := errTransactionIsTransfer.WithMessage("The transaction is part of transfer " + t.TransferID.String())
+	e.Fields = fields
+	return e
+}
+
+// applyShared sets the fields that both legs of a transfer share.
+func (c changes) applyShared(t *posting.Transaction) {
+	if c.description != nil {
+		t.Description = *c.description
+	}
+	if c.date != nil {
+		t.Date = *c.date
+	}
+	if c.notes != nil {
+		t.Notes = *c.notes
+	}
+	if c.tags != nil {
+		t.TagNames = *c.tags
+	}
+}

@@ -1,0 +1,262 @@
+package transfers
+
+import (
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// changes holds the fields of a transfer that a request sets. Each is validated on its own; apply validates the combination. A field
+// is nil if the request does not set it, or if it is invalid and among the problems.
+type changes struct {
+	from, to sideChanges
+	date     *time.Time
+	// description and notes are set in both legs.
+	description, notes *string
+}
+
+// sideChanges holds the fields of one leg.
+type sideChanges struct {
+	wallet *uuid.UUID
+	// amount is a positive decimal in the major unit. It stays text because its allowed decimals depend on the currency.
+	amount   *string
+	currency *money.Currency
+}
+
+// The field names of the two legs, in requests and problems.
+var (
+	fromFields = sideFields{wallet: "fromWalletId", amount: "amount", currency: "currency"}
+	toFields   = sideFields{wallet: "toWalletId", amount: "toAmount", currency: "toCurrency"}
+)
+
+type sideFields struct{ wallet, amount, currency string }
+
+// parseTransfer returns the fields of a new transfer, and adds a problem for each missing or invalid one.
+func parseTransfer(p *apierr.Problems, req *ledgerv1.CreateTransferRequest) changes {
+	var c changes
+	c.from.wallet = request.RequireReference(p, fromFields.wallet, req.GetFromWalletId(), request.ErrInvalidWalletID)
+	c.to.wallet = request.RequireReference(p, toFields.wallet, req.GetToWalletId(), request.ErrInvalidWalletID)
+	if req.GetAmount() == "" {
+		p.Field(&apierr.Field{Name: fromFields.amount, Message: "is required"})
+	} else {
+		c.from.setAmount(p, fromFields, &req.Amount)
+	}
+	c.from.setCurrency(p, fromFields, req.Currency)
+	c.to.setAmount(p, toFields, req.ToAmount)
+	c.to.setCurrency(p, toFields, req.ToCurrency)
+	if req.GetDate() == "" {
+		p.Field(&apierr.Field{Name: "date", Message: "is required"})
+	} else {
+		c.setDate(p, &req.Date)
+	}
+	c.setDescription(p, &req.Description)
+	c.setNotes(p, &req.Notes)
+	return c
+}
+
+// parseTransferUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
+func parseTransferUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransferRequest) (changes, error) {
+	var c changes
+	some := false
+	for _, value := range []*string{
+		req.FromWalletId, req.ToWalletId, req.Amount, req.Currency, req.ToAmount, req.ToCurrency, req.Date, req.Description, req.Notes,
+	} {
+		some = some || value != nil
+	}
+	if !some {
+		return changes{}, apierr.EmptyUpdate
+	}
+	c.from.setWallet(p, fromFields, req.FromWalletId)
+	c.from.setAmount(p, fromFields, req.Amount)
+	c.from.setCurrency(p, fromFields, req.Currency)
+	c.to.setWallet(p, toFields, req.ToWalletId)
+	c.to.setAmount(p, toFields, req.ToAmount)
+	c.to.setCurrency(p, toFields, req.ToCurrency)
+	c.setDate(p, req.Date)
+	c.setDescription(p, req.Description)
+	c.setNotes(p, req.Notes)
+	return c, nil
+}
+
+// setWallet accepts a UUID. checkWallets checks that the wallet belongs to the owner.
+func (c *sideChanges) setWallet(p *apierr.Problems, f sideFields, s *string) {
+	if s != nil {
+		c.wallet = request.ParseReference(p, f.wallet, *s, request.ErrInvalidWalletID)
+	}
+}
+
+// setAmount accepts a positive decimal with at most the decimals of the currency that has the most. apply checks the decimals of the
+// actual currency.
+func (c *sideChanges) setAmount(p *apierr.Problems, f sideFields, s *string) {
+	if s == nil {
+		return
+	}
+	n, err := money.ParseDecimal(*s, money.MaxDecimals)
+	if problem := money.PositiveProblem(*s, n, err); problem != "" {
+		p.Field(&apierr.Field{Name: f.amount, Message: problem})
+		return
+	}
+	c.amount = s
+}
+
+// setCurrency accepts an ISO 4217 code in upper or lower case.
+func (c *sideChanges) setCurrency(p *apierr.Problems, f sideFields, s *string) {
+	if s == nil {
+		return
+	}
+	if currency := request.ParseCurrency(p, f.currency, *s); currency != (money.Currency{}) {
+		c.currency = &currency
+	}
+}
+
+// setDate accepts the formats of calendar.ParseTime.
+func (c *changes) setDate(p *apierr.Problems, s *string) {
+	if s == nil {
+		return
+	}
+	date, _, ok := calendar.ParseTime(*s)
+	if !ok {
+		p.Add(request.ErrInvalidDate.With("date", request.InvalidDate))
+		return
+	}
+	c.date = &date
+}
+
+// setDescription accepts up to 1000 characters, and an empty text.
+func (c *changes) setDescription(p *apierr.Problems, s *string) {
+	if s == nil {
+		return
+	}
+	description, problem := text.Description("description", *s)
+	p.Field(problem)
+	c.description = &description
+}
+
+// setNotes accepts up to 4000 characters, and an empty text.
+func (c *changes) setNotes(p *apierr.Problems, s *string) {
+	if s == nil {
+		return
+	}
+	notes, problem := text.Notes("notes", *s)
+	p.Field(problem)
+	c.notes = &notes
+}
+
+// wallets returns the wallets that the changes name.
+func (c changes) wallets() []uuid.UUID {
+	var ids []uuid.UUID
+	for _, id := range []*uuid.UUID{c.from.wallet, c.to.wallet} {
+		if id != nil {
+			ids = append(ids, *id)
+		}
+	}
+	return ids
+}
+
+// checkWallets adds a problem for each named wallet without a currency, because it does not belong to the owner.
+func (c changes) checkWallets(p *apierr.Problems, currencies map[uuid.UUID]string) {
+	check := func(field string, id *uuid.UUID) {
+		if id != nil && currencies[*id] == "" {
+			p.Add(request.ErrWalletNotFound.With(field, "is unknown"))
+		}
+	}
+	check(fromFields.wallet, c.from.wallet)
+	check(toFields.wallet, c.to.wallet)
+}
+
+// start returns a new transfer with the currencies of its wallets.
+func (c changes) start(currencies map[uuid.UUID]string) Transfer {
+	var t Transfer
+	if c.from.wallet != nil {
+		t.Out.Currency = currencies[*c.from.wallet]
+	}
+	if c.to.wallet != nil {
+		t.In.Currency = currencies[*c.to.wallet]
+	}
+	return t
+}
+
+// apply returns t with the changes, and adds a problem if the combination of fields is invalid. The amounts of a new transfer are
+// zero. currencies are those of the named wallets that belong to the owner.
+func (c changes) apply(p *apierr.Problems, t Transfer, currencies map[uuid.UUID]string) Transfer {
+	c.checkWallets(p, currencies)
+	before := t
+	c.from.apply(&t.Out)
+	c.to.apply(&t.In)
+	c.applyShared(&t.Out)
+	c.applyShared(&t.In)
+	c.applyAmounts(p, before, &t)
+	if t.Out.WalletID == t.In.WalletID && t.Out.WalletID != uuid.Nil && t.inOneCurrency() {
+		p.Add(errSameWallet.With(toFields.wallet, "must be another wallet, or have another currency"))
+	}
+	return t
+}
+
+// apply sets the wallet and the currency of a leg.
+func (c sideChanges) apply(leg *posting.Transaction) {
+	if c.wallet != nil {
+		leg.WalletID = *c.wallet
+	}
+	if c.currency != nil {
+		leg.Currency = c.currency.Code()
+	}
+}
+
+// applyShared sets the fields that both legs share.
+func (c changes) applyShared(leg *posting.Transaction) {
+	if c.date != nil {
+		leg.Date = *c.date
+	}
+	if c.description != nil {
+		leg.Description = *c.description
+	}
+	if c.notes != nil {
+		leg.Notes = *c.notes
+	}
+}
+
+// applyAmounts sets the amounts of t in its new currencies. Amounts are not converted. Within one currency, the amount that arrives
+// is the amount that left.
+func (c changes) applyAmounts(p *apierr.Problems, before Transfer, t *Transfer) {
+	out, in := -before.Out.AmountMinor, before.In.AmountMinor
+	switch {
+	case c.from.amount != nil:
+		out = parseAmount(p, fromFields.amount, t.Out.Currency, *c.from.amount)
+	case out != 0 && t.Out.Currency != before.Out.Currency:
+		p.Field(&apierr.Field{Name: fromFields.amount, Message: "is required with another currency"})
+	}
+	switch {
+	case c.to.amount != nil:
+		in = parseAmount(p, toFields.amount, t.In.Currency, *c.to.amount)
+		if t.inOneCurrency() && in != out && p.Err() == nil {
+			p.Add(errAmountMismatch.With(toFields.amount, "must equal amount"))
+		}
+	case t.inOneCurrency():
+		in = out
+	case in == 0 || t.In.Currency != before.In.Currency:
+		if t.Out.Currency != "" && t.In.Currency != "" {
+			p.Field(&apierr.Field{Name: toFields.amount, Message: "is required between currencies"})
+		}
+	}
+	t.Out.AmountMinor, t.In.AmountMinor = -out, in
+}
+
+// parseAmount returns an amount in minor units of a currency. Without a currency, because its wallet is unknown, it returns zero.
+func parseAmount(p *apierr.Problems, field, currency, amount string) int64 {
+	if currency == "" {
+		return 0
+	}
+	minor, err := money.CurrencyOf(currency).Parse(amount)
+	if problem := money.PositiveProblem(amount, minor, err); problem != "" {
+		p.Field(&apierr.Field{Name: field, Message: problem})
+	}
+	return minor
+}

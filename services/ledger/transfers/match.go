@@ -1,0 +1,205 @@
+package transfers
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// The fields of MatchTransfer.
+const (
+	outField = "outTransactionId"
+	inField  = "inTransactionId"
+)
+
+// MatchTransfer makes a transfer of an expense and an income. They lose their categories, so totals and budgets no longer count them.
+func (s *Transfers) MatchTransfer(ctx context.Context, req *ledgerv1.MatchTransferRequest) (*ledgerv1.MatchTransferResponse, error) {
+	var p apierr.Problems
+	owner := caller.Owner(ctx)
+	out := request.RequireReference(&p, outField, req.GetOutTransactionId(), errInvalidTransactionID)
+	in := request.RequireReference(&p, inField, req.GetInTransactionId(), errInvalidTransactionID)
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	var err error
+	resp := &ledgerv1.MatchTransferResponse{}
+	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		if err := posting.LockOwner(ctx, tx, owner); err != nil {
+			return err
+		}
+		before, err := lockPair(ctx, tx, owner, *out, *in)
+		if err != nil {
+			return err
+		}
+		if err := unfit(before); err != nil {
+			return err
+		}
+		id, after := s.NewID(), before
+		after.Out.TransferID, after.In.TransferID = &id, &id
+		after.Out.CategoryID, after.In.CategoryID = nil, nil
+		after = after.next(before, s.Now())
+		if err := write(ctx, tx, before, after); err != nil {
+			return err
+		}
+		resp.Transfer, resp.Etag = after.Proto(), etag.Format(after.Out.Version)
+		created := &ledgerv1.TransferCreated{OwnerId: owner.String(), Transfer: after.Proto()}
+		if err := s.Publish(ctx, tx, owner, created); err != nil {
+			return err
+		}
+		return s.publishLegs(ctx, tx, before, after)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// publishLegs adds an event for each transaction that became a leg or stopped being one. Consumers that follow the spending need them.
+func (s *Transfers) publishLegs(ctx context.Context, tx pgx.Tx, before, after Transfer) error {
+	old := before.legs()
+	for i, leg := range after.legs() {
+		event := &ledgerv1.TransactionUpdated{OwnerId: leg.OwnerID.String(), Before: old[i].Proto(), After: leg.Proto()}
+		if err := s.Publish(ctx, tx, leg.OwnerID, event); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lockPair locks two transactions of the owner. Like the RPCs of transactions, it distinguishes another user's transaction from one
+// that does not exist.
+func lockPair(ctx context.Context, tx pgx.Tx, owner, out, in uuid.UUID) (Transfer, error) {
+	locked, err := lockTransactions(ctx, tx, owner, out, in)
+	if err != nil {
+		return Transfer{}, err
+	}
+	var p apierr.Problems
+	for _, named := range []struct {
+		field string
+		id    uuid.UUID
+	}{{outField, out}, {inField, in}} {
+		if _, ok := locked[named.id]; ok {
+			continue
+		}
+		switch _, err := posting.Select(ctx, tx, named.id); {
+		case errors.Is(err, pgx.ErrNoRows):
+			p.Add(errTransactionNotFound.With(named.field, "is unknown"))
+		case err != nil:
+			return Transfer{}, err
+		default:
+			p.Add(errTransactionOwnerMismatch.With(named.field, "belongs to another user"))
+		}
+	}
+	return Transfer{Out: locked[out], In: locked[in]}, p.Err()
+}
+
+// unfit returns an error with each reason why two transactions cannot become a transfer, or nil.
+func unfit(t Transfer) error {
+	var fields []apierr.Field
+	add := func(bad bool, name, message string) {
+		known := slices.ContainsFunc(fields, func(f apierr.Field) bool { return f.Name == name })
+		if bad && !known {
+			fields = append(fields, apierr.Field{Name: name, Message: message})
+		}
+	}
+	add(t.Out.AmountMinor > 0, outField, "must be an expense")
+	add(t.In.AmountMinor < 0, inField, "must be an income")
+	for _, leg := range []struct {
+		field string
+		posting.Transaction
+	}{{outField, t.Out}, {inField, t.In}} {
+		add(leg.TransferID != nil, leg.field, "must not be part of a transfer")
+		add(leg.ReceiptID != nil, leg.field, "must not belong to a receipt")
+		add(leg.SplitCount > 0, leg.field, "must not have splits")
+	}
+	add(t.Out.WalletID == t.In.WalletID, inField, "must be in another wallet")
+	add(t.inOneCurrency() && t.In.AmountMinor != -t.Out.AmountMinor, inField,
+		"must have the amount "+money.CurrencyOf(t.Out.Currency).Format(-t.Out.AmountMinor))
+	if len(fields) == 0 {
+		return nil
+	}
+	e := *errLegsUnfit
+	e.Fields = fields
+	return &e
+}
+
+// UnlinkTransfer makes an expense and an income of the legs of a transfer. It is the reverse of MatchTransfer.
+func (s *Transfers) UnlinkTransfer(ctx context.Context, req *ledgerv1.UnlinkTransferRequest) (*ledgerv1.UnlinkTransferResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidTransferID
+	}
+	var p apierr.Problems
+	owner := caller.Owner(ctx)
+	category := request.RequireReference(&p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID)
+	inCategory := category
+	if req.InCategoryId != nil {
+		inCategory = request.ParseReference(&p, "inCategoryId", req.GetInCategoryId(), request.ErrInvalidCategoryID)
+	}
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	var err error
+	resp := &ledgerv1.UnlinkTransferResponse{}
+	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		if err := posting.LockOwner(ctx, tx, owner); err != nil {
+			return err
+		}
+		before, err := lockTransfer(ctx, tx, owner, id)
+		if err != nil {
+			return unknownTransfer(err)
+		}
+		if err := checkCategories(ctx, tx, owner, *category, *inCategory); err != nil {
+			return err
+		}
+		after := before
+		after.Out.TransferID, after.In.TransferID = nil, nil
+		after.Out.CategoryID, after.In.CategoryID = category, inCategory
+		after = after.next(before, s.Now())
+		if err := write(ctx, tx, before, after); err != nil {
+			return err
+		}
+		resp.Transactions = posting.Protos(after.legs())
+		deleted := &ledgerv1.TransferDeleted{OwnerId: owner.String(), Transfer: before.Proto()}
+		if err := s.Publish(ctx, tx, owner, deleted); err != nil {
+			return err
+		}
+		return s.publishLegs(ctx, tx, before, after)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// checkCategories returns an error that names each category that does not belong to the owner.
+func checkCategories(ctx context.Context, q pg.Querier, owner, category, inCategory uuid.UUID) error {
+	owned, err := request.SelectOwned(ctx, q, owner, nil, []uuid.UUID{category, inCategory})
+	if err != nil {
+		return err
+	}
+	var p apierr.Problems
+	if !slices.Contains(owned.Categories, category) {
+		p.Add(request.ErrCategoryNotFound.With("categoryId", "is unknown"))
+	}
+	if inCategory != category && !slices.Contains(owned.Categories, inCategory) {
+		p.Add(request.ErrCategoryNotFound.With("inCategoryId", "is unknown"))
+	}
+	return p.Err()
+}

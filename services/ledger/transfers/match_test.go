@@ -1,0 +1,159 @@
+package transfers_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+func TestMatchTransfer(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	spends, receives := p.Spends("30"), p.receives("30")
+	spends.Description, receives.Description, receives.Date = "to the bank", "from cash", "2026-03-16"
+	out, in := p.Create(t, spends), p.Create(t, receives)
+	// Another version of one of them: the transfer's version is newer than both.
+	_, err := p.UpdateTransaction(p.Ctx, &ledgerv1.UpdateTransactionRequest{Id: in.GetId(), Description: new("cash")})
+	require.NoError(t, err)
+	in = p.leg(t, in.GetId())
+
+	resp, err := p.MatchTransfer(p.Ctx, &ledgerv1.MatchTransferRequest{OutTransactionId: out.GetId(), InTransactionId: in.GetId(), IdempotencyKey: "key"})
+	require.NoError(t, err)
+	made := resp.GetTransfer()
+	require.Equal(t, `"3"`, resp.GetEtag())
+	require.Equal(t, "to the bank", made.GetDescription())
+	require.Equal(t, "2026-03-14T00:00:00.000Z", made.GetDate())
+	outLeg, inLeg := p.leg(t, out.GetId()), p.leg(t, in.GetId())
+	require.Equal(t, "cash", inLeg.GetDescription())
+	require.Equal(t, "2026-03-16T00:00:00.000Z", inLeg.GetDate())
+	require.Empty(t, inLeg.GetCategoryId())
+	events := s.Events(t)
+	require.True(t, proto.Equal(&ledgerv1.TransferCreated{OwnerId: p.ID.String(), Transfer: made}, events[len(events)-3]))
+	require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{OwnerId: p.ID.String(), Before: out, After: outLeg}, events[len(events)-2]))
+	require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{OwnerId: p.ID.String(), Before: in, After: inLeg}, events[len(events)-1]))
+	summary, err := p.GetSummary(p.Ctx, &ledgerv1.GetSummaryRequest{})
+	require.NoError(t, err)
+	require.Equal(t, "0.00", summary.GetSummary().GetTotals()[0].GetExpense())
+	s.RequireConsistent(t)
+
+	stored := s.Stored(t)
+	again, err := p.MatchTransfer(p.Ctx, &ledgerv1.MatchTransferRequest{OutTransactionId: out.GetId(), InTransactionId: in.GetId(), IdempotencyKey: "key"})
+	require.NoError(t, err)
+	require.True(t, again.GetReplayed())
+	require.Equal(t, stored, s.Stored(t))
+	e := s.RequireRejected(t, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", func() error {
+		_, err := p.match(out.GetId(), in.GetId())
+		return err
+	})
+	require.Equal(t, []string{"outTransactionId", "inTransactionId"}, fixture.FieldNames(e))
+
+	fun := p.MakeCategory(p.Ctx, t, "Fun").String()
+	unlinked, err := p.UnlinkTransfer(p.Ctx, &ledgerv1.UnlinkTransferRequest{Id: made.GetId(), CategoryId: p.Category.String(), InCategoryId: &fun})
+	require.NoError(t, err)
+	require.Len(t, unlinked.GetTransactions(), 2)
+	require.Equal(t, posting.Expense, p.leg(t, out.GetId()).GetType())
+	require.Equal(t, p.Category.String(), p.leg(t, out.GetId()).GetCategoryId())
+	require.Equal(t, posting.Income, p.leg(t, in.GetId()).GetType())
+	require.Equal(t, fun, p.leg(t, in.GetId()).GetCategoryId())
+	events = s.Events(t)
+	require.True(t, proto.Equal(&ledgerv1.TransferDeleted{OwnerId: p.ID.String(), Transfer: made}, events[len(events)-3]))
+	require.True(t, proto.Equal(&ledgerv1.TransactionUpdated{OwnerId: p.ID.String(), Before: inLeg, After: p.leg(t, in.GetId())}, events[len(events)-1]))
+	_, err = p.GetTransfer(p.Ctx, &ledgerv1.GetTransferRequest{Id: made.GetId()})
+	fixture.RequireReason(t, err, codes.NotFound, "TRANSFER_NOT_FOUND")
+	s.RequireConsistent(t)
+}
+
+func TestMatchTransferBetweenCurrencies(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	yen := p.receives("4900")
+	yen.WalletId, yen.Currency = p.yen.String(), "JPY"
+	made, err := p.match(p.Create(t, p.Spends("30")).GetId(), p.Create(t, yen).GetId())
+	require.NoError(t, err)
+	require.Equal(t, "163.3333333", made.GetRate())
+	s.RequireConsistent(t)
+}
+
+func TestMatchTransferRejects(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	out, in := p.Create(t, p.Spends("30")).GetId(), p.Create(t, p.receives("30")).GetId()
+	here := p.receives("30")
+	here.WalletId = p.Wallet.String()
+	theirs := stranger.Create(t, stranger.receives("30")).GetId()
+	transfer := p.transfer(t, p.moves("30"))
+	receipt, split := s.NewID(), p.Spends("30")
+	scanned, divided := p.Create(t, p.Spends("30")).GetId(), p.Create(t, split).GetId()
+	_, err := s.DB.Exec(t.Context(), `INSERT INTO receipts (owner_id, id, file_sha256, content, created_at) VALUES ($1, $2, '', '', now())`, p.ID, receipt)
+	require.NoError(t, err)
+	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET receipt_id = $1 WHERE id = $2`, receipt, scanned)
+	require.NoError(t, err)
+	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET split_count = 2, category_id = NULL WHERE id = $1`, divided)
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		out, in string
+		code    codes.Code
+		reason  string
+		fields  []string
+	}{
+		"two incomes":                {in, in, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"outTransactionId", "inTransactionId"}},
+		"the wrong way round":        {in, out, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"outTransactionId", "inTransactionId"}},
+		"one wallet":                 {out, p.Create(t, here).GetId(), codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"inTransactionId"}},
+		"different amounts":          {out, p.Create(t, p.receives("29")).GetId(), codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"inTransactionId"}},
+		"a leg":                      {out, transfer.GetInTransactionId(), codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"inTransactionId"}},
+		"a receipt":                  {scanned, in, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"outTransactionId"}},
+		"splits":                     {divided, in, codes.InvalidArgument, "TRANSFER_LEGS_UNFIT", []string{"outTransactionId"}},
+		"malformed ids":              {"x", "", codes.InvalidArgument, "VALIDATION_ERROR", []string{"inTransactionId", "outTransactionId"}},
+		"a malformed id":             {"x", in, codes.InvalidArgument, "INVALID_TRANSACTION_ID", []string{"outTransactionId"}},
+		"an unknown transaction":     {s.NewID().String(), in, codes.NotFound, "TRANSACTION_NOT_FOUND", []string{"outTransactionId"}},
+		"another user's transaction": {out, theirs, codes.PermissionDenied, "TRANSACTION_OWNER_MISMATCH", []string{"inTransactionId"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := s.RequireRejected(t, c.code, c.reason, func() error {
+				_, err := p.match(c.out, c.in)
+				return err
+			})
+			require.Equal(t, c.fields, fixture.FieldNames(e))
+		})
+	}
+}
+
+func TestUnlinkTransferRejects(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, stranger := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	id, food := p.transfer(t, p.moves("30")).GetId(), p.Category.String()
+	theirs := stranger.Category.String()
+	type req = ledgerv1.UnlinkTransferRequest
+	for name, c := range map[string]struct {
+		person person
+		req    *req
+		code   codes.Code
+		reason string
+		fields []string
+	}{
+		"a malformed id":            {p, &req{Id: "x", CategoryId: food}, codes.InvalidArgument, "INVALID_TRANSFER_ID", nil},
+		"another user's transfer":   {stranger, &req{Id: id, CategoryId: theirs}, codes.NotFound, "TRANSFER_NOT_FOUND", nil},
+		"no category":               {p, &req{Id: id}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"categoryId"}},
+		"a malformed category":      {p, &req{Id: id, CategoryId: food, InCategoryId: new("x")}, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", []string{"inCategoryId"}},
+		"another user's category":   {p, &req{Id: id, CategoryId: theirs}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
+		"another user's categories": {p, &req{Id: id, CategoryId: theirs, InCategoryId: new(s.NewID().String())}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId", "inCategoryId"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e := s.RequireRejected(t, c.code, c.reason, func() error {
+				_, err := c.person.UnlinkTransfer(c.person.Ctx, c.req)
+				return err
+			})
+			require.Equal(t, c.fields, fixture.FieldNames(e))
+		})
+	}
+}

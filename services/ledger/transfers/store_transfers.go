@@ -1,0 +1,169 @@
+package transfers
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// selectTransfer returns an owner's transfer, or pgx.ErrNoRows.
+func selectTransfer(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Transfer, error) {
+	legs, err := pg.All[posting.Transaction](ctx, q, `
+		SELECT `+posting.TransactionColumns+`
+		FROM transactions t
+		WHERE t.owner_id = $1 AND t.transfer_id = $2`, owner, id)
+	return pairOf(id, legs, err)
+}
+
+// lockTransfer is selectTransfer with a lock of both rows until tx ends. The caller shares or holds the owner's lock.
+func lockTransfer(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) (Transfer, error) {
+	legs, err := pg.All[posting.Transaction](ctx, tx, `
+		SELECT `+posting.TransactionColumns+`
+		FROM transactions t
+		WHERE t.owner_id = $1 AND t.transfer_id = $2
+		ORDER BY t.id
+		FOR UPDATE`, owner, id)
+	return pairOf(id, legs, err)
+}
+
+// pairOf returns the transfer of the selected legs. A transfer has two legs or none.
+func pairOf(id uuid.UUID, legs []posting.Transaction, err error) (Transfer, error) {
+	if err != nil {
+		return Transfer{}, fmt.Errorf("selecting transfer %s: %w", id, err)
+	}
+	if len(legs) == 0 {
+		return Transfer{}, pgx.ErrNoRows
+	}
+	if len(legs) != 2 {
+		return Transfer{}, fmt.Errorf("selecting transfer %s: it has %d legs", id, len(legs))
+	}
+	return Of(legs[0], legs[1]), nil
+}
+
+// lockTransactions locks those of the given transactions that belong to the owner, until tx ends, and returns them by id.
+func lockTransactions(ctx context.Context, tx pgx.Tx, owner uuid.UUID, ids ...uuid.UUID) (map[uuid.UUID]posting.Transaction, error) {
+	ts, err := pg.All[posting.Transaction](ctx, tx, `
+		SELECT `+posting.TransactionColumns+`
+		FROM transactions t
+		WHERE t.owner_id = $1 AND t.id = ANY($2)
+		ORDER BY t.id
+		FOR UPDATE`, owner, ids)
+	if err != nil {
+		return nil, fmt.Errorf("locking %d transactions: %w", len(ids), err)
+	}
+	return byID(ts), nil
+}
+
+// selectTransactions returns those of the given transactions that belong to the owner, by id.
+func selectTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]posting.Transaction, error) {
+	ts, err := pg.All[posting.Transaction](ctx, q, `
+		SELECT `+posting.TransactionColumns+`
+		FROM transactions t
+		WHERE t.owner_id = $1 AND t.id = ANY($2)`, owner, ids)
+	if err != nil {
+		return nil, fmt.Errorf("selecting %d transactions: %w", len(ids), err)
+	}
+	return byID(ts), nil
+}
+
+// byID returns transactions by their ids.
+func byID(ts []posting.Transaction) map[uuid.UUID]posting.Transaction {
+	all := make(map[uuid.UUID]posting.Transaction, len(ts))
+	for _, t := range ts {
+		all[t.ID] = t
+	}
+	return all
+}
+
+// selectCurrencies returns the currencies of those wallets that belong to the owner.
+func selectCurrencies(ctx context.Context, q pg.Querier, owner uuid.UUID, wallets []uuid.UUID) (map[uuid.UUID]string, error) {
+	type row struct {
+		ID       uuid.UUID
+		Currency string
+	}
+	rows, err := pg.All[row](ctx, q, `SELECT id, currency FROM wallets WHERE owner_id = $1 AND id = ANY($2)`, owner, wallets)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the currencies of %d wallets: %w", len(wallets), err)
+	}
+	currencies := make(map[uuid.UUID]string, len(rows))
+	for _, r := range rows {
+		currencies[r.ID] = r.Currency
+	}
+	return currencies, nil
+}
+
+// transferList is a parsed ListTransfers request. wallet is nil without a filter.
+type transferList struct {
+	owner     uuid.UUID
+	wallet    *uuid.UUID
+	from, end time.Time
+	after     position
+	limit     int
+}
+
+// selectTransfers returns the transfers of a page. Its subquery reads the outgoing legs in the order of the index
+// transactions_transfers. The filter by wallet examines each transfer in the window until the page is full.
+func selectTransfers(ctx context.Context, q pg.Querier, l transferList) ([]Transfer, error) {
+	legs, err := pg.All[posting.Transaction](ctx, q, `
+		SELECT `+posting.TransactionColumns+`
+		FROM (
+			SELECT o.transfer_id, o.date, o.id
+			FROM transactions o
+			WHERE o.owner_id = $1 AND o.transfer_id IS NOT NULL AND o.amount_minor < 0
+				AND o.date >= $3 AND o.date < $4 AND (o.date, o.id) < ($5, $6)
+				AND ($2::uuid IS NULL OR o.wallet_id = $2 OR EXISTS (
+					SELECT FROM transactions i
+					WHERE i.owner_id = o.owner_id AND i.transfer_id = o.transfer_id AND i.wallet_id = $2))
+			ORDER BY o.date DESC, o.id DESC
+			LIMIT $7
+		) AS p
+		JOIN transactions t ON t.owner_id = $1 AND t.transfer_id = p.transfer_id
+		ORDER BY p.date DESC, p.id DESC, t.amount_minor > 0`,
+		l.owner, l.wallet, l.from, l.end, l.after.Date, l.after.ID, l.limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting transfers: %w", err)
+	}
+	transfers := make([]Transfer, len(legs)/2)
+	for i := range transfers {
+		transfers[i] = Transfer{Out: legs[2*i], In: legs[2*i+1]}
+	}
+	return transfers, nil
+}
+
+// selectPairs returns pairs of transactions in a window that look like one transfer, in the order in which choose prefers them. It
+// examines the newest examinedRows transactions, and of those with the same day and amount examinedPerDay.
+func selectPairs(ctx context.Context, q pg.Querier, owner uuid.UUID, from, end time.Time) ([]pair, error) {
+	pairs, err := pg.All[pair](ctx, q, fmt.Sprintf(`
+		WITH examined AS MATERIALIZED (
+			SELECT id, wallet_id, currency, amount_minor, date, (date AT TIME ZONE 'UTC')::date AS day
+			FROM transactions
+			WHERE owner_id = $1 AND date >= $2 AND date < $3
+				AND transfer_id IS NULL AND receipt_id IS NULL AND split_count = 0
+			ORDER BY date DESC, id DESC
+			LIMIT %[1]d
+		), candidate AS MATERIALIZED (
+			SELECT *
+			FROM (
+				SELECT *, row_number() OVER (PARTITION BY currency, amount_minor, day ORDER BY id) AS place
+				FROM examined
+			) AS e
+			WHERE place <= %[2]d
+		)
+		SELECT o.id AS out_id, i.id AS in_id, o.date
+		FROM candidate o
+		CROSS JOIN generate_series(-%[3]d, %[3]d) AS apart
+		JOIN candidate i ON i.currency = o.currency AND i.amount_minor = -o.amount_minor AND i.day = o.day + apart
+		WHERE o.amount_minor < 0 AND i.wallet_id <> o.wallet_id
+		ORDER BY abs(apart), o.id, i.id
+		LIMIT %[1]d`, examinedRows, examinedPerDay, maxDaysApart), owner, from, end)
+	if err != nil {
+		return nil, fmt.Errorf("selecting pairs of transactions: %w", err)
+	}
+	return pairs, nil
+}

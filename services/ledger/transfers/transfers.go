@@ -1,0 +1,273 @@
+// Package transfers serves transfers between the wallets of a user.
+//
+// A transfer is two transactions with the same transfer id, its legs: one with a negative and one with a positive amount. They have no
+// category, so balances include them, while monthly totals, dashboards and budgets do not. A transfer has two legs or none: each
+// write changes, deletes or links both rows in one database transaction. The files:
+//
+//   - transfers.go: the RPC methods that create, read, change and delete transfers. changes.go validates the fields of a request
+//   - match.go: MatchTransfer and UnlinkTransfer. suggestions.go: the pairs of transactions that look like one transfer
+//   - transfer.go: the two legs and their rate, pure functions. write.go: the writes, which package transactions also uses when a
+//     request names a leg
+//
+// MatchTransfer and UnlinkTransfer hold the owner's lock exclusively. So while another write shares it, a leg stays a leg, and both
+// rows can be locked in the order of their ids.
+//
+// Transfers implements TransferService.
+package transfers
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/reads"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// Transfers implements the RPCs of transfers.
+type Transfers struct {
+	// An RPC without a method here is a compile error.
+	ledgerv1.UnsafeTransferServiceServer
+	*posting.Ledger
+	Cursors page.Cursors
+	// Reads limits each user's expensive reads.
+	Reads *reads.Gates
+}
+
+var _ ledgerv1.TransferServiceServer = (*Transfers)(nil)
+
+// CreateTransfer creates a transfer, and updates the balances of both wallets. One statement inserts both legs.
+func (s *Transfers) CreateTransfer(ctx context.Context, req *ledgerv1.CreateTransferRequest) (*ledgerv1.CreateTransferResponse, error) {
+	var p apierr.Problems
+	owner, c := caller.Owner(ctx), parseTransfer(&p, req)
+	currencies, err := selectCurrencies(ctx, s.DB, owner, c.wallets())
+	if err != nil {
+		return nil, err
+	}
+	t := c.apply(&p, c.start(currencies), currencies)
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	t = s.legsOf(t, owner)
+	resp := &ledgerv1.CreateTransferResponse{Transfer: t.Proto(), Etag: etag.Format(t.Out.Version)}
+	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		// The locks have no timeout, because the statement contains the rows of one request only.
+		written, err := posting.Insert(ctx, tx, 0, t.legs(), outbox.Rows{}, nil)
+		if err != nil {
+			return posting.ClientError(err)
+		}
+		if len(written) < len(t.legs()) {
+			return s.notInserted(ctx, tx, c, owner)
+		}
+		return s.Publish(ctx, tx, owner, &ledgerv1.TransferCreated{OwnerId: owner.String(), Transfer: t.Proto()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// legsOf returns a new transfer with the ids, owner, version and times of its legs.
+func (s *Transfers) legsOf(t Transfer, owner uuid.UUID) Transfer {
+	id, now := s.NewID(), s.Now()
+	for _, leg := range []*posting.Transaction{&t.Out, &t.In} {
+		leg.ID, leg.OwnerID, leg.TransferID, leg.Version, leg.CreatedAt, leg.UpdatedAt = s.NewID(), owner, &id, 1, now, now
+	}
+	return t
+}
+
+// notInserted returns the reason why Insert skipped a leg: a wallet does not belong to the owner. A wallet that was created after the
+// insert makes a retry succeed.
+func (s *Transfers) notInserted(ctx context.Context, q pg.Querier, c changes, owner uuid.UUID) error {
+	currencies, err := selectCurrencies(ctx, q, owner, c.wallets())
+	if err != nil {
+		return err
+	}
+	var p apierr.Problems
+	c.checkWallets(&p, currencies)
+	return cmp.Or(p.Err(), error(apierr.Unavailable))
+}
+
+// GetTransfer returns one of the caller's transfers.
+func (s *Transfers) GetTransfer(ctx context.Context, req *ledgerv1.GetTransferRequest) (*ledgerv1.GetTransferResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidTransferID
+	}
+	t, err := selectTransfer(ctx, s.DB, caller.Owner(ctx), id)
+	if err != nil {
+		return nil, unknownTransfer(err)
+	}
+	return &ledgerv1.GetTransferResponse{Transfer: t.Proto(), Etag: etag.Format(t.Out.Version)}, nil
+}
+
+// position is the place of a transfer in a list: the date and the id of its outgoing leg.
+type position struct {
+	Date time.Time
+	ID   uuid.UUID
+}
+
+// The window of a list without bounds. Dates are of the years 1900 to 2200.
+var (
+	firstMoment = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	lastMoment  = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// ListTransfers returns a page of the caller's transfers, newest first.
+func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfersRequest) (*ledgerv1.ListTransfersResponse, error) {
+	l, err := parseTransferList(req)
+	if err != nil {
+		return nil, err
+	}
+	l.owner = caller.Owner(ctx)
+	if err := s.checkFilter(ctx, l); err != nil {
+		return nil, err
+	}
+	scope := strings.Join([]string{"transfers", l.owner.String(), req.GetWalletId(), req.GetFrom(), req.GetTo()}, " ")
+	transfers, pagination, err := page.List(s.Cursors, page.Query[Transfer, position]{
+		Scope: scope, Limit: req.Limit, Cursor: req.GetCursor(), First: position{Date: lastMoment, ID: uuid.Max},
+		Position: func(t Transfer) position { return position{t.Out.Date, t.Out.ID} },
+		Select: func(after position, limit int) ([]Transfer, error) {
+			leave, err := s.Reads.Enter(ctx, l.owner)
+			if err != nil {
+				return nil, err
+			}
+			defer leave()
+			l.after, l.limit = after, limit
+			return selectTransfers(ctx, s.DB, l)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.ListTransfersResponse{Pagination: pagination}
+	for _, t := range transfers {
+		resp.Transfers = append(resp.Transfers, t.Proto())
+	}
+	return resp, nil
+}
+
+// checkFilter returns an error if the wallet of a filter does not belong to the owner.
+func (s *Transfers) checkFilter(ctx context.Context, l transferList) error {
+	var p apierr.Problems
+	return request.CheckOwned(ctx, s.DB, p, l.owner, request.References{Wallet: l.wallet})
+}
+
+// parseTransferList validates the filters of a request.
+func parseTransferList(req *ledgerv1.ListTransfersRequest) (transferList, error) {
+	var p apierr.Problems
+	l := transferList{from: firstMoment, end: lastMoment}
+	if req.WalletId != nil {
+		l.wallet = request.ParseReference(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID)
+	}
+	if req.From != nil {
+		l.from = request.ParseBound(&p, "from", req.GetFrom(), false)
+	}
+	if req.To != nil {
+		l.end = request.ParseBound(&p, "to", req.GetTo(), true)
+	}
+	if !p.Has(request.ErrInvalidDate) && !l.from.Before(l.end) {
+		p.Field(&apierr.Field{Name: "from", Message: "must not be after to"})
+	}
+	return l, p.Err()
+}
+
+// UpdateTransfer changes the fields that the request sets in both legs, and corrects the balances.
+func (s *Transfers) UpdateTransfer(ctx context.Context, req *ledgerv1.UpdateTransferRequest) (*ledgerv1.UpdateTransferResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidTransferID
+	}
+	var parsed apierr.Problems
+	c, err := parseTransferUpdate(&parsed, req)
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.UpdateTransferResponse{}
+	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		// pg.InTx may call the function again, which must start with the problems of the request only.
+		p := parsed
+		before, err := s.lockForChange(ctx, tx, id, req.GetIfMatch())
+		if err != nil {
+			return cmp.Or(p.Err(), err)
+		}
+		currencies, err := selectCurrencies(ctx, tx, before.Out.OwnerID, c.wallets())
+		if err != nil {
+			return err
+		}
+		after := c.apply(&p, before, currencies)
+		if err := p.Err(); err != nil {
+			return err
+		}
+		after, err = Change(ctx, tx, s.Ledger, before, after)
+		if err != nil {
+			return err
+		}
+		resp.Transfer, resp.Etag = after.Proto(), etag.Format(after.Out.Version)
+		return nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// DeleteTransfer deletes both legs of a transfer, and corrects the balances.
+func (s *Transfers) DeleteTransfer(ctx context.Context, req *ledgerv1.DeleteTransferRequest) (*ledgerv1.DeleteTransferResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidTransferID
+	}
+	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		t, err := s.lockForChange(ctx, tx, id, req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		return Remove(ctx, tx, s.Ledger, t)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.DeleteTransferResponse{Id: id.String()}, nil
+}
+
+// lockForChange locks both legs of the caller's transfer and returns it if its version matches If-Match. It shares the owner's lock
+// first, like each database transaction that writes balances.
+func (s *Transfers) lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (Transfer, error) {
+	owner := caller.Owner(ctx)
+	if err := posting.ShareOwner(ctx, tx, owner); err != nil {
+		return Transfer{}, err
+	}
+	t, err := lockTransfer(ctx, tx, owner, id)
+	if err != nil {
+		return Transfer{}, unknownTransfer(err)
+	}
+	if !etag.Matches(ifMatch, t.Out.Version) {
+		return Transfer{}, apierr.VersionMismatch
+	}
+	return t, nil
+}
+
+// unknownTransfer maps pgx.ErrNoRows to errTransferNotFound and returns other errors unchanged.
+func unknownTransfer(err error) error {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return errTransferNotFound
+	}
+	return err
+}

@@ -1,0 +1,42 @@
+package transfers
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// Change writes the next version of both legs of a transfer, corrects balances and totals, adds the event, and returns the new version.
+// The caller holds the locks of both rows.
+func Change(ctx context.Context, tx pgx.Tx, l *posting.Ledger, before, after Transfer) (Transfer, error) {
+	after = after.next(before, l.Now())
+	if err := write(ctx, tx, before, after); err != nil {
+		return Transfer{}, err
+	}
+	event := &ledgerv1.TransferUpdated{OwnerId: after.Out.OwnerID.String(), Before: before.Proto(), After: after.Proto()}
+	return after, l.Publish(ctx, tx, after.Out.OwnerID, event)
+}
+
+// Remove deletes both legs of a transfer, corrects balances and totals, and adds the event. The caller holds the locks of both rows.
+func Remove(ctx context.Context, tx pgx.Tx, l *posting.Ledger, t Transfer) error {
+	if err := posting.Delete(ctx, tx, t.legs()...); err != nil {
+		return err
+	}
+	if err := posting.Remove(ctx, tx, t.legs()...); err != nil {
+		return err
+	}
+	return l.Publish(ctx, tx, t.Out.OwnerID, &ledgerv1.TransferDeleted{OwnerId: t.Out.OwnerID.String(), Transfer: t.Proto()})
+}
+
+// write writes both rows and corrects balances and totals with one statement for both.
+func write(ctx context.Context, tx pgx.Tx, before, after Transfer) error {
+	for _, leg := range after.legs() {
+		if err := posting.Update(ctx, tx, leg); err != nil {
+			return posting.ClientError(err)
+		}
+	}
+	return posting.Replace(ctx, tx, before.legs(), after.legs())
+}

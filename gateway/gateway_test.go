@@ -48,6 +48,7 @@ type backend struct {
 	ledgerv1.UnimplementedAttachmentServiceServer
 	ledgerv1.UnimplementedSettingsServiceServer
 	ledgerv1.UnimplementedTransferServiceServer
+	ledgerv1.UnimplementedImportServiceServer
 	budgetv1.UnimplementedBudgetServiceServer
 	budgetv1.UnimplementedNotificationServiceServer
 	budgetv1.UnimplementedWebhookServiceServer
@@ -126,6 +127,7 @@ func newBackend(t *testing.T, answers map[string]any) *backend {
 	ledgerv1.RegisterAttachmentServiceServer(server, b)
 	ledgerv1.RegisterSettingsServiceServer(server, b)
 	ledgerv1.RegisterTransferServiceServer(server, b)
+	ledgerv1.RegisterImportServiceServer(server, b)
 	budgetv1.RegisterBudgetServiceServer(server, b)
 	budgetv1.RegisterNotificationServiceServer(server, b)
 	budgetv1.RegisterWebhookServiceServer(server, b)

@@ -258,6 +258,24 @@ func (e ChangePasswordResultCode) Valid() bool {
 	}
 }
 
+// Defines values for CommitImportResultCode.
+const (
+	CommitImportResultCodeIMPORTFETCHED CommitImportResultCode = "IMPORT_FETCHED"
+	CommitImportResultCodeIMPORTSTARTED CommitImportResultCode = "IMPORT_STARTED"
+)
+
+// Valid indicates whether the value is a known member of the CommitImportResultCode enum.
+func (e CommitImportResultCode) Valid() bool {
+	switch e {
+	case CommitImportResultCodeIMPORTFETCHED:
+		return true
+	case CommitImportResultCodeIMPORTSTARTED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreateAttachmentResultCode.
 const (
 	ATTACHMENTCREATED CreateAttachmentResultCode = "ATTACHMENT_CREATED"
@@ -357,6 +375,21 @@ const (
 func (e CreateCategoryResultCode) Valid() bool {
 	switch e {
 	case CATEGORYCREATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateImportResultCode.
+const (
+	IMPORTCREATED CreateImportResultCode = "IMPORT_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the CreateImportResultCode enum.
+func (e CreateImportResultCode) Valid() bool {
+	switch e {
+	case IMPORTCREATED:
 		return true
 	default:
 		return false
@@ -582,6 +615,36 @@ func (e DeleteCategoryResultCode) Valid() bool {
 	}
 }
 
+// Defines values for DeleteImportProfileResultCode.
+const (
+	IMPORTPROFILEDELETED DeleteImportProfileResultCode = "IMPORT_PROFILE_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteImportProfileResultCode enum.
+func (e DeleteImportProfileResultCode) Valid() bool {
+	switch e {
+	case IMPORTPROFILEDELETED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for DeleteImportResultCode.
+const (
+	IMPORTDELETED DeleteImportResultCode = "IMPORT_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteImportResultCode enum.
+func (e DeleteImportResultCode) Valid() bool {
+	switch e {
+	case IMPORTDELETED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeleteNotificationResultCode.
 const (
 	NOTIFICATIONDELETED DeleteNotificationResultCode = "NOTIFICATION_DELETED"
@@ -732,6 +795,21 @@ func (e GetCategoryResultCode) Valid() bool {
 	}
 }
 
+// Defines values for GetImportResultCode.
+const (
+	GetImportResultCodeIMPORTFETCHED GetImportResultCode = "IMPORT_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetImportResultCode enum.
+func (e GetImportResultCode) Valid() bool {
+	switch e {
+	case GetImportResultCodeIMPORTFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetMeResultCode.
 const (
 	USERFETCHED GetMeResultCode = "USER_FETCHED"
@@ -846,6 +924,150 @@ const (
 func (e GetWebhookResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImportFormat.
+const (
+	ImportFormatCamt    ImportFormat = "camt"
+	ImportFormatCoffer  ImportFormat = "coffer"
+	ImportFormatCsv     ImportFormat = "csv"
+	ImportFormatFirefly ImportFormat = "firefly"
+	ImportFormatMt940   ImportFormat = "mt940"
+	ImportFormatOfx     ImportFormat = "ofx"
+	ImportFormatQif     ImportFormat = "qif"
+	ImportFormatYnab    ImportFormat = "ynab"
+)
+
+// Valid indicates whether the value is a known member of the ImportFormat enum.
+func (e ImportFormat) Valid() bool {
+	switch e {
+	case ImportFormatCamt:
+		return true
+	case ImportFormatCoffer:
+		return true
+	case ImportFormatCsv:
+		return true
+	case ImportFormatFirefly:
+		return true
+	case ImportFormatMt940:
+		return true
+	case ImportFormatOfx:
+		return true
+	case ImportFormatQif:
+		return true
+	case ImportFormatYnab:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImportStatus.
+const (
+	ImportStatusDone    ImportStatus = "done"
+	ImportStatusFailed  ImportStatus = "failed"
+	ImportStatusPreview ImportStatus = "preview"
+	ImportStatusQueued  ImportStatus = "queued"
+	ImportStatusRunning ImportStatus = "running"
+	ImportStatusUndoing ImportStatus = "undoing"
+	ImportStatusUndone  ImportStatus = "undone"
+)
+
+// Valid indicates whether the value is a known member of the ImportStatus enum.
+func (e ImportStatus) Valid() bool {
+	switch e {
+	case ImportStatusDone:
+		return true
+	case ImportStatusFailed:
+		return true
+	case ImportStatusPreview:
+		return true
+	case ImportStatusQueued:
+		return true
+	case ImportStatusRunning:
+		return true
+	case ImportStatusUndoing:
+		return true
+	case ImportStatusUndone:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImportMappingAmountMode.
+const (
+	DebitCredit ImportMappingAmountMode = "debitCredit"
+	Signed      ImportMappingAmountMode = "signed"
+	TypeColumn  ImportMappingAmountMode = "typeColumn"
+)
+
+// Valid indicates whether the value is a known member of the ImportMappingAmountMode enum.
+func (e ImportMappingAmountMode) Valid() bool {
+	switch e {
+	case DebitCredit:
+		return true
+	case Signed:
+		return true
+	case TypeColumn:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImportMappingFormat.
+const (
+	ImportMappingFormatCsv  ImportMappingFormat = "csv"
+	ImportMappingFormatQif  ImportMappingFormat = "qif"
+	ImportMappingFormatYnab ImportMappingFormat = "ynab"
+)
+
+// Valid indicates whether the value is a known member of the ImportMappingFormat enum.
+func (e ImportMappingFormat) Valid() bool {
+	switch e {
+	case ImportMappingFormatCsv:
+		return true
+	case ImportMappingFormatQif:
+		return true
+	case ImportMappingFormatYnab:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ImportRowStatus.
+const (
+	ImportRowStatusBooked    ImportRowStatus = "booked"
+	ImportRowStatusDuplicate ImportRowStatus = "duplicate"
+	ImportRowStatusInvalid   ImportRowStatus = "invalid"
+	ImportRowStatusMatched   ImportRowStatus = "matched"
+	ImportRowStatusReady     ImportRowStatus = "ready"
+	ImportRowStatusSkipped   ImportRowStatus = "skipped"
+	ImportRowStatusUndone    ImportRowStatus = "undone"
+)
+
+// Valid indicates whether the value is a known member of the ImportRowStatus enum.
+func (e ImportRowStatus) Valid() bool {
+	switch e {
+	case ImportRowStatusBooked:
+		return true
+	case ImportRowStatusDuplicate:
+		return true
+	case ImportRowStatusInvalid:
+		return true
+	case ImportRowStatusMatched:
+		return true
+	case ImportRowStatusReady:
+		return true
+	case ImportRowStatusSkipped:
+		return true
+	case ImportRowStatusUndone:
 		return true
 	default:
 		return false
@@ -999,6 +1221,51 @@ const (
 func (e ListChangesResultCode) Valid() bool {
 	switch e {
 	case CHANGESFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListImportProfilesResultCode.
+const (
+	IMPORTPROFILESFETCHED ListImportProfilesResultCode = "IMPORT_PROFILES_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListImportProfilesResultCode enum.
+func (e ListImportProfilesResultCode) Valid() bool {
+	switch e {
+	case IMPORTPROFILESFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListImportRowsResultCode.
+const (
+	IMPORTROWSFETCHED ListImportRowsResultCode = "IMPORT_ROWS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListImportRowsResultCode enum.
+func (e ListImportRowsResultCode) Valid() bool {
+	switch e {
+	case IMPORTROWSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListImportsResultCode.
+const (
+	IMPORTSFETCHED ListImportsResultCode = "IMPORTS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListImportsResultCode enum.
+func (e ListImportsResultCode) Valid() bool {
+	switch e {
+	case IMPORTSFETCHED:
 		return true
 	default:
 		return false
@@ -1701,6 +1968,24 @@ func (e TransactionPreviewType) Valid() bool {
 	}
 }
 
+// Defines values for UndoImportResultCode.
+const (
+	UndoImportResultCodeIMPORTFETCHED     UndoImportResultCode = "IMPORT_FETCHED"
+	UndoImportResultCodeIMPORTUNDOSTARTED UndoImportResultCode = "IMPORT_UNDO_STARTED"
+)
+
+// Valid indicates whether the value is a known member of the UndoImportResultCode enum.
+func (e UndoImportResultCode) Valid() bool {
+	switch e {
+	case UndoImportResultCodeIMPORTFETCHED:
+		return true
+	case UndoImportResultCodeIMPORTUNDOSTARTED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UnlinkTransferResultCode.
 const (
 	TRANSFERUNLINKED UnlinkTransferResultCode = "TRANSFER_UNLINKED"
@@ -1797,6 +2082,36 @@ const (
 func (e UpdateCategoryResultCode) Valid() bool {
 	switch e {
 	case CATEGORYUPDATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UpdateImportResultCode.
+const (
+	IMPORTUPDATED UpdateImportResultCode = "IMPORT_UPDATED"
+)
+
+// Valid indicates whether the value is a known member of the UpdateImportResultCode enum.
+func (e UpdateImportResultCode) Valid() bool {
+	switch e {
+	case IMPORTUPDATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UpdateImportRowsResultCode.
+const (
+	IMPORTROWSUPDATED UpdateImportRowsResultCode = "IMPORT_ROWS_UPDATED"
+)
+
+// Valid indicates whether the value is a known member of the UpdateImportRowsResultCode enum.
+func (e UpdateImportRowsResultCode) Valid() bool {
+	switch e {
+	case IMPORTROWSUPDATED:
 		return true
 	default:
 		return false
@@ -2575,6 +2890,24 @@ type ChangesPagination struct {
 	NextCursor string `json:"nextCursor"`
 }
 
+// CommitImportRequest defines model for CommitImportRequest.
+type CommitImportRequest = map[string]interface{}
+
+// CommitImportResult defines model for CommitImportResult.
+type CommitImportResult struct {
+	// Code The result of the operation, for programs.
+	Code CommitImportResultCode `json:"code"`
+
+	// Import Import is an imported file.
+	Import Import `json:"import"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// CommitImportResultCode The result of the operation, for programs.
+type CommitImportResultCode string
+
 // CorrectedLine CorrectedLine is a line item of a corrected receipt.
 //
 // Example: {"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000010","description":"Milk"}
@@ -2595,7 +2928,7 @@ type CreateAttachmentRequest struct {
 	File openapi_types.File `json:"file"`
 }
 
-// CreateAttachmentResult Example: {"attachment":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"},"code":"ATTACHMENT_CREATED","message":"Attachment created"}
+// CreateAttachmentResult Example: {"attachment":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"},"code":"ATTACHMENT_FETCHED","message":"The transaction has this attachment already"}
 type CreateAttachmentResult struct {
 	// Attachment Attachment is a file that belongs to a transaction.
 	//
@@ -2696,6 +3029,42 @@ type CreateCategoryResult struct {
 
 // CreateCategoryResultCode The result of the operation, for programs.
 type CreateCategoryResultCode string
+
+// CreateImportRequest defines model for CreateImportRequest.
+type CreateImportRequest struct {
+	// File The file.
+	File *openapi_types.File `json:"file,omitempty"`
+
+	// Format Accept this format only: csv, ofx, qif, camt, mt940, firefly, ynab or coffer.
+	Format *string `json:"format,omitempty"`
+
+	// Locale BCP 47 tag, such as de-DE. It decides the order of day and month if the file does not.
+	Locale *string `json:"locale,omitempty"`
+
+	// OnDuplicate keep (default): a file that was committed before gets a warning. reject: it is rejected with IMPORT_DUPLICATE.
+	OnDuplicate *string `json:"onDuplicate,omitempty"`
+
+	// WalletId Id of the wallet for all rows.
+	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
+}
+
+// CreateImportResult defines model for CreateImportResult.
+type CreateImportResult struct {
+	// Code The result of the operation, for programs.
+	Code CreateImportResultCode `json:"code"`
+
+	// Import Import is an imported file.
+	Import Import `json:"import"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Rows The first 50 rows.
+	Rows []ImportRow `json:"rows"`
+}
+
+// CreateImportResultCode The result of the operation, for programs.
+type CreateImportResultCode string
 
 // CreateTransactionRequest Example: {"amount":12.3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-14","description":"Lunch","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type CreateTransactionRequest struct {
@@ -3036,6 +3405,36 @@ type DeleteCategoryResult struct {
 // DeleteCategoryResultCode The result of the operation, for programs.
 type DeleteCategoryResultCode string
 
+// DeleteImportProfileResult defines model for DeleteImportProfileResult.
+type DeleteImportProfileResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteImportProfileResultCode `json:"code"`
+
+	// Id Id of the deleted profile.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeleteImportProfileResultCode The result of the operation, for programs.
+type DeleteImportProfileResultCode string
+
+// DeleteImportResult defines model for DeleteImportResult.
+type DeleteImportResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteImportResultCode `json:"code"`
+
+	// Id Id of the deleted import.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeleteImportResultCode The result of the operation, for programs.
+type DeleteImportResultCode string
+
 // DeleteNotificationResult Example: {"code":"NOTIFICATION_DELETED","id":"0199f0c5-0000-7000-8000-000000000016","message":"Notification deleted"}
 type DeleteNotificationResult struct {
 	// Code The result of the operation, for programs.
@@ -3265,6 +3664,21 @@ type GetCategoryResult struct {
 // GetCategoryResultCode The result of the operation, for programs.
 type GetCategoryResultCode string
 
+// GetImportResult defines model for GetImportResult.
+type GetImportResult struct {
+	// Code The result of the operation, for programs.
+	Code GetImportResultCode `json:"code"`
+
+	// Import Import is an imported file.
+	Import Import `json:"import"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// GetImportResultCode The result of the operation, for programs.
+type GetImportResultCode string
+
 // GetKeySetResult Example: {"keys":[{"alg":"EdDSA","crv":"Ed25519","kid":"2026-11-20","kty":"OKP","use":"sig","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}
 type GetKeySetResult struct {
 	// Keys The current key, and the previous or next one during a rotation.
@@ -3405,6 +3819,327 @@ type GetWebhookResult struct {
 // GetWebhookResultCode The result of the operation, for programs.
 type GetWebhookResultCode string
 
+// Import Import is an imported file.
+type Import struct {
+	// Accounts The accounts named in the file, at least one.
+	Accounts []ImportAccount `json:"accounts"`
+
+	// Categories The categories named in the file.
+	Categories []ImportCategory `json:"categories"`
+
+	// Counts Numbers of rows by status.
+	Counts *ImportCounts `json:"counts,omitempty"`
+
+	// CreatedAt Time of the upload; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Defaults Used where a row has no value of its own.
+	Defaults *ImportDefaults `json:"defaults,omitempty"`
+
+	// FileName Name of the file without folders.
+	FileName string `json:"fileName"`
+
+	// FirstDate Date of the first row, YYYY-MM-DD.
+	FirstDate *openapi_types.Date `json:"firstDate,omitempty"`
+
+	// Format The recognized format.
+	Format ImportFormat `json:"format"`
+
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
+
+	// LastDate Date of the last row, YYYY-MM-DD.
+	LastDate *openapi_types.Date `json:"lastDate,omitempty"`
+
+	// Mapping How the cells are read. Only of CSV, QIF and YNAB.
+	Mapping *ImportMapping `json:"mapping,omitempty"`
+
+	// Progress Progress of the commit or the undo. Absent before the first one.
+	Progress *Job `json:"progress,omitempty"`
+
+	// Sha256 SHA-256 of the file in hexadecimal digits.
+	Sha256 string `json:"sha256"`
+
+	// Size In bytes, as it was sent.
+	Size int64 `json:"size"`
+
+	// Status preview: the rows can be changed. queued and running: the commit. undoing: the undo.
+	Status ImportStatus `json:"status"`
+
+	// UpdatedAt Time of the last change; RFC 3339, UTC.
+	UpdatedAt time.Time `json:"updatedAt"`
+
+	// Warnings What should be checked before the commit: - DUPLICATE_OF:<import id>: the same file was committed before - CURRENCY_ASSUMED: the file names no currency - DATE_ORDER_ASSUMED: the file does not show which of two numbers is the month - DECIMALS_ASSUMED: the file does not show which sign is the decimal mark - BALANCE_MISMATCH: the rows do not add up to the difference of the balances in the file - ENCODING_ASSUMED: the encoding was guessed - TRUNCATED_DESCRIPTION: a description was too long - INVESTMENTS_SKIPPED, BUDGETS_SKIPPED: the file has parts that are not imported
+	Warnings []string `json:"warnings"`
+}
+
+// ImportFormat The recognized format.
+type ImportFormat string
+
+// ImportStatus preview: the rows can be changed. queued and running: the commit. undoing: the undo.
+type ImportStatus string
+
+// ImportAccount ImportAccount is an account that a file names.
+type ImportAccount struct {
+	// ClosingBalance The balance that the file states, in the major unit.
+	ClosingBalance *json.Number `json:"closingBalance,omitempty"`
+
+	// ClosingDate Day of the balance, YYYY-MM-DD.
+	ClosingDate *openapi_types.Date `json:"closingDate,omitempty"`
+
+	// Count Number of rows.
+	Count int32 `json:"count"`
+
+	// Create The commit creates a wallet for the account.
+	Create bool `json:"create"`
+
+	// Currency ISO 4217 code.
+	Currency *string `json:"currency,omitempty"`
+
+	// Key Identifies the account in this import.
+	Key string `json:"key"`
+
+	// Last4 The last four characters of the account number.
+	Last4 *string `json:"last4,omitempty"`
+
+	// Name Name of the account, and of a created wallet.
+	Name string `json:"name"`
+
+	// OpeningBalance The balance before the first row that the file states, in the major unit. A created wallet starts with it.
+	OpeningBalance *json.Number `json:"openingBalance,omitempty"`
+
+	// WalletId Id of the wallet for the rows of the account.
+	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
+}
+
+// ImportCategory ImportCategory is a category that a file names.
+type ImportCategory struct {
+	// CategoryId Id of the category for these rows.
+	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
+
+	// Count Number of rows.
+	Count int32 `json:"count"`
+
+	// Create The commit creates a category of this name.
+	Create bool `json:"create"`
+
+	// Name Name in the file, and of a created category.
+	Name string `json:"name"`
+}
+
+// ImportColumn ImportColumn assigns a field to a column.
+type ImportColumn struct {
+	// Field date, amount, debit, credit, type, currency, payee, description, notes, category, tags, account, externalId or ignore.
+	Field string `json:"field"`
+
+	// Index From 0.
+	Index int32 `json:"index"`
+}
+
+// ImportCounts ImportCounts are the numbers of rows by status.
+type ImportCounts struct {
+	// Booked Rows that the commit has created transactions from.
+	Booked int32 `json:"booked"`
+
+	// Duplicate Rows whose transaction exists already.
+	Duplicate int32 `json:"duplicate"`
+
+	// Invalid Rows that cannot be read.
+	Invalid int32 `json:"invalid"`
+
+	// Matched Rows that the commit links with existing transactions.
+	Matched int32 `json:"matched"`
+
+	// Ready Rows that the commit creates transactions from.
+	Ready int32 `json:"ready"`
+
+	// Skipped Rows that are not committed on request, or were kept by an undo.
+	Skipped int32 `json:"skipped"`
+
+	// Total All rows.
+	Total int32 `json:"total"`
+
+	// Undone Rows whose transactions the undo has deleted.
+	Undone int32 `json:"undone"`
+}
+
+// ImportDefaults ImportDefaults are used where a row has no value of its own.
+type ImportDefaults struct {
+	// Currency ISO 4217 code of rows without a currency. Without it, they have the wallet's.
+	Currency *string `json:"currency,omitempty"`
+
+	// ExpenseCategoryId Id of the category for expenses without one.
+	ExpenseCategoryId *openapi_types.UUID `json:"expenseCategoryId,omitempty"`
+
+	// IncomeCategoryId Id of the category for income without one.
+	IncomeCategoryId *openapi_types.UUID `json:"incomeCategoryId,omitempty"`
+
+	// WalletId Id of the wallet for accounts without one.
+	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
+}
+
+// ImportMapping ImportMapping says how to read the cells of a file.
+type ImportMapping struct {
+	// AmountMode signed: one column with a sign. debitCredit: one of two columns. typeColumn: another column decides the sign.
+	AmountMode ImportMappingAmountMode `json:"amountMode"`
+
+	// Columns Which field a column has. Columns that are not listed are ignored.
+	Columns []ImportColumn `json:"columns"`
+
+	// Currency ISO 4217 code of rows without a currency.
+	Currency *string `json:"currency,omitempty"`
+
+	// DateLayout Such as DD.MM.YYYY.
+	DateLayout string `json:"dateLayout"`
+
+	// DecimalMark A dot or a comma.
+	DecimalMark string `json:"decimalMark"`
+
+	// Delimiter Separator of the cells, one character.
+	Delimiter string `json:"delimiter"`
+
+	// Encoding IANA name of the file's encoding.
+	Encoding string `json:"encoding"`
+
+	// Format Format of the file. It cannot be changed, like the delimiter and the encoding.
+	Format ImportMappingFormat `json:"format"`
+
+	// Header The row after them is a heading.
+	Header bool `json:"header"`
+
+	// Invert Positive amounts are expenses, as on statements of cards.
+	Invert bool `json:"invert"`
+
+	// Negative Values of the type column that mean an expense. Without any, the usual ones do.
+	Negative []string `json:"negative"`
+
+	// SkipRows Number of rows before the heading.
+	SkipRows int32 `json:"skipRows"`
+}
+
+// ImportMappingAmountMode signed: one column with a sign. debitCredit: one of two columns. typeColumn: another column decides the sign.
+type ImportMappingAmountMode string
+
+// ImportMappingFormat Format of the file. It cannot be changed, like the delimiter and the encoding.
+type ImportMappingFormat string
+
+// ImportProfile ImportProfile is a saved CSV mapping.
+type ImportProfile struct {
+	// Heading Cells of the heading.
+	Heading []string `json:"heading"`
+
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
+
+	// Mapping How the cells are read.
+	Mapping *ImportMapping `json:"mapping,omitempty"`
+
+	// UpdatedAt Time of the last commit with this heading; RFC 3339, UTC.
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// ImportRow ImportRow is a row of an import.
+type ImportRow struct {
+	// Account Key of the account in the import.
+	Account string `json:"account"`
+
+	// Amount In the major unit; negative for an expense. Absent if it cannot be read.
+	Amount *json.Number `json:"amount,omitempty"`
+
+	// Category Name of the category in the file.
+	Category *string `json:"category,omitempty"`
+
+	// CategoryFrom Source of the category: user, file, history or default.
+	CategoryFrom *string `json:"categoryFrom,omitempty"`
+
+	// CategoryId Id of the category. Absent if the commit creates it, or if the row has none yet.
+	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
+
+	// Cells The cells of the row. Only of CSV, QIF and YNAB, and only until the commit.
+	Cells *[]string `json:"cells,omitempty"`
+
+	// Currency ISO 4217 code.
+	Currency *string `json:"currency,omitempty"`
+
+	// Date YYYY-MM-DD.
+	Date *openapi_types.Date `json:"date,omitempty"`
+
+	// Description Purpose of the payment.
+	Description string `json:"description"`
+
+	// DuplicateOf Id of the transaction that a duplicate or matched row repeats.
+	DuplicateOf *string `json:"duplicateOf,omitempty"`
+
+	// ExternalId The id of the row by which a later import recognizes it.
+	ExternalId *openapi_types.UUID `json:"externalId,omitempty"`
+
+	// Line Line in the file, from 1; 0 in formats without lines.
+	Line int32 `json:"line"`
+
+	// N Number of the record in the file, from 1.
+	N int32 `json:"n"`
+
+	// Notes Notes in the file.
+	Notes *string `json:"notes,omitempty"`
+
+	// Payee The other party.
+	Payee *string `json:"payee,omitempty"`
+
+	// Problem Why the row cannot be read or committed.
+	Problem *string `json:"problem,omitempty"`
+
+	// Splits The parts of the amount by category.
+	Splits *[]ImportSplit `json:"splits,omitempty"`
+
+	// Status ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction. invalid: the row cannot be read. skipped: not committed on request, or kept by an undo.
+	Status ImportRowStatus `json:"status"`
+
+	// Tags Tags in the file.
+	Tags *[]string `json:"tags,omitempty"`
+
+	// TransactionId Id of the transaction that was created.
+	TransactionId *openapi_types.UUID `json:"transactionId,omitempty"`
+
+	// TransferWalletId The row is a transfer from or to this wallet.
+	TransferWalletId *openapi_types.UUID `json:"transferWalletId,omitempty"`
+}
+
+// ImportRowStatus ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction. invalid: the row cannot be read. skipped: not committed on request, or kept by an undo.
+type ImportRowStatus string
+
+// ImportRowChange ImportRowChange changes a row of an import in preview.
+type ImportRowChange struct {
+	// Action book: create a transaction in spite of a duplicate. skip: create none. match:<transaction id>: add the external id to this transaction. auto: decide by the duplicates.
+	Action *string `json:"action,omitempty"`
+
+	// CategoryId Id of one of the user's categories.
+	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
+
+	// Description Up to 1000 characters.
+	Description *string `json:"description,omitempty"`
+
+	// N Number of the row.
+	N int32 `json:"n"`
+
+	// Payee Up to 200 characters.
+	Payee *string `json:"payee,omitempty"`
+
+	// TransferWalletId Makes the row a transfer from or to this wallet. An empty text makes it an ordinary transaction.
+	TransferWalletId *openapi_types.UUID `json:"transferWalletId,omitempty"`
+}
+
+// ImportSplit ImportSplit is a part of a row.
+type ImportSplit struct {
+	// Amount In the major unit, signed like the row's amount.
+	Amount json.Number `json:"amount"`
+
+	// Category Name of the category in the file.
+	Category string `json:"category"`
+
+	// Description Purpose of the part.
+	Description string `json:"description"`
+}
+
 // Invitation Invitation is a pending membership, as the invited user sees it.
 //
 // Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
@@ -3439,6 +4174,21 @@ type Invitation struct {
 
 // InvitationRole Role that the user would have.
 type InvitationRole string
+
+// Job Job is the progress of a long operation.
+type Job struct {
+	// Done Number of processed items.
+	Done int64 `json:"done"`
+
+	// Problem Code of the error that ended the operation.
+	Problem *string `json:"problem,omitempty"`
+
+	// Status queued, running, done or failed. An operation may have further states.
+	Status string `json:"status"`
+
+	// Total Number of all items; 0 until it is known.
+	Total int64 `json:"total"`
+}
 
 // Key Key is an Ed25519 public key as a JSON Web Key (RFC 8037).
 //
@@ -3591,6 +4341,57 @@ type ListChangesResult struct {
 
 // ListChangesResultCode The result of the operation, for programs.
 type ListChangesResultCode string
+
+// ListImportProfilesResult defines model for ListImportProfilesResult.
+type ListImportProfilesResult struct {
+	// Code The result of the operation, for programs.
+	Code ListImportProfilesResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Profiles At most 200, newest first.
+	Profiles []ImportProfile `json:"profiles"`
+}
+
+// ListImportProfilesResultCode The result of the operation, for programs.
+type ListImportProfilesResultCode string
+
+// ListImportRowsResult defines model for ListImportRowsResult.
+type ListImportRowsResult struct {
+	// Code The result of the operation, for programs.
+	Code ListImportRowsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
+	Pagination Pagination  `json:"pagination"`
+	Rows       []ImportRow `json:"rows"`
+}
+
+// ListImportRowsResultCode The result of the operation, for programs.
+type ListImportRowsResultCode string
+
+// ListImportsResult defines model for ListImportsResult.
+type ListImportsResult struct {
+	// Code The result of the operation, for programs.
+	Code    ListImportsResultCode `json:"code"`
+	Imports []Import              `json:"imports"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
+	Pagination Pagination `json:"pagination"`
+}
+
+// ListImportsResultCode The result of the operation, for programs.
+type ListImportsResultCode string
 
 // ListInvitationsResult Example: {"code":"INVITATIONS_FETCHED","invitations":[{"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}],"message":"Invitations fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListInvitationsResult struct {
@@ -4852,6 +5653,27 @@ type TransferSuggestion struct {
 	OutTransaction *Transaction `json:"outTransaction,omitempty"`
 }
 
+// UndoImportRequest defines model for UndoImportRequest.
+type UndoImportRequest struct {
+	// Force Also delete transactions that were changed since.
+	Force *bool `json:"force,omitempty"`
+}
+
+// UndoImportResult defines model for UndoImportResult.
+type UndoImportResult struct {
+	// Code The result of the operation, for programs.
+	Code UndoImportResultCode `json:"code"`
+
+	// Import Import is an imported file.
+	Import Import `json:"import"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// UndoImportResultCode The result of the operation, for programs.
+type UndoImportResultCode string
+
 // UnlinkTransferRequest defines model for UnlinkTransferRequest.
 type UnlinkTransferRequest struct {
 	// CategoryId Id of the category of the expense, and of the income without inCategoryId.
@@ -4960,6 +5782,60 @@ type UpdateCategoryResult struct {
 
 // UpdateCategoryResultCode The result of the operation, for programs.
 type UpdateCategoryResultCode string
+
+// UpdateImportRequest defines model for UpdateImportRequest.
+type UpdateImportRequest struct {
+	// Accounts Assigns wallets to accounts: key, and walletId or create. Other accounts stay.
+	Accounts *[]ImportAccount `json:"accounts,omitempty"`
+
+	// Categories Assigns categories: name, and categoryId or create. Other categories stay.
+	Categories *[]ImportCategory `json:"categories,omitempty"`
+
+	// Defaults Replaces the defaults.
+	Defaults *ImportDefaults `json:"defaults,omitempty"`
+
+	// Mapping Replaces the mapping. All cells are read again.
+	Mapping *ImportMapping `json:"mapping,omitempty"`
+}
+
+// UpdateImportResult defines model for UpdateImportResult.
+type UpdateImportResult struct {
+	// Code The result of the operation, for programs.
+	Code UpdateImportResultCode `json:"code"`
+
+	// Import Import is an imported file.
+	Import Import `json:"import"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// UpdateImportResultCode The result of the operation, for programs.
+type UpdateImportResultCode string
+
+// UpdateImportRowsRequest defines model for UpdateImportRowsRequest.
+type UpdateImportRowsRequest struct {
+	// Rows 1 to 500.
+	Rows []ImportRowChange `json:"rows"`
+}
+
+// UpdateImportRowsResult defines model for UpdateImportRowsResult.
+type UpdateImportRowsResult struct {
+	// Code The result of the operation, for programs.
+	Code UpdateImportRowsResultCode `json:"code"`
+
+	// Import Import is an imported file.
+	Import Import `json:"import"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Rows The changed rows.
+	Rows []ImportRow `json:"rows"`
+}
+
+// UpdateImportRowsResultCode The result of the operation, for programs.
+type UpdateImportRowsResultCode string
 
 // UpdateMeRequest Example: {"name":"Ada Lovelace"}
 type UpdateMeRequest struct {
@@ -5666,6 +6542,39 @@ type ExportTransactionsParams struct {
 	Bom *bool `form:"bom,omitempty" json:"bom,omitempty"`
 }
 
+// ListImportsParams defines parameters for ListImports.
+type ListImportsParams struct {
+	// Limit Page size, 1 to 200; default 50.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// GetImportParams defines parameters for GetImport.
+type GetImportParams struct {
+	// Wait Seconds, 0 to 8. The response is sent when the job has made progress, or after this time.
+	Wait *int32 `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// CommitImportParams defines parameters for CommitImport.
+type CommitImportParams struct {
+	// Force Commit in spite of BALANCE_MISMATCH.
+	Force *bool `form:"force,omitempty" json:"force,omitempty"`
+}
+
+// ListImportRowsParams defines parameters for ListImportRows.
+type ListImportRowsParams struct {
+	// Status Only rows with one of these statuses.
+	Status *[]string `form:"status,omitempty" json:"status,omitempty"`
+
+	// Limit Page size, 1 to 200; default 50.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListInvitationsParams defines parameters for ListInvitations.
 type ListInvitationsParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
@@ -6013,6 +6922,21 @@ type CreateCategoryJSONRequestBody = CreateCategoryRequest
 
 // UpdateCategoryJSONRequestBody defines body for UpdateCategory for application/json ContentType.
 type UpdateCategoryJSONRequestBody = UpdateCategoryRequest
+
+// CreateImportMultipartRequestBody defines body for CreateImport for multipart/form-data ContentType.
+type CreateImportMultipartRequestBody = CreateImportRequest
+
+// UpdateImportJSONRequestBody defines body for UpdateImport for application/json ContentType.
+type UpdateImportJSONRequestBody = UpdateImportRequest
+
+// CommitImportJSONRequestBody defines body for CommitImport for application/json ContentType.
+type CommitImportJSONRequestBody = CommitImportRequest
+
+// UpdateImportRowsJSONRequestBody defines body for UpdateImportRows for application/json ContentType.
+type UpdateImportRowsJSONRequestBody = UpdateImportRowsRequest
+
+// UndoImportJSONRequestBody defines body for UndoImport for application/json ContentType.
+type UndoImportJSONRequestBody = UndoImportRequest
 
 // UpdateNotificationsJSONRequestBody defines body for UpdateNotifications for application/json ContentType.
 type UpdateNotificationsJSONRequestBody = UpdateNotificationsRequest
@@ -6496,6 +7420,129 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/export/transactions (the `ExportTransactions` operationId).
 	ExportTransactions(ctx context.Context, params *ExportTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListImports List imports
+	//
+	// Returns a page of the user's imports, newest first.
+	//
+	// Corresponds with GET /api/v1/imports (the `ListImports` operationId).
+	ListImports(ctx context.Context, params *ListImportsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateImportWithBody Create import
+	//
+	// Parses a file and stages its rows, without creating transactions. The file is CSV, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB and 200 000 rows. An import that is not committed is deleted after 7 days.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/imports (the `CreateImport` operationId).
+	CreateImportWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListImportProfiles List import profiles
+	//
+	// Returns the CSV mappings that earlier commits saved. The next file with the same heading is read with the saved mapping.
+	//
+	// Corresponds with GET /api/v1/imports/profiles (the `ListImportProfiles` operationId).
+	ListImportProfiles(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteImportProfile Delete import profile
+	//
+	// Deletes a saved CSV mapping.
+	//
+	// Corresponds with DELETE /api/v1/imports/profiles/{id} (the `DeleteImportProfile` operationId).
+	DeleteImportProfile(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteImport Delete import
+	//
+	// Deletes an import with its rows. Its transactions stay, without their import id.
+	//
+	// Corresponds with DELETE /api/v1/imports/{id} (the `DeleteImport` operationId).
+	DeleteImport(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetImport Get import
+	//
+	// Returns an import with its counts and its progress.
+	//
+	// Corresponds with GET /api/v1/imports/{id} (the `GetImport` operationId).
+	GetImport(ctx context.Context, id openapi_types.UUID, params *GetImportParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateImportWithBody Update import
+	//
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
+	UpdateImportWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateImport Update import
+	//
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
+	UpdateImport(ctx context.Context, id openapi_types.UUID, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CommitImportWithBody Commit import
+	//
+	// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit of a failed import continues at the first row that is not yet committed.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
+	CommitImportWithBody(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CommitImport Commit import
+	//
+	// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit of a failed import continues at the first row that is not yet committed.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
+	CommitImport(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, body CommitImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListImportRows List import rows
+	//
+	// Returns a page of the rows of an import, in the order of the file.
+	//
+	// Corresponds with GET /api/v1/imports/{id}/rows (the `ListImportRows` operationId).
+	ListImportRows(ctx context.Context, id openapi_types.UUID, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateImportRowsWithBody Update import rows
+	//
+	// Changes up to 500 rows of an import in preview.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
+	UpdateImportRowsWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateImportRows Update import rows
+	//
+	// Changes up to 500 rows of an import in preview.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
+	UpdateImportRows(ctx context.Context, id openapi_types.UUID, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UndoImportWithBody Undo import
+	//
+	// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
+	UndoImportWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UndoImport Undo import
+	//
+	// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
+	UndoImport(ctx context.Context, id openapi_types.UUID, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListInvitations List invitations
 	//
@@ -7770,6 +8817,279 @@ func (c *Client) StreamEvents(ctx context.Context, params *StreamEventsParams, r
 // Corresponds with GET /api/v1/export/transactions (the `ExportTransactions` operationId).
 func (c *Client) ExportTransactions(ctx context.Context, params *ExportTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewExportTransactionsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListImports List imports
+//
+// Returns a page of the user's imports, newest first.
+//
+// Corresponds with GET /api/v1/imports (the `ListImports` operationId).
+func (c *Client) ListImports(ctx context.Context, params *ListImportsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListImportsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateImportWithBody Create import
+//
+// Parses a file and stages its rows, without creating transactions. The file is CSV, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB and 200 000 rows. An import that is not committed is deleted after 7 days.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/imports (the `CreateImport` operationId).
+func (c *Client) CreateImportWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateImportRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListImportProfiles List import profiles
+//
+// Returns the CSV mappings that earlier commits saved. The next file with the same heading is read with the saved mapping.
+//
+// Corresponds with GET /api/v1/imports/profiles (the `ListImportProfiles` operationId).
+func (c *Client) ListImportProfiles(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListImportProfilesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteImportProfile Delete import profile
+//
+// Deletes a saved CSV mapping.
+//
+// Corresponds with DELETE /api/v1/imports/profiles/{id} (the `DeleteImportProfile` operationId).
+func (c *Client) DeleteImportProfile(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteImportProfileRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteImport Delete import
+//
+// Deletes an import with its rows. Its transactions stay, without their import id.
+//
+// Corresponds with DELETE /api/v1/imports/{id} (the `DeleteImport` operationId).
+func (c *Client) DeleteImport(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteImportRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetImport Get import
+//
+// Returns an import with its counts and its progress.
+//
+// Corresponds with GET /api/v1/imports/{id} (the `GetImport` operationId).
+func (c *Client) GetImport(ctx context.Context, id openapi_types.UUID, params *GetImportParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetImportRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateImportWithBody Update import
+//
+// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
+func (c *Client) UpdateImportWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateImportRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateImport Update import
+//
+// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
+func (c *Client) UpdateImport(ctx context.Context, id openapi_types.UUID, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateImportRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CommitImportWithBody Commit import
+//
+// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit of a failed import continues at the first row that is not yet committed.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
+func (c *Client) CommitImportWithBody(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCommitImportRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CommitImport Commit import
+//
+// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit of a failed import continues at the first row that is not yet committed.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
+func (c *Client) CommitImport(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, body CommitImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCommitImportRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListImportRows List import rows
+//
+// Returns a page of the rows of an import, in the order of the file.
+//
+// Corresponds with GET /api/v1/imports/{id}/rows (the `ListImportRows` operationId).
+func (c *Client) ListImportRows(ctx context.Context, id openapi_types.UUID, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListImportRowsRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateImportRowsWithBody Update import rows
+//
+// Changes up to 500 rows of an import in preview.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
+func (c *Client) UpdateImportRowsWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateImportRowsRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateImportRows Update import rows
+//
+// Changes up to 500 rows of an import in preview.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
+func (c *Client) UpdateImportRows(ctx context.Context, id openapi_types.UUID, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateImportRowsRequest(c.Server, id, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UndoImportWithBody Undo import
+//
+// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
+func (c *Client) UndoImportWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndoImportRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UndoImport Undo import
+//
+// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
+func (c *Client) UndoImport(ctx context.Context, id openapi_types.UUID, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndoImportRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10766,6 +12086,557 @@ func NewExportTransactionsRequest(server string, params *ExportTransactionsParam
 	if err != nil {
 		return nil, err
 	}
+
+	return req, nil
+}
+
+// NewListImportsRequest constructs an http.Request for the ListImports method
+func NewListImportsRequest(server string, params *ListImportsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/imports")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateImportRequestWithBody constructs an http.Request for the CreateImport method, with any body, and a specified content type
+func NewCreateImportRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/imports")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListImportProfilesRequest constructs an http.Request for the ListImportProfiles method
+func NewListImportProfilesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/imports/profiles")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteImportProfileRequest constructs an http.Request for the DeleteImportProfile method
+func NewDeleteImportProfileRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/imports/profiles/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteImportRequest constructs an http.Request for the DeleteImport method
+func NewDeleteImportRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/imports/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewGetImportRequest constructs an http.Request for the GetImport method
+func NewGetImportRequest(server string, id openapi_types.UUID, params *GetImportParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/imports/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateImportRequest calls the generic UpdateImport builder with application/json body
+func NewUpdateImportRequest(server string, id openapi_types.UUID, body UpdateImportJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateImportRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewUpdateImportRequestWithBody constructs an http.Request for the UpdateImport method, with any body, and a specified content type
+func NewUpdateImportRequestWithBody(server string, id openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/imports/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewCommitImportRequest calls the generic CommitImport builder with application/json body
+func NewCommitImportRequest(server string, id openapi_types.UUID, params *CommitImportParams, body CommitImportJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCommitImportRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewCommitImportRequestWithBody constructs an http.Request for the CommitImport method, with any body, and a specified content type
+func NewCommitImportRequestWithBody(server string, id openapi_types.UUID, params *CommitImportParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/imports/%s/commit", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Force != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "force", *params.Force, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewListImportRowsRequest constructs an http.Request for the ListImportRows method
+func NewListImportRowsRequest(server string, id openapi_types.UUID, params *ListImportRowsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/imports/%s/rows", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Status != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "status", *params.Status, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "array", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateImportRowsRequest calls the generic UpdateImportRows builder with application/json body
+func NewUpdateImportRowsRequest(server string, id openapi_types.UUID, body UpdateImportRowsJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateImportRowsRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewUpdateImportRowsRequestWithBody constructs an http.Request for the UpdateImportRows method, with any body, and a specified content type
+func NewUpdateImportRowsRequestWithBody(server string, id openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/imports/%s/rows", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewUndoImportRequest calls the generic UndoImport builder with application/json body
+func NewUndoImportRequest(server string, id openapi_types.UUID, body UndoImportJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUndoImportRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewUndoImportRequestWithBody constructs an http.Request for the UndoImport method, with any body, and a specified content type
+func NewUndoImportRequestWithBody(server string, id openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/imports/%s/undo", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
 
 	return req, nil
 }
@@ -13805,6 +15676,141 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/export/transactions (the `ExportTransactions` operationId).
 	ExportTransactionsWithResponse(ctx context.Context, params *ExportTransactionsParams, reqEditors ...RequestEditorFn) (*ExportTransactionsResponse, error)
 
+	// ListImportsWithResponse List imports
+	//
+	// Returns a page of the user's imports, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/imports (the `ListImports` operationId).
+	ListImportsWithResponse(ctx context.Context, params *ListImportsParams, reqEditors ...RequestEditorFn) (*ListImportsResponse, error)
+
+	// CreateImportWithBodyWithResponse Create import
+	//
+	// Parses a file and stages its rows, without creating transactions. The file is CSV, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB and 200 000 rows. An import that is not committed is deleted after 7 days.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/imports (the `CreateImport` operationId).
+	CreateImportWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateImportResponse, error)
+
+	// ListImportProfilesWithResponse List import profiles
+	//
+	// Returns the CSV mappings that earlier commits saved. The next file with the same heading is read with the saved mapping.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/imports/profiles (the `ListImportProfiles` operationId).
+	ListImportProfilesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListImportProfilesResponse, error)
+
+	// DeleteImportProfileWithResponse Delete import profile
+	//
+	// Deletes a saved CSV mapping.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/imports/profiles/{id} (the `DeleteImportProfile` operationId).
+	DeleteImportProfileWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteImportProfileResponse, error)
+
+	// DeleteImportWithResponse Delete import
+	//
+	// Deletes an import with its rows. Its transactions stay, without their import id.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/imports/{id} (the `DeleteImport` operationId).
+	DeleteImportWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteImportResponse, error)
+
+	// GetImportWithResponse Get import
+	//
+	// Returns an import with its counts and its progress.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/imports/{id} (the `GetImport` operationId).
+	GetImportWithResponse(ctx context.Context, id openapi_types.UUID, params *GetImportParams, reqEditors ...RequestEditorFn) (*GetImportResponse, error)
+
+	// UpdateImportWithBodyWithResponse Update import
+	//
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
+	UpdateImportWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error)
+
+	// UpdateImportWithResponse Update import
+	//
+	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
+	UpdateImportWithResponse(ctx context.Context, id openapi_types.UUID, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error)
+
+	// CommitImportWithBodyWithResponse Commit import
+	//
+	// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit of a failed import continues at the first row that is not yet committed.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
+	CommitImportWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CommitImportResponse, error)
+
+	// CommitImportWithResponse Commit import
+	//
+	// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit of a failed import continues at the first row that is not yet committed.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
+	CommitImportWithResponse(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, body CommitImportJSONRequestBody, reqEditors ...RequestEditorFn) (*CommitImportResponse, error)
+
+	// ListImportRowsWithResponse List import rows
+	//
+	// Returns a page of the rows of an import, in the order of the file.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/imports/{id}/rows (the `ListImportRows` operationId).
+	ListImportRowsWithResponse(ctx context.Context, id openapi_types.UUID, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*ListImportRowsResponse, error)
+
+	// UpdateImportRowsWithBodyWithResponse Update import rows
+	//
+	// Changes up to 500 rows of an import in preview.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
+	UpdateImportRowsWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error)
+
+	// UpdateImportRowsWithResponse Update import rows
+	//
+	// Changes up to 500 rows of an import in preview.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
+	UpdateImportRowsWithResponse(ctx context.Context, id openapi_types.UUID, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error)
+
+	// UndoImportWithBodyWithResponse Undo import
+	//
+	// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
+	UndoImportWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoImportResponse, error)
+
+	// UndoImportWithResponse Undo import
+	//
+	// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
+	UndoImportWithResponse(ctx context.Context, id openapi_types.UUID, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoImportResponse, error)
+
 	// ListInvitationsWithResponse List invitations
 	//
 	// Returns a page of the user's pending invitations, newest first.
@@ -16089,6 +18095,639 @@ func (r ExportTransactionsResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r ExportTransactionsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListImportsResponse200Headers the declared response headers of an HTTP 200 response for ListImports
+type ListImportsResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListImportsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListImportsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListImportsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListImportsResponse) GetJSON200() *ListImportsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListImportsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListImportsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListImportsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListImportsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListImportsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateImportResponse201Headers the declared response headers of an HTTP 201 response for CreateImport
+type CreateImportResponse201Headers struct {
+	XRequestId *string
+}
+
+type CreateImportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreateImportResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateImportResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateImportResponse) GetJSON201() *CreateImportResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateImportResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateImportResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateImportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateImportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateImportResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListImportProfilesResponse200Headers the declared response headers of an HTTP 200 response for ListImportProfiles
+type ListImportProfilesResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListImportProfilesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListImportProfilesResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListImportProfilesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListImportProfilesResponse) GetJSON200() *ListImportProfilesResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListImportProfilesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListImportProfilesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListImportProfilesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListImportProfilesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListImportProfilesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteImportProfileResponse200Headers the declared response headers of an HTTP 200 response for DeleteImportProfile
+type DeleteImportProfileResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeleteImportProfileResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteImportProfileResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteImportProfileResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteImportProfileResponse) GetJSON200() *DeleteImportProfileResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteImportProfileResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteImportProfileResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteImportProfileResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteImportProfileResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteImportProfileResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteImportResponse200Headers the declared response headers of an HTTP 200 response for DeleteImport
+type DeleteImportResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeleteImportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteImportResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteImportResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteImportResponse) GetJSON200() *DeleteImportResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteImportResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteImportResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteImportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteImportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteImportResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetImportResponse200Headers the declared response headers of an HTTP 200 response for GetImport
+type GetImportResponse200Headers struct {
+	XRequestId *string
+}
+
+type GetImportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetImportResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetImportResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetImportResponse) GetJSON200() *GetImportResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetImportResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetImportResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetImportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetImportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetImportResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateImportResponse200Headers the declared response headers of an HTTP 200 response for UpdateImport
+type UpdateImportResponse200Headers struct {
+	XRequestId *string
+}
+
+type UpdateImportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UpdateImportResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateImportResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateImportResponse) GetJSON200() *UpdateImportResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UpdateImportResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateImportResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateImportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateImportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateImportResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CommitImportResponse200Headers the declared response headers of an HTTP 200 response for CommitImport
+type CommitImportResponse200Headers struct {
+	XRequestId *string
+}
+
+// CommitImportResponse202Headers the declared response headers of an HTTP 202 response for CommitImport
+type CommitImportResponse202Headers struct {
+	XRequestId *string
+}
+
+type CommitImportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *CommitImportResult
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *CommitImportResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *CommitImportResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *CommitImportResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r CommitImportResponse) GetJSON200() *CommitImportResult {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r CommitImportResponse) GetJSON202() *CommitImportResult {
+	return r.JSON202
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CommitImportResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CommitImportResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CommitImportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CommitImportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CommitImportResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListImportRowsResponse200Headers the declared response headers of an HTTP 200 response for ListImportRows
+type ListImportRowsResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListImportRowsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListImportRowsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListImportRowsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListImportRowsResponse) GetJSON200() *ListImportRowsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListImportRowsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListImportRowsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListImportRowsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListImportRowsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListImportRowsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateImportRowsResponse200Headers the declared response headers of an HTTP 200 response for UpdateImportRows
+type UpdateImportRowsResponse200Headers struct {
+	XRequestId *string
+}
+
+type UpdateImportRowsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UpdateImportRowsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateImportRowsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateImportRowsResponse) GetJSON200() *UpdateImportRowsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UpdateImportRowsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateImportRowsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateImportRowsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateImportRowsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateImportRowsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UndoImportResponse200Headers the declared response headers of an HTTP 200 response for UndoImport
+type UndoImportResponse200Headers struct {
+	XRequestId *string
+}
+
+// UndoImportResponse202Headers the declared response headers of an HTTP 202 response for UndoImport
+type UndoImportResponse202Headers struct {
+	XRequestId *string
+}
+
+type UndoImportResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UndoImportResult
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *UndoImportResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UndoImportResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *UndoImportResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UndoImportResponse) GetJSON200() *UndoImportResult {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r UndoImportResponse) GetJSON202() *UndoImportResult {
+	return r.JSON202
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UndoImportResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UndoImportResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UndoImportResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UndoImportResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UndoImportResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -19164,6 +21803,231 @@ func (c *ClientWithResponses) ExportTransactionsWithResponse(ctx context.Context
 	return ParseExportTransactionsResponse(rsp)
 }
 
+// ListImportsWithResponse List imports
+//
+// Returns a page of the user's imports, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/imports (the `ListImports` operationId).
+func (c *ClientWithResponses) ListImportsWithResponse(ctx context.Context, params *ListImportsParams, reqEditors ...RequestEditorFn) (*ListImportsResponse, error) {
+	rsp, err := c.ListImports(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListImportsResponse(rsp)
+}
+
+// CreateImportWithBodyWithResponse Create import
+//
+// Parses a file and stages its rows, without creating transactions. The file is CSV, OFX, QFX, QIF, CAMT.052 to 054, MT940, MT942, an export of Firefly III or YNAB, or Coffer's own export; also as .gz, or as .zip with one file. It may have 64 MiB and 200 000 rows. An import that is not committed is deleted after 7 days.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/imports (the `CreateImport` operationId).
+func (c *ClientWithResponses) CreateImportWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateImportResponse, error) {
+	rsp, err := c.CreateImportWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateImportResponse(rsp)
+}
+
+// ListImportProfilesWithResponse List import profiles
+//
+// Returns the CSV mappings that earlier commits saved. The next file with the same heading is read with the saved mapping.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/imports/profiles (the `ListImportProfiles` operationId).
+func (c *ClientWithResponses) ListImportProfilesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListImportProfilesResponse, error) {
+	rsp, err := c.ListImportProfiles(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListImportProfilesResponse(rsp)
+}
+
+// DeleteImportProfileWithResponse Delete import profile
+//
+// Deletes a saved CSV mapping.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/imports/profiles/{id} (the `DeleteImportProfile` operationId).
+func (c *ClientWithResponses) DeleteImportProfileWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteImportProfileResponse, error) {
+	rsp, err := c.DeleteImportProfile(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteImportProfileResponse(rsp)
+}
+
+// DeleteImportWithResponse Delete import
+//
+// Deletes an import with its rows. Its transactions stay, without their import id.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/imports/{id} (the `DeleteImport` operationId).
+func (c *ClientWithResponses) DeleteImportWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteImportResponse, error) {
+	rsp, err := c.DeleteImport(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteImportResponse(rsp)
+}
+
+// GetImportWithResponse Get import
+//
+// Returns an import with its counts and its progress.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/imports/{id} (the `GetImport` operationId).
+func (c *ClientWithResponses) GetImportWithResponse(ctx context.Context, id openapi_types.UUID, params *GetImportParams, reqEditors ...RequestEditorFn) (*GetImportResponse, error) {
+	rsp, err := c.GetImport(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetImportResponse(rsp)
+}
+
+// UpdateImportWithBodyWithResponse Update import
+//
+// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
+func (c *ClientWithResponses) UpdateImportWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error) {
+	rsp, err := c.UpdateImportWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateImportResponse(rsp)
+}
+
+// UpdateImportWithResponse Update import
+//
+// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
+func (c *ClientWithResponses) UpdateImportWithResponse(ctx context.Context, id openapi_types.UUID, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error) {
+	rsp, err := c.UpdateImport(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateImportResponse(rsp)
+}
+
+// CommitImportWithBodyWithResponse Commit import
+//
+// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit of a failed import continues at the first row that is not yet committed.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
+func (c *ClientWithResponses) CommitImportWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CommitImportResponse, error) {
+	rsp, err := c.CommitImportWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCommitImportResponse(rsp)
+}
+
+// CommitImportWithResponse Commit import
+//
+// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit of a failed import continues at the first row that is not yet committed.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
+func (c *ClientWithResponses) CommitImportWithResponse(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, body CommitImportJSONRequestBody, reqEditors ...RequestEditorFn) (*CommitImportResponse, error) {
+	rsp, err := c.CommitImport(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCommitImportResponse(rsp)
+}
+
+// ListImportRowsWithResponse List import rows
+//
+// Returns a page of the rows of an import, in the order of the file.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/imports/{id}/rows (the `ListImportRows` operationId).
+func (c *ClientWithResponses) ListImportRowsWithResponse(ctx context.Context, id openapi_types.UUID, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*ListImportRowsResponse, error) {
+	rsp, err := c.ListImportRows(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListImportRowsResponse(rsp)
+}
+
+// UpdateImportRowsWithBodyWithResponse Update import rows
+//
+// Changes up to 500 rows of an import in preview.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
+func (c *ClientWithResponses) UpdateImportRowsWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error) {
+	rsp, err := c.UpdateImportRowsWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateImportRowsResponse(rsp)
+}
+
+// UpdateImportRowsWithResponse Update import rows
+//
+// Changes up to 500 rows of an import in preview.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
+func (c *ClientWithResponses) UpdateImportRowsWithResponse(ctx context.Context, id openapi_types.UUID, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error) {
+	rsp, err := c.UpdateImportRows(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateImportRowsResponse(rsp)
+}
+
+// UndoImportWithBodyWithResponse Undo import
+//
+// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
+func (c *ClientWithResponses) UndoImportWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoImportResponse, error) {
+	rsp, err := c.UndoImportWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUndoImportResponse(rsp)
+}
+
+// UndoImportWithResponse Undo import
+//
+// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
+func (c *ClientWithResponses) UndoImportWithResponse(ctx context.Context, id openapi_types.UUID, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoImportResponse, error) {
+	rsp, err := c.UndoImport(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUndoImportResponse(rsp)
+}
+
 // ListInvitationsWithResponse List invitations
 //
 // Returns a page of the user's pending invitations, newest first.
@@ -21727,6 +24591,546 @@ func ParseExportTransactionsResponse(rsp *http.Response) (*ExportTransactionsRes
 			headers.XRequestId = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListImportsResponse parses an HTTP response from a ListImportsWithResponse call
+func ParseListImportsResponse(rsp *http.Response) (*ListImportsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListImportsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListImportsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListImportsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateImportResponse parses an HTTP response from a CreateImportWithResponse call
+func ParseCreateImportResponse(rsp *http.Response) (*CreateImportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateImportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreateImportResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateImportResponse201Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListImportProfilesResponse parses an HTTP response from a ListImportProfilesWithResponse call
+func ParseListImportProfilesResponse(rsp *http.Response) (*ListImportProfilesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListImportProfilesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListImportProfilesResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListImportProfilesResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteImportProfileResponse parses an HTTP response from a DeleteImportProfileWithResponse call
+func ParseDeleteImportProfileResponse(rsp *http.Response) (*DeleteImportProfileResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteImportProfileResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteImportProfileResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteImportProfileResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteImportResponse parses an HTTP response from a DeleteImportWithResponse call
+func ParseDeleteImportResponse(rsp *http.Response) (*DeleteImportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteImportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteImportResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteImportResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetImportResponse parses an HTTP response from a GetImportWithResponse call
+func ParseGetImportResponse(rsp *http.Response) (*GetImportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetImportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetImportResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetImportResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateImportResponse parses an HTTP response from a UpdateImportWithResponse call
+func ParseUpdateImportResponse(rsp *http.Response) (*UpdateImportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateImportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateImportResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateImportResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCommitImportResponse parses an HTTP response from a CommitImportWithResponse call
+func ParseCommitImportResponse(rsp *http.Response) (*CommitImportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CommitImportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest CommitImportResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest CommitImportResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers CommitImportResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers CommitImportResponse202Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers202 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListImportRowsResponse parses an HTTP response from a ListImportRowsWithResponse call
+func ParseListImportRowsResponse(rsp *http.Response) (*ListImportRowsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListImportRowsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListImportRowsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListImportRowsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateImportRowsResponse parses an HTTP response from a UpdateImportRowsWithResponse call
+func ParseUpdateImportRowsResponse(rsp *http.Response) (*UpdateImportRowsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateImportRowsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateImportRowsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateImportRowsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUndoImportResponse parses an HTTP response from a UndoImportWithResponse call
+func ParseUndoImportResponse(rsp *http.Response) (*UndoImportResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UndoImportResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UndoImportResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest UndoImportResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UndoImportResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers UndoImportResponse202Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil

@@ -24,6 +24,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/attachments"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/imports"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
@@ -96,6 +97,9 @@ type isolated struct {
 	files               *attachments.Attachments
 	// attached are the ids of attachments of the first transactions.
 	attached []string
+	// An import in preview, and a committed one.
+	preview, committed string
+	imports            *imports.Imports
 	// The transactions of two receipts.
 	bought [2][]*ledgerv1.Transaction
 	// A budget with references, and a reservation of it.
@@ -126,8 +130,51 @@ func newIsolated(t *testing.T) *isolated {
 	}}
 	s.files = &attachments.Attachments{Ledger: f.Ledger, Quota: 1000}
 	f.RPCs = &s.server
+	s.imports = imports.New(s.Accounts, f.Cursors, "a secret of the tests", slog.New(slog.DiscardHandler))
 	s.Run(t.Context())
 	return s
+}
+
+// statement is a file to import: two rows of an account.
+const statement = "Account;Date;Payee;Amount;Currency\nDE02;2026-02-03;Bakery;-3.50;EUR\nDE02;2026-02-04;Employer;900.00;EUR\n"
+
+// importFile uploads a file whose account belongs to a wallet, and returns the id of the import.
+func (s *isolated) importFile(t *testing.T, file string) string {
+	t.Helper()
+	ctx := s.user.Ctx
+	upload := fixture.NewUpload(ctx, &ledgerv1.CreateImportRequest{}, []byte(file))
+	require.NoError(t, s.imports.CreateImport(upload))
+	m := upload.Response.GetImport()
+	_, err := s.imports.UpdateImport(ctx, &ledgerv1.UpdateImportRequest{
+		Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: m.GetAccounts()[0].GetKey(), WalletId: s.wallets[1]}},
+		Defaults: &ledgerv1.ImportDefaults{ExpenseCategoryId: s.categories[0], IncomeCategoryId: s.categories[0]},
+	})
+	require.NoError(t, err)
+	return m.GetId()
+}
+
+// useImports changes, commits, undoes and deletes imports.
+func (s *isolated) useImports() {
+	ctx := s.user.Ctx
+	s.record(s.imports.ListImports(ctx, &ledgerv1.ListImportsRequest{}))
+	s.record(s.imports.ListImportProfiles(ctx, &ledgerv1.ListImportProfilesRequest{}))
+	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: s.preview}))
+	s.record(s.imports.UpdateImportRows(ctx, &ledgerv1.UpdateImportRowsRequest{
+		Id: s.preview, Rows: []*ledgerv1.ImportRowChange{{N: 3, Action: new("book"), CategoryId: &s.categories[1]}},
+	}))
+	s.record(s.imports.UpdateImport(ctx, &ledgerv1.UpdateImportRequest{Id: s.preview, Defaults: &ledgerv1.ImportDefaults{WalletId: s.wallets[0], ExpenseCategoryId: s.categories[1]}}))
+	s.record(s.imports.CommitImport(ctx, &ledgerv1.CommitImportRequest{Id: s.preview}))
+	s.imports.RunQueued(ctx)
+	s.record(s.imports.GetImport(ctx, &ledgerv1.GetImportRequest{Id: s.preview}))
+	s.record(s.imports.UndoImport(ctx, &ledgerv1.UndoImportRequest{Id: s.committed, Force: true}))
+	s.imports.RunQueued(ctx)
+	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: s.committed}))
+	s.record(s.imports.DeleteImport(ctx, &ledgerv1.DeleteImportRequest{Id: s.committed}))
+	profiles, err := s.imports.ListImportProfiles(ctx, &ledgerv1.ListImportProfilesRequest{})
+	s.record(profiles, err)
+	for _, p := range profiles.GetProfiles() {
+		s.record(s.imports.DeleteImportProfile(ctx, &ledgerv1.DeleteImportProfileRequest{Id: p.GetId()}))
+	}
 }
 
 // insertDetailed inserts both legs of a transfer, and a transaction with splits.
@@ -173,6 +220,11 @@ func (s *isolated) prepare(t *testing.T) {
 	require.NoError(t, err)
 	s.insertDetailed(t)
 	s.prepareAttachments(t)
+	s.committed = s.importFile(t, statement)
+	_, err = s.imports.CommitImport(s.user.Ctx, &ledgerv1.CommitImportRequest{Id: s.committed})
+	require.NoError(t, err)
+	s.imports.RunQueued(t.Context())
+	s.preview = s.importFile(t, strings.ReplaceAll(statement, "900.00", "901.00"))
 	for i, file := range []string{"a file", "a second file"} {
 		receipt, err := s.CreateTransactionsFromReceipt(s.user.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
 			Receipt: []byte(file), WalletId: s.wallets[0], CategoryId: s.categories[0], KeepImage: true,
@@ -230,6 +282,7 @@ func (s *isolated) use() []string {
 	food := s.user.Category.String()
 	s.read(ctx, wallets, food)
 	s.useAttachments(ctx)
+	s.useImports()
 
 	s.record(s.settings.UpdateSettings(ctx, &ledgerv1.UpdateSettingsRequest{WeekStart: new("sunday")}))
 	s.record(s.tags.UpdateTag(ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Name: new("Rome"), Color: new("#112233")}))

@@ -42,6 +42,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/attachments"
 	"github.com/coffer-budget/coffer/services/ledger/export"
+	"github.com/coffer-budget/coffer/services/ledger/imports"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
@@ -120,7 +121,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	}
 	go verifier.Run(ctx)
 	go pg.Sweep(ctx, log, func(ctx context.Context) error {
-		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, time.Now()), sync.Sweep(ctx, db, time.Now()))
+		now := time.Now()
+		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, now), imports.Expire(ctx, db, now), sync.Sweep(ctx, db, now))
 	})
 	go pg.SweepEvery(ctx, attachments.ExpireInterval, log, func(ctx context.Context) error { return attachments.Expire(ctx, db, time.Now()) })
 	go bus.Relay(ctx, db)
@@ -145,6 +147,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		Receipts:     receiving,
 		Reports:      &reports.Reports{Ledger: book, Reads: gates},
 	}
+	importing := imports.New(s.Accounts, cursors, config.ServiceKey, log)
+	go importing.Run(ctx)
 	unmeasure, err := s.Measure()
 	if err != nil {
 		return err
@@ -163,6 +167,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterTagServiceServer(srv, &tags.Server{Ledger: book})
 	ledgerv1.RegisterAttachmentServiceServer(srv, &attachments.Attachments{Ledger: book, Quota: config.AttachmentQuota})
 	ledgerv1.RegisterTransferServiceServer(srv, &transfers.Transfers{Ledger: book, Cursors: cursors, Reads: gates})
+	ledgerv1.RegisterImportServiceServer(srv, importing)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error {
 		// Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
 		err := pg.Ping(ctx, db)

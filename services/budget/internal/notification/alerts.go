@@ -35,6 +35,8 @@ type change struct {
 	// wallet is empty and day is zero if a category took over transactions of any wallet and day.
 	wallet, category string
 	day              time.Time
+	// last is the last day if the change concerns a range of days, which begins with day. Otherwise it is zero.
+	last time.Time
 }
 
 // changesOf returns the places that an event may have changed. A deleted refund raises the spending like a new expense.
@@ -48,8 +50,33 @@ func changesOf(event proto.Message) []change {
 		return placesOf(e.GetTransaction())
 	case *ledgerv1.CategoryDeleted:
 		return []change{{category: e.GetReassignedTo()}}
+	case *ledgerv1.TransactionsImported:
+		return importedPlaces(e)
+	case *ledgerv1.TransactionsImportUndone:
+		return importedPlaces(e)
 	}
 	return nil
+}
+
+// importedPlaces returns the places of a part of an import.
+func importedPlaces(e interface {
+	GetWalletIds() []string
+	GetCategoryIds() []string
+	GetFirstDate() string
+	GetLastDate() string
+}) []change {
+	first, err := time.Parse(calendar.DateLayout, e.GetFirstDate())
+	last, lastErr := time.Parse(calendar.DateLayout, e.GetLastDate())
+	if err != nil || lastErr != nil {
+		return nil
+	}
+	var changes []change
+	for _, wallet := range e.GetWalletIds() {
+		for _, category := range e.GetCategoryIds() {
+			changes = append(changes, change{wallet: wallet, category: category, day: first, last: last})
+		}
+	}
+	return changes
 }
 
 // placesOf returns the places of transactions: one for each, or one for each part of a split transaction. A leg of a transfer has no
@@ -62,28 +89,39 @@ func placesOf(transactions ...*ledgerv1.Transaction) []change {
 			continue
 		}
 		if t.GetCategoryId() != "" {
-			changes = append(changes, change{t.GetWalletId(), t.GetCategoryId(), calendar.DayOf(at)})
+			changes = append(changes, change{wallet: t.GetWalletId(), category: t.GetCategoryId(), day: calendar.DayOf(at)})
 		}
 		for _, s := range t.GetSplits() {
-			changes = append(changes, change{t.GetWalletId(), s.GetCategoryId(), calendar.DayOf(at)})
+			changes = append(changes, change{wallet: t.GetWalletId(), category: s.GetCategoryId(), day: calendar.DayOf(at)})
 		}
 	}
 	return changes
 }
 
-// windowOf returns the budget's window that a change falls into, and reports whether its spending may raise alerts. Future windows,
-// and windows that ended a window's length ago or earlier, raise none.
-func (b budget) windowOf(c change, today time.Time) (calendar.Period, bool) {
+// windowsOf returns the budget's windows that a change falls into and whose spending may raise alerts. Future windows, and windows that
+// ended a window's length ago or earlier, raise none. So an import of many years concerns at most two windows.
+func (b budget) windowsOf(c change, today time.Time) []calendar.Period {
 	if c.wallet != "" && c.wallet != b.WalletID.String() || !b.counts(c.category) {
-		return calendar.Period{}, false
+		return nil
 	}
-	// The transactions of a merged category may be of any day. Only the window of today is checked.
-	if c.day.IsZero() {
-		w := b.timeframe().At(today)
-		return w, raisesAlerts(w, today)
+	current := b.timeframe().At(today)
+	var candidates []calendar.Period
+	switch {
+	case c.day.IsZero():
+		// The transactions of a merged category may be of any day. Only the window of today is checked.
+		candidates = []calendar.Period{current}
+	case c.last.IsZero():
+		if w := b.timeframe().At(c.day); w.Contains(c.day) {
+			candidates = []calendar.Period{w}
+		}
+	default:
+		for _, w := range []calendar.Period{b.timeframe().At(current.From.AddDate(0, 0, -1)), current} {
+			if !w.From.After(c.last) && w.End.After(c.day) {
+				candidates = append(candidates, w)
+			}
+		}
 	}
-	w := b.timeframe().At(c.day)
-	return w, w.Contains(c.day) && raisesAlerts(w, today)
+	return slices.DeleteFunc(candidates, func(w calendar.Period) bool { return !raisesAlerts(w, today) })
 }
 
 // counts reports whether the budget counts transactions of a category.
@@ -132,7 +170,10 @@ func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	for i, e := range events {
 		for _, c := range changes[i] {
 			for _, b := range budgets {
-				if w, raises := b.windowOf(c, today); raises && b.OwnerID == e.UserID {
+				if b.OwnerID != e.UserID {
+					continue
+				}
+				for _, w := range b.windowsOf(c, today) {
 					due[check{b.ID, w.From}] = true
 				}
 			}

@@ -32,7 +32,7 @@ func TestReached(t *testing.T) {
 	})
 }
 
-func TestWindowOf(t *testing.T) {
+func TestWindowsOf(t *testing.T) {
 	t.Parallel()
 	day := func(s string) time.Time {
 		d, ok := calendar.ParseDate(s)
@@ -51,6 +51,11 @@ func TestWindowOf(t *testing.T) {
 	split, leg := of("2026-03-30"), of("2026-03-30")
 	split.CategoryId, leg.CategoryId, leg.TransferId = "", "", uuid.NewString()
 	split.Splits = []*ledgerv1.Split{{CategoryId: uuid.NewString()}, {CategoryId: b.CategoryIDs[0].String()}}
+	imported := func(first, last string) *ledgerv1.TransactionsImported {
+		return &ledgerv1.TransactionsImported{
+			WalletIds: []string{uuid.NewString(), b.WalletID.String()}, CategoryIds: []string{b.CategoryIDs[0].String()}, FirstDate: first, LastDate: last,
+		}
+	}
 	for name, c := range map[string]struct {
 		event proto.Message
 		want  []string
@@ -58,6 +63,10 @@ func TestWindowOf(t *testing.T) {
 		"a part in the category":  {&ledgerv1.TransactionCreated{Transaction: split}, []string{"2026-02-28"}},
 		"the end of a split":      {&ledgerv1.TransactionUpdated{Before: split, After: otherCategory}, []string{"2026-02-28"}},
 		"a leg of a transfer":     {&ledgerv1.TransactionUpdated{Before: leg, After: leg}, nil},
+		"an import of two years":  {imported("2024-01-01", "2026-03-01"), []string{"2026-01-31", "2026-02-28"}},
+		"an import of the past":   {imported("2024-01-01", "2026-01-30"), nil},
+		"an import of the future": {imported("2026-03-31", "2026-04-30"), nil},
+		"an undo":                 {&ledgerv1.TransactionsImportUndone{WalletIds: []string{b.WalletID.String()}, CategoryIds: []string{b.CategoryIDs[0].String()}, FirstDate: "2026-02-28", LastDate: "2026-02-28"}, []string{"2026-02-28"}},
 		"created":                 {&ledgerv1.TransactionCreated{Transaction: of("2026-02-27")}, []string{"2026-01-31"}},
 		"the window's first day":  {&ledgerv1.TransactionCreated{Transaction: of("2026-02-28")}, []string{"2026-02-28"}},
 		"moved to another window": {&ledgerv1.TransactionUpdated{Before: of("2026-02-01"), After: of("2026-03-30")}, []string{"2026-01-31", "2026-02-28"}},
@@ -73,7 +82,7 @@ func TestWindowOf(t *testing.T) {
 	} {
 		var got []string
 		for _, changed := range changesOf(c.event) {
-			if w, raises := b.windowOf(changed, day("2026-03-15")); raises {
+			for _, w := range b.windowsOf(changed, day("2026-03-15")) {
 				got = append(got, w.From.Format(calendar.DateLayout))
 			}
 		}

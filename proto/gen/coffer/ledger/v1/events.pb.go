@@ -894,11 +894,376 @@ func (x *TagDeleted) GetTag() *Tag {
 	return nil
 }
 
+// TransactionsImported is published for each part of an import that was committed. Subject: ledger.v1.transactions.imported.
+// It replaces the events of the single transactions.
+type TransactionsImported struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns them.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Id of the import.
+	ImportId string `protobuf:"bytes,2,opt,name=import_id,json=importId,proto3" json:"import_id,omitempty"`
+	// Number of transactions.
+	Count int32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	// Ids of their wallets.
+	WalletIds []string `protobuf:"bytes,4,rep,name=wallet_ids,json=walletIds,proto3" json:"wallet_ids,omitempty"`
+	// Ids of their categories.
+	CategoryIds []string `protobuf:"bytes,5,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
+	// First and last day of the transactions, YYYY-MM-DD.
+	FirstDate     string `protobuf:"bytes,6,opt,name=first_date,json=firstDate,proto3" json:"first_date,omitempty"`
+	LastDate      string `protobuf:"bytes,7,opt,name=last_date,json=lastDate,proto3" json:"last_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TransactionsImported) Reset() {
+	*x = TransactionsImported{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[15]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TransactionsImported) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TransactionsImported) ProtoMessage() {}
+
+func (x *TransactionsImported) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[15]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TransactionsImported.ProtoReflect.Descriptor instead.
+func (*TransactionsImported) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{15}
+}
+
+func (x *TransactionsImported) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *TransactionsImported) GetImportId() string {
+	if x != nil {
+		return x.ImportId
+	}
+	return ""
+}
+
+func (x *TransactionsImported) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *TransactionsImported) GetWalletIds() []string {
+	if x != nil {
+		return x.WalletIds
+	}
+	return nil
+}
+
+func (x *TransactionsImported) GetCategoryIds() []string {
+	if x != nil {
+		return x.CategoryIds
+	}
+	return nil
+}
+
+func (x *TransactionsImported) GetFirstDate() string {
+	if x != nil {
+		return x.FirstDate
+	}
+	return ""
+}
+
+func (x *TransactionsImported) GetLastDate() string {
+	if x != nil {
+		return x.LastDate
+	}
+	return ""
+}
+
+// TransactionsImportUndone is published for each part of an import that was undone. Subject: ledger.v1.transactions.import_undone.
+// It replaces the events of the single transactions.
+type TransactionsImportUndone struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owned them.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Id of the import.
+	ImportId string `protobuf:"bytes,2,opt,name=import_id,json=importId,proto3" json:"import_id,omitempty"`
+	// Number of transactions.
+	Count int32 `protobuf:"varint,3,opt,name=count,proto3" json:"count,omitempty"`
+	// Ids of their wallets.
+	WalletIds []string `protobuf:"bytes,4,rep,name=wallet_ids,json=walletIds,proto3" json:"wallet_ids,omitempty"`
+	// Ids of their categories.
+	CategoryIds []string `protobuf:"bytes,5,rep,name=category_ids,json=categoryIds,proto3" json:"category_ids,omitempty"`
+	// First and last day of the transactions, YYYY-MM-DD.
+	FirstDate     string `protobuf:"bytes,6,opt,name=first_date,json=firstDate,proto3" json:"first_date,omitempty"`
+	LastDate      string `protobuf:"bytes,7,opt,name=last_date,json=lastDate,proto3" json:"last_date,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TransactionsImportUndone) Reset() {
+	*x = TransactionsImportUndone{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[16]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TransactionsImportUndone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TransactionsImportUndone) ProtoMessage() {}
+
+func (x *TransactionsImportUndone) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[16]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TransactionsImportUndone.ProtoReflect.Descriptor instead.
+func (*TransactionsImportUndone) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{16}
+}
+
+func (x *TransactionsImportUndone) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *TransactionsImportUndone) GetImportId() string {
+	if x != nil {
+		return x.ImportId
+	}
+	return ""
+}
+
+func (x *TransactionsImportUndone) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
+func (x *TransactionsImportUndone) GetWalletIds() []string {
+	if x != nil {
+		return x.WalletIds
+	}
+	return nil
+}
+
+func (x *TransactionsImportUndone) GetCategoryIds() []string {
+	if x != nil {
+		return x.CategoryIds
+	}
+	return nil
+}
+
+func (x *TransactionsImportUndone) GetFirstDate() string {
+	if x != nil {
+		return x.FirstDate
+	}
+	return ""
+}
+
+func (x *TransactionsImportUndone) GetLastDate() string {
+	if x != nil {
+		return x.LastDate
+	}
+	return ""
+}
+
+// ImportCommitted is published when all rows of an import are committed. Subject: ledger.v1.import.committed.
+type ImportCommitted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The import after the commit.
+	Import        *Import `protobuf:"bytes,2,opt,name=import,proto3" json:"import,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportCommitted) Reset() {
+	*x = ImportCommitted{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[17]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportCommitted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportCommitted) ProtoMessage() {}
+
+func (x *ImportCommitted) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[17]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportCommitted.ProtoReflect.Descriptor instead.
+func (*ImportCommitted) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{17}
+}
+
+func (x *ImportCommitted) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *ImportCommitted) GetImport() *Import {
+	if x != nil {
+		return x.Import
+	}
+	return nil
+}
+
+// ImportFailed is published when a commit or an undo has ended with an error. Subject: ledger.v1.import.failed.
+type ImportFailed struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The import, whose progress has the error.
+	Import        *Import `protobuf:"bytes,2,opt,name=import,proto3" json:"import,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportFailed) Reset() {
+	*x = ImportFailed{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportFailed) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportFailed) ProtoMessage() {}
+
+func (x *ImportFailed) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportFailed.ProtoReflect.Descriptor instead.
+func (*ImportFailed) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ImportFailed) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *ImportFailed) GetImport() *Import {
+	if x != nil {
+		return x.Import
+	}
+	return nil
+}
+
+// ImportUndone is published when the undo of an import is complete. Subject: ledger.v1.import.undone.
+type ImportUndone struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The import after the undo.
+	Import        *Import `protobuf:"bytes,2,opt,name=import,proto3" json:"import,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ImportUndone) Reset() {
+	*x = ImportUndone{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ImportUndone) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ImportUndone) ProtoMessage() {}
+
+func (x *ImportUndone) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ImportUndone.ProtoReflect.Descriptor instead.
+func (*ImportUndone) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ImportUndone) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *ImportUndone) GetImport() *Import {
+	if x != nil {
+		return x.Import
+	}
+	return nil
+}
+
 var File_coffer_ledger_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a\x1bcoffer/ledger/v1/tags.proto\x1a coffer/ledger/v1/transfers.proto\"p\n" +
+	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\x1ecoffer/ledger/v1/imports.proto\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a\x1bcoffer/ledger/v1/tags.proto\x1a coffer/ledger/v1/transfers.proto\"p\n" +
 	"\x12TransactionCreated\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12?\n" +
 	"\vtransaction\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\"\x9b\x01\n" +
@@ -951,7 +1316,36 @@ const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\n" +
 	"TagDeleted\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12'\n" +
-	"\x03tag\x18\x02 \x01(\v2\x15.coffer.ledger.v1.TagR\x03tagBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\x03tag\x18\x02 \x01(\v2\x15.coffer.ledger.v1.TagR\x03tag\"\xe2\x01\n" +
+	"\x14TransactionsImported\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12\x1b\n" +
+	"\timport_id\x18\x02 \x01(\tR\bimportId\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\x05R\x05count\x12\x1d\n" +
+	"\n" +
+	"wallet_ids\x18\x04 \x03(\tR\twalletIds\x12!\n" +
+	"\fcategory_ids\x18\x05 \x03(\tR\vcategoryIds\x12\x1d\n" +
+	"\n" +
+	"first_date\x18\x06 \x01(\tR\tfirstDate\x12\x1b\n" +
+	"\tlast_date\x18\a \x01(\tR\blastDate\"\xe6\x01\n" +
+	"\x18TransactionsImportUndone\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12\x1b\n" +
+	"\timport_id\x18\x02 \x01(\tR\bimportId\x12\x14\n" +
+	"\x05count\x18\x03 \x01(\x05R\x05count\x12\x1d\n" +
+	"\n" +
+	"wallet_ids\x18\x04 \x03(\tR\twalletIds\x12!\n" +
+	"\fcategory_ids\x18\x05 \x03(\tR\vcategoryIds\x12\x1d\n" +
+	"\n" +
+	"first_date\x18\x06 \x01(\tR\tfirstDate\x12\x1b\n" +
+	"\tlast_date\x18\a \x01(\tR\blastDate\"^\n" +
+	"\x0fImportCommitted\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x120\n" +
+	"\x06import\x18\x02 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\"[\n" +
+	"\fImportFailed\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x120\n" +
+	"\x06import\x18\x02 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\"[\n" +
+	"\fImportUndone\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x120\n" +
+	"\x06import\x18\x02 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06importBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_events_proto_rawDescOnce sync.Once
@@ -965,51 +1359,60 @@ func file_coffer_ledger_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_events_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 15)
+var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
 var file_coffer_ledger_v1_events_proto_goTypes = []any{
-	(*TransactionCreated)(nil), // 0: coffer.ledger.v1.TransactionCreated
-	(*TransactionUpdated)(nil), // 1: coffer.ledger.v1.TransactionUpdated
-	(*TransactionDeleted)(nil), // 2: coffer.ledger.v1.TransactionDeleted
-	(*TransferCreated)(nil),    // 3: coffer.ledger.v1.TransferCreated
-	(*TransferUpdated)(nil),    // 4: coffer.ledger.v1.TransferUpdated
-	(*TransferDeleted)(nil),    // 5: coffer.ledger.v1.TransferDeleted
-	(*WalletCreated)(nil),      // 6: coffer.ledger.v1.WalletCreated
-	(*WalletUpdated)(nil),      // 7: coffer.ledger.v1.WalletUpdated
-	(*WalletDeleted)(nil),      // 8: coffer.ledger.v1.WalletDeleted
-	(*CategoryCreated)(nil),    // 9: coffer.ledger.v1.CategoryCreated
-	(*CategoryUpdated)(nil),    // 10: coffer.ledger.v1.CategoryUpdated
-	(*CategoryDeleted)(nil),    // 11: coffer.ledger.v1.CategoryDeleted
-	(*SettingsUpdated)(nil),    // 12: coffer.ledger.v1.SettingsUpdated
-	(*TagUpdated)(nil),         // 13: coffer.ledger.v1.TagUpdated
-	(*TagDeleted)(nil),         // 14: coffer.ledger.v1.TagDeleted
-	(*Transaction)(nil),        // 15: coffer.ledger.v1.Transaction
-	(*Transfer)(nil),           // 16: coffer.ledger.v1.Transfer
-	(*Wallet)(nil),             // 17: coffer.ledger.v1.Wallet
-	(*Category)(nil),           // 18: coffer.ledger.v1.Category
-	(*Settings)(nil),           // 19: coffer.ledger.v1.Settings
-	(*Tag)(nil),                // 20: coffer.ledger.v1.Tag
+	(*TransactionCreated)(nil),       // 0: coffer.ledger.v1.TransactionCreated
+	(*TransactionUpdated)(nil),       // 1: coffer.ledger.v1.TransactionUpdated
+	(*TransactionDeleted)(nil),       // 2: coffer.ledger.v1.TransactionDeleted
+	(*TransferCreated)(nil),          // 3: coffer.ledger.v1.TransferCreated
+	(*TransferUpdated)(nil),          // 4: coffer.ledger.v1.TransferUpdated
+	(*TransferDeleted)(nil),          // 5: coffer.ledger.v1.TransferDeleted
+	(*WalletCreated)(nil),            // 6: coffer.ledger.v1.WalletCreated
+	(*WalletUpdated)(nil),            // 7: coffer.ledger.v1.WalletUpdated
+	(*WalletDeleted)(nil),            // 8: coffer.ledger.v1.WalletDeleted
+	(*CategoryCreated)(nil),          // 9: coffer.ledger.v1.CategoryCreated
+	(*CategoryUpdated)(nil),          // 10: coffer.ledger.v1.CategoryUpdated
+	(*CategoryDeleted)(nil),          // 11: coffer.ledger.v1.CategoryDeleted
+	(*SettingsUpdated)(nil),          // 12: coffer.ledger.v1.SettingsUpdated
+	(*TagUpdated)(nil),               // 13: coffer.ledger.v1.TagUpdated
+	(*TagDeleted)(nil),               // 14: coffer.ledger.v1.TagDeleted
+	(*TransactionsImported)(nil),     // 15: coffer.ledger.v1.TransactionsImported
+	(*TransactionsImportUndone)(nil), // 16: coffer.ledger.v1.TransactionsImportUndone
+	(*ImportCommitted)(nil),          // 17: coffer.ledger.v1.ImportCommitted
+	(*ImportFailed)(nil),             // 18: coffer.ledger.v1.ImportFailed
+	(*ImportUndone)(nil),             // 19: coffer.ledger.v1.ImportUndone
+	(*Transaction)(nil),              // 20: coffer.ledger.v1.Transaction
+	(*Transfer)(nil),                 // 21: coffer.ledger.v1.Transfer
+	(*Wallet)(nil),                   // 22: coffer.ledger.v1.Wallet
+	(*Category)(nil),                 // 23: coffer.ledger.v1.Category
+	(*Settings)(nil),                 // 24: coffer.ledger.v1.Settings
+	(*Tag)(nil),                      // 25: coffer.ledger.v1.Tag
+	(*Import)(nil),                   // 26: coffer.ledger.v1.Import
 }
 var file_coffer_ledger_v1_events_proto_depIdxs = []int32{
-	15, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
-	15, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
-	15, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
-	15, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
-	16, // 4: coffer.ledger.v1.TransferCreated.transfer:type_name -> coffer.ledger.v1.Transfer
-	16, // 5: coffer.ledger.v1.TransferUpdated.before:type_name -> coffer.ledger.v1.Transfer
-	16, // 6: coffer.ledger.v1.TransferUpdated.after:type_name -> coffer.ledger.v1.Transfer
-	16, // 7: coffer.ledger.v1.TransferDeleted.transfer:type_name -> coffer.ledger.v1.Transfer
-	17, // 8: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
-	17, // 9: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
-	18, // 10: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
-	18, // 11: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
-	19, // 12: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
-	20, // 13: coffer.ledger.v1.TagUpdated.tag:type_name -> coffer.ledger.v1.Tag
-	20, // 14: coffer.ledger.v1.TagDeleted.tag:type_name -> coffer.ledger.v1.Tag
-	15, // [15:15] is the sub-list for method output_type
-	15, // [15:15] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	20, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
+	20, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
+	20, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
+	20, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
+	21, // 4: coffer.ledger.v1.TransferCreated.transfer:type_name -> coffer.ledger.v1.Transfer
+	21, // 5: coffer.ledger.v1.TransferUpdated.before:type_name -> coffer.ledger.v1.Transfer
+	21, // 6: coffer.ledger.v1.TransferUpdated.after:type_name -> coffer.ledger.v1.Transfer
+	21, // 7: coffer.ledger.v1.TransferDeleted.transfer:type_name -> coffer.ledger.v1.Transfer
+	22, // 8: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
+	22, // 9: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
+	23, // 10: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
+	23, // 11: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
+	24, // 12: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
+	25, // 13: coffer.ledger.v1.TagUpdated.tag:type_name -> coffer.ledger.v1.Tag
+	25, // 14: coffer.ledger.v1.TagDeleted.tag:type_name -> coffer.ledger.v1.Tag
+	26, // 15: coffer.ledger.v1.ImportCommitted.import:type_name -> coffer.ledger.v1.Import
+	26, // 16: coffer.ledger.v1.ImportFailed.import:type_name -> coffer.ledger.v1.Import
+	26, // 17: coffer.ledger.v1.ImportUndone.import:type_name -> coffer.ledger.v1.Import
+	18, // [18:18] is the sub-list for method output_type
+	18, // [18:18] is the sub-list for method input_type
+	18, // [18:18] is the sub-list for extension type_name
+	18, // [18:18] is the sub-list for extension extendee
+	0,  // [0:18] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_events_proto_init() }
@@ -1017,6 +1420,7 @@ func file_coffer_ledger_v1_events_proto_init() {
 	if File_coffer_ledger_v1_events_proto != nil {
 		return
 	}
+	file_coffer_ledger_v1_imports_proto_init()
 	file_coffer_ledger_v1_ledger_proto_init()
 	file_coffer_ledger_v1_settings_proto_init()
 	file_coffer_ledger_v1_tags_proto_init()
@@ -1028,7 +1432,7 @@ func file_coffer_ledger_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_events_proto_rawDesc), len(file_coffer_ledger_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   15,
+			NumMessages:   20,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -206,6 +206,28 @@ const (
 	Reason_SYNC_CURSOR_EXPIRED Reason = 201
 	// The format of an export is unknown or absent.
 	Reason_UNSUPPORTED_EXPORT_FORMAT Reason = 270
+	// The field `file` of the form is not exactly one non-empty file.
+	Reason_IMPORT_FILE_REQUIRED Reason = 150
+	// The file has no known format, or not the one in `format`.
+	Reason_IMPORT_FORMAT_UNKNOWN Reason = 151
+	// The file is broken; `details` names the line. Nothing was stored.
+	Reason_IMPORT_PARSE_FAILED Reason = 152
+	// The file has more than 200 000 rows. Nothing was stored.
+	Reason_IMPORT_TOO_MANY_ROWS Reason = 153
+	// The import's id is not a UUID.
+	Reason_INVALID_IMPORT_ID Reason = 154
+	// The import is unknown, expired or another user's.
+	Reason_IMPORT_NOT_FOUND Reason = 155
+	// The import's status does not allow the operation.
+	Reason_IMPORT_STATE Reason = 156
+	// The import cannot be committed yet; `details` has a line for each reason.
+	Reason_IMPORT_NOT_READY Reason = 157
+	// The same file was committed before, and the request has `onDuplicate=reject`.
+	Reason_IMPORT_DUPLICATE Reason = 158
+	// The profile's id is not a UUID.
+	Reason_INVALID_IMPORT_PROFILE_ID Reason = 159
+	// The profile is unknown or another user's.
+	Reason_IMPORT_PROFILE_NOT_FOUND Reason = 160
 )
 
 // Enum value maps for Reason.
@@ -297,6 +319,17 @@ var (
 		200: "INVALID_TIME_ZONE",
 		201: "SYNC_CURSOR_EXPIRED",
 		270: "UNSUPPORTED_EXPORT_FORMAT",
+		150: "IMPORT_FILE_REQUIRED",
+		151: "IMPORT_FORMAT_UNKNOWN",
+		152: "IMPORT_PARSE_FAILED",
+		153: "IMPORT_TOO_MANY_ROWS",
+		154: "INVALID_IMPORT_ID",
+		155: "IMPORT_NOT_FOUND",
+		156: "IMPORT_STATE",
+		157: "IMPORT_NOT_READY",
+		158: "IMPORT_DUPLICATE",
+		159: "INVALID_IMPORT_PROFILE_ID",
+		160: "IMPORT_PROFILE_NOT_FOUND",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":            0,
@@ -385,6 +418,17 @@ var (
 		"INVALID_TIME_ZONE":             200,
 		"SYNC_CURSOR_EXPIRED":           201,
 		"UNSUPPORTED_EXPORT_FORMAT":     270,
+		"IMPORT_FILE_REQUIRED":          150,
+		"IMPORT_FORMAT_UNKNOWN":         151,
+		"IMPORT_PARSE_FAILED":           152,
+		"IMPORT_TOO_MANY_ROWS":          153,
+		"INVALID_IMPORT_ID":             154,
+		"IMPORT_NOT_FOUND":              155,
+		"IMPORT_STATE":                  156,
+		"IMPORT_NOT_READY":              157,
+		"IMPORT_DUPLICATE":              158,
+		"INVALID_IMPORT_PROFILE_ID":     159,
+		"IMPORT_PROFILE_NOT_FOUND":      160,
 	}
 )
 
@@ -474,7 +518,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\x951\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xac7\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -562,7 +606,18 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x18INVITATION_LIMIT_REACHED\x10\x8b\x01\x1a<\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18/A user may have at most 100 pending invitations\x126\n" +
 	"\x11INVALID_TIME_ZONE\x10\xc8\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Invalid time zone\x12V\n" +
 	"\x13SYNC_CURSOR_EXPIRED\x10\xc9\x01\x1a<\xf8\xb6\x18\t\x80\xb7\x18\x9a\x03\x8a\xb7\x18/The cursor has expired; start again without one\x12F\n" +
-	"\x19UNSUPPORTED_EXPORT_FORMAT\x10\x8e\x02\x1a&\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x19Unsupported export format:I\n" +
+	"\x19UNSUPPORTED_EXPORT_FORMAT\x10\x8e\x02\x1a&\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x19Unsupported export format\x12D\n" +
+	"\x14IMPORT_FILE_REQUIRED\x10\x96\x01\x1a)\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x1cA file to import is required\x12J\n" +
+	"\x15IMPORT_FORMAT_UNKNOWN\x10\x97\x01\x1a.\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18!The format of the file is unknown\x12>\n" +
+	"\x13IMPORT_PARSE_FAILED\x10\x98\x01\x1a$\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x17The file cannot be read\x12J\n" +
+	"\x14IMPORT_TOO_MANY_ROWS\x10\x99\x01\x1a/\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\"The file has more than 200000 rows\x12F\n" +
+	"\x11INVALID_IMPORT_ID\x10\x9a\x01\x1a.\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18!Invalid import id: must be a UUID\x124\n" +
+	"\x10IMPORT_NOT_FOUND\x10\x9b\x01\x1a\x1d\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x10Import not found\x12L\n" +
+	"\fIMPORT_STATE\x10\x9c\x01\x1a9\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18,The status of the import does not allow this\x12F\n" +
+	"\x10IMPORT_NOT_READY\x10\x9d\x01\x1a/\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18\"The import cannot be committed yet\x12E\n" +
+	"\x10IMPORT_DUPLICATE\x10\x9e\x01\x1a.\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18!The same file was imported before\x12V\n" +
+	"\x19INVALID_IMPORT_PROFILE_ID\x10\x9f\x01\x1a6\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18)Invalid import profile id: must be a UUID\x12D\n" +
+	"\x18IMPORT_PROFILE_NOT_FOUND\x10\xa0\x01\x1a%\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x18Import profile not found:I\n" +
 	"\x04code\x12!.google.protobuf.EnumValueOptions\x18\xef\x86\x03 \x01(\x0e2\x10.google.rpc.CodeR\x04code:D\n" +
 	"\vhttp_status\x12!.google.protobuf.EnumValueOptions\x18\xf0\x86\x03 \x01(\x05R\n" +
 	"httpStatus:L\n" +

@@ -1,0 +1,58 @@
+package imports
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+)
+
+// minSimilarity is the similarity of texts from which two payments of different days are the same.
+const minSimilarity = 0.3
+
+// findDuplicates marks the ready rows whose transaction exists already: as duplicate if it has the external id of the row, and otherwise as
+// matched if a transaction without an external id looks like the same payment. ns limits it to these rows; nil means all.
+//
+// Two rows of one file are never compared: two equal coffees on one day are two.
+func findDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32) error {
+	if err := markDuplicates(ctx, q, owner, id, ns); err != nil {
+		return err
+	}
+	candidates, err := selectCandidates(ctx, q, owner, id, ns)
+	if err != nil {
+		return err
+	}
+	rows, transactions := match(candidates)
+	return setMatches(ctx, q, owner, id, rows, transactions)
+}
+
+// match assigns each transaction to at most one row and each row to at most one transaction: the nearest day first, then the most similar
+// text, then the order of the candidates, which is that of the transactions' creation.
+func match(candidates []candidate) (rows []int32, transactions []uuid.UUID) {
+	type scored struct {
+		candidate
+		similarity float64
+	}
+	var likely []scored
+	for _, c := range candidates {
+		s := scored{c, formats.Similarity(c.Text, c.RowText)}
+		if c.Days == 0 || s.similarity >= minSimilarity {
+			likely = append(likely, s)
+		}
+	}
+	slices.SortStableFunc(likely, func(a, b scored) int {
+		return cmp.Or(cmp.Compare(a.Days, b.Days), cmp.Compare(b.similarity, a.similarity))
+	})
+	takenRows, taken := map[int32]bool{}, map[uuid.UUID]bool{}
+	for _, c := range likely {
+		if !takenRows[c.N] && !taken[c.TransactionID] {
+			takenRows[c.N], taken[c.TransactionID] = true, true
+			rows, transactions = append(rows, c.N), append(transactions, c.TransactionID)
+		}
+	}
+	return rows, transactions
+}

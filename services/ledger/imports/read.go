@@ -1,0 +1,185 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/page"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+const (
+	// maxWait is the longest time that GetImport waits for progress. It is within the deadline of an ordinary request.
+	maxWait = 8 * time.Second
+	// waitStep is the interval at which GetImport reads the import again.
+	waitStep = 200 * time.Millisecond
+)
+
+// ListImports returns a page of the caller's imports, newest first.
+func (s *Imports) ListImports(ctx context.Context, req *ledgerv1.ListImportsRequest) (*ledgerv1.ListImportsResponse, error) {
+	owner := caller.Owner(ctx)
+	entries, pagination, err := page.List(s.cursors, page.Query[entry, uuid.UUID]{
+		Scope: "imports " + owner.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
+		Position: func(e entry) uuid.UUID { return e.ID },
+		Select: func(before uuid.UUID, limit int) ([]entry, error) {
+			return selectImports(ctx, s.DB, owner, before, limit)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.ListImportsResponse{Pagination: pagination}
+	for _, e := range entries {
+		m, err := e.proto()
+		if err != nil {
+			return nil, err
+		}
+		resp.Imports = append(resp.Imports, m)
+	}
+	return resp, nil
+}
+
+// GetImport returns one of the caller's imports. With wait it returns when a job has made progress, or after that time.
+func (s *Imports) GetImport(ctx context.Context, req *ledgerv1.GetImportRequest) (*ledgerv1.GetImportResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	wait := time.Duration(req.GetWait()) * time.Second
+	if wait < 0 || wait > maxWait {
+		return nil, apierr.Validation([]apierr.Field{{Name: "wait", Message: "must be 0 to 8"}})
+	}
+	e, err := unknown(selectImport(ctx, s.DB, caller.Owner(ctx), id))
+	if err != nil {
+		return nil, err
+	}
+	for first, end := e, time.Now().Add(wait); e.working() && e.Status == first.Status && e.JobDone == first.JobDone && time.Now().Before(end); {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(waitStep):
+		}
+		if e, err = unknown(selectImport(ctx, s.DB, caller.Owner(ctx), id)); err != nil {
+			return nil, err
+		}
+	}
+	m, err := e.proto()
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.GetImportResponse{Import: m}, nil
+}
+
+// working reports whether a job of the import is queued or running.
+func (e entry) working() bool {
+	return e.Status == queued || e.Status == running || e.Status == undoing
+}
+
+// unknown replaces pgx.ErrNoRows with the public error.
+func unknown(e entry, err error) (entry, error) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return entry{}, errNotFound
+	}
+	return e, err
+}
+
+// ListImportRows returns a page of an import's rows in the order of the file.
+func (s *Imports) ListImportRows(ctx context.Context, req *ledgerv1.ListImportRowsRequest) (*ledgerv1.ListImportRowsResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	known := []string{ready, duplicate, matched, invalid, skipped, booked, undone}
+	for _, status := range req.GetStatus() {
+		if !slices.Contains(known, status) {
+			return nil, apierr.Validation([]apierr.Field{{Name: "status", Message: "must be " + strings.Join(known, ", ")}})
+		}
+	}
+	owner := caller.Owner(ctx)
+	if _, err := unknown(selectImport(ctx, s.DB, owner, id)); err != nil {
+		return nil, err
+	}
+	statuses := slices.Compact(slices.Sorted(slices.Values(req.GetStatus())))
+	rows, pagination, err := page.List(s.cursors, page.Query[row, int32]{
+		Scope: "import rows " + owner.String() + " " + id.String() + " " + strings.Join(statuses, " "), Limit: req.Limit, Cursor: req.GetCursor(),
+		Position: func(r row) int32 { return r.N },
+		Select: func(after int32, limit int) ([]row, error) {
+			return selectVisible(ctx, s.DB, owner, id, statuses, after, limit)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.ListImportRowsResponse{Rows: rowProtos(rows), Pagination: pagination}, nil
+}
+
+// DeleteImport deletes an import. Its transactions stay.
+func (s *Imports) DeleteImport(ctx context.Context, req *ledgerv1.DeleteImportRequest) (*ledgerv1.DeleteImportResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	owner := caller.Owner(ctx)
+	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		// The transactions lose their import id, so this is a write of the owner's transactions.
+		if err := posting.ShareOwner(ctx, tx, owner); err != nil {
+			return err
+		}
+		e, err := unknown(lockImport(ctx, tx, owner, id))
+		if err != nil {
+			return err
+		}
+		if e.working() {
+			return errState
+		}
+		return deleteImport(ctx, tx, owner, id)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.DeleteImportResponse{Id: id.String()}, nil
+}
+
+// ListImportProfiles returns the caller's saved mappings.
+func (s *Imports) ListImportProfiles(ctx context.Context, _ *ledgerv1.ListImportProfilesRequest) (*ledgerv1.ListImportProfilesResponse, error) {
+	profiles, err := selectProfiles(ctx, s.DB, caller.Owner(ctx))
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.ListImportProfilesResponse{}
+	for _, p := range profiles {
+		m, err := p.proto()
+		if err != nil {
+			return nil, err
+		}
+		resp.Profiles = append(resp.Profiles, m)
+	}
+	return resp, nil
+}
+
+// DeleteImportProfile deletes a saved mapping.
+func (s *Imports) DeleteImportProfile(ctx context.Context, req *ledgerv1.DeleteImportProfileRequest) (*ledgerv1.DeleteImportProfileResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidProfileID
+	}
+	found, err := deleteProfile(ctx, s.DB, caller.Owner(ctx), id)
+	if err != nil {
+		return nil, err
+	}
+	if !found {
+		return nil, errProfileNotFound
+	}
+	return &ledgerv1.DeleteImportProfileResponse{Id: id.String()}, nil
+}

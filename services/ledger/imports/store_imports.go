@@ -1,0 +1,177 @@
+package imports
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// The values of an import's status.
+const (
+	uploading = "uploading"
+	preview   = "preview"
+	queued    = "queued"
+	running   = "running"
+	done      = "done"
+	failed    = "failed"
+	undoing   = "undoing"
+	undone    = "undone"
+)
+
+// entry is a row of imports.
+type entry struct {
+	OwnerID  uuid.UUID `db:"owner_id"`
+	ID       uuid.UUID
+	Status   string
+	FileName string `db:"file_name"`
+	Size     int64
+	SHA256   []byte `db:"sha256"`
+	Format   string
+	// Details is a coffer.ledger.v1.Import in JSON with the mapping, the accounts, the categories, the defaults and the warnings.
+	Details json.RawMessage
+	counts
+	FirstDate *time.Time `db:"first_date"`
+	LastDate  *time.Time `db:"last_date"`
+	JobDone   int64      `db:"job_done"`
+	JobTotal  int64      `db:"job_total"`
+	Problem   string
+	UndoForce bool      `db:"undo_force"`
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
+}
+
+// counts are the numbers of rows by status.
+type counts struct{ Ready, Duplicate, Matched, Invalid, Skipped, Booked, Undone int32 }
+
+// entryColumns are the columns of an entry.
+const entryColumns = `owner_id, id, status, file_name, size, sha256, format, details, ready, duplicate, matched, invalid, skipped, booked,
+	undone, first_date, last_date, job_done, job_total, problem, undo_force, created_at, updated_at`
+
+// insertImport inserts an import that is being uploaded.
+func insertImport(ctx context.Context, q pg.Querier, e entry) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details, created_at, updated_at)
+		VALUES ($1, $2, 'uploading', $3, 0, '', '', '{}', $4, $4)`, e.OwnerID, e.ID, e.FileName, e.CreatedAt)
+	if err != nil {
+		return fmt.Errorf("inserting import %s: %w", e.ID, err)
+	}
+	return nil
+}
+
+// countOpen returns the number of an owner's imports that are not committed. A lock serializes this count and its consequences until the
+// database transaction ends.
+func countOpen(ctx context.Context, q pg.Querier, owner uuid.UUID) (int, error) {
+	if _, err := q.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('imports'), hashtext($1))`, owner.String()); err != nil {
+		return 0, fmt.Errorf("locking the imports of %s: %w", owner, err)
+	}
+	type row struct{ Count int }
+	r, err := pg.One[row](ctx, q, `SELECT count(*) FROM imports WHERE owner_id = $1 AND status IN ('uploading', 'preview')`, owner)
+	if err != nil {
+		return 0, fmt.Errorf("counting the open imports of %s: %w", owner, err)
+	}
+	return r.Count, nil
+}
+
+// selectImport returns an import that has been uploaded, or pgx.ErrNoRows.
+func selectImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (entry, error) {
+	return oneImport(ctx, q, owner, id, "")
+}
+
+// lockImport is selectImport with a lock that prevents changes until the database transaction ends.
+func lockImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (entry, error) {
+	return oneImport(ctx, q, owner, id, " FOR UPDATE")
+}
+
+func oneImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID, lock string) (entry, error) {
+	e, err := pg.One[entry](ctx, q, `
+		SELECT `+entryColumns+`
+		FROM imports
+		WHERE owner_id = $1 AND id = $2 AND status <> 'uploading'`+lock, owner, id)
+	if err != nil {
+		return entry{}, fmt.Errorf("selecting import %s: %w", id, err)
+	}
+	return e, nil
+}
+
+// selectImports returns up to limit of an owner's imports with an id less than before, newest first.
+func selectImports(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]entry, error) {
+	entries, err := pg.All[entry](ctx, q, `
+		SELECT `+entryColumns+`
+		FROM imports
+		WHERE owner_id = $1 AND id < $2 AND status <> 'uploading'
+		ORDER BY id DESC
+		LIMIT $3`, owner, before, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting imports: %w", err)
+	}
+	return entries, nil
+}
+
+// selectCommitted returns the id of the newest committed import of a file, or pgx.ErrNoRows.
+func selectCommitted(ctx context.Context, q pg.Querier, owner uuid.UUID, sha256 []byte) (uuid.UUID, error) {
+	type row struct{ ID uuid.UUID }
+	r, err := pg.One[row](ctx, q, `
+		SELECT id
+		FROM imports
+		WHERE owner_id = $1 AND sha256 = $2 AND status IN ('queued', 'running', 'done')
+		ORDER BY id DESC
+		LIMIT 1`, owner, sha256)
+	if err != nil {
+		return uuid.Nil, fmt.Errorf("selecting an import by its file: %w", err)
+	}
+	return r.ID, nil
+}
+
+// updateImport writes the fields of an import, counts its rows and finds the first and last date of those that are read.
+func updateImport(ctx context.Context, q pg.Querier, e entry) error {
+	_, err := q.Exec(ctx, `
+		WITH counted AS (
+			SELECT count(*) FILTER (WHERE status = 'ready') AS ready, count(*) FILTER (WHERE status = 'duplicate') AS duplicate,
+				count(*) FILTER (WHERE status = 'matched') AS matched, count(*) FILTER (WHERE status = 'invalid') AS invalid,
+				count(*) FILTER (WHERE status = 'skipped') AS skipped, count(*) FILTER (WHERE status = 'booked') AS booked,
+				count(*) FILTER (WHERE status = 'undone') AS undone,
+				min(date) FILTER (WHERE status <> 'hidden') AS first_date, max(date) FILTER (WHERE status <> 'hidden') AS last_date
+			FROM import_rows
+			WHERE owner_id = $1 AND import_id = $2
+		)
+		UPDATE imports
+		SET status = $3, size = $4, sha256 = $5, format = $6, details = $7, job_done = $8, job_total = $9, problem = $10, undo_force = $11,
+			updated_at = $12, ready = c.ready, duplicate = c.duplicate, matched = c.matched, invalid = c.invalid, skipped = c.skipped,
+			booked = c.booked, undone = c.undone, first_date = c.first_date, last_date = c.last_date
+		FROM counted c
+		WHERE owner_id = $1 AND id = $2`,
+		e.OwnerID, e.ID, e.Status, e.Size, e.SHA256, e.Format, e.Details, e.JobDone, e.JobTotal, e.Problem, e.UndoForce, e.UpdatedAt)
+	if err != nil {
+		return fmt.Errorf("updating import %s: %w", e.ID, err)
+	}
+	return nil
+}
+
+// deleteImport deletes an import with its rows, and removes its id from its transactions.
+func deleteImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		WITH kept AS (UPDATE transactions SET import_id = NULL WHERE owner_id = $1 AND import_id = $2)
+		DELETE FROM imports
+		WHERE owner_id = $1 AND id = $2`, owner, id)
+	if err != nil {
+		return fmt.Errorf("deleting import %s: %w", id, err)
+	}
+	return nil
+}
+
+// Expire deletes imports whose upload stopped an hour ago, and those that were not committed within 7 days.
+func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		DELETE FROM imports
+		WHERE status = 'uploading' AND updated_at < $1 OR status = 'preview' AND updated_at < $2`,
+		now.Add(-time.Hour), now.AddDate(0, 0, -7))
+	if err != nil {
+		return fmt.Errorf("deleting abandoned imports: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,99 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// leaseTime is the time after which another replica may take the job of a replica that does not renew its lease.
+const leaseTime = 60 * time.Second
+
+// errLostLease is returned by a chunk if another replica has taken the job, or the import was changed.
+var errLostLease = errors.New("another replica runs the import")
+
+// job is a job that this replica leases.
+type job struct {
+	OwnerID uuid.UUID `db:"owner_id"`
+	ID      uuid.UUID
+	Lease   uuid.UUID
+}
+
+// leaseJob leases the job that waits longest, or returns pgx.ErrNoRows.
+func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID) (job, error) {
+	j, err := pg.One[job](ctx, q, `
+		UPDATE imports
+		SET lease = $1, leased_until = now() + make_interval(secs => $2)
+		WHERE (owner_id, id) = (
+			SELECT owner_id, id
+			FROM imports
+			WHERE status IN ('queued', 'running', 'undoing') AND (leased_until IS NULL OR leased_until < now())
+			ORDER BY updated_at
+			LIMIT 1
+			FOR UPDATE SKIP LOCKED)
+		RETURNING owner_id, id, lease`, lease, leaseTime.Seconds())
+	if err != nil {
+		return job{}, fmt.Errorf("leasing a job: %w", err)
+	}
+	return j, nil
+}
+
+// releaseJob ends a lease early, so that the job can be tried again after a pause.
+func releaseJob(ctx context.Context, q pg.Querier, j job, pause time.Duration) error {
+	_, err := q.Exec(ctx, `
+		UPDATE imports
+		SET leased_until = now() + make_interval(secs => $4)
+		WHERE owner_id = $1 AND id = $2 AND lease = $3`, j.OwnerID, j.ID, j.Lease, pause.Seconds())
+	if err != nil {
+		return fmt.Errorf("releasing the job of import %s: %w", j.ID, err)
+	}
+	return nil
+}
+
+// renewLease locks the import of a job and renews the lease. It returns errLostLease if another replica has taken it.
+func renewLease(ctx context.Context, q pg.Querier, j job) (entry, error) {
+	e, err := pg.One[entry](ctx, q, `
+		UPDATE imports
+		SET leased_until = now() + make_interval(secs => $4)
+		WHERE owner_id = $1 AND id = $2 AND lease = $3 AND status IN ('queued', 'running', 'undoing')
+		RETURNING `+entryColumns, j.OwnerID, j.ID, j.Lease, leaseTime.Seconds())
+	if errors.Is(err, pgx.ErrNoRows) {
+		return entry{}, errLostLease
+	}
+	if err != nil {
+		return entry{}, fmt.Errorf("renewing the lease of import %s: %w", j.ID, err)
+	}
+	return e, nil
+}
+
+// addProgress adds the outcome of a chunk to the counts and the progress of an import.
+func addProgress(ctx context.Context, q pg.Querier, e entry, added counts, finished int64, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE imports
+		SET ready = ready + $3, duplicate = duplicate + $4, matched = matched + $5, skipped = skipped + $6, booked = booked + $7,
+			undone = undone + $8, job_done = job_done + $9, updated_at = $10
+		WHERE owner_id = $1 AND id = $2`,
+		e.OwnerID, e.ID, added.Ready, added.Duplicate, added.Matched, added.Skipped, added.Booked, added.Undone, finished, now)
+	if err != nil {
+		return fmt.Errorf("counting a chunk of import %s: %w", e.ID, err)
+	}
+	return nil
+}
+
+// setStatus ends a job and its lease.
+func setStatus(ctx context.Context, q pg.Querier, e entry, status, problem string, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE imports
+		SET status = $3, problem = $4, updated_at = $5, lease = NULL, leased_until = NULL
+		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID, status, problem, now)
+	if err != nil {
+		return fmt.Errorf("setting the status of import %s: %w", e.ID, err)
+	}
+	return nil
+}

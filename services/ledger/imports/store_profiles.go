@@ -1,0 +1,85 @@
+package imports
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+)
+
+// maxProfiles is the maximum number of profiles of a user. Further ones replace the oldest.
+const maxProfiles = 200
+
+// profile is a row of import_profiles: a mapping that a commit saved.
+type profile struct {
+	ID      uuid.UUID
+	Heading []string
+	// Mapping is a formats.Mapping in JSON.
+	Mapping   json.RawMessage
+	UpdatedAt time.Time `db:"updated_at"`
+}
+
+// headingHash returns the key of a file's heading.
+func headingHash(heading []string) []byte {
+	h := sha256.Sum256([]byte(strings.Join(heading, "\x1f")))
+	return h[:]
+}
+
+// selectProfile returns the mapping that was saved for a heading, or pgx.ErrNoRows.
+func selectProfile(ctx context.Context, q pg.Querier, owner uuid.UUID, heading []string) (profile, error) {
+	p, err := pg.One[profile](ctx, q, `
+		SELECT id, heading, mapping, updated_at FROM import_profiles WHERE owner_id = $1 AND sha256 = $2`, owner, headingHash(heading))
+	if err != nil {
+		return profile{}, fmt.Errorf("selecting an import profile: %w", err)
+	}
+	return p, nil
+}
+
+// selectProfiles returns the owner's profiles, newest first.
+func selectProfiles(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]profile, error) {
+	profiles, err := pg.All[profile](ctx, q, `
+		SELECT id, heading, mapping, updated_at FROM import_profiles WHERE owner_id = $1 ORDER BY updated_at DESC, id LIMIT $2`, owner, maxProfiles)
+	if err != nil {
+		return nil, fmt.Errorf("selecting import profiles: %w", err)
+	}
+	return profiles, nil
+}
+
+// saveProfile stores the mapping of a heading, and deletes the oldest profiles beyond maxProfiles.
+func saveProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID, heading []string, mapping formats.Mapping, now time.Time) error {
+	encoded, err := json.Marshal(mapping)
+	if err != nil {
+		return fmt.Errorf("encoding a mapping: %w", err)
+	}
+	_, err = q.Exec(ctx, `
+		WITH surplus AS (
+			DELETE FROM import_profiles p
+			WHERE owner_id = $1 AND sha256 <> $4
+				AND id IN (SELECT id FROM import_profiles WHERE owner_id = $1 ORDER BY updated_at DESC, id OFFSET $7)
+		)
+		INSERT INTO import_profiles (owner_id, id, heading, sha256, mapping, updated_at)
+		VALUES ($1, $2, $3, $4, $5, $6)
+		ON CONFLICT (owner_id, sha256) DO UPDATE
+		SET mapping = EXCLUDED.mapping, updated_at = EXCLUDED.updated_at`,
+		owner, id, list(heading), headingHash(heading), encoded, now, maxProfiles-1)
+	if err != nil {
+		return fmt.Errorf("saving an import profile: %w", err)
+	}
+	return nil
+}
+
+// deleteProfile deletes a profile, and reports whether it existed.
+func deleteProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool, error) {
+	tag, err := q.Exec(ctx, `DELETE FROM import_profiles WHERE owner_id = $1 AND id = $2`, owner, id)
+	if err != nil {
+		return false, fmt.Errorf("deleting import profile %s: %w", id, err)
+	}
+	return tag.RowsAffected() > 0, nil
+}

@@ -1,0 +1,236 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// historyRows is the maximum number of transactions from which categories are suggested.
+const historyRows = 50_000
+
+// owned holds an owner's wallets and categories. The names are folded.
+type owned struct {
+	wallets       map[uuid.UUID]ownedWallet
+	walletNames   map[string]uuid.UUID
+	categories    map[uuid.UUID]bool
+	categoryNames map[string]uuid.UUID
+}
+
+// ownedWallet is a wallet of an owner.
+type ownedWallet struct {
+	ID             uuid.UUID
+	Name, Currency string
+}
+
+// selectOwned returns the owner's wallets and categories.
+func selectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (owned, error) {
+	o := owned{
+		wallets: map[uuid.UUID]ownedWallet{}, walletNames: map[string]uuid.UUID{},
+		categories: map[uuid.UUID]bool{}, categoryNames: map[string]uuid.UUID{},
+	}
+	wallets, err := pg.All[ownedWallet](ctx, q, `SELECT id, name, currency FROM wallets WHERE owner_id = $1 ORDER BY id`, owner)
+	if err != nil {
+		return owned{}, fmt.Errorf("selecting the wallets of %s: %w", owner, err)
+	}
+	for _, w := range wallets {
+		o.wallets[w.ID], o.walletNames[fold(w.Name)] = w, w.ID
+	}
+	type category struct {
+		ID   uuid.UUID
+		Name string
+	}
+	categories, err := pg.All[category](ctx, q, `SELECT id, name FROM categories WHERE owner_id = $1`, owner)
+	if err != nil {
+		return owned{}, fmt.Errorf("selecting the categories of %s: %w", owner, err)
+	}
+	for _, c := range categories {
+		o.categories[c.ID], o.categoryNames[fold(c.Name)] = true, c.ID
+	}
+	return o, nil
+}
+
+// selectHistory returns the categories of the owner's newest transactions of the last 24 months.
+func selectHistory(ctx context.Context, q pg.Querier, owner uuid.UUID) (history, error) {
+	type used struct {
+		Payee, Description string
+		Expense            bool
+		CategoryID         uuid.UUID `db:"category_id"`
+	}
+	rows, err := pg.All[used](ctx, q, `
+		SELECT payee, description, amount_minor < 0 AS expense, category_id
+		FROM (
+			SELECT payee, description, amount_minor, category_id
+			FROM transactions
+			WHERE owner_id = $1 AND date >= now() - interval '24 months'
+			ORDER BY date DESC, id DESC
+			LIMIT $2
+		) AS t
+		WHERE category_id IS NOT NULL`, owner, historyRows)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the categories that %s used: %w", owner, err)
+	}
+	h := history{}
+	for _, r := range rows {
+		h.add(r.Payee, r.Description, r.Expense, r.CategoryID)
+	}
+	return h, nil
+}
+
+// writePairs writes which rows are the two sides of a transfer. The rows alone lack their other side.
+func writePairs(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns, others, alone []int32) error {
+	if len(ns)+len(alone) == 0 {
+		return nil
+	}
+	_, err := q.Exec(ctx, `
+		WITH lonely AS (
+			UPDATE import_rows
+			SET status = 'invalid', problem = 'the file has no row for the other side of the transfer'
+			WHERE owner_id = $1 AND import_id = $2 AND n = ANY($5) AND status = 'ready'
+		)
+		UPDATE import_rows r
+		SET pair_n = p.other
+		FROM unnest($3::integer[], $4::integer[]) AS p (n, other)
+		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = p.n`, owner, id, ns, others, alone)
+	if err != nil {
+		return fmt.Errorf("pairing the transfers of import %s: %w", id, err)
+	}
+	return nil
+}
+
+// selectAccountWallets returns the wallets that earlier imports assigned to accounts, by the HMAC of the account.
+func selectAccountWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, macs [][]byte) (map[string]uuid.UUID, error) {
+	type assigned struct {
+		MAC      []byte    `db:"account_mac"`
+		WalletID uuid.UUID `db:"wallet_id"`
+	}
+	rows, err := pg.All[assigned](ctx, q, `
+		SELECT account_mac, wallet_id FROM import_accounts WHERE owner_id = $1 AND account_mac = ANY($2)`, owner, macs)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the wallets of accounts: %w", err)
+	}
+	wallets := map[string]uuid.UUID{}
+	for _, r := range rows {
+		wallets[string(r.MAC)] = r.WalletID
+	}
+	return wallets, nil
+}
+
+// saveAccountWallets stores the wallets of accounts for later imports.
+func saveAccountWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, macs [][]byte, wallets []uuid.UUID) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO import_accounts AS a (owner_id, account_mac, wallet_id)
+		SELECT $1, v.mac, v.wallet_id
+		FROM unnest($2::bytea[], $3::uuid[]) AS v (mac, wallet_id)
+		ON CONFLICT (owner_id, account_mac) DO UPDATE
+		SET wallet_id = EXCLUDED.wallet_id`, owner, macs, wallets)
+	if err != nil {
+		return fmt.Errorf("saving the wallets of accounts: %w", err)
+	}
+	return nil
+}
+
+// candidate is a transaction that may be the same payment as a row.
+type candidate struct {
+	N             int32
+	TransactionID uuid.UUID `db:"transaction_id"`
+	Days          int32
+	// Text is of the transaction, and RowText of the row.
+	Text    string
+	RowText string `db:"row_text"`
+}
+
+// markDuplicates marks the ready rows whose external id a transaction of the wallet has. It leaves rows that the user books anyway.
+func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32) error {
+	_, err := q.Exec(ctx, `
+		UPDATE import_rows r
+		SET status = 'duplicate', duplicate_of = t.id
+		FROM transactions t
+		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.status = 'ready' AND r.action = '' AND r.external_id <> ''
+			AND ($3::integer[] IS NULL OR r.n = ANY($3))
+			AND t.owner_id = r.owner_id AND t.wallet_id = r.wallet_id AND t.external_id = r.external_id`, owner, id, ns)
+	if err != nil {
+		return fmt.Errorf("marking the duplicates of import %s: %w", id, err)
+	}
+	return nil
+}
+
+// selectCandidates returns the transactions without an external id that have the wallet, the currency and the amount of a ready row,
+// at most 4 days apart, the nearest first. A transaction that another row of the import matches already is none.
+func selectCandidates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32) ([]candidate, error) {
+	candidates, err := pg.All[candidate](ctx, q, `
+		SELECT r.n, t.id AS transaction_id, abs((t.date AT TIME ZONE 'UTC')::date - r.date) AS days,
+			t.payee || ' ' || t.description AS text,
+			coalesce(r.chosen_payee, r.payee) || ' ' || coalesce(r.chosen_description, r.description) AS row_text
+		FROM import_rows r
+		JOIN transactions t ON t.owner_id = r.owner_id AND t.wallet_id = r.wallet_id AND t.external_id IS NULL
+			AND t.currency = r.booked_currency AND t.amount_minor = r.amount_minor
+			AND t.date >= (r.date - 4)::timestamp AT TIME ZONE 'UTC' AND t.date < (r.date + 5)::timestamp AT TIME ZONE 'UTC'
+		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.status = 'ready' AND r.action = '' AND ($3::integer[] IS NULL OR r.n = ANY($3))
+			AND NOT EXISTS (
+				SELECT FROM import_rows o
+				WHERE o.owner_id = r.owner_id AND o.import_id = r.import_id AND o.status = 'matched' AND o.duplicate_of = t.id)
+		ORDER BY days, t.created_at, t.id, r.n`, owner, id, ns)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the candidates of import %s: %w", id, err)
+	}
+	return candidates, nil
+}
+
+// setMatches marks rows as the same payments as transactions.
+func setMatches(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32, transactions []uuid.UUID) error {
+	if len(ns) == 0 {
+		return nil
+	}
+	_, err := q.Exec(ctx, `
+		UPDATE import_rows r
+		SET status = 'matched', duplicate_of = m.transaction_id
+		FROM unnest($3::integer[], $4::uuid[]) AS m (n, transaction_id)
+		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = m.n`, owner, id, ns, transactions)
+	if err != nil {
+		return fmt.Errorf("matching rows of import %s: %w", id, err)
+	}
+	return nil
+}
+
+// unready is a reason why an import cannot be committed, and the number of its rows.
+type unready struct {
+	Account string
+	Wallet  bool
+	Amount  bool
+	Count   int32
+}
+
+// selectUnready returns the ready rows that lack a wallet, an amount or a category, counted by account.
+func selectUnready(ctx context.Context, q pg.Querier, owner, id uuid.UUID, created []string) ([]unready, error) {
+	rows, err := pg.All[unready](ctx, q, `
+		SELECT account, lacks_wallet AS wallet, lacks_amount AS amount, count(*)::integer AS count
+		FROM (
+			SELECT account, wallet_id IS NULL AND account <> ALL($3) AS lacks_wallet, amount_minor IS NULL AS lacks_amount,
+				category_id IS NULL AND transfer_wallet_id IS NULL AND category_from <> 'file' AND status = 'ready' AS lacks_category
+			FROM import_rows
+			WHERE owner_id = $1 AND import_id = $2 AND status IN ('ready', 'matched')
+		) AS r
+		WHERE lacks_wallet OR lacks_amount OR lacks_category
+		GROUP BY account, lacks_wallet, lacks_amount
+		ORDER BY account, lacks_wallet DESC, lacks_amount DESC
+		LIMIT 20`, owner, id, list(created))
+	if err != nil {
+		return nil, fmt.Errorf("checking the rows of import %s: %w", id, err)
+	}
+	return rows, nil
+}
+
+// matchable reports whether a transaction belongs to the owner and has no external id.
+func matchable(ctx context.Context, q pg.Querier, owner, transaction uuid.UUID) (bool, error) {
+	type found struct{ Found bool }
+	r, err := pg.One[found](ctx, q, `
+		SELECT EXISTS (SELECT FROM transactions WHERE id = $2 AND owner_id = $1 AND external_id IS NULL) AS found`, owner, transaction)
+	if err != nil {
+		return false, fmt.Errorf("looking for transaction %s: %w", transaction, err)
+	}
+	return r.Found, nil
+}

@@ -1,0 +1,346 @@
+package imports
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// The values of a row's action. The empty action lets the duplicates decide.
+const (
+	actionBook  = "book"
+	actionSkip  = "skip"
+	actionMatch = "match"
+)
+
+// maxRowChanges is the maximum number of rows in one UpdateImportRows.
+const maxRowChanges = 500
+
+// change locks an import of the caller and runs fn.
+func (s *Imports) change(ctx context.Context, id uuid.UUID, fn func(tx pgx.Tx, e entry) error) error {
+	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		e, err := unknown(lockImport(ctx, tx, caller.Owner(ctx), id))
+		if err != nil {
+			return err
+		}
+		return fn(tx, e)
+	})
+}
+
+// UpdateImport changes the mapping, the assignments or the defaults of an import, and resolves all rows again.
+func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRequest) (*ledgerv1.UpdateImportResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	if req.Mapping == nil && req.Defaults == nil && len(req.GetAccounts())+len(req.GetCategories()) == 0 {
+		return nil, apierr.EmptyUpdate
+	}
+	resp := &ledgerv1.UpdateImportResponse{}
+	err := s.change(ctx, id, func(tx pgx.Tx, e entry) error {
+		onlyAccounts := req.Mapping == nil && req.Defaults == nil && len(req.GetCategories()) == 0
+		if e.Status != preview && (e.Status != failed || !onlyAccounts) {
+			return errState
+		}
+		details, err := e.detailed()
+		if err != nil {
+			return err
+		}
+		if err := applyUpdate(ctx, tx, e.OwnerID, details, req); err != nil {
+			return err
+		}
+		if err := resolveAll(ctx, tx, e.OwnerID, id, details, req.Mapping != nil); err != nil {
+			return err
+		}
+		if err := e.describe(details); err != nil {
+			return err
+		}
+		resp.Import, err = s.save(ctx, tx, e)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// save writes a changed import and returns it as the API shows it.
+func (s *Imports) save(ctx context.Context, tx pgx.Tx, e entry) (*ledgerv1.Import, error) {
+	e.UpdatedAt = s.Now()
+	if err := updateImport(ctx, tx, e); err != nil {
+		return nil, err
+	}
+	stored, err := selectImport(ctx, tx, e.OwnerID, e.ID)
+	if err != nil {
+		return nil, err
+	}
+	return stored.proto()
+}
+
+// applyUpdate validates a request and changes the details.
+func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, req *ledgerv1.UpdateImportRequest) error {
+	o, err := selectOwned(ctx, tx, owner)
+	if err != nil {
+		return err
+	}
+	var p apierr.Problems
+	check := references{&p, o}
+	if req.Mapping != nil {
+		applyMapping(&p, details, req.GetMapping())
+	}
+	for i, change := range req.GetAccounts() {
+		at := fmt.Sprintf("accounts[%d].", i)
+		j := slices.IndexFunc(details.GetAccounts(), func(a *ledgerv1.ImportAccount) bool { return a.GetKey() == change.GetKey() })
+		if j < 0 {
+			p.Field(&apierr.Field{Name: at + "key", Message: "is no account of the file"})
+			continue
+		}
+		check.wallet(at+"walletId", change.GetWalletId())
+		a := details.GetAccounts()[j]
+		a.WalletId, a.Create = change.GetWalletId(), change.GetCreate() && change.GetWalletId() == ""
+		if change.GetName() != "" {
+			a.Name, _ = text.Name(at+"name", change.GetName())
+		}
+	}
+	for i, change := range req.GetCategories() {
+		at := fmt.Sprintf("categories[%d].", i)
+		j := slices.IndexFunc(details.GetCategories(), func(c *ledgerv1.ImportCategory) bool { return c.GetName() == change.GetName() })
+		if j < 0 {
+			p.Field(&apierr.Field{Name: at + "name", Message: "is no category of the file"})
+			continue
+		}
+		check.category(at+"categoryId", change.GetCategoryId())
+		c := details.GetCategories()[j]
+		c.CategoryId, c.Create = change.GetCategoryId(), change.GetCreate() && change.GetCategoryId() == ""
+	}
+	if d := req.GetDefaults(); d != nil {
+		check.wallet("defaults.walletId", d.GetWalletId())
+		check.category("defaults.expenseCategoryId", d.GetExpenseCategoryId())
+		check.category("defaults.incomeCategoryId", d.GetIncomeCategoryId())
+		if d.GetCurrency() != "" {
+			d.Currency = request.ParseCurrency(&p, "defaults.currency", d.GetCurrency()).Code()
+		}
+		details.Defaults = d
+	}
+	return p.Err()
+}
+
+// applyMapping replaces the mapping. The delimiter and the encoding of a staged file cannot be changed, because its cells are stored.
+func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.ImportMapping) {
+	if details.GetMapping() == nil {
+		p.Field(&apierr.Field{Name: "mapping", Message: "is only possible for CSV, QIF and YNAB"})
+		return
+	}
+	m.Format, m.Delimiter, m.Encoding = details.GetMapping().GetFormat(), details.GetMapping().GetDelimiter(), details.GetMapping().GetEncoding()
+	if _, err := toMapping(m).Compile(); err != nil {
+		p.Field(mappingField(err))
+		return
+	}
+	details.Mapping = m
+}
+
+// mappingField returns the field of a mapping that is invalid.
+func mappingField(err error) *apierr.Field {
+	var invalid *formats.MappingError
+	if errors.As(err, &invalid) {
+		return &apierr.Field{Name: "mapping." + invalid.Field, Message: invalid.Message}
+	}
+	return &apierr.Field{Name: "mapping", Message: err.Error()}
+}
+
+// references checks ids that a request names.
+type references struct {
+	problems *apierr.Problems
+	owned    owned
+}
+
+// wallet adds a problem if an id is neither empty nor that of a wallet of the owner.
+func (r references) wallet(field, s string) {
+	if s == "" {
+		return
+	}
+	id := request.ParseReference(r.problems, field, s, request.ErrInvalidWalletID)
+	if _, ok := r.owned.wallets[deref(id)]; id != nil && !ok {
+		r.problems.Add(request.ErrWalletNotFound.With(field, "is unknown"))
+	}
+}
+
+// category adds a problem if an id is neither empty nor that of a category of the owner.
+func (r references) category(field, s string) {
+	if s == "" {
+		return
+	}
+	id := request.ParseReference(r.problems, field, s, request.ErrInvalidCategoryID)
+	if id != nil && !r.owned.categories[*id] {
+		r.problems.Add(request.ErrCategoryNotFound.With(field, "is unknown"))
+	}
+}
+
+// deref returns the id, or the nil UUID.
+func deref(id *uuid.UUID) uuid.UUID {
+	if id == nil {
+		return uuid.Nil
+	}
+	return *id
+}
+
+// UpdateImportRows changes rows of an import in preview.
+func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImportRowsRequest) (*ledgerv1.UpdateImportRowsResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	if n := len(req.GetRows()); n == 0 || n > maxRowChanges {
+		return nil, apierr.Validation([]apierr.Field{{Name: "rows", Message: fmt.Sprintf("must be 1 to %d rows", maxRowChanges)}})
+	}
+	resp := &ledgerv1.UpdateImportRowsResponse{}
+	err := s.change(ctx, id, func(tx pgx.Tx, e entry) error {
+		if e.Status != preview {
+			return errState
+		}
+		details, err := e.detailed()
+		if err != nil {
+			return err
+		}
+		ns, err := changeRows(ctx, tx, e, details, req.GetRows())
+		if err != nil {
+			return err
+		}
+		if err := e.describe(details); err != nil {
+			return err
+		}
+		if resp.Import, err = s.save(ctx, tx, e); err != nil {
+			return err
+		}
+		rows, err := selectNumbered(ctx, tx, e.OwnerID, id, ns)
+		resp.Rows = rowProtos(rows)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// changeRows applies changes to rows and resolves these again. If one of them is a side of a transfer, it resolves all rows, because the
+// other side depends on it. It returns the numbers of the rows.
+func changeRows(ctx context.Context, tx pgx.Tx, e entry, details *ledgerv1.Import, changes []*ledgerv1.ImportRowChange) ([]int32, error) {
+	ns := make([]int32, len(changes))
+	for i, c := range changes {
+		ns[i] = c.GetN()
+	}
+	rows, err := selectNumbered(ctx, tx, e.OwnerID, e.ID, ns)
+	if err != nil {
+		return nil, err
+	}
+	c, err := loadResolver(ctx, tx, e.OwnerID, details)
+	if err != nil {
+		return nil, err
+	}
+	paired, err := chooseRows(ctx, tx, e.OwnerID, c.owned, rows, changes)
+	if err != nil {
+		return nil, err
+	}
+	if !paired {
+		for i := range rows {
+			c.resolve(&rows[i])
+		}
+	}
+	if err := replaceRows(ctx, tx, e.OwnerID, e.ID, rows); err != nil {
+		return nil, err
+	}
+	if paired {
+		return ns, resolveAll(ctx, tx, e.OwnerID, e.ID, details, false)
+	}
+	// Only resolveAll counts the rows of accounts and categories.
+	stored, err := e.detailed()
+	if err != nil {
+		return nil, err
+	}
+	details.Accounts, details.Categories = stored.GetAccounts(), stored.GetCategories()
+	return ns, findDuplicates(ctx, tx, e.OwnerID, e.ID, ns)
+}
+
+// chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a transfer in the file.
+func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o owned, rows []row, changes []*ledgerv1.ImportRowChange) (paired bool, err error) {
+	var p apierr.Problems
+	check := references{&p, o}
+	for i, change := range changes {
+		at := fmt.Sprintf("rows[%d].", i)
+		j := slices.IndexFunc(rows, func(r row) bool { return r.N == change.GetN() })
+		if j < 0 {
+			p.Field(&apierr.Field{Name: at + "n", Message: "is no row of the import"})
+			continue
+		}
+		r := &rows[j]
+		paired = paired || r.PairN != nil
+		check.wallet(at+"transferWalletId", change.GetTransferWalletId())
+		check.category(at+"categoryId", change.GetCategoryId())
+		if change.CategoryId != nil {
+			r.ChosenCategoryID, r.ChosenWalletID = parseID(change.GetCategoryId()), nil
+		}
+		if change.TransferWalletId != nil {
+			r.ChosenWalletID = parseID(change.GetTransferWalletId())
+		}
+		if change.Description != nil {
+			description, problem := text.Description(at+"description", change.GetDescription())
+			p.Field(problem)
+			r.ChosenDescription = &description
+		}
+		if change.Payee != nil {
+			payee, problem := text.Description(at+"payee", change.GetPayee())
+			if len([]rune(payee)) > 200 {
+				problem = &apierr.Field{Name: at + "payee", Message: "must be at most 200 characters"}
+			}
+			p.Field(problem)
+			r.ChosenPayee = &payee
+		}
+		if change.Action != nil {
+			if err := r.act(ctx, tx, owner, &p, at, change.GetAction()); err != nil {
+				return false, err
+			}
+		}
+	}
+	return paired, p.Err()
+}
+
+// act stores the action of a row.
+func (r *row) act(ctx context.Context, tx pgx.Tx, owner uuid.UUID, p *apierr.Problems, at, action string) error {
+	name, transaction, _ := strings.Cut(action, ":")
+	id, ok := text.ID(transaction)
+	if name == "auto" {
+		name = ""
+	}
+	valid := name == actionMatch && ok || transaction == "" && (name == "" && action != "" || name == actionBook || name == actionSkip)
+	if !valid {
+		p.Field(&apierr.Field{Name: at + "action", Message: "must be auto, book, skip or match:<transaction id>"})
+		return nil
+	}
+	r.Action, r.DuplicateOf = name, nil
+	if name != actionMatch {
+		return nil
+	}
+	found, err := matchable(ctx, tx, owner, id)
+	if err != nil {
+		return err
+	}
+	if !found {
+		p.Add(errTransactionNotFound.With(at+"action", "names an unknown transaction, or one that has an external id"))
+		return nil
+	}
+	r.DuplicateOf = &id
+	return nil
+}

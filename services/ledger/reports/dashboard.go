@@ -63,6 +63,11 @@ func (s *Reports) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryReques
 	if err != nil {
 		return nil, err
 	}
+	for _, ts := range [][]posting.Transaction{f.largest, f.recent} {
+		if err := posting.AddDetails(ctx, s.DB, query.owner, ts); err != nil {
+			return nil, err
+		}
+	}
 	summary, ok := f.proto(query)
 	if !ok {
 		return nil, errSummaryOverflow

@@ -121,7 +121,7 @@ func newBackend(t *testing.T, answers map[string]any) *backend {
 	require.NoError(t, err)
 	b := &backend{health: health.NewServer(), key: key, answers: answers}
 	lis := bufconn.Listen(1 << 20)
-	server := grpc.NewServer(grpc.MaxRecvMsgSize(12<<20), grpc.UnaryInterceptor(b.answer), grpc.StreamInterceptor(b.answerStream))
+	server := grpc.NewServer(grpc.MaxRecvMsgSize(12<<20), grpc.UnaryInterceptor(b.answer), grpc.StreamInterceptor(b.answerStream), grpc.UnknownServiceHandler(b.answerOther))
 	authv1.RegisterAuthServiceServer(server, b)
 	ledgerv1.RegisterLedgerServiceServer(server, b)
 	ledgerv1.RegisterAttachmentServiceServer(server, b)
@@ -165,10 +165,16 @@ func (b *backend) answer(ctx context.Context, req any, info *grpc.UnaryServerInf
 	return next(ctx, req)
 }
 
+// answerOther answers the calls of services that are not registered.
+func (b *backend) answerOther(srv any, ss grpc.ServerStream) error {
+	method, _ := grpc.MethodFromServerStream(ss)
+	return b.answerStream(srv, ss, &grpc.StreamServerInfo{FullMethod: method}, nil)
+}
+
 // answerStream answers uploads and downloads. Events have functions as answers.
 func (b *backend) answerStream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	m := rpc.Method(info.FullMethod)
-	if !rpc.IsUpload(m) && !rpc.IsDownload(m) {
+	if next != nil && !rpc.IsUpload(m) && !rpc.IsDownload(m) {
 		return next(srv, ss)
 	}
 	for {

@@ -81,8 +81,7 @@ func (r *route) withDeadline(ctx context.Context, limits transferLimits) (contex
 func rpcRoutes() ([]*route, error) {
 	var routes []*route
 	for _, service := range []protoreflect.FileDescriptor{
-		authv1.File_coffer_auth_v1_auth_proto, ledgerv1.File_coffer_ledger_v1_ledger_proto, ledgerv1.File_coffer_ledger_v1_transfers_proto,
-		budgetv1.File_coffer_budget_v1_budget_proto,
+		authv1.File_coffer_auth_v1_auth_proto, ledgerv1.File_coffer_ledger_v1_ledger_proto, budgetv1.File_coffer_budget_v1_budget_proto,
 	} {
 		var files []protoreflect.FileDescriptor
 		protoregistry.GlobalFiles.RangeFilesByPackage(service.Package(), func(file protoreflect.FileDescriptor) bool {

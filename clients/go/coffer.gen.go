@@ -2617,7 +2617,7 @@ type Attachment struct {
 
 // AuditEntry AuditEntry is a security event of a user.
 //
-// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000018","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000019","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
+// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000026","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000027","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
 type AuditEntry struct {
 	// Address Address of the client. Absent if it is unknown, and in an entry that counts failures from more than 20 addresses.
 	Address *string `json:"address,omitempty"`
@@ -2658,7 +2658,7 @@ type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000014","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000022","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"}
 type AuditSharing struct {
 	// BudgetId Id of the budget, a UUID.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -2719,7 +2719,7 @@ type Box struct {
 
 // Budget Budget is a limit on spending, which is renewed in every window of its period.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Budget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `json:"alertThresholds"`
@@ -2928,7 +2928,7 @@ type CreateAttachmentRequest struct {
 	File openapi_types.File `json:"file"`
 }
 
-// CreateAttachmentResult Example: {"attachment":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"},"code":"ATTACHMENT_FETCHED","message":"The transaction has this attachment already"}
+// CreateAttachmentResult Example: {"attachment":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"},"code":"ATTACHMENT_CREATED","message":"Attachment created"}
 type CreateAttachmentResult struct {
 	// Attachment Attachment is a file that belongs to a transaction.
 	//
@@ -2978,11 +2978,11 @@ type CreateBudgetRequest struct {
 // CreateBudgetRequestPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
 type CreateBudgetRequestPeriod string
 
-// CreateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_CREATED","message":"Budget created"}
+// CreateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_CREATED","message":"Budget created"}
 type CreateBudgetResult struct {
 	// Budget Budget is a limit on spending, which is renewed in every window of its period.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -3225,7 +3225,7 @@ type CreateTransactionsResult struct {
 // CreateTransactionsResultCode The result of the operation, for programs.
 type CreateTransactionsResultCode string
 
-// CreateTransferRequest defines model for CreateTransferRequest.
+// CreateTransferRequest Example: {"amount":100,"date":"2026-05-02","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","toWalletId":"0199f0c5-0000-7000-8000-000000000014"}
 type CreateTransferRequest struct {
 	// Amount The amount that leaves, positive, in the major unit, with at most the decimals of the currency.
 	Amount json.Number `json:"amount"`
@@ -3255,7 +3255,7 @@ type CreateTransferRequest struct {
 	ToWalletId openapi_types.UUID `json:"toWalletId"`
 }
 
-// CreateTransferResult defines model for CreateTransferResult.
+// CreateTransferResult Example: {"code":"TRANSFER_CREATED","message":"Transfer created","transfer":{"amount":100,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"toAmount":100,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}}
 type CreateTransferResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateTransferResultCode `json:"code"`
@@ -3264,6 +3264,8 @@ type CreateTransferResult struct {
 	Message string `json:"message"`
 
 	// Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
+	//
+	// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Transfer Transfer `json:"transfer"`
 }
 
@@ -3323,7 +3325,7 @@ type CreateWebhookRequest struct {
 	Url string `json:"url"`
 }
 
-// CreateWebhookResult Example: {"code":"WEBHOOK_CREATED","message":"Webhook created","secret":"whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":true,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// CreateWebhookResult Example: {"code":"WEBHOOK_CREATED","message":"Webhook created","secret":"whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":true,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type CreateWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateWebhookResultCode `json:"code"`
@@ -3336,7 +3338,7 @@ type CreateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -3375,7 +3377,7 @@ type DeleteAttachmentResult struct {
 // DeleteAttachmentResultCode The result of the operation, for programs.
 type DeleteAttachmentResultCode string
 
-// DeleteBudgetResult Example: {"code":"BUDGET_DELETED","id":"0199f0c5-0000-7000-8000-000000000014","message":"Budget deleted"}
+// DeleteBudgetResult Example: {"code":"BUDGET_DELETED","id":"0199f0c5-0000-7000-8000-000000000022","message":"Budget deleted"}
 type DeleteBudgetResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteBudgetResultCode `json:"code"`
@@ -3435,7 +3437,7 @@ type DeleteImportResult struct {
 // DeleteImportResultCode The result of the operation, for programs.
 type DeleteImportResultCode string
 
-// DeleteNotificationResult Example: {"code":"NOTIFICATION_DELETED","id":"0199f0c5-0000-7000-8000-000000000016","message":"Notification deleted"}
+// DeleteNotificationResult Example: {"code":"NOTIFICATION_DELETED","id":"0199f0c5-0000-7000-8000-000000000024","message":"Notification deleted"}
 type DeleteNotificationResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteNotificationResultCode `json:"code"`
@@ -3465,7 +3467,7 @@ type DeleteTagResult struct {
 // DeleteTagResultCode The result of the operation, for programs.
 type DeleteTagResultCode string
 
-// DeleteTransactionResult Example: {"code":"TRANSACTION_DELETED","id":"0199f0c5-0000-7000-8000-000000000013","message":"Transaction deleted"}
+// DeleteTransactionResult Example: {"code":"TRANSACTION_DELETED","id":"0199f0c5-0000-7000-8000-000000000019","message":"Transaction deleted"}
 type DeleteTransactionResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteTransactionResultCode `json:"code"`
@@ -3480,7 +3482,7 @@ type DeleteTransactionResult struct {
 // DeleteTransactionResultCode The result of the operation, for programs.
 type DeleteTransactionResultCode string
 
-// DeleteTransferResult defines model for DeleteTransferResult.
+// DeleteTransferResult Example: {"code":"TRANSFER_DELETED","id":"0199f0c5-0000-7000-8000-000000000015","message":"Transfer deleted"}
 type DeleteTransferResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteTransferResultCode `json:"code"`
@@ -3510,7 +3512,7 @@ type DeleteWalletResult struct {
 // DeleteWalletResultCode The result of the operation, for programs.
 type DeleteWalletResultCode string
 
-// DeleteWebhookResult Example: {"code":"WEBHOOK_DELETED","id":"0199f0c5-0000-7000-8000-000000000022","message":"Webhook deleted"}
+// DeleteWebhookResult Example: {"code":"WEBHOOK_DELETED","id":"0199f0c5-0000-7000-8000-000000000030","message":"Webhook deleted"}
 type DeleteWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteWebhookResultCode `json:"code"`
@@ -3551,7 +3553,7 @@ type Error struct {
 
 // Event Event is a CloudEvent 1.0. In JSON its fields have the names of CloudEvents' JSON format.
 //
-// Example: {"data":{"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000020","name":"Travel","updatedAt":"2026-11-20T10:15:00.000Z"},"ownerId":"0199f0c5-0000-7000-8000-000000000015"},"datacontenttype":"application/json","id":"0199f0c5-0000-7000-8000-000000000021","source":"/coffer/ledger","specversion":"1.0","subject":"0199f0c5-0000-7000-8000-000000000015","time":"2026-11-20T10:15:00.000Z","type":"ledger.v1.category.created"}
+// Example: {"data":{"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000028","name":"Travel","updatedAt":"2026-11-20T10:15:00.000Z"},"ownerId":"0199f0c5-0000-7000-8000-000000000023"},"datacontenttype":"application/json","id":"0199f0c5-0000-7000-8000-000000000029","source":"/coffer/ledger","specversion":"1.0","subject":"0199f0c5-0000-7000-8000-000000000023","time":"2026-11-20T10:15:00.000Z","type":"ledger.v1.category.created"}
 type Event struct {
 	// Data The content of the event. Its type is the message of that name in events.proto.
 	Data *map[string]interface{} `json:"data,omitempty"`
@@ -3630,11 +3632,11 @@ type FollowedTag struct {
 	Name string `json:"name"`
 }
 
-// GetBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_FETCHED","message":"Budget fetched"}
+// GetBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_FETCHED","message":"Budget fetched"}
 type GetBudgetResult struct {
 	// Budget Budget is a limit on spending, which is renewed in every window of its period.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -3736,7 +3738,7 @@ type GetSettingsResult struct {
 // GetSettingsResultCode The result of the operation, for programs.
 type GetSettingsResultCode string
 
-// GetSummaryResult Example: {"code":"DASHBOARD_SUMMARY_FETCHED","message":"Dashboard summary fetched","summary":{"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}}
+// GetSummaryResult Example: {"code":"DASHBOARD_SUMMARY_FETCHED","message":"Dashboard summary fetched","summary":{"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}}
 type GetSummaryResult struct {
 	// Code The result of the operation, for programs.
 	Code GetSummaryResultCode `json:"code"`
@@ -3746,7 +3748,7 @@ type GetSummaryResult struct {
 
 	// Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense.
 	//
-	// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
+	// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
 	Summary Summary `json:"summary"`
 }
 
@@ -3770,7 +3772,7 @@ type GetTransactionResult struct {
 // GetTransactionResultCode The result of the operation, for programs.
 type GetTransactionResultCode string
 
-// GetTransferResult defines model for GetTransferResult.
+// GetTransferResult Example: {"code":"TRANSFER_FETCHED","message":"Transfer fetched","transfer":{"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}}
 type GetTransferResult struct {
 	// Code The result of the operation, for programs.
 	Code GetTransferResultCode `json:"code"`
@@ -3779,6 +3781,8 @@ type GetTransferResult struct {
 	Message string `json:"message"`
 
 	// Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
+	//
+	// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Transfer Transfer `json:"transfer"`
 }
 
@@ -3802,7 +3806,7 @@ type GetWalletResult struct {
 // GetWalletResultCode The result of the operation, for programs.
 type GetWalletResultCode string
 
-// GetWebhookResult Example: {"code":"WEBHOOK_FETCHED","message":"Webhook fetched","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// GetWebhookResult Example: {"code":"WEBHOOK_FETCHED","message":"Webhook fetched","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type GetWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code GetWebhookResultCode `json:"code"`
@@ -3812,7 +3816,7 @@ type GetWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -4142,7 +4146,7 @@ type ImportSplit struct {
 
 // Invitation Invitation is a pending membership, as the invited user sees it.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000022","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
 type Invitation struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -4257,7 +4261,7 @@ type ListAttachmentsResult struct {
 // ListAttachmentsResultCode The result of the operation, for programs.
 type ListAttachmentsResultCode string
 
-// ListAuditResult Example: {"code":"AUDIT_FETCHED","entries":[{"at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000017","outcome":"success","sharing":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"},"type":"invitation_sent"},{"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000018","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000019","type":"login_succeeded","userAgent":"Go-http-client/1.1"}],"message":"Security events fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
+// ListAuditResult Example: {"code":"AUDIT_FETCHED","entries":[{"at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000025","outcome":"success","sharing":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"},"type":"invitation_sent"},{"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000026","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000027","type":"login_succeeded","userAgent":"Go-http-client/1.1"}],"message":"Security events fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
 type ListAuditResult struct {
 	// Code The result of the operation, for programs.
 	Code ListAuditResultCode `json:"code"`
@@ -4277,7 +4281,7 @@ type ListAuditResult struct {
 // ListAuditResultCode The result of the operation, for programs.
 type ListAuditResultCode string
 
-// ListBudgetsResult Example: {"budgets":[{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"code":"BUDGETS_FETCHED","message":"Budgets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListBudgetsResult Example: {"budgets":[{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"code":"BUDGETS_FETCHED","message":"Budgets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListBudgetsResult struct {
 	// Budgets Budgets of the page.
 	Budgets []ListedBudget `json:"budgets"`
@@ -4393,7 +4397,7 @@ type ListImportsResult struct {
 // ListImportsResultCode The result of the operation, for programs.
 type ListImportsResultCode string
 
-// ListInvitationsResult Example: {"code":"INVITATIONS_FETCHED","invitations":[{"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}],"message":"Invitations fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListInvitationsResult Example: {"code":"INVITATIONS_FETCHED","invitations":[{"budgetId":"0199f0c5-0000-7000-8000-000000000022","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}],"message":"Invitations fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListInvitationsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListInvitationsResultCode `json:"code"`
@@ -4413,7 +4417,7 @@ type ListInvitationsResult struct {
 // ListInvitationsResultCode The result of the operation, for programs.
 type ListInvitationsResultCode string
 
-// ListMembersResult Example: {"code":"BUDGET_MEMBERS_FETCHED","members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"message":"Budget members fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListMembersResult Example: {"code":"BUDGET_MEMBERS_FETCHED","members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"message":"Budget members fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListMembersResult struct {
 	// Code The result of the operation, for programs.
 	Code ListMembersResultCode `json:"code"`
@@ -4433,7 +4437,7 @@ type ListMembersResult struct {
 // ListMembersResultCode The result of the operation, for programs.
 type ListMembersResultCode string
 
-// ListNotificationsResult Example: {"code":"NOTIFICATIONS_FETCHED","message":"Notifications fetched","notifications":[{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000016","read":false,"type":"budget.v1.invitation.sent"}],"pagination":{"hasMore":false,"limit":50,"nextCursor":""},"unreadCount":1}
+// ListNotificationsResult Example: {"code":"NOTIFICATIONS_FETCHED","message":"Notifications fetched","notifications":[{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000024","read":false,"type":"budget.v1.invitation.sent"}],"pagination":{"hasMore":false,"limit":50,"nextCursor":""},"unreadCount":1}
 type ListNotificationsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListNotificationsResultCode `json:"code"`
@@ -4456,7 +4460,7 @@ type ListNotificationsResult struct {
 // ListNotificationsResultCode The result of the operation, for programs.
 type ListNotificationsResultCode string
 
-// ListSessionsResult Example: {"code":"SESSIONS_FETCHED","message":"Sessions fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"sessions":[{"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000026","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"},{"createdAt":"2026-11-20T10:15:00.000Z","current":true,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000019","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}]}
+// ListSessionsResult Example: {"code":"SESSIONS_FETCHED","message":"Sessions fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"sessions":[{"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000034","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"},{"createdAt":"2026-11-20T10:15:00.000Z","current":true,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000027","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}]}
 type ListSessionsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListSessionsResultCode `json:"code"`
@@ -4517,7 +4521,7 @@ type ListTransactionsResult struct {
 // ListTransactionsResultCode The result of the operation, for programs.
 type ListTransactionsResultCode string
 
-// ListTransfersResult defines model for ListTransfersResult.
+// ListTransfersResult Example: {"code":"TRANSFERS_FETCHED","message":"Transfers fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"transfers":[{"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type ListTransfersResult struct {
 	// Code The result of the operation, for programs.
 	Code ListTransfersResultCode `json:"code"`
@@ -4557,7 +4561,7 @@ type ListWalletsResult struct {
 // ListWalletsResultCode The result of the operation, for programs.
 type ListWalletsResultCode string
 
-// ListWebhookDeliveriesResult Example: {"code":"WEBHOOK_DELIVERIES_FETCHED","deliveries":[{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000023","id":"0199f0c5-0000-7000-8000-000000000024","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000022"}],"message":"Webhook deliveries fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListWebhookDeliveriesResult Example: {"code":"WEBHOOK_DELIVERIES_FETCHED","deliveries":[{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000030"}],"message":"Webhook deliveries fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListWebhookDeliveriesResult struct {
 	// Code The result of the operation, for programs.
 	Code ListWebhookDeliveriesResultCode `json:"code"`
@@ -4577,7 +4581,7 @@ type ListWebhookDeliveriesResult struct {
 // ListWebhookDeliveriesResultCode The result of the operation, for programs.
 type ListWebhookDeliveriesResultCode string
 
-// ListWebhooksResult Example: {"code":"WEBHOOKS_FETCHED","message":"Webhooks fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"webhooks":[{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}]}
+// ListWebhooksResult Example: {"code":"WEBHOOKS_FETCHED","message":"Webhooks fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"webhooks":[{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}]}
 type ListWebhooksResult struct {
 	// Code The result of the operation, for programs.
 	Code ListWebhooksResultCode `json:"code"`
@@ -4599,7 +4603,7 @@ type ListWebhooksResultCode string
 
 // ListedBudget ListedBudget is a budget in a list, with the names and field numbers of Budget. If the user's invitation is pending, it has only the contents of the invitation: id, name, ownerId, role and membershipStatus. All other fields are absent then.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type ListedBudget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
@@ -4727,7 +4731,7 @@ type LogoutResult struct {
 // LogoutResultCode The result of the operation, for programs.
 type LogoutResultCode string
 
-// MatchTransferRequest defines model for MatchTransferRequest.
+// MatchTransferRequest Example: {"inTransactionId":"0199f0c5-0000-7000-8000-000000000019","outTransactionId":"0199f0c5-0000-7000-8000-000000000020"}
 type MatchTransferRequest struct {
 	// InTransactionId Id of an income in another wallet.
 	InTransactionId openapi_types.UUID `json:"inTransactionId"`
@@ -4736,7 +4740,7 @@ type MatchTransferRequest struct {
 	OutTransactionId openapi_types.UUID `json:"outTransactionId"`
 }
 
-// MatchTransferResult defines model for MatchTransferResult.
+// MatchTransferResult Example: {"code":"TRANSFER_CREATED","message":"Transfer created","transfer":{"amount":30,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-08T00:00:00.000Z","description":"","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000021","inTransactionId":"0199f0c5-0000-7000-8000-000000000019","outTransactionId":"0199f0c5-0000-7000-8000-000000000020","rate":1,"toAmount":30,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}}
 type MatchTransferResult struct {
 	// Code The result of the operation, for programs.
 	Code MatchTransferResultCode `json:"code"`
@@ -4745,6 +4749,8 @@ type MatchTransferResult struct {
 	Message string `json:"message"`
 
 	// Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
+	//
+	// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Transfer Transfer `json:"transfer"`
 }
 
@@ -4753,7 +4759,7 @@ type MatchTransferResultCode string
 
 // Member Member is a user invited to a budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 type Member struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -4814,7 +4820,7 @@ type MonthTotals struct {
 
 // Notification Notification is a stored event that the user should not miss.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000016","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000024","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 type Notification struct {
 	// CreatedAt Time of the event; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -5080,14 +5086,14 @@ type RecognizedFields struct {
 // RedeliverWebhookEventRequest defines model for RedeliverWebhookEventRequest.
 type RedeliverWebhookEventRequest = map[string]interface{}
 
-// RedeliverWebhookEventResult Example: {"code":"WEBHOOK_REDELIVERY_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000023","id":"0199f0c5-0000-7000-8000-000000000025","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000022"},"message":"Webhook redelivery created"}
+// RedeliverWebhookEventResult Example: {"code":"WEBHOOK_REDELIVERY_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000033","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000030"},"message":"Webhook redelivery created"}
 type RedeliverWebhookEventResult struct {
 	// Code The result of the operation, for programs.
 	Code RedeliverWebhookEventResultCode `json:"code"`
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000023","id":"0199f0c5-0000-7000-8000-000000000024","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000022"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000030"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -5167,7 +5173,7 @@ type RegisterResult struct {
 // RegisterResultCode The result of the operation, for programs.
 type RegisterResultCode string
 
-// RemoveMemberResult Example: {"code":"BUDGET_MEMBER_REMOVED","id":"0199f0c5-0000-7000-8000-000000000015","message":"Budget member removed"}
+// RemoveMemberResult Example: {"code":"BUDGET_MEMBER_REMOVED","id":"0199f0c5-0000-7000-8000-000000000023","message":"Budget member removed"}
 type RemoveMemberResult struct {
 	// Code The result of the operation, for programs.
 	Code RemoveMemberResultCode `json:"code"`
@@ -5206,14 +5212,14 @@ type RespondToInvitationRequestRole string
 // RespondToInvitationRequestStatus The invited user's response. A member who has accepted leaves the budget with rejected.
 type RespondToInvitationRequestStatus string
 
-// RespondToInvitationResult Example: {"code":"BUDGET_MEMBER_UPDATED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"},"message":"Budget member updated"}
+// RespondToInvitationResult Example: {"code":"BUDGET_MEMBER_UPDATED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"},"message":"Budget member updated"}
 type RespondToInvitationResult struct {
 	// Code The result of the operation, for programs.
 	Code RespondToInvitationResultCode `json:"code"`
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -5223,7 +5229,7 @@ type RespondToInvitationResult struct {
 // RespondToInvitationResultCode The result of the operation, for programs.
 type RespondToInvitationResultCode string
 
-// RevokeSessionResult Example: {"code":"SESSION_REVOKED","id":"0199f0c5-0000-7000-8000-000000000026","message":"Session revoked"}
+// RevokeSessionResult Example: {"code":"SESSION_REVOKED","id":"0199f0c5-0000-7000-8000-000000000034","message":"Session revoked"}
 type RevokeSessionResult struct {
 	// Code The result of the operation, for programs.
 	Code RevokeSessionResultCode `json:"code"`
@@ -5261,7 +5267,7 @@ type RotateWebhookSecretResultCode string
 
 // Session Session is a sign-in of a user on a device.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000026","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000034","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -5329,14 +5335,14 @@ type ShareBudgetRequest struct {
 // ShareBudgetRequestRole A viewer reads the budget. An editor may also change it. Default viewer.
 type ShareBudgetRequestRole string
 
-// ShareBudgetResult Example: {"code":"BUDGET_SHARED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","role":"editor","sharePercent":50,"status":"pending"},"message":"Budget shared"}
+// ShareBudgetResult Example: {"code":"BUDGET_SHARED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","role":"editor","sharePercent":50,"status":"pending"},"message":"Budget shared"}
 type ShareBudgetResult struct {
 	// Code The result of the operation, for programs.
 	Code ShareBudgetResultCode `json:"code"`
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000014","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000015","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000015","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -5358,7 +5364,7 @@ type Split struct {
 	Description string `json:"description"`
 }
 
-// SuggestTransfersResult defines model for SuggestTransfersResult.
+// SuggestTransfersResult Example: {"code":"TRANSFER_SUGGESTIONS_FETCHED","message":"Transfer suggestions fetched","suggestions":[{"inTransaction":{"amount":30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-09T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000019","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000014"},"outTransaction":{"amount":-30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-08T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000020","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}]}
 type SuggestTransfersResult struct {
 	// Code The result of the operation, for programs.
 	Code SuggestTransfersResultCode `json:"code"`
@@ -5375,7 +5381,7 @@ type SuggestTransfersResultCode string
 
 // Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense.
 //
-// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
+// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
 type Summary struct {
 	// ByCategory One row per category and currency, at most 2000. If there are more, each currency gets an equal share of the rows, for its categories with the largest expenses.
 	ByCategory []CategoryTotals `json:"byCategory"`
@@ -5423,14 +5429,14 @@ type Tag struct {
 // TestWebhookRequest defines model for TestWebhookRequest.
 type TestWebhookRequest = map[string]interface{}
 
-// TestWebhookResult Example: {"code":"WEBHOOK_TEST_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000023","id":"0199f0c5-0000-7000-8000-000000000024","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000022"},"message":"Webhook test created"}
+// TestWebhookResult Example: {"code":"WEBHOOK_TEST_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000030"},"message":"Webhook test created"}
 type TestWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code TestWebhookResultCode `json:"code"`
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000023","id":"0199f0c5-0000-7000-8000-000000000024","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000022"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000030"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -5594,6 +5600,8 @@ type TransactionPreview struct {
 type TransactionPreviewType string
 
 // Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
+//
+// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}
 type Transfer struct {
 	// Amount The amount that left, positive, in the major unit of currency.
 	Amount json.Number `json:"amount"`
@@ -5645,6 +5653,8 @@ type Transfer struct {
 }
 
 // TransferSuggestion TransferSuggestion is a pair of transactions that look like one transfer.
+//
+// Example: {"inTransaction":{"amount":30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-09T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000019","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000014"},"outTransaction":{"amount":-30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-08T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000020","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
 type TransferSuggestion struct {
 	// InTransaction The income.
 	InTransaction *Transaction `json:"inTransaction,omitempty"`
@@ -5674,7 +5684,7 @@ type UndoImportResult struct {
 // UndoImportResultCode The result of the operation, for programs.
 type UndoImportResultCode string
 
-// UnlinkTransferRequest defines model for UnlinkTransferRequest.
+// UnlinkTransferRequest Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000018"}
 type UnlinkTransferRequest struct {
 	// CategoryId Id of the category of the expense, and of the income without inCategoryId.
 	CategoryId openapi_types.UUID `json:"categoryId"`
@@ -5683,7 +5693,7 @@ type UnlinkTransferRequest struct {
 	InCategoryId *openapi_types.UUID `json:"inCategoryId,omitempty"`
 }
 
-// UnlinkTransferResult defines model for UnlinkTransferResult.
+// UnlinkTransferResult Example: {"code":"TRANSFER_UNLINKED","message":"Transfer unlinked","transactions":[{"amount":-30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-08T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000020","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-09T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000019","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000014"}]}
 type UnlinkTransferResult struct {
 	// Code The result of the operation, for programs.
 	Code UnlinkTransferResultCode `json:"code"`
@@ -5731,11 +5741,11 @@ type UpdateBudgetRequest struct {
 // UpdateBudgetRequestPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
 type UpdateBudgetRequestPeriod string
 
-// UpdateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":350,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":350,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_UPDATED","message":"Budget updated"}
+// UpdateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":350,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":350,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_UPDATED","message":"Budget updated"}
 type UpdateBudgetResult struct {
 	// Budget Budget is a limit on spending, which is renewed in every window of its period.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000014","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -5872,7 +5882,7 @@ type UpdateNotificationRequest struct {
 	Read *bool `json:"read,omitempty"`
 }
 
-// UpdateNotificationResult Example: {"code":"NOTIFICATION_UPDATED","message":"Notification updated","notification":{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000016","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}}
+// UpdateNotificationResult Example: {"code":"NOTIFICATION_UPDATED","message":"Notification updated","notification":{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000024","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}}
 type UpdateNotificationResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateNotificationResultCode `json:"code"`
@@ -5882,7 +5892,7 @@ type UpdateNotificationResult struct {
 
 	// Notification Notification is a stored event that the user should not miss.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000014","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000015","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000016","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000024","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 	Notification Notification `json:"notification"`
 }
 
@@ -6031,7 +6041,7 @@ type UpdateTransactionResult struct {
 // UpdateTransactionResultCode The result of the operation, for programs.
 type UpdateTransactionResultCode string
 
-// UpdateTransferRequest defines model for UpdateTransferRequest.
+// UpdateTransferRequest Example: {"amount":120,"notes":"For the summer"}
 type UpdateTransferRequest struct {
 	// Amount The amount that leaves, positive. Required with another currency. Within one currency it is also the amount that arrives.
 	Amount *json.Number `json:"amount,omitempty"`
@@ -6061,7 +6071,7 @@ type UpdateTransferRequest struct {
 	ToWalletId *openapi_types.UUID `json:"toWalletId,omitempty"`
 }
 
-// UpdateTransferResult defines model for UpdateTransferResult.
+// UpdateTransferResult Example: {"code":"TRANSFER_UPDATED","message":"Transfer updated","transfer":{"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}}
 type UpdateTransferResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateTransferResultCode `json:"code"`
@@ -6070,6 +6080,8 @@ type UpdateTransferResult struct {
 	Message string `json:"message"`
 
 	// Transfer Transfer is an amount that moved from one of the user's wallets to another one. Where the transactions of a matched transfer differ, it shows the description, date, notes and tags of the one that took the amount out.
+	//
+	// Example: {"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}
 	Transfer Transfer `json:"transfer"`
 }
 
@@ -6126,7 +6138,7 @@ type UpdateWebhookRequest struct {
 	Url *string `json:"url,omitempty"`
 }
 
-// UpdateWebhookResult Example: {"code":"WEBHOOK_UPDATED","message":"Webhook updated","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// UpdateWebhookResult Example: {"code":"WEBHOOK_UPDATED","message":"Webhook updated","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type UpdateWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateWebhookResultCode `json:"code"`
@@ -6136,7 +6148,7 @@ type UpdateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -6203,7 +6215,7 @@ type Wallet struct {
 
 // WalletTotals WalletTotals contains the totals of one wallet in one currency, in the major unit.
 //
-// Example: {"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type WalletTotals struct {
 	// Balance Balance at the end of the window. It is the balance before the window + income - expense + transferredIn - transferredOut.
 	Balance json.Number `json:"balance"`
@@ -6252,7 +6264,7 @@ type WarningCode string
 
 // Webhook Webhook is an address to which a user's events are sent.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000022","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 type Webhook struct {
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -6284,7 +6296,7 @@ type WebhookDisabledReason string
 
 // WebhookDelivery WebhookDelivery is the delivery of one event to one webhook.
 //
-// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000023","id":"0199f0c5-0000-7000-8000-000000000024","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000022"}
+// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000030"}
 type WebhookDelivery struct {
 	// Attempts Number of attempts.
 	Attempts int32 `json:"attempts"`

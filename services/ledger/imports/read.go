@@ -64,10 +64,14 @@ func (s *Imports) GetImport(ctx context.Context, req *ledgerv1.GetImportRequest)
 	if err != nil {
 		return nil, err
 	}
-	for first, end := e, time.Now().Add(wait); e.working() && e.Status == first.Status && e.JobDone == first.JobDone && time.Now().Before(end); {
+	first, waited := e, time.After(wait)
+waiting:
+	for wait > 0 && e.working() && e.Status == first.Status && e.JobDone == first.JobDone {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
+		case <-waited:
+			break waiting
 		case <-time.After(waitStep):
 		}
 		if e, err = unknown(selectImport(ctx, s.DB, caller.Owner(ctx), id)); err != nil {

@@ -40,7 +40,7 @@ demo: ## Fill an account of the running Coffer with a year of a household (DEMOF
 
 .PHONY: test
 test: ## Run the tests on a temporary PostgreSQL (MODULE=services/ledger: only that module; TESTFLAGS=-race)
-	@devstack/install.sh
+	@devstack/install.sh test
 	@$(NEURAL)
 	@$(WITH_POSTGRES)
 ifdef MODULE
@@ -89,7 +89,7 @@ fuzz: ## Fuzz the parsers of files from banks, a minute each (FUZZTIME=10m; FUZZ
 
 .PHONY: mutants
 mutants: ## Change one check, lock or limit at a time, and report changes that no test notices (PKG=services/auth; MUTANTSFLAGS=-list)
-	@devstack/install.sh
+	@devstack/install.sh test
 	@$(NEURAL)
 	@$(WITH_POSTGRES)
 	@go build -o $(BIN)/mutants ./test/cmd/mutants

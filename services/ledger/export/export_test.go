@@ -322,4 +322,3 @@ func TestExportTransactionsAtTheLimit(t *testing.T) {
 	<-s.running
 	require.Empty(t, s.table(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{}))
 }
-

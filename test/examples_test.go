@@ -40,6 +40,8 @@ func TestExamples(t *testing.T) {
 	ada, grace := r.user("Ada"), r.user("Grace")
 	wallet, category := r.ledger(ada)
 	r.transfers(ada, wallet)
+	r.tags(ada, wallet, category)
+	r.imports(ada, wallet, category)
 	r.sharing(ada, grace, r.budget(ada, wallet, category))
 	r.webhooks(ada)
 	r.sessions(ada)
@@ -47,7 +49,7 @@ func TestExamples(t *testing.T) {
 
 	for _, o := range operations() {
 		// A file has no example.
-		files := []string{"getReceiptImage", "downloadAttachment"}
+		files := []string{"getReceiptImage", "downloadAttachment", "exportTransactions"}
 		require.True(t, r.examples[o.OperationID] != nil || slices.Contains(files, o.OperationID), "TestExamples does not call %s", o.OperationID)
 	}
 	recorded := new(bytes.Buffer)
@@ -130,6 +132,44 @@ func (r *recorder) transfers(u *user, wallet string) {
 	r.call(u, http.MethodGet, "/api/v1/transfers/suggestions?from=2026-05-01&to=2026-05-31", nil)
 	matched := r.call(u, http.MethodPost, "/api/v1/transfers/match", object{"outTransactionId": out, "inTransactionId": in}).text("transfer.id")
 	r.call(u, http.MethodPost, "/api/v1/transfers/"+matched+"/unlink", object{"categoryId": paid["categoryId"]})
+}
+
+// tags renames and deletes a tag.
+func (r *recorder) tags(u *user, wallet, category string) {
+	u.post("/api/v1/transaction", with(expense(wallet, category, "9.00"), object{"tags": []any{"Trip"}})).created("TRANSACTION_CREATED")
+	r.call(u, http.MethodGet, "/api/v1/tags", nil)
+	r.call(u, http.MethodPatch, "/api/v1/tags/Trip", object{"name": "Rome", "color": "#B5651D"})
+	r.call(u, http.MethodDelete, "/api/v1/tags/Rome", nil)
+}
+
+// imports reviews, commits and undoes an import. It leaves no transaction.
+func (r *recorder) imports(u *user, wallet, category string) {
+	file := "Date,Payee,Amount,Currency\n2026-04-02,Bakery,-3.50,EUR\n2026-04-03,Employer,900.00,EUR\n"
+	form, contentType := u.fileForm("april.csv", file, "walletId", wallet)
+	made := u.call(http.MethodPost, "/api/v1/imports", form, "Content-Type", contentType)
+	r.record(http.MethodPost, "/api/v1/imports", object{"walletId": wallet, "file": file}, made)
+	path := "/api/v1/imports/" + made.text("import.id")
+	r.call(u, http.MethodGet, "/api/v1/imports?limit=50", nil)
+	r.call(u, http.MethodPatch, path, object{"defaults": object{"walletId": wallet, "expenseCategoryId": category, "incomeCategoryId": category}})
+	r.call(u, http.MethodPatch, path+"/rows", object{"rows": []any{object{"n": made.at("rows.0.n"), "description": "Bread"}}})
+	r.call(u, http.MethodGet, path+"/rows?status=ready&limit=50", nil)
+	r.call(u, http.MethodPost, path+"/commit", nil)
+	u.awaitImport(path, "done")
+	r.call(u, http.MethodPost, path+"/commit", nil)
+	r.call(u, http.MethodGet, path+"?wait=1", nil)
+	profiles := r.call(u, http.MethodGet, "/api/v1/imports/profiles", nil)
+	r.call(u, http.MethodDelete, "/api/v1/imports/profiles/"+profiles.text("profiles.0.id"), nil)
+	r.call(u, http.MethodPost, path+"/undo", object{"force": true})
+	u.awaitImport(path, "undone")
+	r.call(u, http.MethodPost, path+"/undo", object{"force": true})
+	r.call(u, http.MethodDelete, path, nil)
+}
+
+// awaitImport waits until the job of an import has ended.
+func (u *user) awaitImport(path, status string) {
+	require.EventuallyWithT(u.t, func(c *assert.CollectT) {
+		require.Equal(c, status, u.get(path+"?wait=1").ok("IMPORT_FETCHED").text("import.status"))
+	}, time.Minute, 10*time.Millisecond)
 }
 
 // budget creates a budget in March 2026. Its progress is read for this month, so that it does not depend on the day of the test.

@@ -2617,7 +2617,7 @@ type Attachment struct {
 
 // AuditEntry AuditEntry is a security event of a user.
 //
-// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000026","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000027","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
+// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000028","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000029","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
 type AuditEntry struct {
 	// Address Address of the client. Absent if it is unknown, and in an entry that counts failures from more than 20 addresses.
 	Address *string `json:"address,omitempty"`
@@ -2658,7 +2658,7 @@ type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000022","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000024","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"}
 type AuditSharing struct {
 	// BudgetId Id of the budget, a UUID.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -2719,7 +2719,7 @@ type Box struct {
 
 // Budget Budget is a limit on spending, which is renewed in every window of its period.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Budget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `json:"alertThresholds"`
@@ -2893,12 +2893,14 @@ type ChangesPagination struct {
 // CommitImportRequest defines model for CommitImportRequest.
 type CommitImportRequest = map[string]interface{}
 
-// CommitImportResult defines model for CommitImportResult.
+// CommitImportResult Example: {"code":"IMPORT_FETCHED","import":{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]},"message":"Import fetched"}
 type CommitImportResult struct {
 	// Code The result of the operation, for programs.
 	Code CommitImportResultCode `json:"code"`
 
 	// Import Import is an imported file.
+	//
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -2928,7 +2930,7 @@ type CreateAttachmentRequest struct {
 	File openapi_types.File `json:"file"`
 }
 
-// CreateAttachmentResult Example: {"attachment":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"},"code":"ATTACHMENT_CREATED","message":"Attachment created"}
+// CreateAttachmentResult Example: {"attachment":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"},"code":"ATTACHMENT_FETCHED","message":"The transaction has this attachment already"}
 type CreateAttachmentResult struct {
 	// Attachment Attachment is a file that belongs to a transaction.
 	//
@@ -2978,11 +2980,11 @@ type CreateBudgetRequest struct {
 // CreateBudgetRequestPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
 type CreateBudgetRequestPeriod string
 
-// CreateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_CREATED","message":"Budget created"}
+// CreateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_CREATED","message":"Budget created"}
 type CreateBudgetResult struct {
 	// Budget Budget is a limit on spending, which is renewed in every window of its period.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -3030,7 +3032,7 @@ type CreateCategoryResult struct {
 // CreateCategoryResultCode The result of the operation, for programs.
 type CreateCategoryResultCode string
 
-// CreateImportRequest defines model for CreateImportRequest.
+// CreateImportRequest Example: {"file":"Date,Payee,Amount,Currency\n2026-04-02,Bakery,-3.50,EUR\n2026-04-03,Employer,900.00,EUR\n","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type CreateImportRequest struct {
 	// File The file.
 	File *openapi_types.File `json:"file,omitempty"`
@@ -3048,12 +3050,14 @@ type CreateImportRequest struct {
 	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
-// CreateImportResult defines model for CreateImportResult.
+// CreateImportResult Example: {"code":"IMPORT_CREATED","import":{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":0,"duplicate":0,"invalid":0,"matched":0,"ready":2,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"preview","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]},"message":"Import created","rows":[{"account":"","amount":-3.5,"cells":["2026-04-02","Bakery","-3.50","EUR"],"currency":"EUR","date":"2026-04-02","description":"","externalId":"hash:T70UimrbY4pJk5HLSy84ow:0","line":2,"n":2,"payee":"Bakery","status":"ready"},{"account":"","amount":900,"cells":["2026-04-03","Employer","900.00","EUR"],"currency":"EUR","date":"2026-04-03","description":"","externalId":"hash:NQPXZ2esuOXMFDVIeNn6Dw:0","line":3,"n":3,"payee":"Employer","status":"ready"}]}
 type CreateImportResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateImportResultCode `json:"code"`
 
 	// Import Import is an imported file.
+	//
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -3325,7 +3329,7 @@ type CreateWebhookRequest struct {
 	Url string `json:"url"`
 }
 
-// CreateWebhookResult Example: {"code":"WEBHOOK_CREATED","message":"Webhook created","secret":"whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":true,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// CreateWebhookResult Example: {"code":"WEBHOOK_CREATED","message":"Webhook created","secret":"whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":true,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type CreateWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateWebhookResultCode `json:"code"`
@@ -3338,7 +3342,7 @@ type CreateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -3377,7 +3381,7 @@ type DeleteAttachmentResult struct {
 // DeleteAttachmentResultCode The result of the operation, for programs.
 type DeleteAttachmentResultCode string
 
-// DeleteBudgetResult Example: {"code":"BUDGET_DELETED","id":"0199f0c5-0000-7000-8000-000000000022","message":"Budget deleted"}
+// DeleteBudgetResult Example: {"code":"BUDGET_DELETED","id":"0199f0c5-0000-7000-8000-000000000024","message":"Budget deleted"}
 type DeleteBudgetResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteBudgetResultCode `json:"code"`
@@ -3407,7 +3411,7 @@ type DeleteCategoryResult struct {
 // DeleteCategoryResultCode The result of the operation, for programs.
 type DeleteCategoryResultCode string
 
-// DeleteImportProfileResult defines model for DeleteImportProfileResult.
+// DeleteImportProfileResult Example: {"code":"IMPORT_PROFILE_DELETED","id":"0199f0c5-0000-7000-8000-000000000023","message":"Import profile deleted"}
 type DeleteImportProfileResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteImportProfileResultCode `json:"code"`
@@ -3422,7 +3426,7 @@ type DeleteImportProfileResult struct {
 // DeleteImportProfileResultCode The result of the operation, for programs.
 type DeleteImportProfileResultCode string
 
-// DeleteImportResult defines model for DeleteImportResult.
+// DeleteImportResult Example: {"code":"IMPORT_DELETED","id":"0199f0c5-0000-7000-8000-000000000022","message":"Import deleted"}
 type DeleteImportResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteImportResultCode `json:"code"`
@@ -3437,7 +3441,7 @@ type DeleteImportResult struct {
 // DeleteImportResultCode The result of the operation, for programs.
 type DeleteImportResultCode string
 
-// DeleteNotificationResult Example: {"code":"NOTIFICATION_DELETED","id":"0199f0c5-0000-7000-8000-000000000024","message":"Notification deleted"}
+// DeleteNotificationResult Example: {"code":"NOTIFICATION_DELETED","id":"0199f0c5-0000-7000-8000-000000000026","message":"Notification deleted"}
 type DeleteNotificationResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteNotificationResultCode `json:"code"`
@@ -3452,7 +3456,7 @@ type DeleteNotificationResult struct {
 // DeleteNotificationResultCode The result of the operation, for programs.
 type DeleteNotificationResultCode string
 
-// DeleteTagResult defines model for DeleteTagResult.
+// DeleteTagResult Example: {"code":"TAG_DELETED","message":"Tag deleted","name":"Rome"}
 type DeleteTagResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteTagResultCode `json:"code"`
@@ -3512,7 +3516,7 @@ type DeleteWalletResult struct {
 // DeleteWalletResultCode The result of the operation, for programs.
 type DeleteWalletResultCode string
 
-// DeleteWebhookResult Example: {"code":"WEBHOOK_DELETED","id":"0199f0c5-0000-7000-8000-000000000030","message":"Webhook deleted"}
+// DeleteWebhookResult Example: {"code":"WEBHOOK_DELETED","id":"0199f0c5-0000-7000-8000-000000000032","message":"Webhook deleted"}
 type DeleteWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteWebhookResultCode `json:"code"`
@@ -3553,7 +3557,7 @@ type Error struct {
 
 // Event Event is a CloudEvent 1.0. In JSON its fields have the names of CloudEvents' JSON format.
 //
-// Example: {"data":{"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000028","name":"Travel","updatedAt":"2026-11-20T10:15:00.000Z"},"ownerId":"0199f0c5-0000-7000-8000-000000000023"},"datacontenttype":"application/json","id":"0199f0c5-0000-7000-8000-000000000029","source":"/coffer/ledger","specversion":"1.0","subject":"0199f0c5-0000-7000-8000-000000000023","time":"2026-11-20T10:15:00.000Z","type":"ledger.v1.category.created"}
+// Example: {"data":{"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000030","name":"Travel","updatedAt":"2026-11-20T10:15:00.000Z"},"ownerId":"0199f0c5-0000-7000-8000-000000000025"},"datacontenttype":"application/json","id":"0199f0c5-0000-7000-8000-000000000031","source":"/coffer/ledger","specversion":"1.0","subject":"0199f0c5-0000-7000-8000-000000000025","time":"2026-11-20T10:15:00.000Z","type":"ledger.v1.category.created"}
 type Event struct {
 	// Data The content of the event. Its type is the message of that name in events.proto.
 	Data *map[string]interface{} `json:"data,omitempty"`
@@ -3632,11 +3636,11 @@ type FollowedTag struct {
 	Name string `json:"name"`
 }
 
-// GetBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_FETCHED","message":"Budget fetched"}
+// GetBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_FETCHED","message":"Budget fetched"}
 type GetBudgetResult struct {
 	// Budget Budget is a limit on spending, which is renewed in every window of its period.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -3666,12 +3670,14 @@ type GetCategoryResult struct {
 // GetCategoryResultCode The result of the operation, for programs.
 type GetCategoryResultCode string
 
-// GetImportResult defines model for GetImportResult.
+// GetImportResult Example: {"code":"IMPORT_FETCHED","import":{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]},"message":"Import fetched"}
 type GetImportResult struct {
 	// Code The result of the operation, for programs.
 	Code GetImportResultCode `json:"code"`
 
 	// Import Import is an imported file.
+	//
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -3806,7 +3812,7 @@ type GetWalletResult struct {
 // GetWalletResultCode The result of the operation, for programs.
 type GetWalletResultCode string
 
-// GetWebhookResult Example: {"code":"WEBHOOK_FETCHED","message":"Webhook fetched","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// GetWebhookResult Example: {"code":"WEBHOOK_FETCHED","message":"Webhook fetched","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type GetWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code GetWebhookResultCode `json:"code"`
@@ -3816,7 +3822,7 @@ type GetWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -3824,6 +3830,8 @@ type GetWebhookResult struct {
 type GetWebhookResultCode string
 
 // Import Import is an imported file.
+//
+// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 type Import struct {
 	// Accounts The accounts named in the file, at least one.
 	Accounts []ImportAccount `json:"accounts"`
@@ -3884,6 +3892,8 @@ type ImportFormat string
 type ImportStatus string
 
 // ImportAccount ImportAccount is an account that a file names.
+//
+// Example: {"count":2,"create":false,"key":"","name":""}
 type ImportAccount struct {
 	// ClosingBalance The balance that the file states, in the major unit.
 	ClosingBalance *json.Number `json:"closingBalance,omitempty"`
@@ -3932,6 +3942,8 @@ type ImportCategory struct {
 }
 
 // ImportColumn ImportColumn assigns a field to a column.
+//
+// Example: {"field":"date","index":0}
 type ImportColumn struct {
 	// Field date, amount, debit, credit, type, currency, payee, description, notes, category, tags, account, externalId or ignore.
 	Field string `json:"field"`
@@ -3941,6 +3953,8 @@ type ImportColumn struct {
 }
 
 // ImportCounts ImportCounts are the numbers of rows by status.
+//
+// Example: {"booked":0,"duplicate":0,"invalid":0,"matched":0,"ready":2,"skipped":0,"total":2,"undone":0}
 type ImportCounts struct {
 	// Booked Rows that the commit has created transactions from.
 	Booked int32 `json:"booked"`
@@ -3968,6 +3982,8 @@ type ImportCounts struct {
 }
 
 // ImportDefaults ImportDefaults are used where a row has no value of its own.
+//
+// Example: {"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type ImportDefaults struct {
 	// Currency ISO 4217 code of rows without a currency. Without it, they have the wallet's.
 	Currency *string `json:"currency,omitempty"`
@@ -3983,6 +3999,8 @@ type ImportDefaults struct {
 }
 
 // ImportMapping ImportMapping says how to read the cells of a file.
+//
+// Example: {"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0}
 type ImportMapping struct {
 	// AmountMode signed: one column with a sign. debitCredit: one of two columns. typeColumn: another column decides the sign.
 	AmountMode ImportMappingAmountMode `json:"amountMode"`
@@ -4028,6 +4046,8 @@ type ImportMappingAmountMode string
 type ImportMappingFormat string
 
 // ImportProfile ImportProfile is a saved CSV mapping.
+//
+// Example: {"heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"updatedAt":"2026-11-20T10:15:00.000Z"}
 type ImportProfile struct {
 	// Heading Cells of the heading.
 	Heading []string `json:"heading"`
@@ -4043,6 +4063,8 @@ type ImportProfile struct {
 }
 
 // ImportRow ImportRow is a row of an import.
+//
+// Example: {"account":"","amount":-3.5,"categoryFrom":"default","categoryId":"0199f0c5-0000-7000-8000-000000000004","cells":["2026-04-02","Bakery","-3.50","EUR"],"currency":"EUR","date":"2026-04-02","description":"Bread","externalId":"hash:T70UimrbY4pJk5HLSy84ow:0","line":2,"n":2,"payee":"Bakery","status":"ready"}
 type ImportRow struct {
 	// Account Key of the account in the import.
 	Account string `json:"account"`
@@ -4075,7 +4097,7 @@ type ImportRow struct {
 	DuplicateOf *string `json:"duplicateOf,omitempty"`
 
 	// ExternalId The id of the row by which a later import recognizes it.
-	ExternalId *openapi_types.UUID `json:"externalId,omitempty"`
+	ExternalId *string `json:"externalId,omitempty"`
 
 	// Line Line in the file, from 1; 0 in formats without lines.
 	Line int32 `json:"line"`
@@ -4112,6 +4134,8 @@ type ImportRow struct {
 type ImportRowStatus string
 
 // ImportRowChange ImportRowChange changes a row of an import in preview.
+//
+// Example: {"description":"Bread","n":2}
 type ImportRowChange struct {
 	// Action book: create a transaction in spite of a duplicate. skip: create none. match:<transaction id>: add the external id to this transaction. auto: decide by the duplicates.
 	Action *string `json:"action,omitempty"`
@@ -4146,7 +4170,7 @@ type ImportSplit struct {
 
 // Invitation Invitation is a pending membership, as the invited user sees it.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000022","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000024","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
 type Invitation struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -4180,6 +4204,8 @@ type Invitation struct {
 type InvitationRole string
 
 // Job Job is the progress of a long operation.
+//
+// Example: {"done":2,"status":"done","total":2}
 type Job struct {
 	// Done Number of processed items.
 	Done int64 `json:"done"`
@@ -4261,7 +4287,7 @@ type ListAttachmentsResult struct {
 // ListAttachmentsResultCode The result of the operation, for programs.
 type ListAttachmentsResultCode string
 
-// ListAuditResult Example: {"code":"AUDIT_FETCHED","entries":[{"at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000025","outcome":"success","sharing":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"},"type":"invitation_sent"},{"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000026","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000027","type":"login_succeeded","userAgent":"Go-http-client/1.1"}],"message":"Security events fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
+// ListAuditResult Example: {"code":"AUDIT_FETCHED","entries":[{"at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000027","outcome":"success","sharing":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"},"type":"invitation_sent"},{"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000028","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000029","type":"login_succeeded","userAgent":"Go-http-client/1.1"}],"message":"Security events fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
 type ListAuditResult struct {
 	// Code The result of the operation, for programs.
 	Code ListAuditResultCode `json:"code"`
@@ -4281,7 +4307,7 @@ type ListAuditResult struct {
 // ListAuditResultCode The result of the operation, for programs.
 type ListAuditResultCode string
 
-// ListBudgetsResult Example: {"budgets":[{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"code":"BUDGETS_FETCHED","message":"Budgets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListBudgetsResult Example: {"budgets":[{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"code":"BUDGETS_FETCHED","message":"Budgets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListBudgetsResult struct {
 	// Budgets Budgets of the page.
 	Budgets []ListedBudget `json:"budgets"`
@@ -4346,7 +4372,7 @@ type ListChangesResult struct {
 // ListChangesResultCode The result of the operation, for programs.
 type ListChangesResultCode string
 
-// ListImportProfilesResult defines model for ListImportProfilesResult.
+// ListImportProfilesResult Example: {"code":"IMPORT_PROFILES_FETCHED","message":"Import profiles fetched","profiles":[{"heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type ListImportProfilesResult struct {
 	// Code The result of the operation, for programs.
 	Code ListImportProfilesResultCode `json:"code"`
@@ -4361,7 +4387,7 @@ type ListImportProfilesResult struct {
 // ListImportProfilesResultCode The result of the operation, for programs.
 type ListImportProfilesResultCode string
 
-// ListImportRowsResult defines model for ListImportRowsResult.
+// ListImportRowsResult Example: {"code":"IMPORT_ROWS_FETCHED","message":"Import rows fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"rows":[{"account":"","amount":-3.5,"categoryFrom":"default","categoryId":"0199f0c5-0000-7000-8000-000000000004","cells":["2026-04-02","Bakery","-3.50","EUR"],"currency":"EUR","date":"2026-04-02","description":"Bread","externalId":"hash:T70UimrbY4pJk5HLSy84ow:0","line":2,"n":2,"payee":"Bakery","status":"ready"},{"account":"","amount":900,"categoryFrom":"default","categoryId":"0199f0c5-0000-7000-8000-000000000004","cells":["2026-04-03","Employer","900.00","EUR"],"currency":"EUR","date":"2026-04-03","description":"","externalId":"hash:NQPXZ2esuOXMFDVIeNn6Dw:0","line":3,"n":3,"payee":"Employer","status":"ready"}]}
 type ListImportRowsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListImportRowsResultCode `json:"code"`
@@ -4379,7 +4405,7 @@ type ListImportRowsResult struct {
 // ListImportRowsResultCode The result of the operation, for programs.
 type ListImportRowsResultCode string
 
-// ListImportsResult defines model for ListImportsResult.
+// ListImportsResult Example: {"code":"IMPORTS_FETCHED","imports":[{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":0,"duplicate":0,"invalid":0,"matched":0,"ready":2,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"preview","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}],"message":"Imports fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListImportsResult struct {
 	// Code The result of the operation, for programs.
 	Code    ListImportsResultCode `json:"code"`
@@ -4397,7 +4423,7 @@ type ListImportsResult struct {
 // ListImportsResultCode The result of the operation, for programs.
 type ListImportsResultCode string
 
-// ListInvitationsResult Example: {"code":"INVITATIONS_FETCHED","invitations":[{"budgetId":"0199f0c5-0000-7000-8000-000000000022","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}],"message":"Invitations fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListInvitationsResult Example: {"code":"INVITATIONS_FETCHED","invitations":[{"budgetId":"0199f0c5-0000-7000-8000-000000000024","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}],"message":"Invitations fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListInvitationsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListInvitationsResultCode `json:"code"`
@@ -4417,7 +4443,7 @@ type ListInvitationsResult struct {
 // ListInvitationsResultCode The result of the operation, for programs.
 type ListInvitationsResultCode string
 
-// ListMembersResult Example: {"code":"BUDGET_MEMBERS_FETCHED","members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"message":"Budget members fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListMembersResult Example: {"code":"BUDGET_MEMBERS_FETCHED","members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"message":"Budget members fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListMembersResult struct {
 	// Code The result of the operation, for programs.
 	Code ListMembersResultCode `json:"code"`
@@ -4437,7 +4463,7 @@ type ListMembersResult struct {
 // ListMembersResultCode The result of the operation, for programs.
 type ListMembersResultCode string
 
-// ListNotificationsResult Example: {"code":"NOTIFICATIONS_FETCHED","message":"Notifications fetched","notifications":[{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000024","read":false,"type":"budget.v1.invitation.sent"}],"pagination":{"hasMore":false,"limit":50,"nextCursor":""},"unreadCount":1}
+// ListNotificationsResult Example: {"code":"NOTIFICATIONS_FETCHED","message":"Notifications fetched","notifications":[{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000026","read":false,"type":"budget.v1.invitation.sent"}],"pagination":{"hasMore":false,"limit":50,"nextCursor":""},"unreadCount":1}
 type ListNotificationsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListNotificationsResultCode `json:"code"`
@@ -4460,7 +4486,7 @@ type ListNotificationsResult struct {
 // ListNotificationsResultCode The result of the operation, for programs.
 type ListNotificationsResultCode string
 
-// ListSessionsResult Example: {"code":"SESSIONS_FETCHED","message":"Sessions fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"sessions":[{"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000034","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"},{"createdAt":"2026-11-20T10:15:00.000Z","current":true,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000027","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}]}
+// ListSessionsResult Example: {"code":"SESSIONS_FETCHED","message":"Sessions fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"sessions":[{"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000036","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"},{"createdAt":"2026-11-20T10:15:00.000Z","current":true,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000029","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}]}
 type ListSessionsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListSessionsResultCode `json:"code"`
@@ -4480,7 +4506,7 @@ type ListSessionsResult struct {
 // ListSessionsResultCode The result of the operation, for programs.
 type ListSessionsResultCode string
 
-// ListTagsResult defines model for ListTagsResult.
+// ListTagsResult Example: {"code":"TAGS_FETCHED","message":"Tags fetched","tags":[{"name":"Trip","transactionCount":1}]}
 type ListTagsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListTagsResultCode `json:"code"`
@@ -4561,7 +4587,7 @@ type ListWalletsResult struct {
 // ListWalletsResultCode The result of the operation, for programs.
 type ListWalletsResultCode string
 
-// ListWebhookDeliveriesResult Example: {"code":"WEBHOOK_DELIVERIES_FETCHED","deliveries":[{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000030"}],"message":"Webhook deliveries fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListWebhookDeliveriesResult Example: {"code":"WEBHOOK_DELIVERIES_FETCHED","deliveries":[{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000033","id":"0199f0c5-0000-7000-8000-000000000034","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000032"}],"message":"Webhook deliveries fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListWebhookDeliveriesResult struct {
 	// Code The result of the operation, for programs.
 	Code ListWebhookDeliveriesResultCode `json:"code"`
@@ -4581,7 +4607,7 @@ type ListWebhookDeliveriesResult struct {
 // ListWebhookDeliveriesResultCode The result of the operation, for programs.
 type ListWebhookDeliveriesResultCode string
 
-// ListWebhooksResult Example: {"code":"WEBHOOKS_FETCHED","message":"Webhooks fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"webhooks":[{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}]}
+// ListWebhooksResult Example: {"code":"WEBHOOKS_FETCHED","message":"Webhooks fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"webhooks":[{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}]}
 type ListWebhooksResult struct {
 	// Code The result of the operation, for programs.
 	Code ListWebhooksResultCode `json:"code"`
@@ -4603,7 +4629,7 @@ type ListWebhooksResultCode string
 
 // ListedBudget ListedBudget is a budget in a list, with the names and field numbers of Budget. If the user's invitation is pending, it has only the contents of the invitation: id, name, ownerId, role and membershipStatus. All other fields are absent then.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type ListedBudget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
@@ -4759,7 +4785,7 @@ type MatchTransferResultCode string
 
 // Member Member is a user invited to a budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 type Member struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -4820,7 +4846,7 @@ type MonthTotals struct {
 
 // Notification Notification is a stored event that the user should not miss.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000024","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000026","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 type Notification struct {
 	// CreatedAt Time of the event; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -4871,7 +4897,7 @@ type Pagination struct {
 
 // Progress Progress is the spending of a budget in one window.
 //
-// Example: {"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":5,"remaining":332.5,"spent":17.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"}
+// Example: {"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"}
 type Progress struct {
 	// OtherCurrencies Spending of the window in other currencies than the budget's, not converted.
 	OtherCurrencies []OtherCurrency `json:"otherCurrencies"`
@@ -5086,14 +5112,14 @@ type RecognizedFields struct {
 // RedeliverWebhookEventRequest defines model for RedeliverWebhookEventRequest.
 type RedeliverWebhookEventRequest = map[string]interface{}
 
-// RedeliverWebhookEventResult Example: {"code":"WEBHOOK_REDELIVERY_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000033","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000030"},"message":"Webhook redelivery created"}
+// RedeliverWebhookEventResult Example: {"code":"WEBHOOK_REDELIVERY_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000033","id":"0199f0c5-0000-7000-8000-000000000035","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000032"},"message":"Webhook redelivery created"}
 type RedeliverWebhookEventResult struct {
 	// Code The result of the operation, for programs.
 	Code RedeliverWebhookEventResultCode `json:"code"`
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000030"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000033","id":"0199f0c5-0000-7000-8000-000000000034","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000032"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -5173,7 +5199,7 @@ type RegisterResult struct {
 // RegisterResultCode The result of the operation, for programs.
 type RegisterResultCode string
 
-// RemoveMemberResult Example: {"code":"BUDGET_MEMBER_REMOVED","id":"0199f0c5-0000-7000-8000-000000000023","message":"Budget member removed"}
+// RemoveMemberResult Example: {"code":"BUDGET_MEMBER_REMOVED","id":"0199f0c5-0000-7000-8000-000000000025","message":"Budget member removed"}
 type RemoveMemberResult struct {
 	// Code The result of the operation, for programs.
 	Code RemoveMemberResultCode `json:"code"`
@@ -5212,14 +5238,14 @@ type RespondToInvitationRequestRole string
 // RespondToInvitationRequestStatus The invited user's response. A member who has accepted leaves the budget with rejected.
 type RespondToInvitationRequestStatus string
 
-// RespondToInvitationResult Example: {"code":"BUDGET_MEMBER_UPDATED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"},"message":"Budget member updated"}
+// RespondToInvitationResult Example: {"code":"BUDGET_MEMBER_UPDATED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"},"message":"Budget member updated"}
 type RespondToInvitationResult struct {
 	// Code The result of the operation, for programs.
 	Code RespondToInvitationResultCode `json:"code"`
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -5229,7 +5255,7 @@ type RespondToInvitationResult struct {
 // RespondToInvitationResultCode The result of the operation, for programs.
 type RespondToInvitationResultCode string
 
-// RevokeSessionResult Example: {"code":"SESSION_REVOKED","id":"0199f0c5-0000-7000-8000-000000000034","message":"Session revoked"}
+// RevokeSessionResult Example: {"code":"SESSION_REVOKED","id":"0199f0c5-0000-7000-8000-000000000036","message":"Session revoked"}
 type RevokeSessionResult struct {
 	// Code The result of the operation, for programs.
 	Code RevokeSessionResultCode `json:"code"`
@@ -5267,7 +5293,7 @@ type RotateWebhookSecretResultCode string
 
 // Session Session is a sign-in of a user on a device.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000034","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000036","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -5335,14 +5361,14 @@ type ShareBudgetRequest struct {
 // ShareBudgetRequestRole A viewer reads the budget. An editor may also change it. Default viewer.
 type ShareBudgetRequestRole string
 
-// ShareBudgetResult Example: {"code":"BUDGET_SHARED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","role":"editor","sharePercent":50,"status":"pending"},"message":"Budget shared"}
+// ShareBudgetResult Example: {"code":"BUDGET_SHARED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","role":"editor","sharePercent":50,"status":"pending"},"message":"Budget shared"}
 type ShareBudgetResult struct {
 	// Code The result of the operation, for programs.
 	Code ShareBudgetResultCode `json:"code"`
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000022","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000023","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000023","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -5415,6 +5441,8 @@ type Summary struct {
 }
 
 // Tag Tag is a label of transactions.
+//
+// Example: {"color":"#B5651D","name":"Rome","transactionCount":1}
 type Tag struct {
 	// Color #RRGGBB. Absent if there is none.
 	Color *string `json:"color,omitempty"`
@@ -5429,14 +5457,14 @@ type Tag struct {
 // TestWebhookRequest defines model for TestWebhookRequest.
 type TestWebhookRequest = map[string]interface{}
 
-// TestWebhookResult Example: {"code":"WEBHOOK_TEST_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000030"},"message":"Webhook test created"}
+// TestWebhookResult Example: {"code":"WEBHOOK_TEST_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000033","id":"0199f0c5-0000-7000-8000-000000000034","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000032"},"message":"Webhook test created"}
 type TestWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code TestWebhookResultCode `json:"code"`
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000030"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000033","id":"0199f0c5-0000-7000-8000-000000000034","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000032"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -5663,18 +5691,20 @@ type TransferSuggestion struct {
 	OutTransaction *Transaction `json:"outTransaction,omitempty"`
 }
 
-// UndoImportRequest defines model for UndoImportRequest.
+// UndoImportRequest Example: {"force":true}
 type UndoImportRequest struct {
 	// Force Also delete transactions that were changed since.
 	Force *bool `json:"force,omitempty"`
 }
 
-// UndoImportResult defines model for UndoImportResult.
+// UndoImportResult Example: {"code":"IMPORT_UNDO_STARTED","import":{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":0,"status":"undoing","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"undoing","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]},"message":"Undo of the import started"}
 type UndoImportResult struct {
 	// Code The result of the operation, for programs.
 	Code UndoImportResultCode `json:"code"`
 
 	// Import Import is an imported file.
+	//
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -5741,11 +5771,11 @@ type UpdateBudgetRequest struct {
 // UpdateBudgetRequestPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
 type UpdateBudgetRequestPeriod string
 
-// UpdateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":350,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":350,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_UPDATED","message":"Budget updated"}
+// UpdateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":350,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":350,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_UPDATED","message":"Budget updated"}
 type UpdateBudgetResult struct {
 	// Budget Budget is a limit on spending, which is renewed in every window of its period.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000022","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -5793,7 +5823,7 @@ type UpdateCategoryResult struct {
 // UpdateCategoryResultCode The result of the operation, for programs.
 type UpdateCategoryResultCode string
 
-// UpdateImportRequest defines model for UpdateImportRequest.
+// UpdateImportRequest Example: {"defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
 type UpdateImportRequest struct {
 	// Accounts Assigns wallets to accounts: key, and walletId or create. Other accounts stay.
 	Accounts *[]ImportAccount `json:"accounts,omitempty"`
@@ -5808,12 +5838,14 @@ type UpdateImportRequest struct {
 	Mapping *ImportMapping `json:"mapping,omitempty"`
 }
 
-// UpdateImportResult defines model for UpdateImportResult.
+// UpdateImportResult Example: {"code":"IMPORT_UPDATED","import":{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":0,"duplicate":0,"invalid":0,"matched":0,"ready":2,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"preview","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]},"message":"Import updated"}
 type UpdateImportResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateImportResultCode `json:"code"`
 
 	// Import Import is an imported file.
+	//
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -5823,18 +5855,20 @@ type UpdateImportResult struct {
 // UpdateImportResultCode The result of the operation, for programs.
 type UpdateImportResultCode string
 
-// UpdateImportRowsRequest defines model for UpdateImportRowsRequest.
+// UpdateImportRowsRequest Example: {"rows":[{"description":"Bread","n":2}]}
 type UpdateImportRowsRequest struct {
 	// Rows 1 to 500.
 	Rows []ImportRowChange `json:"rows"`
 }
 
-// UpdateImportRowsResult defines model for UpdateImportRowsResult.
+// UpdateImportRowsResult Example: {"code":"IMPORT_ROWS_UPDATED","import":{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":0,"duplicate":0,"invalid":0,"matched":0,"ready":2,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"preview","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]},"message":"Import rows updated","rows":[{"account":"","amount":-3.5,"categoryFrom":"default","categoryId":"0199f0c5-0000-7000-8000-000000000004","cells":["2026-04-02","Bakery","-3.50","EUR"],"currency":"EUR","date":"2026-04-02","description":"Bread","externalId":"hash:T70UimrbY4pJk5HLSy84ow:0","line":2,"n":2,"payee":"Bakery","status":"ready"}]}
 type UpdateImportRowsResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateImportRowsResultCode `json:"code"`
 
 	// Import Import is an imported file.
+	//
+	// Example: {"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}
 	Import Import `json:"import"`
 
 	// Message The result of the operation, in English for users.
@@ -5882,7 +5916,7 @@ type UpdateNotificationRequest struct {
 	Read *bool `json:"read,omitempty"`
 }
 
-// UpdateNotificationResult Example: {"code":"NOTIFICATION_UPDATED","message":"Notification updated","notification":{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000024","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}}
+// UpdateNotificationResult Example: {"code":"NOTIFICATION_UPDATED","message":"Notification updated","notification":{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000026","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}}
 type UpdateNotificationResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateNotificationResultCode `json:"code"`
@@ -5892,7 +5926,7 @@ type UpdateNotificationResult struct {
 
 	// Notification Notification is a stored event that the user should not miss.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000022","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000023","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000024","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000026","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 	Notification Notification `json:"notification"`
 }
 
@@ -5961,7 +5995,7 @@ type UpdateSettingsResult struct {
 // UpdateSettingsResultCode The result of the operation, for programs.
 type UpdateSettingsResultCode string
 
-// UpdateTagRequest defines model for UpdateTagRequest.
+// UpdateTagRequest Example: {"color":"#B5651D","name":"Rome"}
 type UpdateTagRequest struct {
 	// Color #RRGGBB. null or an empty string removes it.
 	Color *string `json:"color,omitempty"`
@@ -5970,7 +6004,7 @@ type UpdateTagRequest struct {
 	Name *string `json:"name,omitempty"`
 }
 
-// UpdateTagResult defines model for UpdateTagResult.
+// UpdateTagResult Example: {"code":"TAG_UPDATED","message":"Tag updated","tag":{"color":"#B5651D","name":"Rome","transactionCount":1}}
 type UpdateTagResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateTagResultCode `json:"code"`
@@ -5979,6 +6013,8 @@ type UpdateTagResult struct {
 	Message string `json:"message"`
 
 	// Tag Tag is a label of transactions.
+	//
+	// Example: {"color":"#B5651D","name":"Rome","transactionCount":1}
 	Tag Tag `json:"tag"`
 }
 
@@ -6138,7 +6174,7 @@ type UpdateWebhookRequest struct {
 	Url *string `json:"url,omitempty"`
 }
 
-// UpdateWebhookResult Example: {"code":"WEBHOOK_UPDATED","message":"Webhook updated","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// UpdateWebhookResult Example: {"code":"WEBHOOK_UPDATED","message":"Webhook updated","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type UpdateWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateWebhookResultCode `json:"code"`
@@ -6148,7 +6184,7 @@ type UpdateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -6264,7 +6300,7 @@ type WarningCode string
 
 // Webhook Webhook is an address to which a user's events are sent.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000030","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 type Webhook struct {
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -6296,7 +6332,7 @@ type WebhookDisabledReason string
 
 // WebhookDelivery WebhookDelivery is the delivery of one event to one webhook.
 //
-// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000031","id":"0199f0c5-0000-7000-8000-000000000032","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000030"}
+// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000033","id":"0199f0c5-0000-7000-8000-000000000034","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000032"}
 type WebhookDelivery struct {
 	// Attempts Number of attempts.
 	Attempts int32 `json:"attempts"`

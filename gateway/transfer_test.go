@@ -148,7 +148,8 @@ func TestUploadRejectsMalformedForms(t *testing.T) {
 		"two files":           {[]part{file("file", "a", "x"), file("file", "a", "x")}, map[string]string{"file": "must be the last part"}, true},
 		"bad fields": {
 			[]part{text("count", "x"), text("format", "a"), text("format", "b")},
-			map[string]string{"count": "must be an integer", "format": "must be given only once", "file": "must be exactly one non-empty file"}, false,
+			map[string]string{"count": "must be an integer", "format": "must be given only once", "file": "must be exactly one non-empty file"},
+			false,
 		},
 		"a bad field and a file": {[]part{text("count", "x"), file("file", "a", "x")}, map[string]string{"count": "must be an integer"}, false},
 	} {

@@ -29,6 +29,8 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/grpc"
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
@@ -120,11 +122,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	go verifier.Run(ctx)
-	go pg.Sweep(ctx, log, func(ctx context.Context) error {
-		now := time.Now()
-		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, now), imports.Expire(ctx, db, now), sync.Sweep(ctx, db, now))
-	})
-	go pg.SweepEvery(ctx, attachments.ExpireInterval, log, func(ctx context.Context) error { return attachments.Expire(ctx, db, time.Now()) })
+	startSweeps(ctx, db, log)
 	go bus.Relay(ctx, db)
 	scrubber := &verify.Scrubber{DB: db, Log: log}
 	unmeasureScrubber, err := scrubber.Measure()
@@ -161,13 +159,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 
 	srv := rpc.NewServer(config.Config, verifier, log)
 	ledgerv1.RegisterLedgerServiceServer(srv, s)
-	ledgerv1.RegisterExportServiceServer(srv, export.New(book))
-	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: book})
-	ledgerv1.RegisterSyncServiceServer(srv, &sync.Server{Ledger: book, Cursors: cursors})
-	ledgerv1.RegisterTagServiceServer(srv, &tags.Server{Ledger: book})
-	ledgerv1.RegisterAttachmentServiceServer(srv, &attachments.Attachments{Ledger: book, Quota: config.AttachmentQuota})
-	ledgerv1.RegisterTransferServiceServer(srv, &transfers.Transfers{Ledger: book, Cursors: cursors, Reads: gates})
 	ledgerv1.RegisterImportServiceServer(srv, importing)
+	registerResources(srv, config, s.Accounts, gates)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error {
 		// Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
 		err := pg.Ping(ctx, db)
@@ -175,4 +168,23 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		srv.SetOptional(rpc.HealthNeuralReceipts, rpc.Serving(ctx, ocrConn, rpc.HealthNeural))
 		return err
 	})
+}
+
+// startSweeps starts the regular deletion of what has expired. It ends with ctx.
+func startSweeps(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) {
+	go pg.Sweep(ctx, log, func(ctx context.Context) error {
+		now := time.Now()
+		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, now), imports.Expire(ctx, db, now), sync.Sweep(ctx, db, now))
+	})
+	go pg.SweepEvery(ctx, attachments.ExpireInterval, log, func(ctx context.Context) error { return attachments.Expire(ctx, db, time.Now()) })
+}
+
+// registerResources registers the services of the resources that need the database only.
+func registerResources(srv grpc.ServiceRegistrar, config Config, a *accounts.Accounts, gates *reads.Gates) {
+	ledgerv1.RegisterExportServiceServer(srv, export.New(a.Ledger))
+	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: a.Ledger})
+	ledgerv1.RegisterSyncServiceServer(srv, &sync.Server{Ledger: a.Ledger, Cursors: a.Cursors})
+	ledgerv1.RegisterTagServiceServer(srv, &tags.Server{Ledger: a.Ledger})
+	ledgerv1.RegisterAttachmentServiceServer(srv, &attachments.Attachments{Ledger: a.Ledger, Quota: config.AttachmentQuota})
+	ledgerv1.RegisterTransferServiceServer(srv, &transfers.Transfers{Ledger: a.Ledger, Cursors: a.Cursors, Reads: gates})
 }

@@ -90,7 +90,8 @@ func (l *life) write(r *rapid.T) error {
 func (l *life) parts(r *rapid.T) []*ledgerv1.Split {
 	category := func() string { return rapid.SampledFrom(l.categories).Draw(r, "part's category").String() }
 	return []*ledgerv1.Split{
-		{CategoryId: category(), Amount: "12"}, {CategoryId: category(), Amount: rapid.SampledFrom([]string{"-3", "-3", "-4"}).Draw(r, "refund")},
+		{CategoryId: category(), Amount: "12"},
+		{CategoryId: category(), Amount: rapid.SampledFrom([]string{"-3", "-3", "-4"}).Draw(r, "refund")},
 		{CategoryId: category(), Amount: "1"},
 	}
 }

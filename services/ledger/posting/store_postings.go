@@ -54,35 +54,8 @@ const applyPostingsSQL = `balance AS (
 				transfer_count = m.transfer_count + EXCLUDED.transfer_count
 		)`
 
-// Insert inserts the transactions whose wallet and category belong to their owner, with splits, balances, totals, events
-// and idempotency records, in one statement, and returns their ids. events and records are parallel to ts, or empty. A transaction
-// whose key was used before is not inserted; of several with the same key, only the first one is. A category of a split that is
-// not the owner's violates transactions_category_fkey.
-//
-// The CTEs run in this order, because each reads the previous one:
-//
-//   - own: the rows whose wallet and category belong to their owner
-//   - claim: inserts the idempotency records, or replaces those older than 24 hours. The unique index decides between requests
-//   - accepted: the rows without a key, and those whose record was inserted
-//   - locked: shares the owners' locks
-//   - numbered: takes the next number of each owner (see takeSeq)
-//   - item: the accepted rows with their numbers, after the locks
-//   - part: the parts of the items that are split transactions
-//   - posting, balance, total, transfer, event, split: the effects of the items
-//
-// lockTimeout applies to each lock; 0 means no timeout. The statement takes the locks of the idempotency keys first,
-// then shares those of the owners (see ownerLock), then locks their rows, each in the order of their keys. Its snapshot is older than these locks:
-// a wallet or category that was deleted meanwhile violates a foreign key.
-//
-// Three details are easy to miss:
-//
-//   - own reads set_config, and everything else reads own, so the timeout is set before the first lock
-//   - accepted compares responses, because RETURNING cannot return the position of a row. Encryption with a random nonce makes
-//     each response unique
-//   - numbered counts the rows of locked, because PostgreSQL does not run a SELECT in a CTE that nothing reads
-func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []Transaction, events outbox.Rows, records []idem.Record) (map[uuid.UUID]bool, error) {
-	type row struct{ ID uuid.UUID }
-	written, err := pg.All[row](ctx, q, `
+// insertSQL is the statement of Insert, which describes it.
+const insertSQL = `
 		WITH own AS MATERIALIZED (
 			SELECT i.*
 			FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::uuid[], $6::text[], $7::bigint[], $8::bigint[],
@@ -111,7 +84,7 @@ func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []T
 			WHERE key_hash IS NULL OR response IN (SELECT response FROM claim)
 		), locked AS MATERIALIZED (
 			SELECT pg_advisory_xact_lock_shared(key)
-			FROM (SELECT DISTINCT `+ownerLock+` AS key FROM accepted ORDER BY key) AS o
+			FROM (SELECT DISTINCT ` + ownerLock + ` AS key FROM accepted ORDER BY key) AS o
 		), numbered AS (
 			INSERT INTO owners AS o (owner_id, seq)
 			SELECT DISTINCT owner_id, 1
@@ -137,7 +110,7 @@ func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []T
 			UNION ALL
 			SELECT owner_id, wallet_id, category_id, currency, month, amount_minor, 1
 			FROM part
-		), `+applyPostingsSQL+`, event AS (
+		), ` + applyPostingsSQL + `, event AS (
 			INSERT INTO outbox (id, user_id, subject, data, traceparent)
 			SELECT event_id, owner_id, subject, data, traceparent
 			FROM item
@@ -153,7 +126,37 @@ func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []T
 		SELECT id, owner_id, wallet_id, category_id, receipt_id, currency, amount_minor, amount_e4, description, date,
 			payee, notes, string_to_array(tags, ','), transfer_id, external_id, import_id, split_count, 1, created_at, created_at, seq
 		FROM item
-		RETURNING id`, insertArgs(lockTimeout, ts, events, records)...)
+		RETURNING id`
+
+// Insert inserts the transactions whose wallet and category belong to their owner, with splits, balances, totals, events
+// and idempotency records, in one statement, and returns their ids. events and records are parallel to ts, or empty. A transaction
+// whose key was used before is not inserted; of several with the same key, only the first one is. A category of a split that is
+// not the owner's violates transactions_category_fkey.
+//
+// The CTEs run in this order, because each reads the previous one:
+//
+//   - own: the rows whose wallet and category belong to their owner
+//   - claim: inserts the idempotency records, or replaces those older than 24 hours. The unique index decides between requests
+//   - accepted: the rows without a key, and those whose record was inserted
+//   - locked: shares the owners' locks
+//   - numbered: takes the next number of each owner (see takeSeq)
+//   - item: the accepted rows with their numbers, after the locks
+//   - part: the parts of the items that are split transactions
+//   - posting, balance, total, transfer, event, split: the effects of the items
+//
+// lockTimeout applies to each lock; 0 means no timeout. The statement takes the locks of the idempotency keys first,
+// then shares those of the owners (see ownerLock), then locks their rows, each in the order of their keys. Its snapshot is older than these locks:
+// a wallet or category that was deleted meanwhile violates a foreign key.
+//
+// Three details are easy to miss:
+//
+//   - own reads set_config, and everything else reads own, so the timeout is set before the first lock
+//   - accepted compares responses, because RETURNING cannot return the position of a row. Encryption with a random nonce makes
+//     each response unique
+//   - numbered counts the rows of locked, because PostgreSQL does not run a SELECT in a CTE that nothing reads
+func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []Transaction, events outbox.Rows, records []idem.Record) (map[uuid.UUID]bool, error) {
+	type row struct{ ID uuid.UUID }
+	written, err := pg.All[row](ctx, q, insertSQL, insertArgs(lockTimeout, ts, events, records)...)
 	if err != nil {
 		return nil, fmt.Errorf("inserting %d transactions: %w", len(ts), err)
 	}

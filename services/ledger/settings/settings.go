@@ -10,7 +10,6 @@ import (
 	"regexp"
 	"slices"
 	"time"
-
 	// The image of the service has no time zone database.
 	_ "time/tzdata"
 

@@ -73,8 +73,12 @@ func (c changes) checkLeg(t posting.Transaction) error {
 		name string
 		set  bool
 	}{
-		{"amount", c.amount != nil}, {"currency", c.currency != nil}, {"walletId", c.wallet != nil},
-		{"categoryId", c.category != nil}, {"type", c.kind != nil}, {"splits", c.splits != nil},
+		{"amount", c.amount != nil},
+		{"currency", c.currency != nil},
+		{"walletId", c.wallet != nil},
+		{"categoryId", c.category != nil},
+		{"type", c.kind != nil},
+		{"splits", c.splits != nil},
 	} {
 		if f.set {
 			fields = append(fields, apierr.Field{Name: f.name, Message: "must be changed in the transfer"})

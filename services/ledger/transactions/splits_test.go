@@ -28,7 +28,8 @@ func TestCreateTransactionSplits(t *testing.T) {
 	p := newPerson(t.Context(), t, s)
 	fun := p.MakeCategory(p.Ctx, t, "Fun").String()
 	parts := []*ledgerv1.Split{
-		{CategoryId: p.Category.String(), Amount: "12.00", Description: "Food"}, {CategoryId: fun, Amount: "0.50"},
+		{CategoryId: p.Category.String(), Amount: "12.00", Description: "Food"},
+		{CategoryId: fun, Amount: "0.50"},
 		{CategoryId: fun, Amount: "-2.50", Description: "Deposit"},
 	}
 	created := p.Create(t, p.splits("10", parts...))

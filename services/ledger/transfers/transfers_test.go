@@ -93,25 +93,43 @@ func TestCreateTransferRejects(t *testing.T) {
 		reason string
 		fields []string
 	}{
-		"nothing": {func(r *req) { proto.Reset(r) }, codes.InvalidArgument, "VALIDATION_ERROR",
-			[]string{"fromWalletId", "toWalletId", "amount", "date"}},
-		"another amount in one currency": {func(r *req) { r.ToAmount = new("9.99") }, codes.InvalidArgument,
-			"TRANSFER_AMOUNT_MISMATCH", []string{"toAmount"}},
-		"no second amount between currencies": {func(r *req) { r.ToWalletId = p.yen.String() }, codes.InvalidArgument,
-			"VALIDATION_ERROR", []string{"toAmount"}},
-		"one wallet": {func(r *req) { r.ToWalletId = r.GetFromWalletId() }, codes.InvalidArgument, "TRANSFER_SAME_WALLET",
-			[]string{"toWalletId"}},
-		"malformed wallets": {func(r *req) { r.FromWalletId, r.ToWalletId = "x", "y" }, codes.InvalidArgument, "WALLET_NOT_FOUND",
-			[]string{"fromWalletId", "toWalletId"}},
-		"another user's wallets": {func(r *req) { r.FromWalletId, r.ToWalletId = stranger.Wallet.String(), stranger.bank.String() },
-			codes.NotFound, "WALLET_NOT_FOUND", []string{"fromWalletId", "toWalletId"}},
+		"nothing": {
+			func(r *req) { proto.Reset(r) }, codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"fromWalletId", "toWalletId", "amount", "date"},
+		},
+		"another amount in one currency": {
+			func(r *req) { r.ToAmount = new("9.99") }, codes.InvalidArgument,
+			"TRANSFER_AMOUNT_MISMATCH",
+			[]string{"toAmount"},
+		},
+		"no second amount between currencies": {
+			func(r *req) { r.ToWalletId = p.yen.String() }, codes.InvalidArgument,
+			"VALIDATION_ERROR",
+			[]string{"toAmount"},
+		},
+		"one wallet": {
+			func(r *req) { r.ToWalletId = r.GetFromWalletId() }, codes.InvalidArgument, "TRANSFER_SAME_WALLET",
+			[]string{"toWalletId"},
+		},
+		"malformed wallets": {
+			func(r *req) { r.FromWalletId, r.ToWalletId = "x", "y" }, codes.InvalidArgument, "WALLET_NOT_FOUND",
+			[]string{"fromWalletId", "toWalletId"},
+		},
+		"another user's wallets": {
+			func(r *req) { r.FromWalletId, r.ToWalletId = stranger.Wallet.String(), stranger.bank.String() },
+			codes.NotFound, "WALLET_NOT_FOUND",
+			[]string{"fromWalletId", "toWalletId"},
+		},
 		"too many decimals":   {func(r *req) { r.Amount = "1.005" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
 		"a negative amount":   {func(r *req) { r.Amount = "-1" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
 		"zero":                {func(r *req) { r.Amount = "0" }, codes.InvalidArgument, "VALIDATION_ERROR", []string{"amount"}},
 		"an unknown currency": {func(r *req) { r.ToCurrency = new("XXX") }, codes.InvalidArgument, "UNSUPPORTED_CURRENCY", []string{"toCurrency"}},
 		"no date":             {func(r *req) { r.Date = "soon" }, codes.InvalidArgument, "INVALID_TRANSACTION_DATE", []string{"date"}},
-		"decimals of a yen": {func(r *req) { r.ToWalletId, r.ToAmount = p.yen.String(), new("10.5") }, codes.InvalidArgument,
-			"VALIDATION_ERROR", []string{"toAmount"}},
+		"decimals of a yen": {
+			func(r *req) { r.ToWalletId, r.ToAmount = p.yen.String(), new("10.5") }, codes.InvalidArgument,
+			"VALIDATION_ERROR",
+			[]string{"toAmount"},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			r := p.moves("10.00")
@@ -133,19 +151,26 @@ func TestUpdateTransfer(t *testing.T) {
 		change func(p person, r *req)
 		want   func(p person, t *ledgerv1.Transfer)
 	}{
-		"an amount alone changes both": {func(_ person, r *req) { r.Amount = new("7") },
-			func(_ person, t *ledgerv1.Transfer) { t.Amount, t.ToAmount = "7.00", "7.00" }},
-		"the wallets": {func(p person, r *req) { r.FromWalletId, r.ToWalletId = new(p.bank.String()), new(p.Wallet.String()) },
+		"an amount alone changes both": {
+			func(_ person, r *req) { r.Amount = new("7") },
+			func(_ person, t *ledgerv1.Transfer) { t.Amount, t.ToAmount = "7.00", "7.00" },
+		},
+		"the wallets": {
+			func(p person, r *req) { r.FromWalletId, r.ToWalletId = new(p.bank.String()), new(p.Wallet.String()) },
 			func(p person, t *ledgerv1.Transfer) {
 				t.FromWalletId, t.ToWalletId = p.bank.String(), p.Wallet.String()
-			}},
-		"another currency": {func(_ person, r *req) { r.ToCurrency, r.ToAmount = new("JPY"), new("1500") },
-			func(_ person, t *ledgerv1.Transfer) { t.ToCurrency, t.ToAmount, t.Rate = "JPY", "1500", "150" }},
+			},
+		},
+		"another currency": {
+			func(_ person, r *req) { r.ToCurrency, r.ToAmount = new("JPY"), new("1500") },
+			func(_ person, t *ledgerv1.Transfer) { t.ToCurrency, t.ToAmount, t.Rate = "JPY", "1500", "150" },
+		},
 		"description, notes and date": {
 			func(_ person, r *req) { r.Description, r.Notes, r.Date = new("rent"), new("flat"), new("2026-02-01") },
 			func(_ person, t *ledgerv1.Transfer) {
 				t.Description, t.Notes, t.Date = "rent", "flat", "2026-02-01T00:00:00.000Z"
-			}},
+			},
+		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -64,7 +64,8 @@ func importedPlaces(e interface {
 	GetCategoryIds() []string
 	GetFirstDate() string
 	GetLastDate() string
-}) []change {
+},
+) []change {
 	first, err := time.Parse(calendar.DateLayout, e.GetFirstDate())
 	last, lastErr := time.Parse(calendar.DateLayout, e.GetLastDate())
 	if err != nil || lastErr != nil {

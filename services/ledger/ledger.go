@@ -161,13 +161,16 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterLedgerServiceServer(srv, s)
 	ledgerv1.RegisterImportServiceServer(srv, importing)
 	registerResources(srv, config, s.Accounts, gates)
-	return srv.Serve(ctx, lis, func(ctx context.Context) error {
-		// Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
-		err := pg.Ping(ctx, db)
-		srv.SetOptional(rpc.HealthReceipts, rpc.Serving(ctx, ocrConn, ""))
-		srv.SetOptional(rpc.HealthNeuralReceipts, rpc.Serving(ctx, ocrConn, rpc.HealthNeural))
-		return err
-	})
+	return srv.Serve(ctx, lis, func(ctx context.Context) error { return checkHealth(ctx, srv, db, ocrConn) })
+}
+
+// checkHealth returns an error if PostgreSQL is unavailable, and reports to srv whether receipts can be recognized. Readiness does not
+// depend on ocr, so PostgreSQL has the first share of the time.
+func checkHealth(ctx context.Context, srv *rpc.Server, db *pgxpool.Pool, ocrConn *rpc.Conn) error {
+	err := pg.Ping(ctx, db)
+	srv.SetOptional(rpc.HealthReceipts, rpc.Serving(ctx, ocrConn, ""))
+	srv.SetOptional(rpc.HealthNeuralReceipts, rpc.Serving(ctx, ocrConn, rpc.HealthNeural))
+	return err
 }
 
 // startSweeps starts the regular deletion of what has expired. It ends with ctx.

@@ -77,6 +77,21 @@ type books struct {
 	whole bool
 }
 
+// wallet is a wallet of the owner.
+type wallet struct {
+	walletRow
+	// shown is the wallet as the API shows it.
+	shown *ledgerv1.Wallet
+}
+
+// category is a category of the owner.
+type category struct {
+	ID   uuid.UUID
+	Name string
+	// shown is the category as the API shows it.
+	shown *ledgerv1.Category
+}
+
 // entry is an exported transaction.
 type entry struct {
 	posting.Transaction
@@ -171,16 +186,16 @@ func write(ctx context.Context, q pg.Querier, f filter, to encoder) error {
 // selectBooks returns what an export contains beside the transactions.
 func selectBooks(ctx context.Context, q pg.Querier, f filter) (books, error) {
 	b := books{whole: f.from == nil && len(f.categories) == 0 && len(f.tags) == 0}
-	var err error
-	if b.wallets, err = selectWallets(ctx, q, f); err != nil {
+	rows, err := selectWallets(ctx, q, f)
+	if err != nil {
 		return books{}, err
 	}
 	shown, err := accounts.AllWallets(ctx, q, f.owner)
 	if err != nil {
 		return books{}, err
 	}
-	for i, w := range b.wallets {
-		b.wallets[i].shown = shown[w.ID]
+	for _, w := range rows {
+		b.wallets = append(b.wallets, wallet{walletRow: w, shown: shown[w.ID]})
 	}
 	all, err := accounts.AllCategories(ctx, q, f.owner)
 	if err != nil {

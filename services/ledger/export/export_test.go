@@ -96,7 +96,7 @@ func (s *server) table(ctx context.Context, t *testing.T, req *ledgerv1.ExportTr
 }
 
 // transfer stores both legs of a transfer.
-func (s *server) transfer(u fixture.User, t *testing.T, out, in posting.Transaction) {
+func (s *server) transfer(t *testing.T, u fixture.User, out, in posting.Transaction) {
 	t.Helper()
 	id := s.NewID()
 	out.TransferID, in.TransferID, out.Date, in.Date = &id, &id, fixture.Today, fixture.Today
@@ -117,7 +117,7 @@ func (s *server) detailed(t *testing.T, u fixture.User) {
 		{CategoryId: u.Category.String(), Amount: "11.00", Description: "Food"}, {CategoryId: fun.String(), Amount: "-1.00"},
 	}
 	u.Create(t, split)
-	s.transfer(u, t,
+	s.transfer(t, u,
 		posting.Transaction{WalletID: u.Wallet, Currency: "EUR", AmountMinor: -333, Description: "Exchange"},
 		posting.Transaction{WalletID: bank, Currency: "JPY", AmountMinor: 1000, Description: "Exchange"})
 }

@@ -37,26 +37,26 @@ func (e *hledgerEncoder) begin(b books) error {
 	taken := map[string]bool{}
 	for _, w := range b.wallets {
 		e.assets[w.ID] = "assets:" + unique(taken, accountName(w.Name))
-		fmt.Fprintf(e.out, "account %s\n", e.assets[w.ID])
+		e.printf("account %s\n", e.assets[w.ID])
 	}
 	taken = map[string]bool{}
 	for _, c := range b.categories {
 		e.names[c.ID] = unique(taken, accountName(c.Name))
-		fmt.Fprintf(e.out, "account expenses:%s\naccount income:%s\n", e.names[c.ID], e.names[c.ID])
+		e.printf("account expenses:%s\naccount income:%s\n", e.names[c.ID], e.names[c.ID])
 	}
-	fmt.Fprintf(e.out, "account %s\naccount %s\n", openingBalances, transferEquity)
+	e.printf("account %s\naccount %s\n", openingBalances, transferEquity)
 	for _, code := range slices.Sorted(maps.Keys(currencies(b))) {
 		sample := money.CurrencyOf(code).Format(1000 * pow10(money.CurrencyOf(code).Decimals()))
 		if !strings.Contains(sample, ".") {
 			sample += "."
 		}
-		fmt.Fprintf(e.out, "commodity %s %s\n", sample, code)
+		e.printf("commodity %s %s\n", sample, code)
 	}
 	for _, w := range b.wallets {
 		if w.InitialMinor == 0 || !b.whole || !w.Selected {
 			continue
 		}
-		fmt.Fprintf(e.out, "\n%s * Opening balance\n", w.Opened.UTC().Format(time.DateOnly))
+		e.printf("\n%s * Opening balance\n", w.Opened.UTC().Format(time.DateOnly))
 		e.posting(e.assets[w.ID], amountOf(w.InitialMinor, w.Currency), "")
 		e.posting(openingBalances, amountOf(-w.InitialMinor, w.Currency), "")
 	}
@@ -75,13 +75,13 @@ func (e *hledgerEncoder) add(t entry) error {
 		// Without an empty code, the parenthesis would begin one.
 		text = "() " + text
 	}
-	fmt.Fprintf(e.out, "\n%s * %s  ; id:%s", t.Date.UTC().Format(time.DateOnly), text, t.ID)
+	e.printf("\n%s * %s  ; id:%s", t.Date.UTC().Format(time.DateOnly), text, t.ID)
 	for _, tag := range t.TagNames {
-		fmt.Fprintf(e.out, ", tag:%s", line(tag))
+		e.printf(", tag:%s", line(tag))
 	}
-	_, _ = e.out.WriteString("\n")
+	e.printf("\n")
 	for note := range strings.Lines(t.Notes) {
-		fmt.Fprintf(e.out, "    ; %s\n", line(note))
+		e.printf("    ; %s\n", line(note))
 	}
 	switch {
 	case t.TransferID != nil:
@@ -99,6 +99,11 @@ func (e *hledgerEncoder) add(t entry) error {
 }
 
 func (e *hledgerEncoder) end() error { return e.out.Flush() }
+
+// printf writes formatted text to the buffer. It drops the error, because a bufio.Writer keeps the first one and Flush returns it.
+func (e *hledgerEncoder) printf(format string, args ...any) {
+	_, _ = fmt.Fprintf(e.out, format, args...)
+}
 
 // account returns the account of a category, by the sign of the transaction.
 func (e *hledgerEncoder) account(amount int64, category uuid.UUID) string {
@@ -133,11 +138,11 @@ func (e *hledgerEncoder) transfer(t entry) {
 
 // posting writes a posting. Its comment must not contain tags or dates, which hledger would read.
 func (e *hledgerEncoder) posting(account, amount, comment string) {
-	fmt.Fprintf(e.out, "    %s  %s", account, amount)
+	e.printf("    %s  %s", account, amount)
 	if comment != "" {
-		fmt.Fprintf(e.out, "  ; %s", strings.NewReplacer(":", "-", "[", "(", "]", ")").Replace(line(comment)))
+		e.printf("  ; %s", strings.NewReplacer(":", "-", "[", "(", "]", ")").Replace(line(comment)))
 	}
-	_, _ = e.out.WriteString("\n")
+	e.printf("\n")
 }
 
 // currencies returns the currencies of the wallets and their balances.

@@ -30,7 +30,9 @@ func ledgerOf(r *rapid.T) (books, []entry, map[uuid.UUID]map[string]int64) {
 	codes := []string{"EUR", "JPY", "KWD", "USD"}
 	start := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	for range 4 {
-		w := wallet{ID: uuid.New(), Name: hostile.Draw(r, "wallet"), Currency: rapid.SampledFrom(codes).Draw(r, "currency"), Opened: start, Selected: true}
+		w := wallet{walletRow: walletRow{
+			ID: uuid.New(), Name: hostile.Draw(r, "wallet"), Currency: rapid.SampledFrom(codes).Draw(r, "currency"), Opened: start, Selected: true,
+		}}
 		w.InitialMinor = rapid.Int64Range(-100_000, 100_000).Draw(r, "initial")
 		w.shown = &ledgerv1.Wallet{}
 		for _, code := range codes {
@@ -80,7 +82,10 @@ func TestHledgerAcceptsExports(t *testing.T) {
 	t.Parallel()
 	draw := rapid.Custom(func(r *rapid.T) func(*testing.T) {
 		b, entries, balances := ledgerOf(r)
-		return func(t *testing.T) { requireJournal(t, b, entries, balances) }
+		return func(t *testing.T) {
+			t.Helper()
+			requireJournal(t, b, entries, balances)
+		}
 	})
 	for seed := range 5 {
 		draw.Example(seed)(t)

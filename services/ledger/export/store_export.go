@@ -8,15 +8,14 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/pg"
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // pageSize is the number of transactions that a statement of an export reads.
 const pageSize = 2000
 
-// wallet is a row of wallets.
-type wallet struct {
+// walletRow is a row of wallets.
+type walletRow struct {
 	ID       uuid.UUID
 	Name     string
 	Currency string
@@ -26,16 +25,6 @@ type wallet struct {
 	Opened time.Time
 	// Selected is false if a filter excludes the wallet.
 	Selected bool
-	// shown is the wallet as the API shows it.
-	shown *ledgerv1.Wallet `db:"-"`
-}
-
-// category is a category of the owner.
-type category struct {
-	ID   uuid.UUID
-	Name string
-	// shown is the category as the API shows it.
-	shown *ledgerv1.Category
 }
 
 // tryLock locks the exports of an owner until the database transaction ends. It returns false if another export has the lock.
@@ -49,8 +38,8 @@ func tryLock(ctx context.Context, q pg.Querier, owner uuid.UUID) (bool, error) {
 }
 
 // selectWallets returns all wallets of the owner in the order of their creation.
-func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]wallet, error) {
-	wallets, err := pg.All[wallet](ctx, q, `
+func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]walletRow, error) {
+	wallets, err := pg.All[walletRow](ctx, q, `
 		SELECT w.id, w.name, w.currency, w.initial_minor, least(w.created_at, first.date) AS opened,
 			cardinality($2::uuid[]) = 0 OR w.id = ANY($2) AS selected
 		FROM wallets w

@@ -10,12 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
 
-	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/pg"
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/ledger/accounts"
-	"github.com/coffer-budget/coffer/services/ledger/posting"
-	"github.com/coffer-budget/coffer/services/ledger/settings"
 )
 
 // state is the owner's row of table owners. Its numbers are 0 for an owner who has written nothing.
@@ -61,58 +56,29 @@ func numberRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
 	return nil
 }
 
-// selectSettings returns the settings if they changed after a position.
-func selectSettings(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, _ int) ([]entry, error) {
+// selectSettingsSeq returns the number of the settings, as the only element, if it is at least from.
+func selectSettingsSeq(ctx context.Context, q pg.Querier, owner uuid.UUID, from int64) ([]int64, error) {
 	type row struct{ Seq int64 }
-	rows, err := pg.All[row](ctx, tx, `SELECT seq FROM settings WHERE owner_id = $1 AND seq >= $2`, owner, after.Seq)
+	rows, err := pg.All[row](ctx, q, `SELECT seq FROM settings WHERE owner_id = $1 AND seq >= $2`, owner, from)
 	if err != nil {
 		return nil, fmt.Errorf("selecting changed settings: %w", err)
 	}
-	if len(rows) == 0 {
-		return nil, nil
+	seqs := make([]int64, len(rows))
+	for i, r := range rows {
+		seqs[i] = r.Seq
 	}
-	at := position{Seq: rows[0].Seq, List: settingsList}
-	if at.compare(after) <= 0 {
-		return nil, nil
-	}
-	s, err := settings.Select(ctx, tx, owner)
-	return []entry{{position: at, message: s.Proto()}}, err
+	return seqs, nil
 }
 
-// selectWallets returns the wallets that changed after a position.
-func selectWallets(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
-	changed, err := accounts.ChangedWallets(ctx, tx, owner, after.in(walletList), limit)
-	entries := make([]entry, len(changed))
-	for i, c := range changed {
-		entries[i] = entry{position: position{Seq: c.Seq, List: walletList, ID: c.ID.String()}, message: c.Message}
-	}
-	return entries, err
+// tag is a row of tags.
+type tag struct {
+	Key, Name, Color string
+	Seq              int64
 }
 
-// selectCategories returns the categories that changed after a position.
-func selectCategories(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
-	changed, err := accounts.ChangedCategories(ctx, tx, owner, after.in(categoryList), limit)
-	entries := make([]entry, len(changed))
-	for i, c := range changed {
-		entries[i] = entry{position: position{Seq: c.Seq, List: categoryList, ID: c.ID.String()}, message: c.Message}
-	}
-	return entries, err
-}
-
-// selectTags returns the tags that changed after a position.
-func selectTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
-	type row struct {
-		Key, Name, Color string
-		Seq              int64
-	}
-	seq, key := after.Seq, ""
-	switch {
-	case after.List > tagList:
-		seq++
-	case after.List == tagList:
-		key = after.ID
-	}
-	rows, err := pg.All[row](ctx, tx, `
+// selectTags returns up to limit tags that follow a key among those with the number seq, or have a higher number.
+func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID, seq int64, key string, limit int) ([]tag, error) {
+	rows, err := pg.All[tag](ctx, q, `
 		SELECT key, name, color, seq
 		FROM tags
 		WHERE owner_id = $1 AND seq >= $2 AND (seq > $2 OR key > ($3 COLLATE "C"))
@@ -121,51 +87,21 @@ func selectTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position,
 	if err != nil {
 		return nil, fmt.Errorf("selecting changed tags: %w", err)
 	}
-	entries := make([]entry, len(rows))
-	for i, r := range rows {
-		entries[i] = entry{
-			position: position{Seq: r.Seq, List: tagList, ID: r.Key},
-			message:  &ledgerv1.FollowedTag{Key: r.Key, Name: r.Name, Color: r.Color},
-		}
-	}
-	return entries, nil
+	return rows, nil
 }
 
-// selectTransactions returns the transactions that changed after a position, with their splits and tags.
-func selectTransactions(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
-	ts, places, err := posting.ChangedTransactions(ctx, tx, owner, after.in(transactionList), limit)
-	if err != nil {
-		return nil, err
-	}
-	if err := posting.AddDetails(ctx, tx, owner, ts); err != nil {
-		return nil, err
-	}
-	entries := make([]entry, len(ts))
-	for i, t := range ts {
-		entries[i] = entry{
-			position: position{Seq: places[i].Seq, List: transactionList, ID: t.ID.String()}, message: t.Proto(), wallet: t.WalletID,
-		}
-	}
-	return entries, nil
+// tombstone is a row of tombstones.
+type tombstone struct {
+	Kind, ID string
+	// WalletID is the wallet of a transaction.
+	WalletID  *uuid.UUID `db:"wallet_id"`
+	Seq       int64
+	DeletedAt time.Time `db:"deleted_at"`
 }
 
-// selectTombstones returns the objects that were deleted after a position, and after the start of the copy.
-func selectTombstones(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
-	type row struct {
-		Kind, ID  string
-		WalletID  *uuid.UUID `db:"wallet_id"`
-		Seq       int64
-		DeletedAt time.Time `db:"deleted_at"`
-	}
-	var kind, id string
-	seq := after.Seq
-	switch {
-	case after.Seq < after.Start || after.List == complete:
-		seq = max(after.Seq, after.Start) + 1
-	case after.List == tombstoneList:
-		kind, id, _ = strings.Cut(after.ID, " ")
-	}
-	rows, err := pg.All[row](ctx, tx, `
+// selectTombstones returns up to limit tombstones that follow a kind and an id among those with the number seq, or have a higher number.
+func selectTombstones(ctx context.Context, q pg.Querier, owner uuid.UUID, seq int64, kind, id string, limit int) ([]tombstone, error) {
+	rows, err := pg.All[tombstone](ctx, q, `
 		SELECT kind, id, wallet_id, seq, deleted_at
 		FROM tombstones
 		WHERE owner_id = $1 AND seq >= $2 AND (seq > $2 OR (kind, id) > ($3 COLLATE "C", $4 COLLATE "C"))
@@ -174,17 +110,7 @@ func selectTombstones(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after pos
 	if err != nil {
 		return nil, fmt.Errorf("selecting deleted objects: %w", err)
 	}
-	entries := make([]entry, len(rows))
-	for i, r := range rows {
-		entries[i] = entry{
-			position: position{Seq: r.Seq, List: tombstoneList, ID: r.Kind + " " + r.ID},
-			message:  &ledgerv1.Tombstone{Kind: r.Kind, Id: r.ID, DeletedAt: calendar.FormatTime(r.DeletedAt)},
-		}
-		if r.WalletID != nil {
-			entries[i].wallet = *r.WalletID
-		}
-	}
-	return entries, nil
+	return rows, nil
 }
 
 // maxSwept is the number of tombstones whose owners a sweep locks together.

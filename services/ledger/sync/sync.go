@@ -224,7 +224,7 @@ func pageLength(entries []entry, limit int) int {
 func selectEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	var entries []entry
 	for _, read := range []func(context.Context, pgx.Tx, uuid.UUID, position, int) ([]entry, error){
-		selectSettings, selectWallets, selectCategories, selectTags, selectTransactions, selectTombstones,
+		settingsEntries, walletEntries, categoryEntries, tagEntries, transactionEntries, tombstoneEntries,
 	} {
 		more, err := read(ctx, tx, owner, after, limit)
 		if err != nil {

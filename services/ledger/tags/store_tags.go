@@ -3,13 +3,11 @@ package tags
 import (
 	"context"
 	"fmt"
-	"math"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/pg"
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -20,11 +18,6 @@ type tag struct {
 	Color     string
 	CreatedAt time.Time `db:"created_at"`
 	Count     int64
-}
-
-// proto returns t as the API shows it.
-func (t tag) proto() *ledgerv1.Tag {
-	return &ledgerv1.Tag{Name: t.Name, Color: t.Color, TransactionCount: int32(min(t.Count, math.MaxInt32))}
 }
 
 // selectTags returns the tags of an owner by name. The index transactions_tags finds the tagged transactions, which are counted once

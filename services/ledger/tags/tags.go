@@ -10,6 +10,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"regexp"
 
 	"github.com/google/uuid"
@@ -189,4 +190,9 @@ func lockTag(ctx context.Context, tx pgx.Tx, owner uuid.UUID, name string) (tag,
 		return tag{}, errTagNotFound
 	}
 	return t, err
+}
+
+// proto returns t as the API shows it.
+func (t tag) proto() *ledgerv1.Tag {
+	return &ledgerv1.Tag{Name: t.Name, Color: t.Color, TransactionCount: int32(min(t.Count, math.MaxInt32))}
 }

@@ -124,10 +124,10 @@ func TestTagErrors(t *testing.T) {
 	p := setup(t)
 	p.tagged(t, "a", "b")
 	stranger := p.NewUser(t.Context(), t)
-	_, err := p.Service.DB.Exec(t.Context(), `
+	_, err := p.DB.Exec(t.Context(), `
 		INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'many', 'Many', now())`, p.ID)
 	require.NoError(t, err)
-	_, err = p.Service.DB.Exec(t.Context(), `
+	_, err = p.DB.Exec(t.Context(), `
 		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, version, created_at, updated_at, tags)
 		SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -1, -100, '', now(), 1, now(), now(), '{many}' FROM generate_series(1, $4)`,
 		p.ID, p.Wallet, p.Category, maxChanged+1)

@@ -180,8 +180,11 @@ func TestCreateAttachmentDuringRestart(t *testing.T) {
 	require.NoError(t, err)
 	_, err = part.Write([]byte(smallPDF + strings.Repeat("x", 2<<20)))
 	require.NoError(t, err)
-	require.NoError(t, own.Halt("ledger"))
-	_ = read.CloseWithError(io.ErrClosedPipe) // The client gives up too, if it has no response yet.
+	// The ledger waits for the upload until the client gives up.
+	halted := make(chan error, 1)
+	go func() { halted <- own.Halt("ledger") }()
+	_ = read.CloseWithError(io.ErrClosedPipe)
+	require.NoError(t, <-halted)
 	require.Contains(t, []int{0, http.StatusServiceUnavailable}, <-status)
 	require.NoError(t, own.Resume(t.Context(), "ledger"))
 	require.EventuallyWithT(t, func(c *assert.CollectT) {

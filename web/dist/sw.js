@@ -1,5 +1,5 @@
-const VERSION = "a63bec7661f17b03";
-const FILES = ["/","/assets/Home-BWWODL4o.js","/assets/account-CP1yEbtm.js","/assets/base-a6-vPQlC.js","/assets/charts-5Q6AoCPh.js","/assets/daily-Kiv8kZhR.js","/assets/de-DNsslgGA.js","/assets/en-DvcsoIKK.js","/assets/index-BDGFF-nD.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-BT1bmh-Z.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "6622d442c5dce726";
+const FILES = ["/","/assets/Home-C-1EwHGC.js","/assets/account-BGGmbUlM.js","/assets/base-DRmm3xFf.js","/assets/charts-Y8hkj8Vd.js","/assets/daily-GOpVaggo.js","/assets/de-DxUJLl6_.js","/assets/en-CHYyOP8I.js","/assets/index-BiTbXGi5.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-K8fowCns.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

@@ -14,9 +14,9 @@ const (
 	maxTimeout = 90 * time.Second
 )
 
-// limitDeadline is a tap handle, which runs when the headers of a call have arrived. It gives every unary call a deadline, at
-// most maxTimeout away, and every transfer one of its own. Other streams have none. An interceptor would be too late: it runs after the message has been read, so a call whose message
-// never arrives would stay open forever.
+// limitDeadline is a tap handle, which runs when the headers of a call have arrived. It gives every unary call a deadline, at most
+// maxTimeout away, and every transfer the deadline of uploads or of downloads. Other streams have none. An interceptor would be too
+// late: it runs after the message has been read, so a call whose message never arrives would stay open forever.
 func (s *Server) limitDeadline(ctx context.Context, info *tap.Info) (context.Context, error) {
 	timeout := s.maxTimeout
 	switch end, ok := ctx.Deadline(); {

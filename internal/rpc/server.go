@@ -236,7 +236,7 @@ func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) erro
 	}
 }
 
-// SetOptional sets the health of an optional part, which the health service reports under a name of its own. The server's readiness does
+// SetOptional sets the health of an optional part, which the health service reports under a separate name. The server's readiness does
 // not depend on it.
 func (s *Server) SetOptional(name string, working bool) {
 	status := healthpb.HealthCheckResponse_NOT_SERVING

@@ -120,7 +120,7 @@ func (s *streams) enter(transfer bool) (leave func(), err error) {
 }
 
 // watchStream cancels a stream when its token is no longer valid or, unless the stream is a transfer, when the server stops. A token that
-// expires during a transfer does not end it, like that of a unary call. The end of the token's session does.
+// expires during a transfer does not end it; the same applies to a unary call. The end of the token's session does.
 func (s *Server) watchStream(ctx context.Context, cancel context.CancelCauseFunc, fullMethod string, transfer bool) {
 	ending := s.streams.ending
 	if transfer {

@@ -14,7 +14,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Deadlines of transfers, which are the streams that carry one file (options upload and download).
+// Deadlines of transfers. A transfer is a stream that carries one file (option upload or download).
 const (
 	UploadTimeout   = 5 * time.Minute
 	DownloadTimeout = 15 * time.Minute
@@ -94,7 +94,7 @@ type FileWriter struct {
 	piece bytes.Buffer
 }
 
-// NewFileWriter returns a writer that passes pieces to send, which may keep them.
+// NewFileWriter returns a writer that passes pieces to send. The function may keep them.
 func NewFileWriter(send func(piece []byte) error) *FileWriter { return &FileWriter{send: send} }
 
 // Write implements io.Writer.

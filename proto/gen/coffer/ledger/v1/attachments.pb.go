@@ -581,7 +581,7 @@ var File_coffer_ledger_v1_attachments_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_attachments_proto_rawDesc = "" +
 	"\n" +
-	"\"coffer/ledger/v1/attachments.proto\x12\x10coffer.ledger.v1\x1a\x1bcoffer/rest/v1/reason.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xc1\x01\n" +
+	"\"coffer/ledger/v1/attachments.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xc1\x01\n" +
 	"\n" +
 	"Attachment\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12%\n" +

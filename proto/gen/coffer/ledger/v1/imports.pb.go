@@ -2600,7 +2600,7 @@ var File_coffer_ledger_v1_imports_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
-	"\x1ecoffer/ledger/v1/imports.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x8b\x06\n" +
+	"\x1ecoffer/ledger/v1/imports.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x8b\x06\n" +
 	"\x06Import\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tfile_name\x18\x02 \x01(\tR\bfileName\x12\x12\n" +
@@ -2964,7 +2964,6 @@ func file_coffer_ledger_v1_imports_proto_init() {
 	if File_coffer_ledger_v1_imports_proto != nil {
 		return
 	}
-	file_coffer_ledger_v1_ledger_proto_init()
 	file_coffer_ledger_v1_imports_proto_msgTypes[4].OneofWrappers = []any{}
 	file_coffer_ledger_v1_imports_proto_msgTypes[7].OneofWrappers = []any{}
 	file_coffer_ledger_v1_imports_proto_msgTypes[11].OneofWrappers = []any{}

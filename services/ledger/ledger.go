@@ -12,6 +12,7 @@
 //     RPC methods, each resource with its SQL in store_*.go. Only transactions imports others of these, receipts and transfers
 //   - settings: what a user prefers on all devices. sync: the changes that devices follow. tags: the names and colors of tags
 //   - attachments: files that users keep with transactions
+//   - imports: files of banks that become transactions, with a review before and an undo after. imports/formats: their parsers
 //   - export: the books of a user as a file, in several formats
 //   - posting: applies transactions to balances and totals, and defines the order of locks
 //   - request: dates, currencies and references to wallets and categories in requests. reads: the limit on expensive reads

@@ -126,3 +126,26 @@ func (u *user) send(method, path, mediaType string, body io.Reader) (map[string]
 	}
 	return answer, nil
 }
+
+// device holds the ids of a user's transactions, as GET /changes reports them.
+type device struct {
+	user         *user
+	cursor       string
+	transactions map[string]bool
+}
+
+func newDevice(u *user) *device { return &device{user: u, transactions: map[string]bool{}} }
+
+// follow applies all changes since the last call.
+func (d *device) follow(t *testing.T) {
+	t.Helper()
+	for more := true; more; {
+		answer, err := d.user.call(http.MethodGet, "/changes?limit=1000&cursor="+d.cursor, nil)
+		require.NoError(t, err)
+		for _, x := range answer["changes"].(map[string]any)["transactions"].([]any) {
+			d.transactions[x.(map[string]any)["id"].(string)] = true
+		}
+		pagination := answer["pagination"].(map[string]any)
+		d.cursor, more = pagination["nextCursor"].(string), pagination["hasMore"].(bool)
+	}
+}

@@ -18,10 +18,11 @@ import (
 )
 
 // previousRelease is the commit of the previous release. It is updated with each release.
-const previousRelease = "cdd08bffe83d4b5c2a200afd63582a1847053a27"
+const previousRelease = "8493eb371ab75877860d60071fe60aaa2b2ac613"
 
 // TestUpgradeAndRollback migrates the schema while the previous release serves requests, replaces its instances one by one, and rolls
-// back. In each state, both releases must work with the schema and with each other.
+// back. In each state, both releases must work with the schema and with each other. A device that followed the account before the roll
+// back misses none of the transactions that the previous release created meanwhile.
 func TestUpgradeAndRollback(t *testing.T) {
 	t.Parallel()
 	released := buildPrevious(t)
@@ -46,8 +47,13 @@ func TestUpgradeAndRollback(t *testing.T) {
 		c.migrate(service, os.Args[0], []string{beService + "=" + service})
 	}
 	c.replaceAll(running, c.spawn)
+	device := newDevice(l.user)
+	device.follow(t)
 	c.replaceAll(running, previous)
+	c.replaceAll(running, c.spawn)
 	l.stop()
+	device.follow(t)
+	require.Len(t, device.transactions, int(l.earned.Load()+l.spent.Load()))
 }
 
 // buildPrevious builds the programs of the previous release, and returns their folder.

@@ -1,4 +1,5 @@
--- The work of one create as one statement: ownership, row, balance, total and event. n is the number of the owner, and %x the event.
+-- The work of one create as one statement: ownership, row, balance, total and event, without a number for synchronization. n is the
+-- number of the owner. The verb in the value of the event is the only one of this text, which is a format.
 WITH item AS MATERIALIZED (
 	SELECT gen_random_uuid() AS id, o.id AS owner_id, o.id AS wallet_id, o.id AS category_id
 	FROM (SELECT lpad(to_hex(:n::bigint), 32, '0')::uuid AS id) AS o
@@ -17,5 +18,5 @@ WITH item AS MATERIALIZED (
 	INSERT INTO outbox (id, user_id, subject, data)
 	SELECT gen_random_uuid(), owner_id, 'ledger.v1.transaction.created', '\x%x'::bytea FROM item
 )
-INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, version, created_at, updated_at)
-SELECT id, owner_id, wallet_id, category_id, 'EUR', -1230, -123000, 'Lunch', '2026-03-14', 1, now(), now() FROM item;
+INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, version, created_at, updated_at, seq)
+SELECT id, owner_id, wallet_id, category_id, 'EUR', -1230, -123000, 'Lunch', '2026-03-14', 1, now(), now(), 0 FROM item;

@@ -48,7 +48,13 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	config.RuntimeParams["lock_timeout"] = "2s"
 	db := stdlib.OpenDB(*config)
 	defer db.Close()
-	if err := execLocked(ctx, db, `CREATE SCHEMA IF NOT EXISTS `+schema); err != nil {
+	// New tables are granted as soon as they exist: a trigger of a migration may use them in requests of the previous release before the
+	// last migration has ended.
+	err = execLocked(ctx, db, fmt.Sprintf(`
+		CREATE SCHEMA IF NOT EXISTS %[1]s;
+		ALTER DEFAULT PRIVILEGES IN SCHEMA %[1]s GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO %[1]s;
+		ALTER DEFAULT PRIVILEGES IN SCHEMA %[1]s GRANT USAGE ON SEQUENCES TO %[1]s`, schema))
+	if err != nil {
 		return fmt.Errorf("creating schema %s: %w", schema, err)
 	}
 	provider, err := newProvider(db, migrations)

@@ -234,6 +234,21 @@ func TestMigrateGrantsConcurrently(t *testing.T) {
 	}
 }
 
+// TestMigrateGrantsNewTables fails after the first of two migrations, whose table the role of the service can already use.
+func TestMigrateGrantsNewTables(t *testing.T) {
+	t.Parallel()
+	url, name := schemaToMigrate(t)
+	require.Error(t, pg.Migrate(t.Context(), url, name, fstest.MapFS{
+		"migrations/0001_a.sql": {Data: []byte("-- +goose Up\nCREATE TABLE a (n bigserial);")},
+		"migrations/0002_b.sql": {Data: []byte("-- +goose Up\nSELECT 1 / 0;")},
+	}))
+	conn, err := pgx.Connect(t.Context(), url)
+	require.NoError(t, err)
+	defer func() { _ = conn.Close(context.Background()) }()
+	_, err = conn.Exec(t.Context(), fmt.Sprintf(`GRANT USAGE ON SCHEMA %[1]s TO %[1]s; SET ROLE %[1]s; INSERT INTO %[1]s.a DEFAULT VALUES`, name))
+	require.NoError(t, err)
+}
+
 // TestMigrateYieldsToTransactionsOnItsTable holds a table lock for longer than the lock timeout of a migration. Meanwhile other
 // statements on the table must not wait behind the migration for long.
 func TestMigrateYieldsToTransactionsOnItsTable(t *testing.T) {

@@ -61,8 +61,9 @@ func (g *generator) addExamples() error {
 			if body, ok := operation["requestBody"].(object); ok {
 				g.addExample(body, e.Request, found)
 			}
-			for status, response := range operation["responses"].(object) {
-				g.addExample(response.(object), e.Responses[status], found)
+			responses := operation["responses"].(object)
+			for _, status := range slices.Sorted(maps.Keys(responses)) {
+				g.addExample(responses[status].(object), e.Responses[status], found)
 			}
 		}
 	}

@@ -518,7 +518,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xac7\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xc27\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -564,8 +564,8 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x15TRANSACTION_DUPLICATE\x10I\x1aG\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18:The wallet already has a transaction with this external id\x12J\n" +
 	"\x12SPLIT_SUM_MISMATCH\x10J\x1a2\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18%The parts do not add up to the amount\x12-\n" +
 	"\rTAG_NOT_FOUND\x10K\x1a\x1a\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\rTag not found\x12F\n" +
-	"\x12TAG_ALREADY_EXISTS\x10L\x1a.\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18!A tag of this name already exists\x12n\n" +
-	"\x18TRANSFER_AMOUNT_MISMATCH\x10\xaa\x01\x1aO\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18BtoAmount must equal amount; record a fee as a separate transaction\x12Y\n" +
+	"\x12TAG_ALREADY_EXISTS\x10L\x1a.\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18!A tag of this name already exists\x12\x83\x01\n" +
+	"\x18TRANSFER_AMOUNT_MISMATCH\x10\xaa\x01\x1ad\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18WWithin one currency, toAmount must equal amount; record a fee as a separate transaction\x12Y\n" +
 	"\x14TRANSFER_SAME_WALLET\x10\xab\x01\x1a>\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x181A transfer within one wallet needs two currencies\x12R\n" +
 	"\x13TRANSFER_LEGS_UNFIT\x10\xac\x01\x1a8\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18+These transactions cannot become a transfer\x12J\n" +
 	"\x13INVALID_TRANSFER_ID\x10\xad\x01\x1a0\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18#Invalid transfer id: must be a UUID\x128\n" +

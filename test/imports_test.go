@@ -100,3 +100,15 @@ func TestImports(t *testing.T) {
 		v.patch(done+"/rows", object{"rows": []any{object{"n": 2}}}).fails(http.StatusConflict, "IMPORT_STATE")
 	})
 }
+
+func TestTransactionDetailErrors(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	first, second, food := u.wallet("EUR", "0"), u.wallet("EUR", "0"), u.category("Food")
+	split := with(expense(first, food, "3"), object{"splits": []any{object{"categoryId": food, "amount": 1}, object{"categoryId": u.category("Fun"), "amount": 1}}})
+	delete(split, "categoryId")
+	u.post("/api/v1/transaction/batch", object{"transactions": []any{split}}).fails(http.StatusBadRequest, "SPLIT_SUM_MISMATCH")
+	u.post("/api/v1/transaction", with(expense(first, food, "3"), object{"externalId": "1"})).created("TRANSACTION_CREATED")
+	other := u.post("/api/v1/transaction", with(expense(second, food, "3"), object{"externalId": "1"})).created("TRANSACTION_CREATED").text("transaction.id")
+	u.patch("/api/v1/transaction/"+other, object{"walletId": first}).fails(http.StatusConflict, "TRANSACTION_DUPLICATE")
+}

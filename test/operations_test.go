@@ -33,6 +33,15 @@ var testedElsewhere = map[string]string{
 	"BUDGET_LIMIT_REACHED":                     "TestCreateBudgetLimit",
 	"INVITATION_LIMIT_REACHED":                 "TestShareBudgetPendingLimit",
 	"createAttachment TRANSACTION_IS_TRANSFER": "TestCreateAttachmentOfTransfer",
+	"createImport LIMIT_REACHED":               "TestCreateImport",
+	"createImport PAYLOAD_TOO_LARGE":           "TestOpenBombs",
+	"createTransaction LIMIT_REACHED":          "TestCreateTransactionTagLimit",
+	"createTransactions LIMIT_REACHED":         "TestCreateTransactionTagLimit",
+	"updateTransaction LIMIT_REACHED":          "TestCreateTransactionTagLimit",
+	"deleteTag LIMIT_REACHED":                  "TestTagErrors",
+	"updateTag LIMIT_REACHED":                  "TestTagErrors",
+	"listChanges SYNC_CURSOR_EXPIRED":          "TestListChanges in services/ledger/sync",
+	"deleteImport IMPORT_STATE":                "TestDeleteImport",
 	// Keys are stored per refresh token. The token is the whole request, so a key never meets another request.
 	"refresh IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
 }

@@ -294,3 +294,20 @@ func TestImportSuggestsCategories(t *testing.T) {
 	m := p.mustUpload(t, "Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n06.03.2026;Kiosk;News;-2,00;EUR\n")
 	require.Equal(t, []string{fromHistory, fromDefault}, []string{p.rows(t, m)[0].GetCategoryFrom(), p.rows(t, m)[1].GetCategoryFrom()})
 }
+
+func TestDeleteImport(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	m := p.mustUpload(t, statement)
+	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
+	require.NoError(t, err)
+	_, err = p.DeleteImport(p.Ctx, &ledgerv1.DeleteImportRequest{Id: m.GetId()})
+	fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_STATE")
+	s.runJobs(t)
+	_, err = p.DeleteImport(p.Ctx, &ledgerv1.DeleteImportRequest{Id: m.GetId()})
+	require.NoError(t, err)
+	require.Equal(t, "1643.00", p.balance(t))
+	_, err = p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: m.GetId()})
+	fixture.RequireReason(t, err, codes.NotFound, "IMPORT_NOT_FOUND")
+}

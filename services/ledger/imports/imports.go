@@ -3,13 +3,16 @@
 // It guarantees that no file changes balances before its commit, that the same file twice creates nothing the second time, and that each
 // row of a committed import is booked exactly once, even if replicas are killed or two of them commit. The files:
 //
-//   - upload.go: CreateImport parses a file, with package formats, and stages its rows in table import_rows
-//   - resolve.go: derives what a row becomes: wallet, amount, category, transfer. It runs after the upload and after each change
+//   - upload.go: CreateImport parses a file, with package formats, and stages its rows in table import_rows. form.go: the fields of
+//     the form. describe.go: the first mapping, accounts and warnings
+//   - resolve.go: derives what a row becomes. It runs after the upload and after each change. accounts.go, categorize.go and pairs.go:
+//     its wallet, its category and the other side of its transfer. history.go: the categories that the owner's earlier transactions
+//     suggest
 //   - duplicates.go: finds rows whose transaction exists already
-//   - update.go: the changes of the mapping, of assignments and of rows. read.go: the RPCs that only read
-//   - jobs.go: CommitImport and UndoImport, and the worker that runs both. A job is a lease on a row of imports. commit.go and undo.go:
-//     the chunks of both, one database transaction each
-//   - history.go: the categories that the owner's earlier transactions suggest
+//   - update.go and update_rows.go: the changes of the mapping, of assignments and of rows. read.go and delete.go: the other RPCs
+//   - jobs.go: CommitImport and UndoImport, and the worker that runs both. A job is a lease on a row of imports
+//   - commit.go: creates the wallets and categories before the first chunk. book.go: the chunks of a commit, one database transaction
+//     each. transaction.go: the transactions of a row. undo.go: the chunks of an undo
 //   - proto.go: conversion between rows and messages
 //
 // Start with resolve.go: a row keeps what the file says, what the user chose and what follows from both in separate columns, so that

@@ -5,7 +5,6 @@ import (
 	"context"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -15,17 +14,6 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
 )
-
-// The values of a row's category_from.
-const (
-	fromUser    = "user"
-	fromFile    = "file"
-	fromHistory = "history"
-	fromDefault = "default"
-)
-
-// maxNames is the maximum number of different accounts, and of different categories, in a file.
-const maxNames = 1000
 
 // resolver derives what the rows of an import become. It collects the accounts and categories that they name.
 type resolver struct {
@@ -44,16 +32,6 @@ type resolver struct {
 	// unpaired holds the rows of transfers whose other side has not been seen, by their transfer.
 	unpaired map[transfer][]int32
 	pairs    map[int32]int32
-}
-
-// transfer identifies the transfers that two rows of a file describe.
-type transfer struct {
-	day                time.Time
-	from, to           uuid.UUID
-	out, in            int64
-	currency, arriving string
-	// incoming tells the sides apart.
-	incoming bool
 }
 
 // newResolver returns a resolver that counts the accounts and categories of details again.
@@ -239,118 +217,9 @@ func (c *resolver) amountOf(r *row, account *ledgerv1.ImportAccount) (status, pr
 	return ready, ""
 }
 
-// account returns the account with a key. An account that is seen for the first time gets the wallet of its name. The commit creates
-// wallets for the accounts of other finance applications, which name all of them.
-func (c *resolver) account(key string) *ledgerv1.ImportAccount {
-	if a, ok := c.accounts[key]; ok {
-		return a
-	}
-	if len(c.accounts) >= maxNames {
-		key = ""
-	}
-	a, ok := c.accounts[key]
-	if !ok {
-		a = &ledgerv1.ImportAccount{Key: key, Name: key, Last4: formats.Last4(key)}
-		c.accounts[key] = a
-		c.adopt(a)
-	}
-	return a
-}
-
-// adopt assigns the wallet of the same name to an account, or lets the commit create it.
-func (c *resolver) adopt(a *ledgerv1.ImportAccount) {
-	if id, ok := c.owned.walletNames[fold(a.GetName())]; ok {
-		a.WalletId = id.String()
-		return
-	}
-	a.Create = c.fromApplication() && a.GetName() != ""
-}
-
-// fromApplication reports whether the file is the export of a finance application, which names all accounts and categories.
-func (c *resolver) fromApplication() bool {
-	switch c.details.GetFormat() {
-	case formats.Firefly, formats.YNAB, formats.Coffer:
-		return true
-	}
-	return false
-}
-
-// walletOf returns the wallet of an account, or nil.
-func (c *resolver) walletOf(a *ledgerv1.ImportAccount) *uuid.UUID {
-	if id := parseID(a.GetWalletId()); id != nil {
-		return id
-	}
-	if a.GetCreate() {
-		return nil
-	}
-	return parseID(c.details.GetDefaults().GetWalletId())
-}
-
-// category returns the category with a name in the file. One that is seen for the first time gets the owner's category of that name, or is
-// created by the commit.
-func (c *resolver) category(name string) *ledgerv1.ImportCategory {
-	if n, ok := c.categories[name]; ok {
-		return n
-	}
-	if len(c.categories) >= maxNames {
-		return &ledgerv1.ImportCategory{Name: name}
-	}
-	n := &ledgerv1.ImportCategory{Name: name, Create: true}
-	if id, ok := c.owned.categoryNames[fold(name)]; ok {
-		n.CategoryId, n.Create = id.String(), false
-	}
-	c.categories[name] = n
-	return n
-}
-
-// categorize sets the category of a row: the user's choice, the one in the file, the one that the history suggests, or the default.
-func (c *resolver) categorize(r *row) {
-	if r.Transfer != nil && r.ChosenCategoryID == nil && c.account(r.Transfer.Account).GetCreate() {
-		// The commit creates the other wallet, and derives the row again.
-		r.CategoryFrom = fromFile
-		return
-	}
-	if len(r.Splits) > 0 && r.ChosenCategoryID == nil {
-		for _, s := range r.Splits {
-			if s.Category != "" {
-				c.category(s.Category).Count++
-			}
-		}
-		r.CategoryFrom = fromFile
-		return
-	}
-	var named *ledgerv1.ImportCategory
-	if r.Category != "" {
-		named = c.category(r.Category)
-		named.Count++
-	}
-	if r.ChosenCategoryID != nil {
-		r.CategoryID, r.CategoryFrom = r.ChosenCategoryID, fromUser
-		return
-	}
-	if named != nil && (named.GetCategoryId() != "" || named.GetCreate()) {
-		r.CategoryID, r.CategoryFrom = parseID(named.GetCategoryId()), fromFile
-		return
-	}
-	if id, ok := c.history.suggest(r.payee(), r.description(), negative(r.Amount)); ok {
-		r.CategoryID, r.CategoryFrom = &id, fromHistory
-		return
-	}
-	if id := c.defaultCategory(negative(r.Amount)); id != nil {
-		r.CategoryID, r.CategoryFrom = id, fromDefault
-	}
-}
-
-// defaultCategory returns the default category of expenses or income, or nil.
-func (c *resolver) defaultCategory(expense bool) *uuid.UUID {
-	if expense {
-		return parseID(c.details.GetDefaults().GetExpenseCategoryId())
-	}
-	return parseID(c.details.GetDefaults().GetIncomeCategoryId())
-}
-
 // payee and description return the user's text, or the one in the file.
-func (r *row) payee() string       { return chosen(r.ChosenPayee, r.Payee) }
+func (r *row) payee() string { return chosen(r.ChosenPayee, r.Payee) }
+
 func (r *row) description() string { return chosen(r.ChosenDescription, r.Description) }
 
 func chosen(s *string, otherwise string) string {
@@ -362,60 +231,6 @@ func chosen(s *string, otherwise string) string {
 
 // negative reports whether a canonical decimal is negative.
 func negative(amount string) bool { return strings.HasPrefix(amount, "-") }
-
-// transferOf sets the wallet at the other side of a transfer.
-func (c *resolver) transferOf(r *row) {
-	switch {
-	case r.ChosenWalletID != nil:
-		r.TransferWalletID = r.ChosenWalletID
-	case r.Transfer != nil && r.ChosenCategoryID == nil:
-		r.TransferWalletID = c.walletOf(c.account(r.Transfer.Account))
-	}
-	if r.TransferWalletID != nil && r.WalletID != nil && *r.TransferWalletID == *r.WalletID {
-		r.TransferWalletID = nil
-	}
-}
-
-// remember pairs a row that is one side of a transfer with the other side, if the file has a row for it.
-func (c *resolver) remember(r *row) {
-	if r.TransferWalletID == nil || r.WalletID == nil || r.AmountMinor == nil || r.Transfer == nil || !r.Transfer.Paired || r.ChosenWalletID != nil {
-		return
-	}
-	own, other := *r.AmountMinor, -*r.AmountMinor
-	currency := r.BookedCurrency
-	if r.Transfer.Amount != "" {
-		record := formats.Record{Amount: r.Transfer.Amount, Currency: cmp.Or(r.Transfer.Currency, currency)}
-		if minor, parsed, err := record.Minor(money.Currency{}); err == nil {
-			other, currency = minor, parsed.Code()
-		}
-	}
-	t := transfer{day: r.Date.UTC(), from: *r.WalletID, to: *r.TransferWalletID, out: own, in: other, currency: r.BookedCurrency, arriving: currency}
-	if own > 0 {
-		t = transfer{
-			day: t.day, from: t.to, to: t.from, out: other, in: own, currency: currency, arriving: r.BookedCurrency, incoming: true,
-		}
-	}
-	opposite := t
-	opposite.incoming = !t.incoming
-	if waiting := c.unpaired[opposite]; len(waiting) > 0 {
-		c.unpaired[opposite] = waiting[1:]
-		c.pairs[waiting[0]], c.pairs[r.N] = r.N, waiting[0]
-		return
-	}
-	c.unpaired[t] = append(c.unpaired[t], r.N)
-}
-
-// pair writes the pairs. A row whose other side should be in the file, but is not, cannot be read.
-func (c *resolver) pair(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) error {
-	var ns, others, alone []int32
-	for n, other := range c.pairs {
-		ns, others = append(ns, n), append(others, other)
-	}
-	for _, waiting := range c.unpaired {
-		alone = append(alone, waiting...)
-	}
-	return writePairs(ctx, tx, owner, id, ns, others, alone)
-}
 
 // parseID returns the id in a text that Coffer wrote, or nil for an empty text.
 func parseID(s string) *uuid.UUID {

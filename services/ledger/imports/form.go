@@ -1,0 +1,59 @@
+package imports
+
+import (
+	"context"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// form is the validated form of an upload.
+type form struct {
+	options formats.Options
+	wallet  *uuid.UUID
+	reject  bool
+	name    string
+}
+
+// parseForm validates the fields of the form.
+func (s *Imports) parseForm(ctx context.Context, owner uuid.UUID, req *ledgerv1.CreateImportRequest) (form, error) {
+	var p apierr.Problems
+	f := form{options: formats.Options{Format: req.GetFormat(), Locale: req.GetLocale()}, name: baseName(req.GetHeader().GetFileName())}
+	known := []string{formats.CSV, formats.OFX, formats.QIF, formats.CAMT, formats.MT940, formats.Firefly, formats.YNAB, formats.Coffer}
+	if f.options.Format != "" && !slices.Contains(known, f.options.Format) {
+		p.Field(&apierr.Field{Name: "format", Message: "must be " + strings.Join(known, ", ")})
+	}
+	switch req.GetOnDuplicate() {
+	case "", "keep":
+	case "reject":
+		f.reject = true
+	default:
+		p.Field(&apierr.Field{Name: "onDuplicate", Message: "must be keep or reject"})
+	}
+	if len(f.options.Locale) > 35 {
+		p.Field(&apierr.Field{Name: "locale", Message: "must be at most 35 characters"})
+	}
+	if req.GetWalletId() != "" {
+		f.wallet = request.ParseReference(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID)
+	}
+	return f, request.CheckOwned(ctx, s.DB, p, owner, request.References{Wallet: f.wallet})
+}
+
+// baseName returns the name of a file without folders and control characters.
+func baseName(name string) string {
+	name = strings.Map(func(r rune) rune {
+		if r < ' ' || r == 0x7f {
+			return -1
+		}
+		return r
+	}, path.Base(strings.ReplaceAll(strings.ToValidUTF8(name, "\ufffd"), `\`, "/")))
+	runes := []rune(name)
+	return string(runes[:min(len(runes), maxFileName)])
+}

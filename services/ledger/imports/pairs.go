@@ -1,0 +1,77 @@
+package imports
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+)
+
+// transfer identifies the transfers that two rows of a file describe.
+type transfer struct {
+	day                time.Time
+	from, to           uuid.UUID
+	out, in            int64
+	currency, arriving string
+	// incoming tells the sides apart.
+	incoming bool
+}
+
+// transferOf sets the wallet at the other side of a transfer.
+func (c *resolver) transferOf(r *row) {
+	switch {
+	case r.ChosenWalletID != nil:
+		r.TransferWalletID = r.ChosenWalletID
+	case r.Transfer != nil && r.ChosenCategoryID == nil:
+		r.TransferWalletID = c.walletOf(c.account(r.Transfer.Account))
+	}
+	if r.TransferWalletID != nil && r.WalletID != nil && *r.TransferWalletID == *r.WalletID {
+		r.TransferWalletID = nil
+	}
+}
+
+// remember pairs a row that is one side of a transfer with the other side, if the file has a row for it.
+func (c *resolver) remember(r *row) {
+	if r.TransferWalletID == nil || r.WalletID == nil || r.AmountMinor == nil || r.Transfer == nil || !r.Transfer.Paired || r.ChosenWalletID != nil {
+		return
+	}
+	own, other := *r.AmountMinor, -*r.AmountMinor
+	currency := r.BookedCurrency
+	if r.Transfer.Amount != "" {
+		record := formats.Record{Amount: r.Transfer.Amount, Currency: cmp.Or(r.Transfer.Currency, currency)}
+		if minor, parsed, err := record.Minor(money.Currency{}); err == nil {
+			other, currency = minor, parsed.Code()
+		}
+	}
+	t := transfer{day: r.Date.UTC(), from: *r.WalletID, to: *r.TransferWalletID, out: own, in: other, currency: r.BookedCurrency, arriving: currency}
+	if own > 0 {
+		t = transfer{
+			day: t.day, from: t.to, to: t.from, out: other, in: own, currency: currency, arriving: r.BookedCurrency, incoming: true,
+		}
+	}
+	opposite := t
+	opposite.incoming = !t.incoming
+	if waiting := c.unpaired[opposite]; len(waiting) > 0 {
+		c.unpaired[opposite] = waiting[1:]
+		c.pairs[waiting[0]], c.pairs[r.N] = r.N, waiting[0]
+		return
+	}
+	c.unpaired[t] = append(c.unpaired[t], r.N)
+}
+
+// pair writes the pairs. A row whose other side should be in the file, but is not, cannot be read.
+func (c *resolver) pair(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) error {
+	var ns, others, alone []int32
+	for n, other := range c.pairs {
+		ns, others = append(ns, n), append(others, other)
+	}
+	for _, waiting := range c.unpaired {
+		alone = append(alone, waiting...)
+	}
+	return writePairs(ctx, tx, owner, id, ns, others, alone)
+}

@@ -1,0 +1,141 @@
+package imports
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// maxTags is the maximum number of tags of a transaction, and maxTagName that of the characters of a tag.
+const (
+	maxTags    = 20
+	maxTagName = 50
+)
+
+// add adds the transaction of a row, or both legs of its transfer.
+func (c *chunk) add(r *row) error {
+	if r.Status != ready {
+		return nil
+	}
+	if r.WalletID == nil || r.AmountMinor == nil {
+		return request.ErrWalletNotFound
+	}
+	t := c.transaction(r)
+	if r.TransferWalletID == nil {
+		if err := c.categorize(r, &t); err != nil {
+			return err
+		}
+		c.put(r, t)
+		return nil
+	}
+	id := c.newID()
+	t.TransferID = &id
+	var partner *row
+	if r.PairN != nil {
+		partner = c.partners[*r.PairN]
+	}
+	if partner != nil && partner.Status == ready && partner.WalletID != nil && partner.AmountMinor != nil {
+		other := c.transaction(partner)
+		other.TransferID = &id
+		c.put(r, t)
+		c.put(partner, other)
+		return nil
+	}
+	other := t
+	other.ID, other.WalletID, other.AmountMinor, other.ExternalID, other.ImportID = c.newID(), *r.TransferWalletID, -t.AmountMinor, nil, nil
+	if r.Transfer != nil && r.Transfer.Amount != "" && r.ChosenWalletID == nil {
+		record := formats.Record{Amount: r.Transfer.Amount, Currency: r.Transfer.Currency}
+		minor, currency, err := record.Minor(money.CurrencyOf(t.Currency))
+		if err == nil && minor != 0 && (minor < 0) != (t.AmountMinor < 0) {
+			other.AmountMinor, other.Currency = minor, currency.Code()
+		}
+	}
+	c.put(r, t)
+	c.transactions = append(c.transactions, other)
+	return nil
+}
+
+// put adds a transaction as the outcome of a row.
+func (c *chunk) put(r *row, t posting.Transaction) {
+	r.Status, r.Problem, r.TransactionID = booked, "", &t.ID
+	c.transactions = append(c.transactions, t)
+}
+
+// transaction returns the transaction of a row without category and transfer.
+func (c *chunk) transaction(r *row) posting.Transaction {
+	t := posting.Transaction{
+		ID: c.newID(), OwnerID: c.OwnerID, WalletID: *r.WalletID, AmountMinor: *r.AmountMinor, Currency: r.BookedCurrency,
+		Date: time.Date(r.Date.Year(), r.Date.Month(), r.Date.Day(), 0, 0, 0, 0, time.UTC), Payee: r.payee(), Description: r.description(),
+		Notes: r.Notes, TagNames: tagNames(r.Tags), ImportID: &c.ID, Version: 1, CreatedAt: c.now, UpdatedAt: c.now,
+	}
+	if r.ExternalID != "" {
+		t.ExternalID = &r.ExternalID
+	}
+	return t
+}
+
+// categorize sets the category of a transaction, or its splits.
+func (c *chunk) categorize(r *row, t *posting.Transaction) error {
+	if len(r.Splits) == 0 || r.ChosenCategoryID != nil {
+		if r.CategoryID == nil {
+			return request.ErrCategoryNotFound
+		}
+		t.CategoryID = r.CategoryID
+		return nil
+	}
+	sum := int64(0)
+	for _, s := range r.Splits {
+		record := formats.Record{Amount: s.Amount, Currency: r.BookedCurrency}
+		minor, _, err := record.Minor(money.Currency{})
+		if err != nil || minor == 0 {
+			continue
+		}
+		category := c.named(s.Category)
+		if category == nil {
+			return request.ErrCategoryNotFound
+		}
+		sum += minor
+		t.Splits = append(t.Splits, posting.Split{CategoryID: *category, AmountMinor: minor, Description: s.Description})
+	}
+	if sum != t.AmountMinor || len(t.Splits) == 1 {
+		// The parts do not add up, which a statement of the file cannot explain. The amount of the whole counts.
+		if t.CategoryID = c.named(r.Splits[0].Category); t.CategoryID == nil {
+			return request.ErrCategoryNotFound
+		}
+		t.Splits = nil
+	}
+	return nil
+}
+
+// named returns the category with a name in the file, or the default one.
+func (c *chunk) named(name string) *uuid.UUID {
+	for _, n := range c.details.GetCategories() {
+		if n.GetName() == name && n.GetCategoryId() != "" {
+			return parseID(n.GetCategoryId())
+		}
+	}
+	d := c.details.GetDefaults()
+	if id := parseID(d.GetExpenseCategoryId()); id != nil {
+		return id
+	}
+	return parseID(d.GetIncomeCategoryId())
+}
+
+// tagNames returns the names in a file that tags may have.
+func tagNames(names []string) []string {
+	var valid []string
+	for _, name := range names {
+		name = strings.TrimSpace(name)
+		if name != "" && !strings.ContainsAny(name, ",/") && len([]rune(name)) <= maxTagName && len(valid) < maxTags && !slices.Contains(valid, name) {
+			valid = append(valid, name)
+		}
+	}
+	return valid
+}

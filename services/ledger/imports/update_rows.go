@@ -1,0 +1,166 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// maxRowChanges is the maximum number of rows in one UpdateImportRows.
+const maxRowChanges = 500
+
+// UpdateImportRows changes rows of an import in preview.
+func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImportRowsRequest) (*ledgerv1.UpdateImportRowsResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	if n := len(req.GetRows()); n == 0 || n > maxRowChanges {
+		return nil, apierr.Validation([]apierr.Field{{Name: "rows", Message: fmt.Sprintf("must be 1 to %d rows", maxRowChanges)}})
+	}
+	resp := &ledgerv1.UpdateImportRowsResponse{}
+	err := s.change(ctx, id, func(tx pgx.Tx, e entry) error {
+		if e.Status != preview {
+			return errState
+		}
+		details, err := e.detailed()
+		if err != nil {
+			return err
+		}
+		ns, err := changeRows(ctx, tx, e, details, req.GetRows())
+		if err != nil {
+			return err
+		}
+		if err := e.describe(details); err != nil {
+			return err
+		}
+		if resp.Import, err = s.save(ctx, tx, e); err != nil {
+			return err
+		}
+		rows, err := selectNumbered(ctx, tx, e.OwnerID, id, ns)
+		resp.Rows = rowProtos(rows)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// changeRows applies changes to rows and resolves these again. If one of them is a side of a transfer, it resolves all rows, because the
+// other side depends on it. It returns the numbers of the rows.
+func changeRows(ctx context.Context, tx pgx.Tx, e entry, details *ledgerv1.Import, changes []*ledgerv1.ImportRowChange) ([]int32, error) {
+	ns := make([]int32, len(changes))
+	for i, c := range changes {
+		ns[i] = c.GetN()
+	}
+	rows, err := selectNumbered(ctx, tx, e.OwnerID, e.ID, ns)
+	if err != nil {
+		return nil, err
+	}
+	c, err := loadResolver(ctx, tx, e.OwnerID, details)
+	if err != nil {
+		return nil, err
+	}
+	paired, err := chooseRows(ctx, tx, e.OwnerID, c.owned, rows, changes)
+	if err != nil {
+		return nil, err
+	}
+	if !paired {
+		for i := range rows {
+			c.resolve(&rows[i])
+		}
+	}
+	if err := replaceRows(ctx, tx, e.OwnerID, e.ID, rows); err != nil {
+		return nil, err
+	}
+	if paired {
+		return ns, resolveAll(ctx, tx, e.OwnerID, e.ID, details, false)
+	}
+	// Only resolveAll counts the rows of accounts and categories.
+	stored, err := e.detailed()
+	if err != nil {
+		return nil, err
+	}
+	details.Accounts, details.Categories = stored.GetAccounts(), stored.GetCategories()
+	return ns, findDuplicates(ctx, tx, e.OwnerID, e.ID, ns)
+}
+
+// chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a transfer in the file.
+func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o owned, rows []row, changes []*ledgerv1.ImportRowChange) (paired bool, err error) {
+	var p apierr.Problems
+	check := references{&p, o}
+	for i, change := range changes {
+		at := fmt.Sprintf("rows[%d].", i)
+		j := slices.IndexFunc(rows, func(r row) bool { return r.N == change.GetN() })
+		if j < 0 {
+			p.Field(&apierr.Field{Name: at + "n", Message: "is no row of the import"})
+			continue
+		}
+		r := &rows[j]
+		paired = paired || r.PairN != nil
+		check.wallet(at+"transferWalletId", change.GetTransferWalletId())
+		check.category(at+"categoryId", change.GetCategoryId())
+		if change.CategoryId != nil {
+			r.ChosenCategoryID, r.ChosenWalletID = parseID(change.GetCategoryId()), nil
+		}
+		if change.TransferWalletId != nil {
+			r.ChosenWalletID = parseID(change.GetTransferWalletId())
+		}
+		if change.Description != nil {
+			description, problem := text.Description(at+"description", change.GetDescription())
+			p.Field(problem)
+			r.ChosenDescription = &description
+		}
+		if change.Payee != nil {
+			payee, problem := text.Description(at+"payee", change.GetPayee())
+			if len([]rune(payee)) > 200 {
+				problem = &apierr.Field{Name: at + "payee", Message: "must be at most 200 characters"}
+			}
+			p.Field(problem)
+			r.ChosenPayee = &payee
+		}
+		if change.Action != nil {
+			if err := r.act(ctx, tx, owner, &p, at, change.GetAction()); err != nil {
+				return false, err
+			}
+		}
+	}
+	return paired, p.Err()
+}
+
+// act stores the action of a row.
+func (r *row) act(ctx context.Context, tx pgx.Tx, owner uuid.UUID, p *apierr.Problems, at, action string) error {
+	name, transaction, _ := strings.Cut(action, ":")
+	id, ok := text.ID(transaction)
+	if name == "auto" {
+		name = ""
+	}
+	valid := name == actionMatch && ok || transaction == "" && (name == "" && action != "" || name == actionBook || name == actionSkip)
+	if !valid {
+		p.Field(&apierr.Field{Name: at + "action", Message: "must be auto, book, skip or match:<transaction id>"})
+		return nil
+	}
+	r.Action, r.DuplicateOf = name, nil
+	if name != actionMatch {
+		return nil
+	}
+	found, err := matchable(ctx, tx, owner, id)
+	if err != nil {
+		return err
+	}
+	if !found {
+		p.Add(errTransactionNotFound.With(at+"action", "names an unknown transaction, or one that has an external id"))
+		return nil
+	}
+	r.DuplicateOf = &id
+	return nil
+}

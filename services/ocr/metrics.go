@@ -2,6 +2,7 @@ package ocr
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 
@@ -14,15 +15,17 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/neural/process"
 )
 
+const meterName = "github.com/coffer-budget/coffer/services/ocr"
+
 // metrics are the service's instruments.
 type metrics struct {
 	seconds  metric.Float64Histogram
 	failures metric.Int64Counter
 }
 
-// newMetrics registers the instruments. The buckets of durations are in seconds. The queue and the neural engine are read at collection.
-func newMetrics(g rpc.Gate, neural *process.Process) (metrics, error) {
-	meter := otel.Meter("github.com/coffer-budget/coffer/services/ocr")
+// newMetrics registers the instruments that record receipts. The buckets of durations are in seconds.
+func newMetrics() (metrics, error) {
+	meter := otel.Meter(meterName)
 	seconds, err := meter.Float64Histogram("ocr.receipt.duration", metric.WithUnit("s"), metric.WithDescription("Time to read a receipt, including the time in the queue."),
 		metric.WithExplicitBucketBoundaries(0.25, 0.5, 1, 1.5, 2, 3, 5, 10, 20))
 	if err != nil {
@@ -32,35 +35,34 @@ func newMetrics(g rpc.Gate, neural *process.Process) (metrics, error) {
 	if err != nil {
 		return metrics{}, fmt.Errorf("setting up metrics: %w", err)
 	}
-	_, err = meter.Int64ObservableGauge("ocr.queue.length", metric.WithDescription("Receipts that wait for a worker."),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(int64(g.Waiting()))
-			return nil
-		}))
-	if err != nil {
-		return metrics{}, fmt.Errorf("setting up metrics: %w", err)
-	}
-	_, err = meter.Int64ObservableGauge("ocr.neural.available", metric.WithDescription("1 if the neural engine is installed and did not fail on its last page, otherwise 0."),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			available := int64(0)
-			if neural.Available() {
-				available = 1
-			}
-			o.Observe(available)
-			return nil
-		}))
-	if err != nil {
-		return metrics{}, fmt.Errorf("setting up metrics: %w", err)
-	}
-	_, err = meter.Int64ObservableCounter("ocr.neural.failures", metric.WithDescription("Pages on which the neural engine failed."),
-		metric.WithInt64Callback(func(_ context.Context, o metric.Int64Observer) error {
-			o.Observe(neural.Failures())
-			return nil
-		}))
-	if err != nil {
-		return metrics{}, fmt.Errorf("setting up metrics: %w", err)
-	}
 	return metrics{seconds: seconds, failures: failures}, nil
+}
+
+// measure publishes the length of the queue and the state of the neural engine as metrics until stop is called. A service that was
+// restarted in the same process must not report the state of its predecessor.
+func measure(gate rpc.Gate, neural *process.Process) (stop func() error, err error) {
+	meter := otel.Meter(meterName)
+	queue, err1 := meter.Int64ObservableGauge("ocr.queue.length", metric.WithDescription("Receipts that wait for a worker."))
+	available, err2 := meter.Int64ObservableGauge("ocr.neural.available",
+		metric.WithDescription("1 if the neural engine is installed and did not fail on its last page, otherwise 0."))
+	failures, err3 := meter.Int64ObservableCounter("ocr.neural.failures", metric.WithDescription("Pages on which the neural engine failed."))
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, fmt.Errorf("setting up metrics: %w", err)
+	}
+	registered, err := meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
+		o.ObserveInt64(queue, int64(gate.Waiting()))
+		o.ObserveInt64(failures, neural.Failures())
+		if neural.Available() {
+			o.ObserveInt64(available, 1)
+		} else {
+			o.ObserveInt64(available, 0)
+		}
+		return nil
+	}, queue, available, failures)
+	if err != nil {
+		return nil, fmt.Errorf("setting up metrics: %w", err)
+	}
+	return registered.Unregister, nil
 }
 
 // record counts one receipt that was read or failed, with its duration including the time in the queue.

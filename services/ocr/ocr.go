@@ -92,6 +92,11 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer s.reader.Neural().Stop()
+	stopMeasuring, err := measure(s.gate, s.reader.Neural())
+	if err != nil {
+		return err
+	}
+	defer func() { _ = stopMeasuring() }()
 	if err := tesseract.New(config.Engines.Tesseract, config.Engines.Timeout).Check(ctx); err != nil {
 		log.ErrorContext(ctx, "failed to find a usable Tesseract, receipts will fail", "error", err)
 	}
@@ -129,7 +134,7 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 	case reader.Neural().Check() == nil:
 		s.recognizer = recognizerNeural
 	}
-	s.metrics, err = newMetrics(s.gate, reader.Neural())
+	s.metrics, err = newMetrics()
 	return s, err
 }
 

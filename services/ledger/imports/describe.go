@@ -29,6 +29,9 @@ func (s *Imports) finish(ctx context.Context, tx pgx.Tx, e *entry, f form, facts
 		if details.Mapping, err = s.mappingOf(ctx, tx, e, facts.Mapping); err != nil {
 			return err
 		}
+		if details.Heading, err = headingOf(ctx, tx, e, toMapping(details.GetMapping())); err != nil {
+			return err
+		}
 	}
 	if f.wallet != nil {
 		details.Defaults.WalletId = f.wallet.String()

@@ -60,11 +60,22 @@ func TestCreateImport(t *testing.T) {
 		require.Equal(t, "2026-02-03", m.GetFirstDate())
 		require.Equal(t, "2026-02-28", m.GetLastDate())
 		require.Equal(t, "DD.MM.YYYY", m.GetMapping().GetDateLayout())
+		require.Equal(t, []string{"Date", "Payee", "Description", "Amount", "Currency"}, m.GetHeading())
 		require.Len(t, resp.GetRows(), 4)
 		require.Equal(t, "-3.50", resp.GetRows()[0].GetAmount())
 		require.Equal(t, "2500.00", resp.GetRows()[2].GetAmount())
 		require.Equal(t, "Bakery", resp.GetRows()[0].GetPayee())
 		require.Equal(t, "0.00", p.balance(t))
+	})
+	t.Run("returns the heading that the mapping names", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		m := p.mustUpload(t, statement)
+		mapping := m.GetMapping()
+		mapping.Header = false
+		resp, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping})
+		require.NoError(t, err)
+		require.Empty(t, resp.GetImport().GetHeading())
 	})
 	t.Run("rejects what is no file of a known format and stores nothing", func(t *testing.T) {
 		t.Parallel()

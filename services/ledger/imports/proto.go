@@ -32,7 +32,7 @@ func (e entry) detailed() (*ledgerv1.Import, error) {
 func (e *entry) describe(details *ledgerv1.Import) error {
 	encoded, err := protojson.Marshal(&ledgerv1.Import{
 		Mapping: details.GetMapping(), Accounts: details.GetAccounts(), Categories: details.GetCategories(), Defaults: details.GetDefaults(),
-		Warnings: details.GetWarnings(),
+		Warnings: details.GetWarnings(), Heading: details.GetHeading(),
 	})
 	if err != nil {
 		return fmt.Errorf("encoding the details of import %s: %w", e.ID, err)

@@ -58,6 +58,11 @@ func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRe
 		if err := applyUpdate(ctx, tx, e.OwnerID, details, req); err != nil {
 			return err
 		}
+		if req.Mapping != nil {
+			if details.Heading, err = headingOf(ctx, tx, &e, toMapping(details.GetMapping())); err != nil {
+				return err
+			}
+		}
 		if err := resolveAll(ctx, tx, e.OwnerID, id, details, req.Mapping != nil); err != nil {
 			return err
 		}

@@ -67,7 +67,9 @@ type Import struct {
 	// Time of the upload; RFC 3339, UTC.
 	CreatedAt string `protobuf:"bytes,16,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Time of the last change; RFC 3339, UTC.
-	UpdatedAt     string `protobuf:"bytes,17,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	UpdatedAt string `protobuf:"bytes,17,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
+	// Cells of the heading, by column. Only of CSV files with a heading.
+	Heading       []string `protobuf:"bytes,18,rep,name=heading,proto3" json:"heading,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -219,6 +221,13 @@ func (x *Import) GetUpdatedAt() string {
 		return x.UpdatedAt
 	}
 	return ""
+}
+
+func (x *Import) GetHeading() []string {
+	if x != nil {
+		return x.Heading
+	}
+	return nil
 }
 
 // ImportCounts are the numbers of rows by status.
@@ -2600,7 +2609,7 @@ var File_coffer_ledger_v1_imports_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
-	"\x1ecoffer/ledger/v1/imports.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x8b\x06\n" +
+	"\x1ecoffer/ledger/v1/imports.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xab\x06\n" +
 	"\x06Import\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1b\n" +
 	"\tfile_name\x18\x02 \x01(\tR\bfileName\x12\x12\n" +
@@ -2624,7 +2633,8 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x10 \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x11 \x01(\tR\tupdatedAt\"\xd6\x01\n" +
+	"updated_at\x18\x11 \x01(\tR\tupdatedAt\x12\x1e\n" +
+	"\aheading\x18\x12 \x03(\tB\x04\xf8\xb5\x18\x01R\aheading\"\xd6\x01\n" +
 	"\fImportCounts\x12\x14\n" +
 	"\x05total\x18\x01 \x01(\x05R\x05total\x12\x14\n" +
 	"\x05ready\x18\x02 \x01(\x05R\x05ready\x12\x1c\n" +

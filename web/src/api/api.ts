@@ -58,16 +58,16 @@ async function send(method: Method, at: string, options: Request<unknown> & { bo
   }
 }
 
-/** request sends a request, once more after a refresh if the access token expired, and returns the parsed answer. */
-async function request(method: Method, at: string, options: Request<unknown> & { body?: unknown }): Promise<Fetched<unknown>> {
+/** request sends a request, once more after a refresh if the access token expired, and returns what read makes of the answer. */
+async function request<T>(method: Method, at: string, options: Request<unknown> & { body?: unknown }, read: (response: Response) => Promise<T>): Promise<T> {
   await untilStarted();
   const token = accessToken();
   try {
-    return await parsed(method, at, await send(method, at, options));
+    return await read(await send(method, at, options));
   } catch (error) {
     const ended = isProblem(error, "TOKEN_EXPIRED") || isProblem(error, "UNAUTHORIZED");
     if (!ended || !token || !(await renewAfter(token))) throw error;
-    return await parsed(method, at, await send(method, at, options));
+    return await read(await send(method, at, options));
   }
 }
 
@@ -100,18 +100,29 @@ function remember(at: string, answer: Fetched<unknown>): void {
   if (cached.size > cacheSize) cached.delete(cached.keys().next().value!);
 }
 
+/** call sends a request of an operation. Without read, the answer is JSON. */
+function call<T = Fetched<unknown>>(method: Method, path: string, options: object = {}, read?: (response: Response) => Promise<T>): Promise<T> {
+  const given = options as Request<unknown>;
+  const at = url(path, given.path, given.query);
+  return request(method, at, given, read ?? (((response: Response) => parsed(method, at, response)) as never));
+}
+
 function caller<M extends Method>(method: M) {
-  return async <P extends PathsWith<M>>(path: P, options?: Request<Operation<P, M>>): Promise<Answer<Operation<P, M>>> => {
-    const { path: parameters, query } = options ?? {};
-    const answer = await request(method, url(path, parameters as object | undefined, query as object | undefined), (options ?? {}) as Request<unknown>);
-    return answer.data as Answer<Operation<P, M>>;
-  };
+  return async <P extends PathsWith<M>>(path: P, options?: Request<Operation<P, M>>): Promise<Answer<Operation<P, M>>> =>
+    (await call(method, path, options)).data as Answer<Operation<P, M>>;
 }
 
 /** fetched returns a single resource together with its version. */
 export async function fetched<P extends PathsWith<"get">>(path: P, options?: Request<Operation<P, "get">>): Promise<Fetched<Answer<Operation<P, "get">>>> {
-  const { path: parameters, query } = options ?? {};
-  return (await request("get", url(path, parameters as object | undefined, query as object | undefined), (options ?? {}) as Request<unknown>)) as Fetched<Answer<Operation<P, "get">>>;
+  return (await call("get", path, options)) as Fetched<Answer<Operation<P, "get">>>;
+}
+
+/** download returns a file as bytes without a type, so that the browser never opens it as a page of the console. */
+export function download<P extends PathsWith<"get">>(path: P, options?: Request<Operation<P, "get">>): Promise<Blob> {
+  return call("get", path, options, async (response) => {
+    if (!response.ok) throw problemOf(response.status, parseBody(await response.text()));
+    return new Blob([await response.arrayBuffer()]);
+  });
 }
 
 /** api sends requests and returns the bodies of successful answers. A failed request throws a Problem. */

@@ -1,6 +1,6 @@
 // Topics are the kinds of data that screens show. A change of one, by this page or reported by a live event, reloads what depends on it.
 
-export type Topic = "transactions" | "wallets" | "categories" | "budgets" | "summary" | "invitations" | "notifications" | "webhooks" | "user";
+export type Topic = "transactions" | "wallets" | "categories" | "budgets" | "summary" | "invitations" | "notifications" | "webhooks" | "user" | "tags" | "settings";
 
 /** dependents are the topics that change with a topic. */
 const dependents: Record<Topic, readonly Topic[]> = {
@@ -13,6 +13,8 @@ const dependents: Record<Topic, readonly Topic[]> = {
   notifications: [],
   webhooks: [],
   user: [],
+  tags: ["transactions"],
+  settings: [],
 };
 
 const listeners = new Map<Topic, Set<() => void>>();
@@ -50,13 +52,16 @@ function flush(): void {
 export function topicsOf(type: string): Topic[] {
   const kind = type.split(".")[2];
   switch (kind) {
-    case "transaction": return ["transactions"];
+    case "transaction":
+    case "transfer": return ["transactions"];
     case "wallet": return ["wallets"];
     case "category": return ["categories"];
     case "budget": return ["budgets", "notifications"];
     case "invitation":
     case "member": return ["invitations", "budgets", "notifications"];
     case "user": return ["user"];
+    case "tag": return ["tags"];
+    case "settings": return ["settings"];
     default: return [];
   }
 }

@@ -262,7 +262,7 @@ func (s *isolated) reserve(t *testing.T, category string) (budget, reservation s
 	return budget, reservation
 }
 
-// cursor matches a page's cursor, which is encrypted with a random nonce.
+// cursor matches a page's cursor. It is encrypted with a random nonce, so it differs between runs.
 var cursor = regexp.MustCompile(`next_cursor: *"[^"]*"`)
 
 // record appends the response or the error of a request.
@@ -436,7 +436,7 @@ func (s *isolated) copyRows(t *testing.T, from, to uuid.UUID) {
 	require.NoError(t, err)
 }
 
-// rowsOf returns all rows of a user by table, without the user's id and the times of deletions, which are the database's.
+// rowsOf returns all rows of a user by table. It omits the user's id, and the times of deletions, because the database sets them.
 func (s *isolated) rowsOf(t *testing.T, user uuid.UUID) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}

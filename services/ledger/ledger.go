@@ -70,8 +70,8 @@ type Config struct {
 	Events outbox.Config
 	// DatabaseURL is a postgres:// URL with the service's own role. Its search_path names the service's schema.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
-	// AuthAddr is the host:port of the auth service, which publishes the keys of access tokens. OCRAddr is that of the ocr
-	// service, which recognizes receipts.
+	// AuthAddr is the host:port of the auth service: it publishes the keys of access tokens. OCRAddr is the host:port of the ocr
+	// service: it recognizes receipts.
 	AuthAddr string `env:"AUTH_ADDR,required,notEmpty"`
 	OCRAddr  string `env:"OCR_ADDR,required,notEmpty"`
 	// AttachmentQuota is the maximum total size of a user's attachments, in bytes.
@@ -174,7 +174,7 @@ func checkHealth(ctx context.Context, srv *rpc.Server, db *pgxpool.Pool, ocrConn
 	return err
 }
 
-// startSweeps starts the regular deletion of what has expired. It ends with ctx.
+// startSweeps starts the regular deletion of expired rows. It ends with ctx.
 func startSweeps(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) {
 	go pg.Sweep(ctx, log, func(ctx context.Context) error {
 		now := time.Now()

@@ -16,7 +16,7 @@ const (
 	maxPosition = 1_000_000
 )
 
-// parseName returns the name of a wallet or category, which has 1 to 100 characters.
+// parseName returns the name of a wallet or category. A name has 1 to 100 characters.
 func parseName(p *apierr.Problems, s string) *string {
 	name, problem := text.Name("name", s)
 	p.Field(problem)

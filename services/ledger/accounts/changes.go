@@ -23,7 +23,7 @@ func ChangedWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, after po
 	return changed, nil
 }
 
-// WalletsWithIDs returns those of the wallets that belong to an owner.
+// WalletsWithIDs returns the wallets with the given ids. It omits wallets of other owners.
 func WalletsWithIDs(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) ([]*ledgerv1.Wallet, error) {
 	wallets, err := selectWalletsWithIDs(ctx, q, owner, ids)
 	if err != nil {

@@ -12,7 +12,7 @@ const (
 	keycap       = '\u20e3' // turns a digit, # or * into a key
 	firstSkin    = '\U0001f3fb'
 	lastSkin     = '\U0001f3ff'
-	firstLetter  = '\U0001f1e6' // regional indicators, two of which are the flag of a country
+	firstLetter  = '\U0001f1e6' // regional indicators: a pair is the flag of a country
 	lastLetter   = '\U0001f1ff'
 	keycapLabels = "0123456789#*"
 )
@@ -53,9 +53,9 @@ func isEmojiElement(s string) bool {
 // isRegional reports whether r is a regional indicator.
 func isRegional(r rune) bool { return r >= firstLetter && r <= lastLetter }
 
-// pictographs contains the characters with the property Emoji of Unicode 14 beyond ASCII, and those of the supplementary plane with
-// the property Extended_Pictographic, which includes the characters that are reserved for future emojis. The regional indicators are
-// not among them.
+// pictographs contains the characters beyond ASCII with the property Emoji of Unicode 14. It also contains the characters of the
+// supplementary plane with the property Extended_Pictographic: that property includes the characters reserved for future emojis.
+// It does not contain the regional indicators.
 var pictographs = &unicode.RangeTable{
 	LatinOffset: 2,
 	R16: []unicode.Range16{

@@ -161,9 +161,9 @@ func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) e
 	return nil
 }
 
-// deleteCategory deletes a category and its totals, and replaces it in the owner's settings by the target of its merge, which is nil
-// without one. It violates categoryKey if a transaction or a budget uses the category.
-// Otherwise the totals are zero. The caller holds the owner's lock.
+// deleteCategory deletes a category and its totals, and replaces it in the owner's settings by the target of its merge. Without a
+// merge, target is nil. It violates categoryKey if a transaction or a budget uses the category. Otherwise the totals are zero. The
+// caller holds the owner's lock.
 func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID, target *uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2),

@@ -28,7 +28,7 @@ func selectChangedWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, af
 	return rows, nil
 }
 
-// selectWalletsWithIDs returns those of the wallets that belong to an owner.
+// selectWalletsWithIDs returns the owner's wallets with the given ids, in the order of the ids.
 func selectWalletsWithIDs(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) ([]wallet, error) {
 	wallets, err := pg.All[wallet](ctx, q, walletsWith+` WHERE w.owner_id = $1 AND w.id = ANY($2) ORDER BY w.id`, owner, ids)
 	if err != nil {

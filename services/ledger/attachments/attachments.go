@@ -4,10 +4,10 @@
 //   - upload.go: receives a file and detects its type
 //   - store_attachments.go: the statements
 //
-// A file is stored in chunks, each in a short transaction of its own, so that no transaction stays open while a client sends. The
-// attachment has the status uploading until the last transaction. It makes the attachment ready, and checks the limits of the
-// transaction and of the owner. Only ready attachments are visible and count. An upload that fails is deleted at once, and one whose
-// process ended by Expire.
+// A file is stored in chunks, each in a separate short database transaction, so that none stays open while a client sends. The
+// attachment has the status uploading until the last database transaction. That one checks the limits of the transaction and of the
+// owner, and makes the attachment ready. Only ready attachments are visible and count. A failed upload is deleted immediately.
+// Expire deletes the uploads of a process that ended.
 //
 // The column attachment_count of a transaction is the number of its ready attachments, so that lists of transactions do not count them. A
 // change of it gets a number for synchronization, like every write (posting.ShareOwner), and not a new version. The row is locked before
@@ -67,8 +67,8 @@ func (s *Attachments) ListAttachments(ctx context.Context, req *ledgerv1.ListAtt
 	return resp, nil
 }
 
-// DownloadAttachment sends one of the caller's attachments, chunk by chunk. Each chunk is a query of its own, so that a slow client holds
-// no connection. If the attachment is deleted meanwhile, the stream ends with an error.
+// DownloadAttachment sends one of the caller's attachments, chunk by chunk. Each chunk is a separate query, so that a slow client
+// holds no connection. If the attachment is deleted meanwhile, the stream ends with an error.
 func (s *Attachments) DownloadAttachment(req *ledgerv1.DownloadAttachmentRequest, stream grpc.ServerStreamingServer[ledgerv1.DownloadAttachmentResponse]) error {
 	ctx := stream.Context()
 	id, ok := text.ID(req.GetId())

@@ -57,7 +57,7 @@ func TestCreateAttachmentQuota(t *testing.T) {
 	require.Equal(t, fit, s.rows(t, "attachments"))
 
 	other := newPerson(t, s)
-	other.mustAttach(t, "a", pdf) // Another owner has a quota of their own.
+	other.mustAttach(t, "a", pdf) // Each owner has a separate quota.
 	_, err = p.attach("a", "x")
 	require.ErrorIs(t, err, errLimitReached)
 	for _, id := range transactions {

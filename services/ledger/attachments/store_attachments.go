@@ -18,7 +18,7 @@ type attachment struct {
 	OwnerID       uuid.UUID `db:"owner_id"`
 	TransactionID uuid.UUID `db:"transaction_id"`
 	Name          string
-	// MediaType, Size and SHA256 are those of the whole file, so they are empty during the upload.
+	// MediaType, Size and SHA256 describe the whole file, so they are empty during the upload.
 	MediaType string `db:"media_type"`
 	Size      int64
 	SHA256    []byte

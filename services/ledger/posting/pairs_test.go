@@ -74,7 +74,7 @@ var writes = []struct {
 }
 
 // TestConcurrentWrites runs every ordered pair of writes: the first one is stopped at each point, the second one runs on
-// another replica until it waits or returns, and the first one goes on. Balances and totals must equal a recomputation. No
+// another replica until it waits or returns, and the first one continues. Balances and totals must equal a recomputation. No
 // statement may be a deadlock's victim: a retry would hide it here, but not from a client that meets two in a row.
 func TestConcurrentWrites(t *testing.T) {
 	t.Parallel()

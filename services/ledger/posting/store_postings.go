@@ -144,9 +144,9 @@ const insertSQL = `
 //   - part: the parts of the items that are split transactions
 //   - posting, balance, total, transfer, event, split: the effects of the items
 //
-// lockTimeout applies to each lock; 0 means no timeout. The statement takes the locks of the idempotency keys first,
-// then shares those of the owners (see ownerLock), then locks their rows, each in the order of their keys. Its snapshot is older than these locks:
-// a wallet or category that was deleted meanwhile violates a foreign key.
+// lockTimeout applies to each lock; 0 means no timeout. The statement takes the locks of the idempotency keys first, then shared
+// locks of the owners (see ownerLock), then the locks of their rows, each in the order of their keys. Its snapshot is older than
+// these locks: a wallet or category that was deleted meanwhile violates a foreign key.
 //
 // Three details are easy to miss:
 //

@@ -65,7 +65,7 @@ func UseTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, at time.Time, ts [
 	return nil
 }
 
-// setTags sets the tags of t to those of the given names, each once.
+// setTags sets the tags of t to the tags with the given names, each once.
 func (t *Transaction) setTags(used map[string]usedTag, given []string) {
 	t.Tags, t.TagNames = []string{}, nil
 	for _, name := range given {

@@ -28,8 +28,8 @@ type corrections struct {
 	categories []uuid.UUID
 }
 
-// parseCorrections validates the corrections of a request without a query. Amounts are checked with the decimals that any currency
-// allows; applyAmounts checks the decimals of the receipt's currency, which may be unknown before the recognition.
+// parseCorrections validates the corrections of a request without a query. It checks amounts with the decimals that any currency
+// allows, because the receipt's currency may be unknown before the recognition; applyAmounts checks the decimals of that currency.
 func parseCorrections(p *apierr.Problems, m *ledgerv1.ReceiptCorrections) corrections {
 	if m == nil {
 		return corrections{}

@@ -1,6 +1,6 @@
 // Package reports computes sums over a period: the dashboard's summary of a user, and the spending of budgets.
 //
-// The cost of a sum depends neither on the length of the period nor on the user's history: whole calendar months come from the
+// The cost of a sum is independent of the length of the period and of the user's history: whole calendar months come from the
 // monthly totals, and only the days before and after them from transactions. The files:
 //
 //   - dashboard.go, figures.go, store_summary.go: GetSummary. figures.go is the rule that turns rows into the response

@@ -223,7 +223,7 @@ func (h history) transferred(w calendar.Period, currency string, of historyWalle
 	return in, out, count
 }
 
-// moved adds up the transactions that are no legs of transfers.
+// moved adds up the matching transactions of a window in a currency, except the legs of transfers.
 func (h history) moved(w calendar.Period, currency string, which func(posting.Transaction) bool) (income, expense int64, count int32) {
 	for _, t := range h.transactions {
 		if t.TransferID != nil || !w.Contains(t.Date) || t.Currency != currency || !which(t) {

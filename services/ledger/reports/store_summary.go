@@ -55,8 +55,8 @@ var hidden = func() *strings.Replacer {
 }()
 
 // movementsOf selects the movements of a window: the monthly totals of its whole months, and the transactions and splits of the days
-// before and after them, so that the cost depends neither on the window's length nor on the history. Rows without a category are
-// the legs of transfers, which are no movements, and transactions whose splits are selected instead.
+// before and after them. So the cost is independent of the window's length and of the history. It excludes rows without a category:
+// a leg of a transfer is no movement, and of a split transaction the splits are selected.
 const movementsOf = `(
 		SELECT wallet_id, category_id, currency, income_minor, expense_minor, transaction_count
 		FROM monthly_totals

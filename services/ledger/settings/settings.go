@@ -139,7 +139,7 @@ func parseDefault(p *apierr.Problems, field string, s *string, malformed *apierr
 	return request.ParseReference(p, field, *s, malformed)
 }
 
-// check returns the problems p of a request as one error, including those of a wallet or category that is not the owner's.
+// check returns the problems p of a request as one error. It adds a problem if the wallet or a category is not the owner's.
 func (c changes) check(ctx context.Context, q pg.Querier, owner uuid.UUID, p apierr.Problems) error {
 	var wallets, categories []uuid.UUID
 	if c.wallet != nil && *c.wallet != uuid.Nil {

@@ -20,8 +20,8 @@ type tag struct {
 	Count     int64
 }
 
-// selectTags returns the tags of an owner by name. The index transactions_tags finds the tagged transactions, which are counted once
-// for all tags.
+// selectTags returns the tags of an owner by name. It finds the tagged transactions with the index transactions_tags, and counts
+// them once for all tags.
 func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]tag, error) {
 	tags, err := pg.All[tag](ctx, q, `
 		SELECT t.key, t.name, t.color, t.created_at, coalesce(c.count, 0) AS count

@@ -1,9 +1,9 @@
 // Package tags serves the list of an owner's tags, and renames, merges and deletes them.
 //
 // The first use of a tag inserts its row (posting.UseTags), in the database transaction of the transaction that has it. A transaction
-// holds the keys of its tags, which are their names in lower case. So renaming, merging and deleting change the transactions, at most
-// maxChanged of them. These writes hold the owner's lock exclusively: no transaction is written at the same time, so a tag is never
-// lost or left behind.
+// stores the keys of its tags. The key of a tag is its name in lower case. So renaming, merging and deleting change the transactions,
+// at most maxChanged of them. These writes hold the owner's lock exclusively: no transaction is written at the same time, so a tag is
+// never lost or left behind.
 package tags
 
 import (

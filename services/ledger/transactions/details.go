@@ -56,7 +56,7 @@ func (c *changes) setExternalID(p *apierr.Problems, s string) {
 	c.externalID = &id
 }
 
-// applyDetails sets the fields of t that depend on no other field. Tags become those of the request when posting.UseTags is called.
+// applyDetails sets the fields of t that depend on no other field. posting.UseTags sets the tags later.
 func (c changes) applyDetails(t *posting.Transaction) {
 	if c.payee != nil {
 		t.Payee = *c.payee

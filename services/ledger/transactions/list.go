@@ -148,7 +148,7 @@ type transactionList struct {
 	substring string
 	// payee is the whole payee, ignoring case.
 	payee string
-	// tagNames are those of the request, and tags their keys. A transaction has one of them.
+	// tagNames are the tags of the request, and tags their keys. The list has the transactions with at least one of them.
 	tagNames, tags []string
 	untagged       bool
 	// parts is true if the owner has a part of a split transaction in one of the categories.

@@ -110,7 +110,7 @@ type conditions struct {
 // parameters in subqueries, whose values it does not know.
 type condition struct{ known, hidden string }
 
-// value is an argument with the SQL expression of its parameter, which is evaluated once per statement.
+// value is an argument with the SQL expression of its parameter. PostgreSQL evaluates the expression once per statement.
 type value struct {
 	of any
 	as string
@@ -183,8 +183,8 @@ func likeEscaped(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }
 
-// addKind adds the filter by type. Legs of transfers are neither expenses nor income. A list of transfers by date reads the index
-// transactions_transfers, unless a wallet or a category selects another one.
+// addKind adds the filter by type. The filters by expense and by income exclude the legs of transfers. A list of transfers by date
+// reads the index transactions_transfers, unless a wallet or a category selects another one.
 func (c *conditions) addKind(l transactionList, ofAmount *[]condition) {
 	switch l.kind {
 	case posting.Expense:

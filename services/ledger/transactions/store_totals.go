@@ -22,9 +22,9 @@ type listTotals struct {
 	Count, Income, Expense int64
 }
 
-// totalTransactions returns the totals of the newest rows of a list, by currency. Rows that were examined and do not match have
-// totals of their own. It reads at most totaledRows+1 rows; if it reads so many, the totals are lower bounds. The plan depends on
-// the values, as in collectTransactions. If a sum does not fit into a bigint, it returns an error that pg.IsOutOfRange recognizes.
+// totalTransactions returns the totals of the newest rows of a list, by currency. Examined rows that do not match have separate
+// totals. It reads at most totaledRows+1 rows; if it reads so many, the totals are lower bounds. The plan depends on the values, as
+// in collectTransactions. If a sum does not fit into a bigint, it returns an error that pg.IsOutOfRange recognizes.
 func totalTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]listTotals, error) {
 	// The order does not matter for the totals. In this one, the dates are conditions on the rows that are read, not filters.
 	l.after, l.sort = nil, newestFirst

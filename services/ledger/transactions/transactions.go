@@ -64,7 +64,8 @@ func (s *Transactions) Run(ctx context.Context) { s.batcher.run(ctx) }
 func (s *Transactions) Measure() (stop func() error, err error) { return s.batcher.measure() }
 
 // CreateTransaction creates a transaction, and updates the wallet's balance and the monthly total with it. The batcher inserts
-// simultaneous creates with one statement and one commit. Tagged transactions, which may add tags, have a database transaction each.
+// simultaneous creates with one statement and one commit. A tagged transaction has a separate database transaction, because it may
+// add tags.
 func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTransactionRequest) (*ledgerv1.CreateTransactionResponse, error) {
 	var p apierr.Problems
 	owner, c := caller.ID(ctx), parseTransaction(&p, req)

@@ -8,7 +8,8 @@
 //	components.go  finds the letters
 //	pixels.go, resize.go  conversion, rotation and scaling
 //
-// A page passes NewSheets, then Turned or Placed of its Sheet. A Frame records what was cut off and turned, so that evidence fits the file.
+// NewSheets makes a Sheet of each page, and Turned or Placed of a Sheet prepares its image for an engine. A Frame records the crops
+// and rotations, so that the evidence fits the file.
 package imaging
 
 import (

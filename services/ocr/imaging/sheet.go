@@ -56,7 +56,7 @@ func paper(letters []image.Rectangle, whole image.Rectangle) image.Rectangle {
 	if height == 0 {
 		return whole
 	}
-	// Three heights bridge the distance between rows and between words. Amounts far to the right form a group of their own.
+	// Three heights bridge the distance between rows and between words. Amounts far to the right form a separate group.
 	g := newGrid(whole, 3*height)
 	for _, l := range letters {
 		// Dust is smaller than letters.

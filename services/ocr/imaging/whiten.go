@@ -54,8 +54,8 @@ func between(n, tile, tiles int) []midway {
 	return out
 }
 
-// brightness returns the 90th percentile of a tile, which is the paper unless ink covers the tile. It samples every second pixel of
-// every second row.
+// brightness returns the 90th percentile of a tile: the brightness of the paper, unless ink covers the tile. It samples every second
+// pixel of every second row.
 func brightness(img *image.Gray, x0, y0, tile int) float64 {
 	var histogram [256]int
 	n := 0
@@ -77,8 +77,8 @@ func brightness(img *image.Gray, x0, y0, tile int) float64 {
 	return 0
 }
 
-// spread replaces each tile by an upper percentile of its neighborhood, so that neither large type nor a reflection determines the
-// brightness of the paper, then smooths.
+// spread replaces each tile by an upper percentile of its neighborhood, then smooths. So large type or a reflection does not
+// determine the brightness of the paper.
 func spread(v []float64, cols, rows int) []float64 {
 	middle := func(near []float64) float64 {
 		slices.Sort(near)

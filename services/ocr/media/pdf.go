@@ -28,7 +28,7 @@ var (
 	sizeLine  = regexp.MustCompile(`(?m)^Page\s+(?:\d+ )?size:\s+([\d.e+]+) x ([\d.e+]+) pts`)
 )
 
-// pdf decodes a PDF with poppler-utils, whose programs neither execute scripts nor open connections. A text layer is preferred to
+// pdf decodes a PDF with poppler-utils. These programs execute no scripts and open no connections. A text layer is preferred to
 // images of the pages. Damage of the text layer or of a later page does not fail the file.
 func (o Opener) pdf(ctx context.Context, file []byte) (Document, error) {
 	info, err := o.info(ctx, file)

@@ -14,7 +14,7 @@ type alphabet struct {
 	used []int
 }
 
-// variants maps characters of Chinese print to those of the same form.
+// variants maps characters of Chinese print to the Latin characters of the same form.
 var variants = map[rune]rune{
 	'，': ',', '。': '.', '：': ':', '；': ';', '（': '(', '）': ')', '！': '!', '？': '?', '％': '%', '－': '-', '—': '-', '–': '-', '＋': '+',
 	'＝': '=', '／': '/', '＊': '*', '＃': '#', '＆': '&', '＠': '@', '．': '.', '×': 'x', '·': '.', '•': '.', '’': '\'', '‘': '\'', '“': '"', '”': '"',

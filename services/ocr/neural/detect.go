@@ -11,7 +11,7 @@ const (
 	detectPixels = 800_000
 	// detectEdge is a multiple of the page's edges that the detector requires.
 	detectEdge = 32
-	// inkProbability is the probability above which a pixel belongs to text, and boxProbability that of a box, on average.
+	// inkProbability is the probability above which a pixel belongs to text. boxProbability is the average that a box needs.
 	inkProbability, boxProbability = 0.3, 0.6
 	// unclip is how much of text's outline a detected area lacks, as the detector was trained: area * unclip / perimeter.
 	unclip = 1.5

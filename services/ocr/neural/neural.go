@@ -10,7 +10,7 @@ import (
 	"slices"
 )
 
-// Model applies a neural network to a tensor, and calls use with its output, which is valid only during the call.
+// Model applies a neural network to a tensor, and calls use with its output. The output is valid only during the call.
 type Model func(input []float32, shape []int64, use func(output []float32, shape []int64) error) error
 
 // Engine reads the words on pages.

@@ -86,7 +86,8 @@ type ink struct {
 	columns []int
 }
 
-// newInk separates print from paper in the middle between both. Most pixels are paper, which may be the darker of both.
+// newInk separates print from paper in the middle between their brightnesses. Most pixels are paper. The paper may be darker than
+// the print.
 func newInk(img *image.Gray) ink {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	var histogram [256]int

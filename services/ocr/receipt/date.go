@@ -73,7 +73,7 @@ func pickDate(readings []Reading, currency string, now time.Time) (textField, bo
 	return textField{value: best.day.Format(time.DateOnly), confidence: max(0.1, min(confidence, 0.98)), at: best.from.at}, ambiguous
 }
 
-// groupByDay resolves the dates and merges those of the same day. The place with the highest score counts in full, every other
+// groupByDay resolves the dates and merges the places with the same day. The place with the highest score counts in full, every other
 // place adds a little, and rows recognized again add less because they tend to repeat the same error.
 func groupByDay(all []printedDate, monthFirst bool, now time.Time) []dateCandidate {
 	var out []dateCandidate

@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// line is a row of the receipt from edge to edge. Engines often take the column of prices for a block of its own, so rows are
+// line is a row of the receipt from edge to edge. Engines often take the column of prices for a separate block, so rows are
 // rebuilt from the boxes of the words. Offsets are bytes of text.
 type line struct {
 	page    int // from 1

@@ -12,8 +12,8 @@ func (r Receipt) Confident() bool {
 	return r.Confidence["total"] >= likelyTotal && r.Confidence["lines"] >= 0.7 && r.Confidence["date"] >= 0.6 && r.Confidence["merchant"] >= 0.4
 }
 
-// Uncertain reports whether the total, the date or the merchant is missing or likely wrong. If a receipt is
-// neither Confident nor Uncertain, only its lines are in doubt.
+// Uncertain reports whether the total, the date or the merchant is missing or likely wrong. If both Uncertain and Confident are
+// false, only the lines are in doubt.
 func (r Receipt) Uncertain() bool {
 	return r.Confidence["total"] < likelyTotal || r.Confidence["date"] < 0.6 || r.Confidence["merchant"] < 0.4
 }

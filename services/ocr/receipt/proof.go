@@ -6,7 +6,7 @@ import "slices"
 type proof struct {
 	points float64
 	// sums counts the sums of other figures that equal the amount. Several figures are rarely misread so that they still agree.
-	// copies counts other places with the same figure, which may repeat the same error.
+	// copies counts other places with the same figure. They may repeat the same error.
 	sums, copies int
 	// rows is the number of rows with the amount, in the reading that has the most.
 	rows int

@@ -40,7 +40,7 @@ type candidates map[int64]*candidate
 
 // add proposes v, printed as a on the line at. The best label of an amount counts.
 func (b candidates) add(v int64, at *line, a amount, label float64) {
-	// The total of a refund is negative and that of an exchange is zero. On an image such amounts are more often dirt,
+	// A refund has a negative total, and an exchange may have the total zero. On an image such amounts are more often dirt,
 	// unless the goods show that it is a refund.
 	if at == nil || v <= 0 && !((at.exact || at.refund) && at.kind == kindTotal) {
 		return
@@ -115,7 +115,7 @@ func totalRows(v int64, readings []Reading) int {
 	return n + rowsOnly
 }
 
-// totalLabel returns the points for the label of t, which is total i of n on the receipt.
+// totalLabel returns the points for the label of t. t is total i of n on the receipt.
 func totalLabel(t labeled, i, n int) float64 {
 	label := 3.0
 	if t.strong {

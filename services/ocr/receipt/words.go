@@ -33,7 +33,7 @@ var (
 	// subtotalWords name an amount before taxes or charges.
 	subtotalWords = phraseList(`subtotal,sub total,subtota,subttl,sub ttl,zwischensumme,sous total,subtotale,totale parziale,base imponible,imponibile,
 		total ht,montant ht,nettobetrag,netto,total hors taxes,net sales,total sales excl,gross,taxable`)
-	// taxWords include service charges, which are added like a tax.
+	// taxWords include service charges, because receipts add them like a tax.
 	taxWords = phraseList(`tax,vat,gst,sst,hst,pst,sales tax,service tax,service charge,svc chg,svc charge,serv chg,serv charge,svc,srv chg,srv charge,service chg,serv tax,mwst,ust,mehrwertsteuer,umsatzsteuer,
 		steuer,tva,taxe,taxes,iva,imposta,btw,igst,cgst,sgst`)
 	// cashWords name payments of any kind.

@@ -39,7 +39,7 @@ func testReadBadFiles(t *testing.T, reader Reader) {
 	const (
 		// longest limits the processor time in seconds, including programs. Wall time would include other tests.
 		longest = 20
-		// most limits the bytes allocated in total, which is more than is in use at any time.
+		// most limits the sum of all allocated bytes, also of those that are freed again.
 		most = 400 << 20
 	)
 	dir := t.TempDir()

@@ -30,7 +30,7 @@ type pass struct {
 const answerReserve = 2 * time.Second
 
 // read implements engine. It reads all pages in one pass, then in up to three further passes while the receipt is uncertain, then the
-// rows of uncertain fields. A failure after the first pass only ends the improvement of what was read before.
+// rows of uncertain fields. A failure after the first pass keeps the reading of the earlier passes and ends the improvement.
 func (r local) read(ctx context.Context, images []*image.Gray) (Reading, error) {
 	return r.readSheets(ctx, imaging.NewSheets(images))
 }
@@ -221,7 +221,7 @@ func (r local) firstWords(ctx context.Context, p imaging.Prepared) (imaging.Prep
 	if ctx.Err() != nil {
 		return imaging.Prepared{}, nil, err
 	}
-	// Capital letters are then 15 pixels high instead of imaging.TargetHeight, which is still legible.
+	// Capital letters are then 15 pixels high instead of imaging.TargetHeight. Tesseract can still read them.
 	p.Scale *= 0.7
 	words, again := r.engine.Words(ctx, tesseract.Block, tesseract.MainLanguage, p.Scaled())
 	if again != nil {

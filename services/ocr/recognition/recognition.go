@@ -51,7 +51,7 @@ type Reader struct {
 	engine engine
 	// fallback reads receipts on which engine fails; nil if there is none.
 	fallback engine
-	// neural is the process of the neural engine, which may not be installed.
+	// neural is the process of the neural engine. Its Check reports whether the engine is installed.
 	neural *process.Process
 	now    func() time.Time
 }

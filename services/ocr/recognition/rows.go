@@ -98,6 +98,6 @@ var (
 	// rowScales has several scales, because the engine misreads other digits at other sizes. Digits read twice are likely correct.
 	// The margins differ because parts of a neighboring row at the edge also change which digits are misread.
 	rowScales = []rowScale{{0.8, 0.25}, {1.25, 0.4}, {2, 0.25}}
-	// nameScales has one scale. The spelling with the highest confidence wins, most often that of the larger letters.
+	// nameScales has one scale. The spelling with the highest confidence wins: usually the one read from larger letters.
 	nameScales = []rowScale{{1.25, 0.25}}
 )

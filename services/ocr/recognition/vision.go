@@ -49,7 +49,7 @@ type vision struct {
 	now    func() time.Time
 }
 
-// VisionConfig configures the endpoint, which is unused while URL is empty.
+// VisionConfig configures the endpoint. If URL is empty, there is no endpoint.
 type VisionConfig struct {
 	// URL is the API's root, e.g. https://host/v1; /chat/completions is added.
 	URL string `env:"OCR_VISION_URL"`

@@ -50,7 +50,7 @@ type Tesseract struct {
 // ErrFailed marks failures of the engine. An image without text is not a failure.
 var ErrFailed = errors.New("the engine failed")
 
-// New returns an engine that runs a program, by name or path, for the given time at most.
+// New returns an engine that runs a program, by name or path. A run is stopped after the time limit.
 func New(program string, limit time.Duration) Tesseract {
 	return Tesseract{program: program, limits: sandbox.Limits{Time: limit, Memory: 2 << 30, Output: 8 << 20}}
 }

@@ -91,7 +91,7 @@ func Open(library string) (*Runtime, error) {
 	return r, err
 }
 
-// call calls a function of the table. The functions return a status, which is 0 on success.
+// call calls a function of the table, and converts its status to an error. The status 0 is success.
 //
 //go:uintptrescapes
 func (r *Runtime) call(function int, args ...uintptr) error {

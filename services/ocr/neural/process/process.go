@@ -34,7 +34,7 @@ const (
 	idleTime = 10 * time.Minute
 	// recoveryTime is the time after a failure in which the engine counts as unavailable, unless it reads another page.
 	recoveryTime = 10 * time.Minute
-	// memory limits the address space, which is a multiple of the memory in use.
+	// memory limits the address space. The process uses a fraction of its address space.
 	memory = 4 << 30
 	// processorTime, in seconds, ends a process that hangs and has survived the service. Otherwise it only causes a restart.
 	processorTime = 4 * 60 * 60

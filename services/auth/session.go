@@ -261,7 +261,7 @@ func cleanUserAgent(s string) string {
 	return s
 }
 
-// proto converts the session. It is marked as current if its id is that of the acting session.
+// proto converts the session. It marks the session as current if current is its id.
 func (s session) proto(current uuid.UUID) *authv1.Session {
 	return &authv1.Session{
 		Id:         s.ID.String(),

@@ -23,7 +23,7 @@ type session struct {
 	ExpiresAt time.Time `db:"expires_at"`
 	// RevokedAt is the time at which the session was ended, or nil.
 	RevokedAt *time.Time `db:"revoked_at"`
-	// UserAgent and IPAddress are those of the sign-in. They are empty if unknown.
+	// UserAgent and IPAddress describe the client at sign-in. They are empty if unknown.
 	UserAgent string `db:"user_agent"`
 	IPAddress string `db:"ip_address"`
 }

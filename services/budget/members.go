@@ -28,8 +28,8 @@ const (
 	maxNames = 1000
 )
 
-// ListMembers returns the members of a budget, newest first. Only the owner, who may invite them again, sees rejected ones. Users
-// with a pending invitation may not read the list.
+// ListMembers returns the members of a budget, newest first. Only the owner sees members that rejected the invitation, because only
+// the owner may invite them again. Users with a pending invitation may not read the list.
 func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersRequest) (*budgetv1.ListMembersResponse, error) {
 	id, err := parseBudgetID(req.GetBudgetId())
 	if err != nil {

@@ -217,8 +217,9 @@ func (s *server) applyCurrent(ctx context.Context, tx pgx.Tx, d referenceSync, s
 	return deleteSync(ctx, tx, d)
 }
 
-// currentCategories returns the categories that a budget should have, each once, and the lost ones, which no longer exist. current
-// has an id for each held category, which is empty if the category no longer exists. An empty list changes nothing.
+// currentCategories returns the categories that a budget should have, each once, and the held categories that no longer exist.
+// current has one id for each held category: the category that replaces it, or "" if it no longer exists. An empty list changes
+// nothing.
 func currentCategories(held []uuid.UUID, current []string) (categories, lost []uuid.UUID, err error) {
 	if len(current) == 0 {
 		return held, nil, nil

@@ -19,7 +19,7 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-// position is a place in a user's list, which has unread notifications first, and then the newest first.
+// position is a place in a user's list. The list starts with the unread notifications, and has the newest first in both groups.
 type position struct {
 	Unread bool
 	ID     uuid.UUID

@@ -147,8 +147,8 @@ func (s *Server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.Redeli
 	return resp, nil
 }
 
-// TestWebhook queues a delivery like that of an event. It is not published: other webhooks and live streams do not receive it. It
-// has the id of a new event, and is sent whatever events the webhook subscribes to.
+// TestWebhook queues a delivery with the id of a new event. The webhook receives it regardless of its subscriptions. The event is
+// not published: other webhooks and live streams do not receive it.
 func (s *Server) TestWebhook(ctx context.Context, req *budgetv1.TestWebhookRequest) (*budgetv1.TestWebhookResponse, error) {
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err

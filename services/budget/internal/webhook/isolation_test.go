@@ -111,7 +111,7 @@ func (s *isolated) prepare(t *testing.T, user budgettest.User) {
 	s.sent = nil
 }
 
-// use calls every RPC and delivers what is due, and returns the responses.
+// use calls every RPC and sends the due deliveries. It returns the responses.
 func (s *isolated) use(t *testing.T, user budgettest.User) budgettest.Record {
 	t.Helper()
 	var r budgettest.Record
@@ -156,7 +156,7 @@ func (s *isolated) use(t *testing.T, user budgettest.User) budgettest.Record {
 	return r
 }
 
-// random are the columns of secrets, and of retries, which have jitter.
+// random lists the columns with random values: secrets, and the times of retries, because they have jitter.
 var random = []string{"secret", "previous_secret", "next_attempt_at"}
 
 // rows returns the rows of a user, without some columns.

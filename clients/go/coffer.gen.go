@@ -2717,7 +2717,7 @@ type Box struct {
 	Y int32 `json:"y"`
 }
 
-// Budget Budget is a limit on spending, which is renewed in every window of its period.
+// Budget Budget is a limit on spending. Each window of its period has the full limit.
 //
 // Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Budget struct {
@@ -2982,7 +2982,7 @@ type CreateBudgetRequestPeriod string
 
 // CreateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_CREATED","message":"Budget created"}
 type CreateBudgetResult struct {
-	// Budget Budget is a limit on spending, which is renewed in every window of its period.
+	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
 	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
@@ -3093,7 +3093,7 @@ type CreateTransactionRequest struct {
 	// Notes Up to 4000 characters.
 	Notes *string `json:"notes,omitempty"`
 
-	// Payee The other party: who is paid, or who pays. Up to 200 characters.
+	// Payee The other party: the recipient of an expense, or the payer of an income. Up to 200 characters.
 	Payee *string `json:"payee,omitempty"`
 
 	// Splits 2 to 50 parts, which add up to amount exactly.
@@ -3149,7 +3149,7 @@ type CreateTransactionsFromReceiptRequest struct {
 	// Mode items creates one transaction per line, and fails if the lines do not add up to the total. single creates one transaction for the total. The default is items if the lines add up, and otherwise single.
 	Mode *CreateTransactionsFromReceiptRequestMode `json:"mode,omitempty"`
 
-	// OnDuplicate create (default) or reject, for a file that the user has uploaded before.
+	// OnDuplicate create (default) or reject: the effect on a file that the user has uploaded before.
 	OnDuplicate *CreateTransactionsFromReceiptRequestOnDuplicate `json:"onDuplicate,omitempty"`
 
 	// Receipt The file, at most 10 MiB: JPEG, PNG, WebP, TIFF, BMP, GIF, HEIC, PDF or UTF-8 text.
@@ -3165,7 +3165,7 @@ type CreateTransactionsFromReceiptRequestInclude string
 // CreateTransactionsFromReceiptRequestMode items creates one transaction per line, and fails if the lines do not add up to the total. single creates one transaction for the total. The default is items if the lines add up, and otherwise single.
 type CreateTransactionsFromReceiptRequestMode string
 
-// CreateTransactionsFromReceiptRequestOnDuplicate create (default) or reject, for a file that the user has uploaded before.
+// CreateTransactionsFromReceiptRequestOnDuplicate create (default) or reject: the effect on a file that the user has uploaded before.
 type CreateTransactionsFromReceiptRequestOnDuplicate string
 
 // CreateTransactionsFromReceiptResult Example: {"code":"RECEIPT_TRANSACTIONS_CREATED","message":"Transactions created from receipt","receipt":{"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000011","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]},"transactions":[{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
@@ -3638,7 +3638,7 @@ type FollowedTag struct {
 
 // GetBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_FETCHED","message":"Budget fetched"}
 type GetBudgetResult struct {
-	// Budget Budget is a limit on spending, which is renewed in every window of its period.
+	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
 	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
@@ -5228,7 +5228,7 @@ type RespondToInvitationRequest struct {
 	// SharePercent The member's new share in percent, which the owner sets: more than 0 and at most 100, with at most two decimals. null removes it.
 	SharePercent *json.Number `json:"sharePercent,omitempty"`
 
-	// Status The invited user's response. A member who has accepted leaves the budget with rejected.
+	// Status The invited user's response. An accepted member leaves the budget with rejected.
 	Status *RespondToInvitationRequestStatus `json:"status,omitempty"`
 }
 
@@ -5238,7 +5238,7 @@ type RespondToInvitationRequestResponse string
 // RespondToInvitationRequestRole The member's new role, which the owner sets.
 type RespondToInvitationRequestRole string
 
-// RespondToInvitationRequestStatus The invited user's response. A member who has accepted leaves the budget with rejected.
+// RespondToInvitationRequestStatus The invited user's response. An accepted member leaves the budget with rejected.
 type RespondToInvitationRequestStatus string
 
 // RespondToInvitationResult Example: {"code":"BUDGET_MEMBER_UPDATED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"},"message":"Budget member updated"}
@@ -5381,7 +5381,7 @@ type ShareBudgetResult struct {
 // ShareBudgetResultCode The result of the operation, for programs.
 type ShareBudgetResultCode string
 
-// Split Split is a part of a transaction with a category of its own.
+// Split Split is a part of a transaction with a separate category.
 type Split struct {
 	// Amount In the major unit of the transaction's currency: positive, and negative for a refund within an expense. Not 0.
 	Amount json.Number `json:"amount"`
@@ -5549,7 +5549,7 @@ type Transaction struct {
 	// Notes Up to 4000 characters.
 	Notes *string `json:"notes,omitempty"`
 
-	// Payee The other party: who was paid, or who paid. Up to 200 characters.
+	// Payee The other party: the recipient of an expense, or the payer of an income. Up to 200 characters.
 	Payee *string `json:"payee,omitempty"`
 
 	// ReceiptId Id of the receipt from which the transaction was created. Absent for other transactions.
@@ -5608,7 +5608,7 @@ type TransactionPreview struct {
 	// Notes Up to 4000 characters.
 	Notes *string `json:"notes,omitempty"`
 
-	// Payee The other party: who was paid, or who paid. Up to 200 characters.
+	// Payee The other party: the recipient of an expense, or the payer of an income. Up to 200 characters.
 	Payee *string `json:"payee,omitempty"`
 
 	// Splits The parts of the amount by category. They add up to the amount.
@@ -5776,7 +5776,7 @@ type UpdateBudgetRequestPeriod string
 
 // UpdateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":350,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":350,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_UPDATED","message":"Budget updated"}
 type UpdateBudgetResult struct {
-	// Budget Budget is a limit on spending, which is renewed in every window of its period.
+	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
 	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
@@ -6673,7 +6673,7 @@ type ListTransactionsParams struct {
 	// CategoryId Transactions in any of these categories, or with a part in any of them; at most 100.
 	CategoryId *[]openapi_types.UUID `form:"categoryId,omitempty" json:"categoryId,omitempty"`
 
-	// Type expense, income or transfer. A leg of a transfer is neither an expense nor an income.
+	// Type expense, income or transfer. The legs of transfers have the type transfer only.
 	Type *ListTransactionsParamsType `form:"type,omitempty" json:"type,omitempty"`
 
 	// Currency ISO 4217 code, in upper or lower case.
@@ -6745,7 +6745,7 @@ type CreateTransactionsFromReceiptParams struct {
 	// DryRun true recognizes the receipt and creates nothing. Default false.
 	DryRun *bool `form:"dryRun,omitempty" json:"dryRun,omitempty"`
 
-	// OnDuplicate create (default) or reject, for a file that the user has uploaded before.
+	// OnDuplicate create (default) or reject: the effect on a file that the user has uploaded before.
 	OnDuplicate *CreateTransactionsFromReceiptParamsOnDuplicate `form:"onDuplicate,omitempty" json:"onDuplicate,omitempty"`
 
 	// KeepImage true stores images of the pages as long as the receipt. Default false. For a text file no image is stored.
@@ -7289,7 +7289,7 @@ type ClientInterface interface {
 
 	// CreateBudgetWithBody Create budget
 	//
-	// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
+	// Creates a budget: a limit on the spending from a wallet in some categories. Each window of its period has the full limit. A user may own 200 budgets.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7298,7 +7298,7 @@ type ClientInterface interface {
 
 	// CreateBudget Create budget
 	//
-	// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
+	// Creates a budget: a limit on the spending from a wallet in some categories. Each window of its period has the full limit. A user may own 200 budgets.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7396,7 +7396,7 @@ type ClientInterface interface {
 
 	// CreateCategoryWithBody Create category
 	//
-	// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
+	// Creates a category. Its name must differ from the names of the user's other categories, ignoring case. A user may have 1000 categories.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7405,7 +7405,7 @@ type ClientInterface interface {
 
 	// CreateCategory Create category
 	//
-	// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
+	// Creates a category. Its name must differ from the names of the user's other categories, ignoring case. A user may have 1000 categories.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -7668,7 +7668,7 @@ type ClientInterface interface {
 
 	// GetSettings Get settings
 	//
-	// Returns the user's settings. A user who has never changed them has the defaults.
+	// Returns the user's settings. Until the first change, they are the defaults.
 	//
 	// Corresponds with GET /api/v1/settings (the `GetSettings` operationId).
 	GetSettings(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7725,7 +7725,7 @@ type ClientInterface interface {
 
 	// ListTransactions List transactions
 	//
-	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile. With include=totals, the response also contains the totals of all pages.
+	// Returns a page of the user's transactions, by default newest first. Filters can be combined. If transactions are created meanwhile, the pages still contain each older one exactly once. With include=totals, the response also contains the totals of all pages.
 	//
 	// Corresponds with GET /api/v1/transaction (the `ListTransactions` operationId).
 	ListTransactions(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -7932,7 +7932,7 @@ type ClientInterface interface {
 
 	// CreateWalletWithBody Create wallet
 	//
-	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
+	// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -7941,7 +7941,7 @@ type ClientInterface interface {
 
 	// CreateWallet Create wallet
 	//
-	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
+	// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -8465,7 +8465,7 @@ func (c *Client) ListBudgets(ctx context.Context, params *ListBudgetsParams, req
 
 // CreateBudgetWithBody Create budget
 //
-// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
+// Creates a budget: a limit on the spending from a wallet in some categories. Each window of its period has the full limit. A user may own 200 budgets.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8484,7 +8484,7 @@ func (c *Client) CreateBudgetWithBody(ctx context.Context, params *CreateBudgetP
 
 // CreateBudget Create budget
 //
-// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
+// Creates a budget: a limit on the spending from a wallet in some categories. Each window of its period has the full limit. A user may own 200 budgets.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -8702,7 +8702,7 @@ func (c *Client) ListCategories(ctx context.Context, params *ListCategoriesParam
 
 // CreateCategoryWithBody Create category
 //
-// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
+// Creates a category. Its name must differ from the names of the user's other categories, ignoring case. A user may have 1000 categories.
 //
 // Takes any type of body and a specified content type.
 //
@@ -8721,7 +8721,7 @@ func (c *Client) CreateCategoryWithBody(ctx context.Context, params *CreateCateg
 
 // CreateCategory Create category
 //
-// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
+// Creates a category. Its name must differ from the names of the user's other categories, ignoring case. A user may have 1000 categories.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -9314,7 +9314,7 @@ func (c *Client) GetReceiptImage(ctx context.Context, id openapi_types.UUID, par
 
 // GetSettings Get settings
 //
-// Returns the user's settings. A user who has never changed them has the defaults.
+// Returns the user's settings. Until the first change, they are the defaults.
 //
 // Corresponds with GET /api/v1/settings (the `GetSettings` operationId).
 func (c *Client) GetSettings(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9441,7 +9441,7 @@ func (c *Client) UpdateTag(ctx context.Context, tag string, params *UpdateTagPar
 
 // ListTransactions List transactions
 //
-// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile. With include=totals, the response also contains the totals of all pages.
+// Returns a page of the user's transactions, by default newest first. Filters can be combined. If transactions are created meanwhile, the pages still contain each older one exactly once. With include=totals, the response also contains the totals of all pages.
 //
 // Corresponds with GET /api/v1/transaction (the `ListTransactions` operationId).
 func (c *Client) ListTransactions(ctx context.Context, params *ListTransactionsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -9898,7 +9898,7 @@ func (c *Client) ListWallets(ctx context.Context, params *ListWalletsParams, req
 
 // CreateWalletWithBody Create wallet
 //
-// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
+// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
 //
 // Takes any type of body and a specified content type.
 //
@@ -9917,7 +9917,7 @@ func (c *Client) CreateWalletWithBody(ctx context.Context, params *CreateWalletP
 
 // CreateWallet Create wallet
 //
-// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
+// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -15522,7 +15522,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateBudgetWithBodyWithResponse Create budget
 	//
-	// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
+	// Creates a budget: a limit on the spending from a wallet in some categories. Each window of its period has the full limit. A user may own 200 budgets.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15531,7 +15531,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateBudgetWithResponse Create budget
 	//
-	// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
+	// Creates a budget: a limit on the spending from a wallet in some categories. Each window of its period has the full limit. A user may own 200 budgets.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15639,7 +15639,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateCategoryWithBodyWithResponse Create category
 	//
-	// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
+	// Creates a category. Its name must differ from the names of the user's other categories, ignoring case. A user may have 1000 categories.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15648,7 +15648,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateCategoryWithResponse Create category
 	//
-	// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
+	// Creates a category. Its name must differ from the names of the user's other categories, ignoring case. A user may have 1000 categories.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -15945,7 +15945,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetSettingsWithResponse Get settings
 	//
-	// Returns the user's settings. A user who has never changed them has the defaults.
+	// Returns the user's settings. Until the first change, they are the defaults.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -16008,7 +16008,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListTransactionsWithResponse List transactions
 	//
-	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile. With include=totals, the response also contains the totals of all pages.
+	// Returns a page of the user's transactions, by default newest first. Filters can be combined. If transactions are created meanwhile, the pages still contain each older one exactly once. With include=totals, the response also contains the totals of all pages.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -16233,7 +16233,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateWalletWithBodyWithResponse Create wallet
 	//
-	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
+	// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -16242,7 +16242,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateWalletWithResponse Create wallet
 	//
-	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
+	// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -21511,7 +21511,7 @@ func (c *ClientWithResponses) ListBudgetsWithResponse(ctx context.Context, param
 
 // CreateBudgetWithBodyWithResponse Create budget
 //
-// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
+// Creates a budget: a limit on the spending from a wallet in some categories. Each window of its period has the full limit. A user may own 200 budgets.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -21526,7 +21526,7 @@ func (c *ClientWithResponses) CreateBudgetWithBodyWithResponse(ctx context.Conte
 
 // CreateBudgetWithResponse Create budget
 //
-// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its period. A user may own 200 budgets.
+// Creates a budget: a limit on the spending from a wallet in some categories. Each window of its period has the full limit. A user may own 200 budgets.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -21706,7 +21706,7 @@ func (c *ClientWithResponses) ListCategoriesWithResponse(ctx context.Context, pa
 
 // CreateCategoryWithBodyWithResponse Create category
 //
-// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
+// Creates a category. Its name must differ from the names of the user's other categories, ignoring case. A user may have 1000 categories.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -21721,7 +21721,7 @@ func (c *ClientWithResponses) CreateCategoryWithBodyWithResponse(ctx context.Con
 
 // CreateCategoryWithResponse Create category
 //
-// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000 categories.
+// Creates a category. Its name must differ from the names of the user's other categories, ignoring case. A user may have 1000 categories.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -22216,7 +22216,7 @@ func (c *ClientWithResponses) GetReceiptImageWithResponse(ctx context.Context, i
 
 // GetSettingsWithResponse Get settings
 //
-// Returns the user's settings. A user who has never changed them has the defaults.
+// Returns the user's settings. Until the first change, they are the defaults.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -22321,7 +22321,7 @@ func (c *ClientWithResponses) UpdateTagWithResponse(ctx context.Context, tag str
 
 // ListTransactionsWithResponse List transactions
 //
-// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor repeat a transaction when others are created meanwhile. With include=totals, the response also contains the totals of all pages.
+// Returns a page of the user's transactions, by default newest first. Filters can be combined. If transactions are created meanwhile, the pages still contain each older one exactly once. With include=totals, the response also contains the totals of all pages.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -22696,7 +22696,7 @@ func (c *ClientWithResponses) ListWalletsWithResponse(ctx context.Context, param
 
 // CreateWalletWithBodyWithResponse Create wallet
 //
-// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
+// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -22711,7 +22711,7 @@ func (c *ClientWithResponses) CreateWalletWithBodyWithResponse(ctx context.Conte
 
 // CreateWalletWithResponse Create wallet
 //
-// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user may have 500 wallets.
+// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -25,7 +25,7 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// Budget is a limit on spending, which is renewed in every window of its period.
+// Budget is a limit on spending. Each window of its period has the full limit.
 type Budget struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// UUID, version 7.
@@ -2157,7 +2157,7 @@ type RespondToInvitationRequest struct {
 	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
 	// User id of the member, a UUID.
 	MemberId string `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
-	// The invited user's response. A member who has accepted leaves the budget with rejected.
+	// The invited user's response. An accepted member leaves the budget with rejected.
 	Status *string `protobuf:"bytes,3,opt,name=status,proto3,oneof" json:"status,omitempty"`
 	// The same as status, under another name.
 	Response *string `protobuf:"bytes,4,opt,name=response,proto3,oneof" json:"response,omitempty"`

@@ -39,8 +39,8 @@ const (
 //
 // BudgetService owns budgets, their members and invitations.
 type BudgetServiceClient interface {
-	// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its
-	// period. A user may own 200 budgets.
+	// Creates a budget: a limit on the spending from a wallet in some categories. Each window of its period has the full
+	// limit. A user may own 200 budgets.
 	CreateBudget(ctx context.Context, in *CreateBudgetRequest, opts ...grpc.CallOption) (*CreateBudgetResponse, error)
 	// Returns a page of the budgets that the user owns or has accepted, newest first, each with its progress.
 	ListBudgets(ctx context.Context, in *ListBudgetsRequest, opts ...grpc.CallOption) (*ListBudgetsResponse, error)
@@ -179,8 +179,8 @@ func (c *budgetServiceClient) ListInvitations(ctx context.Context, in *ListInvit
 //
 // BudgetService owns budgets, their members and invitations.
 type BudgetServiceServer interface {
-	// Creates a budget: a limit on the spending from a wallet in some categories, which is renewed in every window of its
-	// period. A user may own 200 budgets.
+	// Creates a budget: a limit on the spending from a wallet in some categories. Each window of its period has the full
+	// limit. A user may own 200 budgets.
 	CreateBudget(context.Context, *CreateBudgetRequest) (*CreateBudgetResponse, error)
 	// Returns a page of the budgets that the user owns or has accepted, newest first, each with its progress.
 	ListBudgets(context.Context, *ListBudgetsRequest) (*ListBudgetsResponse, error)

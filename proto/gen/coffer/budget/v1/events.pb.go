@@ -5,8 +5,8 @@
 // source: coffer/budget/v1/events.proto
 
 // Events that the budget service publishes. Subjects are budget.v1.<noun>.<past participle>. An event is published once for
-// each user in its audience. A user who has not accepted the invitation, or has rejected it or left since, receives no
-// content that is newer than the invitation or the membership.
+// each user in its audience. A user with a pending or rejected invitation receives no content that is newer than the
+// invitation. A former member receives none that is newer than the membership.
 
 package budgetv1
 
@@ -684,8 +684,7 @@ func (x *MemberUpdated) GetPreviousSharePercent() string {
 }
 
 // WebhookTested is published when a user requests a test delivery. Subject: budget.v1.webhook.tested. It is sent to the
-// tested webhook only, regardless of the events that the webhook subscribes to. It is neither a live event nor a
-// notification.
+// tested webhook only, regardless of the events that the webhook subscribes to. It is no live event and no notification.
 type WebhookTested struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the webhook.
@@ -732,9 +731,9 @@ func (x *WebhookTested) GetWebhookId() string {
 }
 
 // MemberRemoved is published when a member is removed or an invitation is withdrawn. Subject: budget.v1.member.removed.
-// Audience: the owner, and the member unless the owner removes a membership that the member had rejected or left. A
-// user who was not an accepted member receives the budget's name as the invitation had it. If a budget is deleted, only
-// its pending members receive this event.
+// Audience: the owner, and the member unless the owner removes a membership that the member had rejected or left.
+// Except for accepted members, the budget's name is the name in the invitation. If a budget is deleted, only its pending
+// members receive this event.
 type MemberRemoved struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the budget.

@@ -742,7 +742,8 @@ func (x *StreamEventsRequest) GetLastEventId() string {
 // StreamEventsResponse is an event, or a keep-alive message without one: at the start and every 15 seconds.
 type StreamEventsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Opaque position of the event, for the header Last-Event-ID. Over REST it is the id of the server-sent event.
+	// Opaque position of the event. Over REST it is the id of the server-sent event, and a client sends it in the header
+	// Last-Event-ID to continue after the event.
 	Position      string `protobuf:"bytes,1,opt,name=position,proto3" json:"position,omitempty"`
 	Event         *Event `protobuf:"bytes,2,opt,name=event,proto3" json:"event,omitempty"`
 	unknownFields protoimpl.UnknownFields

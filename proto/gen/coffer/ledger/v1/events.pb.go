@@ -199,8 +199,8 @@ func (x *TransactionDeleted) GetTransaction() *Transaction {
 }
 
 // TransferCreated is published when a transfer is created, or made of two transactions. Subject: ledger.v1.transfer.created.
-// The transactions of a transfer have no events of their own, except when two transactions become a transfer or stop being one:
-// then each has a TransactionUpdated as well.
+// The transactions of a transfer have no separate events. If two transactions become a transfer or stop being one, each
+// has a TransactionUpdated as well.
 type TransferCreated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the user who owns it.

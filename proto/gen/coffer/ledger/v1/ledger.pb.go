@@ -1741,7 +1741,7 @@ type Transaction struct {
 	CreatedAt string `protobuf:"bytes,10,opt,name=created_at,json=createdAt,proto3" json:"created_at,omitempty"`
 	// Time of the last change; RFC 3339, UTC.
 	UpdatedAt string `protobuf:"bytes,11,opt,name=updated_at,json=updatedAt,proto3" json:"updated_at,omitempty"`
-	// The other party: who was paid, or who paid. Up to 200 characters.
+	// The other party: the recipient of an expense, or the payer of an income. Up to 200 characters.
 	Payee string `protobuf:"bytes,12,opt,name=payee,proto3" json:"payee,omitempty"`
 	// Up to 4000 characters.
 	Notes string `protobuf:"bytes,13,opt,name=notes,proto3" json:"notes,omitempty"`
@@ -1924,7 +1924,7 @@ func (x *Transaction) GetAttachmentCount() int32 {
 	return 0
 }
 
-// Split is a part of a transaction with a category of its own.
+// Split is a part of a transaction with a separate category.
 type Split struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of one of the user's categories.
@@ -2100,7 +2100,7 @@ type CreateTransactionRequest struct {
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,8,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	// The other party: who is paid, or who pays. Up to 200 characters.
+	// The other party: the recipient of an expense, or the payer of an income. Up to 200 characters.
 	Payee string `protobuf:"bytes,9,opt,name=payee,proto3" json:"payee,omitempty"`
 	// Up to 4000 characters.
 	Notes string `protobuf:"bytes,10,opt,name=notes,proto3" json:"notes,omitempty"`
@@ -2445,7 +2445,7 @@ type ListTransactionsRequest struct {
 	WalletId []string `protobuf:"bytes,1,rep,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
 	// Transactions in any of these categories, or with a part in any of them; at most 100.
 	CategoryId []string `protobuf:"bytes,2,rep,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	// expense, income or transfer. A leg of a transfer is neither an expense nor an income.
+	// expense, income or transfer. The legs of transfers have the type transfer only.
 	Type *string `protobuf:"bytes,3,opt,name=type,proto3,oneof" json:"type,omitempty"`
 	// ISO 4217 code, in upper or lower case.
 	Currency *string `protobuf:"bytes,4,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
@@ -3249,7 +3249,7 @@ type CreateTransactionsFromReceiptRequest struct {
 	Mode *string `protobuf:"bytes,4,opt,name=mode,proto3,oneof" json:"mode,omitempty"`
 	// true recognizes the receipt and creates nothing. Default false.
 	DryRun bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	// create (default) or reject, for a file that the user has uploaded before.
+	// create (default) or reject: the effect on a file that the user has uploaded before.
 	OnDuplicate *string `protobuf:"bytes,6,opt,name=on_duplicate,json=onDuplicate,proto3,oneof" json:"on_duplicate,omitempty"`
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	// At most 255 printable ASCII characters.

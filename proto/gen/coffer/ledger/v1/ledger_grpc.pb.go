@@ -54,8 +54,8 @@ const (
 //
 // Amounts are decimals in the currency's major unit, for example "12.30", with at most the decimals of ISO 4217.
 type LedgerServiceClient interface {
-	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user
-	// may have 500 wallets.
+	// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not
+	// count it. A user may have 500 wallets.
 	CreateWallet(ctx context.Context, in *CreateWalletRequest, opts ...grpc.CallOption) (*CreateWalletResponse, error)
 	// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal
 	// position, or without one, are newest first.
@@ -67,8 +67,8 @@ type LedgerServiceClient interface {
 	UpdateWallet(ctx context.Context, in *UpdateWalletRequest, opts ...grpc.CallOption) (*UpdateWalletResponse, error)
 	// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
 	DeleteWallet(ctx context.Context, in *DeleteWalletRequest, opts ...grpc.CallOption) (*DeleteWalletResponse, error)
-	// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000
-	// categories.
+	// Creates a category. Its name must differ from the names of the user's other categories, ignoring case. A user may
+	// have 1000 categories.
 	CreateCategory(ctx context.Context, in *CreateCategoryRequest, opts ...grpc.CallOption) (*CreateCategoryResponse, error)
 	// Returns a page of the user's categories, newest first.
 	ListCategories(ctx context.Context, in *ListCategoriesRequest, opts ...grpc.CallOption) (*ListCategoriesResponse, error)
@@ -84,9 +84,9 @@ type LedgerServiceClient interface {
 	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate
 	// limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 	CreateTransactions(ctx context.Context, in *CreateTransactionsRequest, opts ...grpc.CallOption) (*CreateTransactionsResponse, error)
-	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor
-	// repeat a transaction when others are created meanwhile. With include=totals, the response also contains the totals of
-	// all pages.
+	// Returns a page of the user's transactions, by default newest first. Filters can be combined. If transactions are
+	// created meanwhile, the pages still contain each older one exactly once. With include=totals, the response also
+	// contains the totals of all pages.
 	ListTransactions(ctx context.Context, in *ListTransactionsRequest, opts ...grpc.CallOption) (*ListTransactionsResponse, error)
 	// Returns a transaction.
 	GetTransaction(ctx context.Context, in *GetTransactionRequest, opts ...grpc.CallOption) (*GetTransactionResponse, error)
@@ -364,8 +364,8 @@ func (c *ledgerServiceClient) SumSpending(ctx context.Context, in *SumSpendingRe
 //
 // Amounts are decimals in the currency's major unit, for example "12.30", with at most the decimals of ISO 4217.
 type LedgerServiceServer interface {
-	// Creates a wallet with an opening balance, which is not a transaction. Summaries and budgets do not count it. A user
-	// may have 500 wallets.
+	// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not
+	// count it. A user may have 500 wallets.
 	CreateWallet(context.Context, *CreateWalletRequest) (*CreateWalletResponse, error)
 	// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal
 	// position, or without one, are newest first.
@@ -377,8 +377,8 @@ type LedgerServiceServer interface {
 	UpdateWallet(context.Context, *UpdateWalletRequest) (*UpdateWalletResponse, error)
 	// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
 	DeleteWallet(context.Context, *DeleteWalletRequest) (*DeleteWalletResponse, error)
-	// Creates a category. Its name differs from those of the user's other categories, ignoring case. A user may have 1000
-	// categories.
+	// Creates a category. Its name must differ from the names of the user's other categories, ignoring case. A user may
+	// have 1000 categories.
 	CreateCategory(context.Context, *CreateCategoryRequest) (*CreateCategoryResponse, error)
 	// Returns a page of the user's categories, newest first.
 	ListCategories(context.Context, *ListCategoriesRequest) (*ListCategoriesResponse, error)
@@ -394,9 +394,9 @@ type LedgerServiceServer interface {
 	// Creates up to 500 transactions, all or none, for example for an import. It counts as 50 requests for the rate
 	// limit. Names of invalid fields have the prefix transactions[i], where i counts from 0.
 	CreateTransactions(context.Context, *CreateTransactionsRequest) (*CreateTransactionsResponse, error)
-	// Returns a page of the user's transactions, by default newest first. Filters can be combined. Pages neither skip nor
-	// repeat a transaction when others are created meanwhile. With include=totals, the response also contains the totals of
-	// all pages.
+	// Returns a page of the user's transactions, by default newest first. Filters can be combined. If transactions are
+	// created meanwhile, the pages still contain each older one exactly once. With include=totals, the response also
+	// contains the totals of all pages.
 	ListTransactions(context.Context, *ListTransactionsRequest) (*ListTransactionsResponse, error)
 	// Returns a transaction.
 	GetTransaction(context.Context, *GetTransactionRequest) (*GetTransactionResponse, error)

@@ -27,9 +27,9 @@ const (
 //
 // For semantics around ctx use and closing/ending streaming RPCs, please refer to https://pkg.go.dev/google.golang.org/grpc/?tab=doc#ClientConn.NewStream.
 //
-// SettingsService stores what a user prefers on all devices.
+// SettingsService stores a user's preferences for all devices.
 type SettingsServiceClient interface {
-	// Returns the user's settings. A user who has never changed them has the defaults.
+	// Returns the user's settings. Until the first change, they are the defaults.
 	GetSettings(ctx context.Context, in *GetSettingsRequest, opts ...grpc.CallOption) (*GetSettingsResponse, error)
 	// Changes settings. Fields that are absent stay as they are.
 	UpdateSettings(ctx context.Context, in *UpdateSettingsRequest, opts ...grpc.CallOption) (*UpdateSettingsResponse, error)
@@ -67,9 +67,9 @@ func (c *settingsServiceClient) UpdateSettings(ctx context.Context, in *UpdateSe
 // All implementations must embed UnimplementedSettingsServiceServer
 // for forward compatibility.
 //
-// SettingsService stores what a user prefers on all devices.
+// SettingsService stores a user's preferences for all devices.
 type SettingsServiceServer interface {
-	// Returns the user's settings. A user who has never changed them has the defaults.
+	// Returns the user's settings. Until the first change, they are the defaults.
 	GetSettings(context.Context, *GetSettingsRequest) (*GetSettingsResponse, error)
 	// Changes settings. Fields that are absent stay as they are.
 	UpdateSettings(context.Context, *UpdateSettingsRequest) (*UpdateSettingsResponse, error)

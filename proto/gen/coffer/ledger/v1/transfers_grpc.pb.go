@@ -38,7 +38,7 @@ const (
 // TransferService moves money between a user's own wallets.
 //
 // A transfer is two transactions of the type transfer, its legs: one takes the amount out of a wallet, the other adds it to another
-// wallet. They change balances, but they are neither income nor expense, so summaries and budgets do not count them.
+// wallet. They change balances, but they are no income and no expense, so summaries and budgets do not count them.
 type TransferServiceClient interface {
 	// Creates a transfer with both of its transactions. Within one currency, the amount that arrives is the amount that left.
 	CreateTransfer(ctx context.Context, in *CreateTransferRequest, opts ...grpc.CallOption) (*CreateTransferResponse, error)
@@ -155,7 +155,7 @@ func (c *transferServiceClient) UnlinkTransfer(ctx context.Context, in *UnlinkTr
 // TransferService moves money between a user's own wallets.
 //
 // A transfer is two transactions of the type transfer, its legs: one takes the amount out of a wallet, the other adds it to another
-// wallet. They change balances, but they are neither income nor expense, so summaries and budgets do not count them.
+// wallet. They change balances, but they are no income and no expense, so summaries and budgets do not count them.
 type TransferServiceServer interface {
 	// Creates a transfer with both of its transactions. Within one currency, the amount that arrives is the amount that left.
 	CreateTransfer(context.Context, *CreateTransferRequest) (*CreateTransferResponse, error)

@@ -52,7 +52,7 @@ const (
 	Reason_UNSUPPORTED_CURRENCY Reason = 9
 	// A receipt exceeds 10 MiB, or a JSON body exceeds 1 MiB.
 	Reason_PAYLOAD_TOO_LARGE Reason = 10
-	// The body is neither JSON nor, for receipts, multipart form data, or it is compressed.
+	// The body is compressed, or its type is not JSON (or, for receipts, multipart form data).
 	Reason_UNSUPPORTED_MEDIA_TYPE Reason = 11
 	// A limit per time is exceeded: requests, wrong passwords, invitations in a day, 10 event streams of a user at one
 	// replica, an export of a user at a time, or 32 searches and summaries of a user at once. `Retry-After` says when to try again.
@@ -75,8 +75,8 @@ const (
 	Reason_EMAIL_ALREADY_EXISTS Reason = 40
 	// No account has this e-mail.
 	Reason_USER_NOT_FOUND Reason = 41
-	// The e-mail or the password is wrong, without saying which; or the current password is wrong, for a new password or
-	// e-mail.
+	// The e-mail or the password is wrong; the response does not say which one. For a new password or e-mail: the current
+	// password is wrong.
 	Reason_INVALID_CREDENTIALS Reason = 42
 	// The token is unknown, used before, expired, or of an ended session.
 	Reason_INVALID_REFRESH_TOKEN Reason = 43
@@ -110,7 +110,7 @@ const (
 	Reason_TRANSACTION_OWNER_MISMATCH Reason = 70
 	// The value is not an ISO 8601 date or date-time of the years 1900 to 2200.
 	Reason_INVALID_TRANSACTION_DATE Reason = 71
-	// The type is neither `expense` nor `income`.
+	// The type is not `expense` or `income`.
 	Reason_INVALID_TRANSACTION_TYPE Reason = 72
 	// The wallet has a transaction with this `externalId`. The detail states the id of that transaction.
 	Reason_TRANSACTION_DUPLICATE Reason = 73
@@ -132,8 +132,8 @@ const (
 	Reason_TRANSFER_NOT_FOUND Reason = 174
 	// The field `receipt` of the form is not exactly one non-empty file.
 	Reason_RECEIPT_FILE_REQUIRED Reason = 80
-	// The receipt's total has more decimals than its currency, which is the wallet's currency if none is printed. Nothing
-	// was created.
+	// The receipt's total has more decimals than its currency. If the receipt prints no currency, it has the wallet's.
+	// Nothing was created.
 	Reason_RECEIPT_CURRENCY_MISMATCH Reason = 81
 	// The lines of `corrections` do not add up to the receipt's total with its tax, tip, discount and rounding. The detail
 	// states the sum and the difference. Nothing was created.
@@ -152,7 +152,7 @@ const (
 	Reason_OCR_RESPONSE_FAILED Reason = 87
 	// The transaction is a leg of a transfer. Change the transfer instead; its attachments belong to the leg out.
 	Reason_TRANSACTION_IS_TRANSFER Reason = 77
-	// The file is none of the accepted types.
+	// The type of the file is not accepted.
 	Reason_UNSUPPORTED_ATTACHMENT_TYPE Reason = 90
 	// The attachment's id is not a UUID.
 	Reason_INVALID_ATTACHMENT_ID Reason = 91
@@ -174,11 +174,11 @@ const (
 	Reason_BUDGET_MEMBER_NOT_FOUND Reason = 106
 	// The user already has an invitation to the budget, or has accepted one.
 	Reason_BUDGET_MEMBER_ALREADY_EXISTS Reason = 107
-	// The e-mail is that of the budget's owner.
+	// The e-mail belongs to the budget's owner.
 	Reason_CANNOT_INVITE_SELF Reason = 108
 	// The total of the members' shares would exceed 100 percent.
 	Reason_BUDGET_SHARE_EXCEEDED Reason = 109
-	// The response is neither `accepted` nor `rejected`.
+	// The response is not `accepted` or `rejected`.
 	Reason_INVALID_INVITE_RESPONSE Reason = 110
 	// The notification's id is not a UUID.
 	Reason_INVALID_NOTIFICATION_ID Reason = 130
@@ -508,7 +508,7 @@ var (
 	//
 	// optional string default_message = 50033;
 	E_DefaultMessage = &file_coffer_rest_v1_reason_proto_extTypes[2]
-	// The error also exists with INVALID_ARGUMENT and 400, for a value that is invalid in itself, such as an id that is not a UUID.
+	// The error also exists with INVALID_ARGUMENT and 400, if the value alone is invalid, such as an id that is not a UUID.
 	//
 	// optional bool also_invalid_argument = 50034;
 	E_AlsoInvalidArgument = &file_coffer_rest_v1_reason_proto_extTypes[3]

@@ -689,13 +689,13 @@ var (
 	//
 	// optional string omit_with = 50023;
 	E_OmitWith = &file_coffer_rest_v1_rest_proto_extTypes[18]
-	// The string has one of these values, which are separated by spaces. The option only documents this in OpenAPI.
+	// The string has one of these values. Spaces separate them. The option only documents the values in OpenAPI.
 	//
 	// optional string one_of = 50024;
 	E_OneOf = &file_coffer_rest_v1_rest_proto_extTypes[19]
 	// Format of the string in OpenAPI, for example date. Without the option, a field id or *_id is a uuid, and a field *_at a
 	// date-time; the value none means that such a field has no format. For a field with the option number, int32 means that
-	// it is an integer, which the service checks.
+	// it is an integer; the service checks that.
 	//
 	// optional string format = 50025;
 	E_Format = &file_coffer_rest_v1_rest_proto_extTypes[20]

@@ -29,7 +29,7 @@ import (
 type Config struct {
 	// DataDir is the folder of the database, the events, the secrets and the log.
 	DataDir string `env:"DATA_DIR" envDefault:".data"`
-	// HTTPAddr is the address of the gateway. The following ones are those of the services and of NATS.
+	// HTTPAddr is the address of the gateway. The following fields are the addresses of the services and of NATS.
 	HTTPAddr   string `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080"`
 	AuthAddr   string `env:"AUTH_ADDR" envDefault:"127.0.0.1:9081"`
 	LedgerAddr string `env:"LEDGER_ADDR" envDefault:"127.0.0.1:9082"`
@@ -68,7 +68,7 @@ type Stack struct {
 	URL string
 	// GRPC is each service's host:port, by name: auth, ledger, budget, ocr.
 	GRPC map[string]string
-	// Databases maps each service to the URL of its role, and "" to that of the superuser, for the same database.
+	// Databases maps each service to the URL of its role, and "" to the URL of the superuser. All name the same database.
 	Databases map[string]string
 	// NATS is the server's URL, with user and password.
 	NATS string

@@ -22,7 +22,7 @@ type secrets struct {
 	ServiceKey string `json:"serviceKey"`
 	// NATS is the password of the user coffer.
 	NATS string `json:"nats"`
-	// Passwords maps PostgreSQL's roles to their passwords. pgserver stores that of the superuser.
+	// Passwords maps PostgreSQL's roles to their passwords. pgserver stores the password of the superuser.
 	Passwords map[string]string `json:"passwords"`
 }
 

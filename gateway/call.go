@@ -49,7 +49,7 @@ func (h *rpcHandler) outgoing(ctx context.Context, r *http.Request) context.Cont
 // gateway's key, so that auth trusts the client's address.
 type connections struct {
 	auth, ledger, budget grpc.ClientConnInterface
-	// trust carries the service key, for the gateway's own calls to auth.
+	// trust carries the service key, for calls that the gateway makes to auth without a user's request.
 	trust grpc.ClientConnInterface
 	close func()
 }

@@ -61,7 +61,7 @@ type Config struct {
 	// RateLimit is the number of requests per second that a user, or an address without a user, may make, with bursts of 5 times as
 	// many. 0 means no limit. Each instance counts separately.
 	RateLimit float64 `env:"RATE_LIMIT" envDefault:"50"`
-	// MaxConnections limits the open connections, MaxConnectionsPerAddress those of one client address; 0: no limit. Behind
+	// MaxConnections limits the open connections in total, MaxConnectionsPerAddress per client address; 0: no limit. Behind
 	// proxies every connection comes from one of few addresses, so the second does not apply if TrustProxyHops is set.
 	MaxConnections           int `env:"MAX_CONNECTIONS" envDefault:"10000"`
 	MaxConnectionsPerAddress int `env:"MAX_CONNECTIONS_PER_ADDRESS" envDefault:"1000"`

@@ -28,7 +28,7 @@ func secure(next http.Handler) http.Handler {
 	})
 }
 
-// compressedTypes are compressed formats, which are sent as they are.
+// compressedTypes are formats with compression. Their responses are not compressed again.
 var compressedTypes = []string{"image/*", "font/*"}
 
 // crossOrigin is the CORS middleware. It does nothing if no origins are allowed.

@@ -190,7 +190,7 @@ func findField(d protoreflect.MessageDescriptor, match func(options proto.Messag
 	return nil
 }
 
-// pathTable lists the methods and templates of all paths, for the Allow header.
+// pathTable lists the methods and templates of all paths. The header Allow is made from it.
 type pathTable []pathEntry
 
 // pathEntry is a method and the segments of a template. A segment in braces matches any text, and ** the rest of the path.
@@ -211,7 +211,7 @@ func newPathTable(routes []*route, own []endpoint) pathTable {
 	return t
 }
 
-// allow returns the methods that a path supports, for the Allow header. It is empty if the path does not exist.
+// allow returns the value of the header Allow: the methods that a path supports. It is empty if the path does not exist.
 func (t pathTable) allow(path string) string {
 	var verbs []string
 	segments := strings.Split(path, "/")

@@ -216,7 +216,7 @@ func (h *rpcHandler) send(w http.ResponseWriter, r *http.Request, request proto.
 		if r.Context().Err() == nil {
 			h.log.WarnContext(ctx, "failed to send a file to its end", "route", h.route.template, "error", err)
 		}
-		// Whatever net/http writes from now on fails, and it closes the connection.
+		// All later writes of net/http fail, so it closes the connection.
 		_ = d.control.SetWriteDeadline(time.Unix(1, 0))
 	}
 	return nil

@@ -206,7 +206,7 @@ func TestUploadForwardsPiecesAsTheyArrive(t *testing.T) {
 	require.NoError(t, err)
 	began := time.Now()
 	for n := int64(1); n <= 5; n++ {
-		_, err = p.Write(make([]byte, rpc.MaxPiece+5000)) // multipart holds back what may be a boundary
+		_, err = p.Write(make([]byte, rpc.MaxPiece+5000)) // multipart holds back bytes that may begin a boundary
 		require.NoError(t, err)
 		require.Eventually(t, func() bool { return b.received.Load() >= n*rpc.MaxPiece }, 5*time.Second, time.Millisecond)
 	}

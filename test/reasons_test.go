@@ -50,8 +50,8 @@ func (r *record) undeclared() ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), lines.Err()
 }
 
-// declared returns the reasons that an RPC may return: those of the option errors, and those that follow from its other options
-// and its fields, as the comment of the option says.
+// declared returns the reasons that an RPC may return: the values of the option errors, and the reasons that follow from its other
+// options and its fields, as the comment of the option says.
 func declared(method protoreflect.MethodDescriptor) []string {
 	reasons := slices.Clone(anyRPC)
 	for _, reason := range proto.GetExtension(method.Options(), restv1.E_Errors).([]restv1.Reason) {

@@ -5,7 +5,7 @@
 # The nodes must have the images (make images, then ctr, kind or minikube load .cache/images/*.tar). The images of NATS, PostgreSQL
 # and the collector are pulled.
 #
-#   BASE_URL         URL of the gateway; by default the address of its Service, which is reachable from a node
+#   BASE_URL         URL of the gateway; by default the address of its Service, because nodes can reach it
 #   COLLECTOR=skip   do not wait for the OpenTelemetry collector, if the cluster cannot pull its image
 set -euo pipefail
 cd "$(dirname "$0")"

@@ -22,7 +22,7 @@ var (
 	stack *devstack.Stack
 	// engine is a link to the OCR program.
 	engine string
-	// neural is the folder of the neural engine, which is replaced by a script. It crashes while the folder contains the file "broken".
+	// neural is the folder of a script that replaces the neural engine. The script fails while the folder contains the file "broken".
 	neural string
 )
 

@@ -4,8 +4,8 @@
 // years MinYear to MaxYear: ParseTime reads a date or a date-time in any form of ISO 8601, and ParseDate only YYYY-MM-DD.
 // Responses use FormatTime, DateLayout and MonthLayout.
 //
-// Period is the only type of a span of time. It is half-open: it includes From and excludes End. A request names the last day
-// instead, which is inclusive; Days converts it.
+// Period is the only type of a span of time. It is half-open: it includes From and excludes End. A request names the last included
+// day instead; Days converts it.
 package calendar
 
 import (

@@ -84,7 +84,7 @@ func (c Cursors) Page(scope string, limit *int32, cursor string, position any) (
 type Query[Row, Position any] struct {
 	// Scope is the list, its owner and its filters.
 	Scope string
-	// Limit and Cursor are those of the request.
+	// Limit and Cursor are the values of the request.
 	Limit  *int32
 	Cursor string
 	// First is the position before the first page.

@@ -78,7 +78,7 @@ func await(ctx context.Context, limit time.Duration, subject string, log *slog.L
 		if err == nil {
 			return nil
 		}
-		// The limit interrupts the last attempt, whose error is less specific than that of the attempt before.
+		// The limit interrupts the last attempt, so its error says less than the error of the attempt before.
 		if ctx.Err() == nil || last == nil {
 			last = err
 		}

@@ -18,7 +18,7 @@ import (
 
 const (
 	// Jobs that start together migrate one after the other. Each tries to get the lock every lockInterval seconds, lockAttempts
-	// times, which is five minutes.
+	// times: for five minutes.
 	lockInterval = 1
 	lockAttempts = 300
 

@@ -96,9 +96,9 @@ const (
 	retryPause = 20 * time.Millisecond
 )
 
-// Retry runs fn, which is a whole transaction, up to three times while it ends with a serialization failure or deadlock. It pauses
-// for a random time in between. Without a pause, the victim of a deadlock can take its first lock again before the other
-// transaction wakes up, and becomes the victim of the same deadlock.
+// Retry runs fn up to three times while it ends with a serialization failure or deadlock. fn must begin and end a whole
+// transaction. Retry pauses for a random time in between. Without a pause, the victim of a deadlock can take its first lock again
+// before the other transaction wakes up, and becomes the victim of the same deadlock.
 func Retry(fn func() error) error {
 	err := fn()
 	for pause := retryPause; IsRetryable(err) && pause < retryPause<<(maxAttempts-1); pause *= 2 {

@@ -246,7 +246,7 @@ func (s *Server) SetOptional(name string, working bool) {
 	s.health.SetServingStatus(name, status)
 }
 
-// setHealth sets the status of each registered service, by full name, and that of the whole process, whose name is "".
+// setHealth sets the status of each registered service, by full name, and of the whole process, by the name "".
 func (s *Server) setHealth(status healthpb.HealthCheckResponse_ServingStatus) {
 	s.health.SetServingStatus("", status)
 	for _, name := range s.services {

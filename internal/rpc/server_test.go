@@ -143,7 +143,7 @@ func start(t testing.TB, change ...func(*setup)) *setup {
 	s.addr = lis.Addr().String()
 	go func() { s.ended <- s.server.Serve(ctx, lis, func(context.Context) error { return nil }) }()
 	t.Cleanup(func() { stop(); s.server.Stop() })
-	// The connection does not use rpc.Dial, which has separate tests.
+	// The connection does not use rpc.Dial, because Dial has separate tests.
 	conn, err := grpc.NewClient("passthrough:///"+s.addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
 		grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(2*MaxMessage)))
 	require.NoError(t, err)

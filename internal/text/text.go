@@ -55,7 +55,7 @@ func Payee(field, s string) (string, *apierr.Field) { return plain(field, s, max
 func Notes(field, s string) (string, *apierr.Field) { return plain(field, s, maxNotes) }
 
 // Tag returns the name of a tag: 1 to 50 characters, at least one of them visible. A tag is a segment of a path and an element of
-// lists, so it has no slash, comma or control character, and is neither "." nor "..".
+// lists, so it has no slash, comma or control character, and is not "." or "..".
 func Tag(field, s string) (string, *apierr.Field) {
 	name, problem := Name(field, s)
 	switch {

@@ -22,7 +22,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
-// natsServers are three NATS servers with certificates, configured like those of the production overlay.
+// natsServers are three NATS servers with certificates and the configuration of the production overlay.
 type natsServers struct {
 	cluster   *cluster
 	authority *mtls.Authority

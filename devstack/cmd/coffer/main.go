@@ -1,5 +1,5 @@
-// Command coffer runs all of Coffer on this machine until Ctrl-C. It is the program of `make run`. The README lists its settings,
-// which are environment variables.
+// Command coffer runs all of Coffer on this machine until Ctrl-C. It is the program of `make run`. The README lists the environment
+// variables that configure it.
 //
 //	coffer
 //	coffer backup FOLDER

@@ -2,8 +2,8 @@
 //
 // The folder has a manifest.jsonl. Each of its lines is a label: file, format, expect (rows or error), currency, rows with
 // date and signed amount, and perhaps other lists of rows that count as right (also). The program opens each file without
-// any hint from the label, except the order of day and month of QIF files, which that format does not say: a user would
-// see it in the preview. Columns, delimiter, encoding and decimal mark of CSV files are never told.
+// any hint from the label, except the order of day and month of QIF files, because that format does not define it: a user would
+// see it in the preview. The parsers of CSV files get no columns, delimiter, encoding or decimal mark.
 package main
 
 import (

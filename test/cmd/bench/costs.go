@@ -11,8 +11,8 @@ import (
 // settleTime is the time after a load in which its events pass through the outbox, NATS and their consumers.
 const settleTime = 5 * time.Second
 
-// costs measures, with several loads, the processor time of a request in each process. Unlike rates, it depends neither on the number of machines nor on
-// other programs that use the machine.
+// costs measures, with several loads, the processor time of a request in each process. Unlike a rate, this time is independent of
+// the number of machines and of other programs on the machine.
 func (b *bench) costs(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
 	if err != nil {

@@ -1,5 +1,5 @@
 -- The work of one create as one statement: ownership, row, balance, total and event, without a number for synchronization. n is the
--- number of the owner. The verb in the value of the event is the only one of this text, which is a format.
+-- number of the owner. This text is a format: the value of the event has its only verb.
 WITH item AS MATERIALIZED (
 	SELECT gen_random_uuid() AS id, o.id AS owner_id, o.id AS wallet_id, o.id AS category_id
 	FROM (SELECT lpad(to_hex(:n::bigint), 32, '0')::uuid AS id) AS o

@@ -22,7 +22,7 @@ func (b *bench) creates(ctx context.Context) error {
 	if err := b.withoutGroupCommit(ctx, s); err != nil {
 		return err
 	}
-	// peak is the rate with 64 clients, for the comparison at half of it.
+	// peak is the rate with 64 clients. A later measurement runs at half of it.
 	peak := 0.0
 	// A goal of 0 means that there is none. With one wallet, all creates update the same balance.
 	for _, c := range []struct {
@@ -148,8 +148,8 @@ func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
 	return err
 }
 
-// withoutGroupCommit compares creates with those of a ledger that runs a statement and a commit per create. Group commit must not slow
-// down creates when few clients send them.
+// withoutGroupCommit compares the ledger with one that runs a statement and a commit per create. Group commit must not slow down
+// creates when few clients send them.
 func (b *bench) withoutGroupCommit(ctx context.Context, s *stack) error {
 	// The other programs are links to the unchanged ones.
 	dir, unchanged := filepath.Join(b.dir, "without-group-commit"), b.programs

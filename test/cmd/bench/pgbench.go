@@ -29,7 +29,7 @@ const (
 	someID     = "0199f0c5-0000-7000-8000-000000000000"
 )
 
-// createSQL does the work of one create, for an owner created by prepareSQL.
+// createSQL does the work of one create of an owner that prepareSQL created.
 //
 //go:embed create.sql
 var createSQL string

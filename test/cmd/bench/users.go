@@ -23,7 +23,7 @@ type user struct {
 	wallet, category string
 }
 
-// newUser registers a user and signs in. The token is valid for an hour, which is longer than a run.
+// newUser registers a user and signs in. The token is valid for an hour, and a run is shorter.
 func (s *stack) newUser(ctx context.Context) (user, error) {
 	u := user{base: s.URL}
 	// The e-mail is unique in all stacks, and the password is not in the list of well-known ones.

@@ -1,7 +1,8 @@
 #!/bin/sh
 # install.sh [bench|test|web] installs the packages that Coffer needs, if they are missing: the PostgreSQL server, tesseract with its
-# languages, and the tools of poppler and libheif. With `test` it also installs hledger for the tests of exports. With `bench` it also installs wrk, the load generator. With `web` it also installs
-# Chromium without windows for the tests of the console, and requires Node.
+# languages, and the tools of poppler and libheif. With `test` it also installs hledger and beancount for the tests of exports. With
+# `bench` it also installs wrk, the load generator. With `web` it also installs Chromium without windows for the tests of the console,
+# and requires Node.
 set -eu
 has() { command -v "$1" >/dev/null 2>&1; }
 any() { for f; do [ ! -x "$f" ] || return 0; done; return 1; }
@@ -19,6 +20,7 @@ for tool in pdftotext pdftoppm pdfinfo; do
 	has $tool || { deb="$deb poppler-utils" brew="$brew poppler"; break; }
 done
 [ "${1:-}" != test ] || has hledger || { deb="$deb hledger" brew="$brew hledger"; }
+[ "${1:-}" != test ] || has bean-check || { deb="$deb beancount" brew="$brew beancount"; }
 has heif-convert || { deb="$deb libheif-examples" brew="$brew libheif"; }
 [ "${1:-}" != bench ] || has wrk || { deb="$deb wrk" brew="$brew wrk"; }
 if [ "${1:-}" = web ]; then

@@ -29,6 +29,13 @@ func TestExport(t *testing.T) {
 		require.True(t, strings.HasPrefix(lines[i], want), lines[i])
 	}
 
+	journal := u.get("/api/v1/export/transactions?format=hledger")
+	require.Contains(t, string(journal.raw), "* Opening balance\n    assets:Cash  10.00 EUR\n")
+	ledger := u.get("/api/v1/export/transactions?format=beancount")
+	require.Equal(t, "text/plain; charset=utf-8", ledger.header.Get("Content-Type"))
+	require.Contains(t, ledger.header.Get("Content-Disposition"), ".beancount")
+	require.Contains(t, string(ledger.raw), "^coffer-"+id+"\n  Assets:Cash  -2.50 EUR\n  Expenses:Food  2.50 EUR\n")
+
 	none := stranger.get("/api/v1/export/transactions?format=json")
 	require.Equal(t, http.StatusOK, none.status)
 	require.Empty(t, none.raw)

@@ -6571,7 +6571,7 @@ type StreamEventsParams struct {
 
 // ExportTransactionsParams defines parameters for ExportTransactions.
 type ExportTransactionsParams struct {
-	// Format csv: a table with a row per transaction and per part of a split. json: a line per wallet, category and transaction, as the API shows them; imports read it. hledger: a journal of hledger, with a transfer as one entry.
+	// Format csv: a table with a row per transaction and per part of a split. json: a line per wallet, category and transaction, as the API shows them; imports read it. hledger: a journal of hledger, with a transfer as one entry. beancount: the same as a ledger of beancount 2, with names in its alphabet.
 	Format *string `form:"format,omitempty" json:"format,omitempty"`
 
 	// From Inclusive; ISO 8601 date or date-time.

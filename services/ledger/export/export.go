@@ -62,9 +62,10 @@ type format struct {
 
 // supported are the formats by the value of the parameter format.
 var supported = map[string]format{
-	"csv":     {"text/csv; charset=utf-8", "csv", newCSV},
-	"json":    {"application/x-ndjson", "jsonl", newJSON},
-	"hledger": {"text/plain; charset=utf-8", "journal", newHledger},
+	"csv":       {"text/csv; charset=utf-8", "csv", newCSV},
+	"json":      {"application/x-ndjson", "jsonl", newJSON},
+	"hledger":   {"text/plain; charset=utf-8", "journal", newHledger},
+	"beancount": {"text/plain; charset=utf-8", "beancount", newBeancount},
 }
 
 // books are what an export contains beside the transactions.

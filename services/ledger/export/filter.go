@@ -39,7 +39,7 @@ type position struct {
 func parse(req *ledgerv1.ExportTransactionsRequest) (filter, error) {
 	var p apierr.Problems
 	if _, ok := supported[req.GetFormat()]; !ok {
-		p.Add(errUnsupportedFormat.With("format", "must be csv, json or hledger"))
+		p.Add(errUnsupportedFormat.With("format", "must be csv, json, hledger or beancount"))
 	}
 	f := filter{
 		wallets:    parseIDs(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),

@@ -26,7 +26,8 @@ const (
 type ExportTransactionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// csv: a table with a row per transaction and per part of a split. json: a line per wallet, category and transaction, as the API
-	// shows them; imports read it. hledger: a journal of hledger, with a transfer as one entry.
+	// shows them; imports read it. hledger: a journal of hledger, with a transfer as one entry. beancount: the same as a ledger of
+	// beancount 2, with names in its alphabet.
 	Format string `protobuf:"bytes,1,opt,name=format,proto3" json:"format,omitempty"`
 	// Inclusive; ISO 8601 date or date-time.
 	From *string `protobuf:"bytes,2,opt,name=from,proto3,oneof" json:"from,omitempty"`

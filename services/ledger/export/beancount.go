@@ -1,0 +1,155 @@
+package export
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// beancountEncoder writes a ledger of beancount 2. A transfer is one entry. Days are those of UTC.
+type beancountEncoder struct {
+	out *bufio.Writer
+	chart
+	// tags are the folded names of tags by name, and taken those in use.
+	tags  map[string]string
+	taken map[string]bool
+}
+
+func newBeancount(w io.Writer, _ *ledgerv1.ExportTransactionsRequest) encoder {
+	return &beancountEncoder{out: bufio.NewWriter(w), tags: map[string]string{}, taken: map[string]bool{}}
+}
+
+// begin opens all accounts on the first day of the books: an entry of a transfer has the day of one leg, which may be before the first
+// day of the other wallet.
+func (e *beancountEncoder) begin(b books) error {
+	e.chart = newChart(b, [3]string{"Assets", "Expenses", "Income"}, accountComponent)
+	e.opening, e.transfers = "Equity:Opening-Balances", "Equity:Transfers"
+	// A total price is divided by the amount, so it may be off in the last of 28 digits. Amounts without decimals have no tolerance of
+	// their own.
+	e.printf("option \"title\" \"Coffer\"\noption \"inferred_tolerance_default\" \"*:0.00001\"\n\n")
+	if len(b.wallets) == 0 {
+		return nil
+	}
+	first := b.wallets[0].Opened
+	for _, w := range b.wallets {
+		if w.Opened.Before(first) {
+			first = w.Opened
+		}
+	}
+	open := func(account string) { e.printf("%s open %s\n", day(first), account) }
+	for _, w := range b.wallets {
+		open(e.assets[w.ID])
+	}
+	for _, c := range b.categories {
+		open(e.expenses[c.ID])
+		open(e.income[c.ID])
+	}
+	open(e.opening)
+	open(e.transfers)
+	for _, w := range openings(b) {
+		e.printf("\n%s * \"Opening balance\"\n", day(w.Opened))
+		e.posting(line{account: e.assets[w.ID], amount: amountOf(w.InitialMinor, w.Currency)})
+		e.posting(line{account: e.opening, amount: amountOf(-w.InitialMinor, w.Currency)})
+	}
+	return nil
+}
+
+func (e *beancountEncoder) add(t entry) error {
+	if t.repeats() {
+		return nil
+	}
+	e.printf("\n%s *", day(t.Date))
+	if t.Payee != "" {
+		e.printf(" %s", quote(single(t.Payee)))
+	}
+	e.printf(" %s", quote(single(t.Description)))
+	for _, tag := range t.TagNames {
+		e.printf(" #%s", e.tag(tag))
+	}
+	e.printf(" ^coffer-%s", t.ID)
+	if t.other != nil && t.otherExported {
+		e.printf(" ^coffer-%s", t.other.ID)
+	}
+	e.printf("\n")
+	if t.Notes != "" {
+		e.printf("  notes: %s\n", quote(t.Notes))
+	}
+	for _, l := range e.lines(t) {
+		e.posting(l)
+	}
+	return nil
+}
+
+func (e *beancountEncoder) end() error { return e.out.Flush() }
+
+// printf writes formatted text to the buffer. It drops the error, because a bufio.Writer keeps the first one and Flush returns it.
+func (e *beancountEncoder) printf(format string, args ...any) {
+	_, _ = fmt.Fprintf(e.out, format, args...)
+}
+
+// posting writes a posting, with its description as metadata.
+func (e *beancountEncoder) posting(l line) {
+	e.printf("  %s  %s", l.account, l.amount)
+	if l.price != "" {
+		e.printf(" @@ %s", l.price)
+	}
+	e.printf("\n")
+	if l.comment != "" {
+		e.printf("    description: %s\n", quote(single(l.comment)))
+	}
+}
+
+// tag returns the name of a tag in the alphabet of beancount, which is ASCII. Names that are equal afterwards get a number.
+func (e *beancountEncoder) tag(name string) string {
+	folded, ok := e.tags[name]
+	if !ok {
+		folded = unique(e.taken, fold(name, "tag", func(r rune) bool {
+			return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.')
+		}))
+		e.tags[name] = folded
+	}
+	return folded
+}
+
+// accountComponent returns a name as a component of an account: letters, digits and hyphens, of which the first is an upper case
+// letter or a digit.
+func accountComponent(name string) string {
+	folded := fold(name, "Unnamed", func(r rune) bool { return unicode.IsLetter(r) || unicode.Is(unicode.Nd, r) })
+	first, size := utf8.DecodeRuneInString(folded)
+	if unicode.IsUpper(first) || unicode.Is(unicode.Nd, first) {
+		return folded
+	}
+	if upper := unicode.ToUpper(first); unicode.IsUpper(upper) {
+		return string(upper) + folded[size:]
+	}
+	return "X-" + folded
+}
+
+// fold returns s with a hyphen for each run of characters that are not allowed, and fallback if none is.
+func fold(s, fallback string, allowed func(rune) bool) string {
+	words := strings.FieldsFunc(s, func(r rune) bool { return !allowed(r) })
+	if len(words) == 0 {
+		return fallback
+	}
+	return strings.Join(words, "-")
+}
+
+// quote returns a string of beancount. It keeps line breaks and drops other control characters.
+func quote(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r != '\n' && unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, s)
+	return `"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`, "\n", `\n`).Replace(s) + `"`
+}
+
+// day returns the day of a time in UTC.
+func day(t time.Time) string { return t.UTC().Format(time.DateOnly) }

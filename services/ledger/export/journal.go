@@ -1,0 +1,127 @@
+package export
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/money"
+)
+
+// chart holds the accounts of a journal: one per wallet, and two per category.
+type chart struct {
+	assets, expenses, income map[uuid.UUID]string
+	// opening and transfers belong to no wallet and no category.
+	opening, transfers string
+}
+
+// newChart returns the accounts of the books. roots are those of wallets, expenses and income. segment makes a name
+// valid in the format. Names that are equal afterwards get a number.
+func newChart(b books, roots [3]string, segment func(string) string) chart {
+	c := chart{assets: map[uuid.UUID]string{}, expenses: map[uuid.UUID]string{}, income: map[uuid.UUID]string{}}
+	taken := map[string]bool{}
+	for _, w := range b.wallets {
+		c.assets[w.ID] = roots[0] + ":" + unique(taken, segment(w.Name))
+	}
+	taken = map[string]bool{}
+	for _, one := range b.categories {
+		name := unique(taken, segment(one.Name))
+		c.expenses[one.ID], c.income[one.ID] = roots[1]+":"+name, roots[2]+":"+name
+	}
+	return c
+}
+
+// line is a posting of an entry.
+type line struct {
+	account, amount string
+	// price is the total price in another currency, or empty.
+	price string
+	// comment is the description of a part of a split.
+	comment string
+}
+
+// repeats reports whether the entry of the other leg contains the transfer of t.
+func (t entry) repeats() bool { return t.TransferID != nil && t.AmountMinor > 0 && t.otherExported }
+
+// lines returns the lines of the entry of a transaction or transfer. Their amounts, or prices, add up to 0.
+func (c chart) lines(t entry) []line {
+	own := line{account: c.assets[t.WalletID], amount: amountOf(t.AmountMinor, t.Currency)}
+	switch {
+	case t.TransferID != nil:
+		return c.transfer(t, own)
+	case len(t.Splits) > 0:
+		lines := []line{own}
+		for _, s := range t.Splits {
+			lines = append(lines, line{account: c.category(t.AmountMinor, s.CategoryID), amount: amountOf(-s.AmountMinor, t.Currency), comment: s.Description})
+		}
+		return lines
+	}
+	return []line{own, {account: c.category(t.AmountMinor, *t.CategoryID), amount: amountOf(-t.AmountMinor, t.Currency)}}
+}
+
+// transfer returns the lines of a transfer. Between currencies, the leg that leaves a wallet has the other one as its total price.
+func (c chart) transfer(t entry, own line) []line {
+	switch {
+	case t.other == nil:
+		return []line{own, {account: c.transfers, amount: amountOf(-t.AmountMinor, t.Currency)}}
+	case t.other.Currency == t.Currency:
+		lines := []line{own, {account: c.assets[t.other.WalletID], amount: amountOf(t.other.AmountMinor, t.Currency)}}
+		if rest := t.AmountMinor + t.other.AmountMinor; rest != 0 {
+			lines = append(lines, line{account: c.transfers, amount: amountOf(-rest, t.Currency)})
+		}
+		return lines
+	}
+	out, in := t.Transaction, *t.other
+	if out.AmountMinor > 0 {
+		out, in = in, out
+	}
+	received := amountOf(in.AmountMinor, in.Currency)
+	return []line{
+		{account: c.assets[out.WalletID], amount: amountOf(out.AmountMinor, out.Currency), price: received},
+		{account: c.assets[in.WalletID], amount: received},
+	}
+}
+
+// category returns the account of a category, by the sign of the transaction.
+func (c chart) category(amount int64, id uuid.UUID) string {
+	if amount < 0 {
+		return c.expenses[id]
+	}
+	return c.income[id]
+}
+
+// openings returns the wallets whose opening balance is part of the export.
+func openings(b books) []wallet {
+	var opened []wallet
+	for _, w := range b.wallets {
+		if w.InitialMinor != 0 && b.whole && w.Selected {
+			opened = append(opened, w)
+		}
+	}
+	return opened
+}
+
+// amountOf returns an amount with its currency.
+func amountOf(minor int64, code string) string {
+	return money.CurrencyOf(code).Format(minor) + " " + code
+}
+
+// isBlank reports whether r is white space or a control character.
+func isBlank(r rune) bool {
+	return unicode.IsSpace(r) || unicode.IsControl(r) || unicode.Is(unicode.Cf, r)
+}
+
+// single returns a text as one line: each run of blanks becomes a space.
+func single(s string) string { return strings.Join(strings.FieldsFunc(s, isBlank), " ") }
+
+// unique returns a name that is not taken, with a number if necessary, and marks it as taken.
+func unique(taken map[string]bool, name string) string {
+	chosen := name
+	for n := 2; taken[chosen]; n++ {
+		chosen = fmt.Sprintf("%s-%d", name, n)
+	}
+	taken[chosen] = true
+	return chosen
+}

@@ -228,6 +228,15 @@ web-screenshots: web/node_modules/.installed ## Take screenshots of each screen 
 	@devstack/install.sh web
 	OUT="$(OUT)" LOCALE="$(LOCALE)" node --test --test-concurrency=1 web/test/screenshots.js
 
+.PHONY: bench-web
+bench-web: web/node_modules/.installed web/bench/node_modules/.installed ## Measure the web console: Lighthouse, Home on a slow phone, scrolling (ROWS=100000)
+	@devstack/install.sh web
+	ROWS="$(ROWS)" node web/bench/bench.js
+
+web/bench/node_modules/.installed: web/bench/package-lock.json
+	npm --prefix web/bench ci --no-fund --no-audit
+	@touch $@
+
 web/node_modules/.installed: web/package-lock.json
 	npm --prefix web ci --no-fund --no-audit
 	@touch $@

@@ -1,0 +1,156 @@
+// Measures the console with a year of a household and with a long list of transactions, against a temporary stack:
+// Lighthouse on Home, the time from navigation to a usable Home on a slow phone, and the frames of a fast scroll.
+//
+//   make bench-web [ROWS=100000]
+import { execFileSync } from "node:child_process";
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import lighthouse from "lighthouse";
+import { launchProfile } from "../test/chromium.js";
+import { start } from "../test/stack.js";
+
+const root = fileURLToPath(new URL("../..", import.meta.url));
+const rows = Number(process.env.ROWS || 100_000);
+const email = "ada@coffer.example";
+const password = "a household of two";
+const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true, locale: "en-US", timezoneId: "UTC" };
+/** Lighthouse's profile of a phone on a slow 4G connection. The processor of this machine is slowed down by four. */
+const slow = { offline: false, latency: 150, downloadThroughput: (1.6e6 / 8) * 0.9, uploadThroughput: (750e3 / 8) * 0.9 };
+const runs = 5;
+
+const median = (values) => values.toSorted((a, b) => a - b)[values.length >> 1];
+
+async function call(url, method, path, token, body) {
+  const response = await fetch(`${url}/api/v1${path}`, {
+    method,
+    headers: { "Content-Type": "application/json", ...(token && { Authorization: `Bearer ${token}` }) },
+    body: body && JSON.stringify(body),
+  });
+  const answer = await response.json();
+  if (!response.ok) throw new Error(`${method} ${path}: ${JSON.stringify(answer)}`);
+  return answer;
+}
+
+/** fill creates transactions over five years in requests of 100. */
+async function fill(url, token) {
+  const { wallet } = await call(url, "POST", "/wallet", token, { name: "Everyday", currency: "EUR", balance: 1000 });
+  const { category } = await call(url, "POST", "/categories", token, { name: "Everything" });
+  const first = Date.now() - 5 * 365 * 86_400_000;
+  const all = Array.from({ length: rows }, (_, i) => ({
+    amount: 1 + (i % 97),
+    type: "expense",
+    currency: "EUR",
+    date: new Date(first + (i / rows) * 5 * 365 * 86_400_000).toISOString().slice(0, 10),
+    description: `Purchase ${i + 1}`,
+    walletId: wallet.id,
+    categoryId: category.id,
+  }));
+  for (let i = 0; i < rows; i += 100) await call(url, "POST", "/transaction/batch", token, { transactions: all.slice(i, i + 100) });
+}
+
+/** open returns a page in a profile of its own that is signed in. */
+async function open(url, user, signIn, flags, options) {
+  const profile = mkdtempSync(join(tmpdir(), "coffer-bench-"));
+  const context = await launchProfile(profile, flags, options);
+  const page = context.pages()[0] ?? (await context.newPage());
+  await page.goto(`${url}/livez`);
+  const response = await page.request.post(`${url}/api/v1/auth/login?session=cookie`, { data: signIn });
+  if (response.status() !== 200) throw new Error(`sign-in: ${response.status()}`);
+  await page.evaluate((stored) => localStorage.setItem("coffer.user", JSON.stringify(stored)), user);
+  const close = async () => {
+    await context.close();
+    rmSync(profile, { recursive: true, force: true });
+  };
+  return { context, page, close };
+}
+
+/** audit runs Lighthouse on Home and prints its scores. */
+async function audit(url, user, signIn) {
+  const port = 9300 + (process.pid % 500);
+  const { close } = await open(url, user, signIn, [`--remote-debugging-port=${port}`], {});
+  const { lhr } = await lighthouse(url, { port, disableStorageReset: true, onlyCategories: ["performance", "accessibility", "best-practices"] });
+  await close();
+  for (const { id, score, auditRefs } of Object.values(lhr.categories)) {
+    const failed = auditRefs.filter(({ id: audited, weight }) => weight > 0 && (lhr.audits[audited].score ?? 1) < 0.9).map(({ id: audited }) => audited);
+    console.log(`Lighthouse ${id}: ${Math.round(score * 100)}${failed.length ? ` (below 0.9: ${failed.join(", ")})` : ""}`);
+  }
+  console.log(`final URL ${lhr.finalDisplayedUrl}`);
+  for (const id of ["first-contentful-paint", "largest-contentful-paint", "total-blocking-time", "cumulative-layout-shift"]) {
+    console.log(`  ${id}: ${lhr.audits[id].displayValue}`);
+  }
+}
+
+/** home prints the time until Home shows its chart and figures on a slow phone, with an empty cache and with the service worker. */
+async function home(url, user, signIn) {
+  const times = { "empty cache": [], "installed app": [] };
+  for (let run = 0; run < runs; run++) {
+    const { context, page, close } = await open(url, user, signIn, [], phone);
+    const devtools = await context.newCDPSession(page);
+    await devtools.send("Network.enable");
+    await devtools.send("Network.emulateNetworkConditions", slow);
+    await devtools.send("Emulation.setCPUThrottlingRate", { rate: 4 });
+    for (const taken of Object.values(times)) {
+      const begin = Date.now();
+      await page.goto(url);
+      await page.locator("figure svg").first().waitFor();
+      await page.waitForFunction(() => !document.querySelector(".skeleton"));
+      taken.push(Date.now() - begin);
+      await page.evaluate(() => navigator.serviceWorker.ready);
+      await page.goto("about:blank");
+    }
+    await close();
+  }
+  for (const [name, taken] of Object.entries(times)) {
+    console.log(`usable Home on a slow phone, ${name}: median ${median(taken)} ms of ${taken.join(", ")}`);
+  }
+}
+
+/** scroll scrolls through all transactions and prints the frames that took longer than 50 ms. */
+async function scroll(url, user, signIn) {
+  const { page, close } = await open(url, user, signIn, [], phone);
+  await page.goto(`${url}/transactions`);
+  await page.locator("[data-id]").first().waitFor();
+  const found = await page.evaluate(async () => {
+    const frames = [];
+    const begin = performance.now();
+    let last = begin;
+    let still = begin;
+    let nodes = 0;
+    // The list has ended when it has not become longer for five seconds.
+    for (let bottom = 0; performance.now() - still < 5000; ) {
+      const now = await new Promise(requestAnimationFrame);
+      frames.push(now - last);
+      last = now;
+      window.scrollBy(0, 2000);
+      nodes = Math.max(nodes, document.querySelectorAll("[data-id]").length);
+      if (document.documentElement.scrollHeight > bottom) {
+        bottom = document.documentElement.scrollHeight;
+        still = now;
+      }
+    }
+    return { frames, nodes, rows: Math.round(document.querySelector("ul.list").clientHeight / 62), seconds: (still - begin) / 1000 };
+  });
+  await close();
+  const long = found.frames.filter((time) => time > 50);
+  console.log(
+    `scrolling about ${found.rows} rows in ${found.seconds.toFixed(0)} s: ${found.frames.length} frames, ${long.length} over 50 ms, ` +
+      `longest ${Math.max(...found.frames).toFixed(0)} ms, at most ${found.nodes} rows in the document`,
+  );
+}
+
+const stack = await start();
+try {
+  execFileSync("go", ["run", "./test/cmd/demo", "-url", stack.url, "-email", email], { cwd: root, stdio: "ignore" });
+  const { user } = await call(stack.url, "POST", "/auth/login", undefined, { email, password });
+  await audit(stack.url, user, { email, password });
+  await home(stack.url, user, { email, password });
+  const long = { email: "long@coffer.example", password };
+  const registered = await call(stack.url, "POST", "/auth/register", undefined, { name: "Long List", ...long });
+  const { accessToken } = await call(stack.url, "POST", "/auth/login", undefined, long);
+  await fill(stack.url, accessToken);
+  await scroll(stack.url, registered.user, long);
+} finally {
+  await stack.stop();
+}

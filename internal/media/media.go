@@ -1,4 +1,5 @@
-// Package media detects the type of a file from its content. Names and types that clients send are not trusted.
+// Package media detects the type of a file from its content. Names and types that clients send are not trusted. The ledger
+// (attachments) and ocr (receipts) use it, so both detect the same types.
 //
 // TypeOf recognizes images and PDF by the first bytes of a file. Text has no such bytes: a TextChecker reads all of it, in pieces of any
 // size, so that a stream need not be kept in memory.

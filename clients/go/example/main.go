@@ -1,5 +1,10 @@
-// Command example registers a user and creates an expense at a Coffer. Its argument is the URL, for example http://localhost:8080. It
-// prints the wallet's balance.
+// Command example shows how to use the generated Go client.
+//
+//	example URL
+//
+// registers a user at the Coffer with this URL, for example http://localhost:8080, and signs in. It creates a wallet, a category and
+// an expense, and prints the wallet's balance. It sends the expense twice with the same Idempotency-Key: the second request has no
+// effect. `make clients` runs it.
 package main
 
 import (

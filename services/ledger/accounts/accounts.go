@@ -7,7 +7,12 @@
 // budget uses which category: CheckReferences reserves categories before a budget is written, and SyncReferences records the
 // categories of the written budget (budget_references.go). A foreign key then decides, not a call to the other service.
 //
-// Accounts implements these RPCs of LedgerService. Call ExpireReferences regularly.
+// Accounts implements these RPCs of LedgerService. Call ExpireReferences regularly. The files:
+//
+//   - wallets.go, wallet_place.go, store_wallets.go: wallets, and the order of their list
+//   - categories.go, store_categories.go: categories and their merges. appearance.go, emoji.go: names, colors, icons and positions
+//   - budget_references.go, store_budget_references.go: the categories that budgets use
+//   - changes.go, store_changes.go, export.go: wallets and categories for the packages sync and export
 package accounts
 
 import (

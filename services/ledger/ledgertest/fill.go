@@ -1,6 +1,9 @@
 // Package ledgertest fills a ledger's schema with millions of transactions in one or two minutes, for tests of query plans and for
-// benchmarks. It bypasses the service, but writes all of its tables except events: balances and totals are consistent with the
-// transactions. Call Fill; the constants describe the content.
+// benchmarks.
+//
+// Fill bypasses the service, but writes all of its tables except events: balances and totals are consistent with the transactions. An
+// Owner states the number of transactions and of years; the constants describe the rest of the content. fill.sql has the statements.
+// Fill drops the indexes meanwhile and creates them again.
 package ledgertest
 
 import (

@@ -4,6 +4,7 @@
 // monthly totals, and only the days before and after them from transactions. The files:
 //
 //   - dashboard.go, figures.go, store_summary.go: GetSummary. figures.go is the rule that turns rows into the response
+//   - store_transfers.go: the sums of transfers by wallet, in the same batch
 //   - daily.go, store_daily.go: the days of a summary, the only sums that read all transactions of a window
 //   - spending.go, store_spending.go: SumSpending, which only the budget service calls
 //

@@ -3,6 +3,8 @@
 //
 // There is one row per owner. The first change inserts it; until then, the defaults apply, with version 0. Deleting a default wallet or
 // category also removes it from the settings, and a merge replaces it (package accounts does both, in the same statement).
+//
+// settings.go has the RPCs GetSettings and UpdateSettings. store_settings.go has the SQL; Select is exported for package sync.
 package settings
 
 import (

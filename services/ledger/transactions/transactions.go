@@ -3,11 +3,13 @@
 // Each write also updates the wallet's balance and the monthly total, with package posting, and adds an event to the outbox, in the
 // same database transaction. The files:
 //
-//   - transactions.go: the RPC methods of single transactions. changes.go validates the fields of a request. legs.go: changes of a
-//     transaction that is a leg of a transfer
+//   - transactions.go: the RPC methods of single transactions. changes.go, details.go and splits.go validate the fields of a request.
+//     legs.go: changes of a transaction that is a leg of a transfer
+//   - duplicates.go and store_duplicates.go: transactions with an external id that exists
 //   - batcher.go: group commit, which inserts simultaneous single creates with one statement
 //   - bulk.go: CreateTransactions
-//   - list.go and store_list.go: filters, orders and cursors of lists. The statements keep a page fast however long the history is
+//   - list.go and store_list.go: filters, orders and cursors of lists. The statements keep a page fast however long the history is.
+//     totals.go and store_totals.go: the totals of all pages of a list, on request
 //
 // Transactions implements these RPCs of LedgerService. New returns it, and Run starts the goroutines that insert transactions.
 package transactions

@@ -3,6 +3,9 @@
 // Command is `ledger verify`: it reports all differences, and repairs them if asked to. Scrubber verifies all owners continuously in
 // the background, at low cost, and publishes the number of owners that differ as a metric. Only a defect or a change of the
 // tables by hand can cause a difference.
+//
+// verify.go has the command and the repair, scrub.go the background check, and store_verify.go the SQL. A check reads one owner on one
+// snapshot, so it never reports a write that is not yet committed. A repair locks the owner like a merge, so it cannot lose a write.
 package verify
 
 import (

@@ -1,6 +1,12 @@
 // Package neural reads text with two neural networks of PaddleOCR: a detector finds the areas of text on a page, and a recognizer reads
-// each one. The networks run in ONNX Runtime, in a separate process (command ocr-neural). Read never fails because of the content of an image:
-// a page without text has no words. Start reading with Engine.Read.
+// each one. The networks run in ONNX Runtime, in a separate process (command ocr-neural). Read never fails because of the content of an
+// image: a page without text has no words. Start reading with Engine.Read. The steps and their files:
+//
+//	pixels.go     reduces the page to the sizes that the networks require
+//	detect.go     the detector's map of probabilities, and the areas of text in it; geometry.go: rectangles of any direction
+//	recognize.go  cuts the rows out, and reads their characters; alphabet.go maps the recognizer's classes to characters
+//	words.go      splits a row into words with their places
+//	wire.go       requests and responses between ocr and ocr-neural
 package neural
 
 import (

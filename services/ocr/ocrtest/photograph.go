@@ -1,4 +1,8 @@
-// Package ocrtest generates images of receipts for tests and benchmarks.
+// Package ocrtest generates photographs of receipts for the tests and benchmarks of other modules: the system tests, the benchmarks and
+// the demo upload them.
+//
+// Photograph prints a text and photographs it: skewed, shaded and grainy, but easier to read than real photographs. The image depends
+// only on the arguments. The tests of this module use package fixture instead, which depends on package testing.
 package ocrtest
 
 import (

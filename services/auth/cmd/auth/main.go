@@ -1,4 +1,10 @@
-// Command auth serves users, sessions and keys over gRPC.
+// Command auth is the program of the auth service: it serves users, sessions and the keys of access tokens over gRPC.
+//
+//	auth               runs the service until SIGTERM
+//	auth migrate       applies the migrations of the service's schema
+//	auth await-schema  waits until the schema has all migrations of this release
+//
+// The README lists the environment variables. Package auth has the code.
 package main
 
 import (

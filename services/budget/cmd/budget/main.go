@@ -1,4 +1,11 @@
-// Command budget runs the budget service.
+// Command budget is the program of the budget service: it serves budgets, members, notifications and webhooks over gRPC, and sends
+// the deliveries to webhooks.
+//
+//	budget               runs the service until SIGTERM
+//	budget migrate       applies the migrations of the service's schema
+//	budget await-schema  waits until the schema has all migrations of this release
+//
+// The README lists the environment variables. Package budget has the code.
 package main
 
 import (

@@ -1,5 +1,12 @@
-// Command ledger serves wallets, categories, transactions, receipts and the dashboard over gRPC. `ledger verify` compares balances and
-// monthly totals with the transactions.
+// Command ledger is the program of the ledger service: it serves wallets, categories, transactions, receipts and the dashboard over
+// gRPC.
+//
+//	ledger                  runs the service until SIGTERM
+//	ledger migrate          applies the migrations of the service's schema
+//	ledger await-schema     waits until the schema has all migrations of this release
+//	ledger verify [-repair] compares balances and monthly totals with the transactions, and corrects them if asked to
+//
+// The README lists the environment variables. Package ledger has the code.
 package main
 
 import (

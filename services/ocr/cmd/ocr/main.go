@@ -1,4 +1,11 @@
-// Command ocr reads receipts.
+// Command ocr is the program of the ocr service: it reads receipts over gRPC. It runs Tesseract, ocr-neural and the programs for PDF
+// and HEIF files as separate, confined processes.
+//
+//	ocr               runs the service until SIGTERM
+//	ocr migrate       applies the migrations of the service's schema
+//	ocr await-schema  waits until the schema has all migrations of this release
+//
+// The README lists the environment variables. Package ocr has the code.
 package main
 
 import (

@@ -51,16 +51,16 @@ func (s *Imports) complete(ctx context.Context, tx pgx.Tx, j job, e entry) error
 	return s.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportCommitted{OwnerId: j.OwnerID.String(), Import: m})
 }
 
-// chunk is what a chunk of rows writes.
+// chunk holds the rows of a chunk and the transactions that it writes.
 type chunk struct {
 	entry
 	details *ledgerv1.Import
 	now     time.Time
 	newID   func() uuid.UUID
 
+	// rows are the next rows of the import, and the other sides of their transfers that follow later in the file.
 	rows         []row
 	transactions []posting.Transaction
-	partners     map[int32]*row
 }
 
 // book writes the transactions of rows with their outcome, the progress of the import and one event.
@@ -69,53 +69,92 @@ func (s *Imports) book(ctx context.Context, tx pgx.Tx, e entry, rows []row) erro
 	if err != nil {
 		return err
 	}
-	before := tally(rows)
-	if err := link(ctx, tx, e.OwnerID, rows, s.Now()); err != nil {
+	c := &chunk{entry: e, details: details, now: s.Now(), newID: s.NewID}
+	if c.rows, err = addPartners(ctx, tx, e, rows); err != nil {
 		return err
 	}
-	if err := skipExisting(ctx, tx, e.OwnerID, rows); err != nil {
+	before := slices.Clone(c.rows)
+	if err := c.link(ctx, tx); err != nil {
 		return err
 	}
-	c := &chunk{entry: e, details: details, now: s.Now(), newID: s.NewID, rows: rows, partners: map[int32]*row{}}
-	if err := c.findPartners(ctx, tx); err != nil {
+	if err := c.skipExisting(ctx, tx); err != nil {
 		return err
 	}
-	for i := range c.rows {
+	for i := range c.rows[:len(rows)] {
 		if err := c.add(&c.rows[i]); err != nil {
 			return err
 		}
 	}
-	if len(c.transactions) > 0 {
-		if err := posting.UseTags(ctx, tx, e.OwnerID, s.Now(), c.transactions); err != nil {
-			return err
-		}
-		written, err := posting.Insert(ctx, tx, 0, c.transactions, outbox.Rows{}, nil)
-		if err != nil {
-			return posting.ClientError(err)
-		}
-		for _, t := range c.transactions {
-			if !written[t.ID] {
-				return posting.NotInserted(ctx, tx, t)
-			}
-		}
-	}
-	outcome := c.outcomes()
-	if err := setOutcomes(ctx, tx, e.OwnerID, e.ID, outcome); err != nil {
+	if err := c.insert(ctx, tx); err != nil {
 		return err
 	}
-	after := tally(outcome)
-	for n, r := range c.partners {
-		if r.Status == booked && !slices.ContainsFunc(rows, func(o row) bool { return o.N == n }) {
-			before.Ready++
+	var finished []row
+	for i, r := range c.rows {
+		if r.Status != before[i].Status || r.TransactionID != before[i].TransactionID {
+			finished = append(finished, r)
 		}
 	}
-	if err := addProgress(ctx, tx, e, after.minus(before), int64(len(outcome)), s.Now()); err != nil {
+	if err := setOutcomes(ctx, tx, e.OwnerID, e.ID, finished); err != nil {
+		return err
+	}
+	if err := addProgress(ctx, tx, e, tally(c.rows).minus(tally(before)), int64(len(finished)), s.Now()); err != nil {
 		return err
 	}
 	if len(c.transactions) == 0 {
 		return nil
 	}
 	return s.Publish(ctx, tx, e.OwnerID, imported(e, c.transactions))
+}
+
+// insert writes the transactions with their tags.
+func (c *chunk) insert(ctx context.Context, tx pgx.Tx) error {
+	if len(c.transactions) == 0 {
+		return nil
+	}
+	if err := posting.UseTags(ctx, tx, c.OwnerID, c.now, c.transactions); err != nil {
+		return err
+	}
+	written, err := posting.Insert(ctx, tx, 0, c.transactions, outbox.Rows{}, nil)
+	if err != nil {
+		return posting.ClientError(err)
+	}
+	for _, t := range c.transactions {
+		if !written[t.ID] {
+			return posting.NotInserted(ctx, tx, t)
+		}
+	}
+	return nil
+}
+
+// addPartners appends the other sides of transfers that follow later in the file.
+func addPartners(ctx context.Context, tx pgx.Tx, e entry, rows []row) ([]row, error) {
+	known := map[int32]bool{}
+	for _, r := range rows {
+		known[r.N] = true
+	}
+	var missing []int32
+	for _, r := range rows {
+		if r.PairN != nil && !known[*r.PairN] {
+			missing = append(missing, *r.PairN)
+		}
+	}
+	if len(missing) == 0 {
+		return rows, nil
+	}
+	partners, err := selectNumbered(ctx, tx, e.OwnerID, e.ID, missing)
+	return append(rows, partners...), err
+}
+
+// partner returns the other side of a row's transfer, or nil.
+func (c *chunk) partner(r *row) *row {
+	if r.PairN == nil {
+		return nil
+	}
+	i := slices.IndexFunc(c.rows, func(o row) bool { return o.N == *r.PairN })
+	if i < 0 {
+		return nil
+	}
+	return &c.rows[i]
 }
 
 // imported returns the event of a chunk.
@@ -181,26 +220,26 @@ func (c counts) minus(o counts) counts {
 
 // link gives the transactions that rows match the external ids of the rows. A row whose transaction was deleted or has an external id
 // meanwhile is booked.
-func link(ctx context.Context, tx pgx.Tx, owner uuid.UUID, rows []row, now time.Time) error {
+func (c *chunk) link(ctx context.Context, tx pgx.Tx) error {
 	var ids []uuid.UUID
 	var externals []string
-	for _, r := range rows {
-		if r.Status == matched {
+	for _, r := range c.rows {
+		if r.Status == matched && r.TransactionID == nil {
 			ids, externals = append(ids, deref(r.DuplicateOf)), append(externals, r.ExternalID)
 		}
 	}
 	if len(ids) == 0 {
 		return nil
 	}
-	linked, err := linkTransactions(ctx, tx, owner, ids, externals, now)
+	linkable, err := linkTransactions(ctx, tx, c.OwnerID, ids, externals, c.now)
 	if err != nil {
 		return err
 	}
-	for i := range rows {
-		r := &rows[i]
+	for i := range c.rows {
+		r := &c.rows[i]
 		switch {
-		case r.Status != matched:
-		case linked[deref(r.DuplicateOf)]:
+		case r.Status != matched || r.TransactionID != nil:
+		case linkable[deref(r.DuplicateOf)]:
 			r.TransactionID = r.DuplicateOf
 		default:
 			r.Status, r.DuplicateOf = ready, nil
@@ -209,65 +248,44 @@ func link(ctx context.Context, tx pgx.Tx, owner uuid.UUID, rows []row, now time.
 	return nil
 }
 
-// skipExisting marks the rows whose external id a transaction of their wallet has: another import has created it since the preview.
-func skipExisting(ctx context.Context, tx pgx.Tx, owner uuid.UUID, rows []row) error {
+// skipExisting marks the rows whose external id a transaction of their wallet has: another import has created it since the preview. A
+// wallet has an external id once, so a row is booked without it if the user books the row anyway, or if an earlier row of the same
+// import has it. Two accounts of a file whose banks use the same ids may belong to one wallet.
+func (c *chunk) skipExisting(ctx context.Context, tx pgx.Tx) error {
 	var wallets []uuid.UUID
 	var externals []string
-	for _, r := range rows {
-		if r.Status == ready && r.ExternalID != "" && r.WalletID != nil {
+	taken := map[uuid.UUID]bool{}
+	for _, r := range c.rows {
+		switch {
+		case r.Status == matched:
+			taken[deref(r.TransactionID)] = true
+		case r.Status == ready && r.ExternalID != "" && r.WalletID != nil:
 			wallets, externals = append(wallets, *r.WalletID), append(externals, r.ExternalID)
 		}
 	}
-	existing, err := selectExternal(ctx, tx, owner, wallets, externals)
+	if len(wallets) == 0 {
+		return nil
+	}
+	found, err := selectExternal(ctx, tx, c.OwnerID, c.ID, wallets, externals)
 	if err != nil {
 		return err
 	}
-	for i := range rows {
-		r := &rows[i]
-		if id, ok := existing[external{deref(r.WalletID), r.ExternalID}]; ok && r.Status == ready {
-			if r.Action == actionBook {
-				// The user books it anyway. Two transactions of a wallet cannot have the same external id.
-				r.ExternalID = ""
-				continue
-			}
-			r.Status, r.DuplicateOf = duplicate, &id
-		}
-	}
-	return nil
-}
-
-// findPartners reads the other sides of transfers, which may be behind this chunk.
-func (c *chunk) findPartners(ctx context.Context, tx pgx.Tx) error {
-	var missing []int32
+	seen := map[external]bool{}
 	for i := range c.rows {
 		r := &c.rows[i]
-		if r.Status != ready || r.PairN == nil {
+		key := external{deref(r.WalletID), r.ExternalID}
+		if r.Status != ready || r.ExternalID == "" {
 			continue
 		}
-		j := slices.IndexFunc(c.rows, func(o row) bool { return o.N == *r.PairN })
-		if j >= 0 {
-			c.partners[*r.PairN] = &c.rows[j]
-		} else {
-			missing = append(missing, *r.PairN)
+		t, exists := found[key]
+		switch {
+		case exists && !t.Own && !taken[t.ID] && r.Action != actionBook:
+			r.Status, r.DuplicateOf = duplicate, &t.ID
+		case exists || seen[key]:
+			r.ExternalID = ""
+		default:
+			seen[key] = true
 		}
-	}
-	others, err := selectNumbered(ctx, tx, c.OwnerID, c.ID, missing)
-	if err != nil {
-		return err
-	}
-	for i := range others {
-		c.partners[others[i].N] = &others[i]
 	}
 	return nil
-}
-
-// outcomes returns the rows of the chunk, and the other sides of transfers behind it that were booked with them.
-func (c *chunk) outcomes() []row {
-	all := slices.Clone(c.rows)
-	for n, r := range c.partners {
-		if r.Status == booked && !slices.ContainsFunc(c.rows, func(o row) bool { return o.N == n }) {
-			all = append(all, *r)
-		}
-	}
-	return all
 }

@@ -64,15 +64,15 @@ func (c *resolver) categorize(r *row) {
 		r.CategoryID, r.CategoryFrom = &id, fromHistory
 		return
 	}
-	if id := c.defaultCategory(negative(r.Amount)); id != nil {
+	if id := defaultCategory(c.details, negative(r.Amount)); id != nil {
 		r.CategoryID, r.CategoryFrom = id, fromDefault
 	}
 }
 
 // defaultCategory returns the default category of expenses or income, or nil.
-func (c *resolver) defaultCategory(expense bool) *uuid.UUID {
+func defaultCategory(details *ledgerv1.Import, expense bool) *uuid.UUID {
 	if expense {
-		return parseID(c.details.GetDefaults().GetExpenseCategoryId())
+		return parseID(details.GetDefaults().GetExpenseCategoryId())
 	}
-	return parseID(c.details.GetDefaults().GetIncomeCategoryId())
+	return parseID(details.GetDefaults().GetIncomeCategoryId())
 }

@@ -23,6 +23,7 @@ import (
 	"crypto/hmac"
 	"crypto/sha256"
 	"log/slog"
+	"time"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/page"
@@ -56,6 +57,8 @@ type Imports struct {
 	uploading owners
 	// key authenticates account numbers, which are stored as HMACs.
 	key seal.Key
+	// leaseTime is shorter in tests.
+	leaseTime time.Duration
 	// queued wakes the worker when a job was queued at this replica.
 	queued chan struct{}
 }
@@ -66,7 +69,8 @@ var _ ledgerv1.ImportServiceServer = (*Imports)(nil)
 func New(a *accounts.Accounts, cursors page.Cursors, secret string, log *slog.Logger) *Imports {
 	return &Imports{
 		Ledger: a.Ledger, accounts: a, cursors: cursors, log: log, key: seal.NewKey(secret, "import accounts"),
-		uploads: rpc.NewGate(maxUploads, 0, apierr.Unavailable), uploading: owners{open: map[string]bool{}}, queued: make(chan struct{}, 1),
+		uploads: rpc.NewGate(maxUploads, 0, apierr.Unavailable), uploading: owners{open: map[string]bool{}}, leaseTime: leaseTime,
+		queued: make(chan struct{}, 1),
 	}
 }
 

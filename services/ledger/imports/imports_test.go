@@ -196,8 +196,7 @@ func TestCommitImport(t *testing.T) {
 		require.NoError(t, err)
 		_, err = p.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: bank.String()})
 		require.NoError(t, err)
-		s.runJobs(t)
-		m = p.get(t, updated.GetImport())
+		m = p.finish(t, updated.GetImport())
 		require.Equal(t, failed, m.GetStatus())
 		require.Equal(t, "WALLET_NOT_FOUND", m.GetProgress().GetProblem())
 		_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
@@ -219,6 +218,8 @@ func (p person) enter(t testing.TB, amount, description string, day int) uuid.UU
 		), total AS (
 			INSERT INTO monthly_totals (owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
 			VALUES ($2, '2026-02-01', $3, $7, 'EUR', 0, -$4::numeric * 100, 1)
+			ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
+			SET expense_minor = monthly_totals.expense_minor + EXCLUDED.expense_minor, transaction_count = monthly_totals.transaction_count + 1
 		)
 		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, created_at, updated_at)
 		VALUES ($1, $2, $3, $7, 'EUR', $4::numeric * 100, $4::numeric * 10000, $5, $6::timestamptz, now(), now())`,
@@ -315,10 +316,24 @@ func TestDeleteImport(t *testing.T) {
 	require.NoError(t, err)
 	_, err = p.DeleteImport(p.Ctx, &ledgerv1.DeleteImportRequest{Id: m.GetId()})
 	fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_STATE")
-	s.runJobs(t)
+	m = p.finish(t, m)
+	transaction := p.rows(t, m)[0].GetTransactionId()
 	_, err = p.DeleteImport(p.Ctx, &ledgerv1.DeleteImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
-	require.Equal(t, "1643.00", p.balance(t))
 	_, err = p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: m.GetId()})
 	fixture.RequireReason(t, err, codes.NotFound, "IMPORT_NOT_FOUND")
+	_, err = p.DeleteImport(p.Ctx, &ledgerv1.DeleteImportRequest{Id: m.GetId()})
+	fixture.RequireReason(t, err, codes.NotFound, "IMPORT_NOT_FOUND")
+	list, err := p.ListImports(p.Ctx, &ledgerv1.ListImportsRequest{})
+	require.NoError(t, err)
+	require.Empty(t, list.GetImports())
+	s.runJobs(t)
+	var left int
+	require.NoError(t, s.DB.QueryRow(t.Context(), `
+		SELECT (SELECT count(*) FROM imports) + (SELECT count(*) FROM import_rows) + (SELECT count(*) FROM transactions WHERE import_id IS NOT NULL)`).Scan(&left))
+	require.Zero(t, left)
+	require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT count(*) FROM transactions WHERE id = $1`, transaction).Scan(&left))
+	require.Equal(t, 1, left)
+	require.Equal(t, "1643.00", p.balance(t))
+	s.RequireConsistent(t)
 }

@@ -21,8 +21,6 @@ import (
 const (
 	// pollJobs is the interval at which a replica looks for jobs of other replicas, whose leases have ended.
 	pollJobs = 2 * time.Second
-	// retryJob is the pause after a chunk failed, for example because PostgreSQL was unavailable.
-	retryJob = time.Second
 	// chunkTimeout limits a chunk, so that a replica whose connection hangs loses its lease before the next chunk.
 	chunkTimeout = 45 * time.Second
 )
@@ -86,11 +84,16 @@ func (s *Imports) queue(ctx context.Context, id string, fn func(tx pgx.Tx, e ent
 	if err != nil {
 		return err
 	}
+	s.wake()
+	return nil
+}
+
+// wake makes the worker of this replica look for jobs.
+func (s *Imports) wake() {
 	select {
 	case s.queued <- struct{}{}:
 	default:
 	}
-	return nil
 }
 
 // checkReady returns IMPORT_NOT_READY with a line for each reason why the import cannot be committed.
@@ -159,9 +162,10 @@ func (s *Imports) RunQueued(ctx context.Context) {
 	}
 }
 
-// runNext runs the next job, and reports whether there was one.
+// runNext runs the next job, and reports whether there was one. After an error the job is tried again, with a longer pause each time,
+// until it fails. A deletion never fails, because the user can no longer see the import.
 func (s *Imports) runNext(ctx context.Context) bool {
-	j, err := leaseJob(ctx, s.DB, s.NewID())
+	j, err := leaseJob(ctx, s.DB, s.NewID(), s.leaseTime)
 	if errors.Is(err, pgx.ErrNoRows) || ctx.Err() != nil {
 		return false
 	}
@@ -169,9 +173,15 @@ func (s *Imports) runNext(ctx context.Context) bool {
 		s.log.WarnContext(ctx, "failed to lease an import", "error", err)
 		return false
 	}
-	if err := s.runJob(caller.With(ctx, caller.Identity{UserID: j.OwnerID}), j); err != nil && ctx.Err() == nil {
-		s.log.WarnContext(ctx, "failed to run an import", "import", j.ID, "error", err)
-		if err := releaseJob(ctx, s.DB, j, retryJob); err != nil {
+	ctx = caller.With(ctx, caller.Identity{UserID: j.OwnerID})
+	if j.Attempts > maxAttempts && j.Status != deleting {
+		err = s.fail(ctx, j, apierr.Internal.Reason)
+	} else {
+		err = s.runJob(ctx, j)
+	}
+	if err != nil && !errors.Is(err, errLostLease) && ctx.Err() == nil {
+		s.log.WarnContext(ctx, "failed to run an import", "import", j.ID, "attempt", j.Attempts, "error", err)
+		if err := releaseJob(ctx, s.DB, j); err != nil {
 			s.log.WarnContext(ctx, "failed to release an import", "import", j.ID, "error", err)
 		}
 	}
@@ -183,14 +193,10 @@ func (s *Imports) runJob(ctx context.Context, j job) error {
 	// before is the position of the undo. Kept transactions are behind it.
 	for before := uuid.Max; ; {
 		finished, err := s.runChunk(ctx, j, &before)
-		switch e := apierr.From(err); {
-		case errors.Is(err, errLostLease):
-			return nil
-		case pg.IsViolation(err, "transactions_external"):
-			// Another request has created a transaction with an external id since this chunk looked for it. The next attempt sees it.
-		case e != nil && !errors.Is(e, apierr.Unavailable):
+		if e := apierr.From(err); e != nil && !errors.Is(e, apierr.Unavailable) {
 			return s.fail(ctx, j, e.Reason)
-		case err != nil || finished:
+		}
+		if err != nil || finished {
 			return err
 		}
 	}
@@ -209,8 +215,10 @@ func (s *Imports) runChunk(ctx context.Context, j job, before *uuid.UUID) (finis
 		return false, s.prepare(ctx, j, e)
 	case running:
 		return s.commitChunk(ctx, j)
-	default:
+	case undoing:
 		return s.undoChunk(ctx, j, before)
+	default:
+		return s.deleteChunk(ctx, j)
 	}
 }
 
@@ -223,7 +231,7 @@ func (s *Imports) fail(ctx context.Context, j job, reason string) error {
 		}
 		status := failed
 		if e.Status == undoing {
-			// What is left can be undone again.
+			// The remaining transactions can be undone again.
 			status = done
 		}
 		if err := setStatus(ctx, tx, e, status, reason, s.Now()); err != nil {

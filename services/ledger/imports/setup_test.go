@@ -2,6 +2,7 @@ package imports
 
 import (
 	"log/slog"
+	"slices"
 	"testing"
 	"time"
 
@@ -26,7 +27,7 @@ func setup(t testing.TB) *server {
 	f := fixture.New(t)
 	f.Ledger.Now = time.Now
 	a := &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors}
-	s := &server{Service: f, Accounts: a, Imports: New(a, f.Cursors, "a secret of the tests", slog.New(slog.DiscardHandler))}
+	s := &server{Service: f, Accounts: a, Imports: New(a, f.Cursors, "a secret of the tests", slog.New(slog.NewTextHandler(t.Output(), nil)))}
 	f.RPCs = struct {
 		*fixture.Service
 		*accounts.Accounts
@@ -72,8 +73,7 @@ func (p person) commit(t testing.TB, m *ledgerv1.Import) *ledgerv1.Import {
 	t.Helper()
 	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
-	p.runJobs(t)
-	return p.get(t, m)
+	return p.finish(t, m)
 }
 
 // undo undoes an import and runs its job.
@@ -81,8 +81,20 @@ func (p person) undo(t testing.TB, m *ledgerv1.Import, force bool) *ledgerv1.Imp
 	t.Helper()
 	_, err := p.UndoImport(p.Ctx, &ledgerv1.UndoImportRequest{Id: m.GetId(), Force: force})
 	require.NoError(t, err)
-	p.runJobs(t)
-	return p.get(t, m)
+	return p.finish(t, m)
+}
+
+// finish runs jobs until that of an import has ended. Another test with the same server may run it.
+func (p person) finish(t testing.TB, m *ledgerv1.Import) *ledgerv1.Import {
+	t.Helper()
+	for {
+		p.runJobs(t)
+		resp, err := p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: m.GetId(), Wait: new(int32(1))})
+		require.NoError(t, err)
+		if !slices.Contains([]string{queued, running, undoing}, resp.GetImport().GetStatus()) {
+			return resp.GetImport()
+		}
+	}
 }
 
 func (p person) get(t testing.TB, m *ledgerv1.Import) *ledgerv1.Import {

@@ -20,47 +20,73 @@ type external struct {
 	id     string
 }
 
+// existing is a transaction that has the external id of a row.
+type existing struct {
+	ID         uuid.UUID
+	WalletID   uuid.UUID `db:"wallet_id"`
+	ExternalID string    `db:"external_id"`
+	// Own is set if a row of the same import created or matched it.
+	Own bool
+}
+
 // selectExternal returns the transactions that have one of the external ids in the wallet at the same position.
-func selectExternal(ctx context.Context, q pg.Querier, owner uuid.UUID, wallets []uuid.UUID, ids []string) (map[external]uuid.UUID, error) {
-	type found struct {
-		ID         uuid.UUID
-		WalletID   uuid.UUID `db:"wallet_id"`
-		ExternalID string    `db:"external_id"`
-	}
-	rows, err := pg.All[found](ctx, q, `
-		SELECT t.id, t.wallet_id, t.external_id
-		FROM unnest($2::uuid[], $3::text[]) AS e (wallet_id, external_id)
-		JOIN transactions t ON t.owner_id = $1 AND t.wallet_id = e.wallet_id AND t.external_id = e.external_id`, owner, wallets, ids)
+func selectExternal(ctx context.Context, q pg.Querier, owner, id uuid.UUID, wallets []uuid.UUID, ids []string) (map[external]existing, error) {
+	rows, err := pg.All[existing](ctx, q, `
+		SELECT t.id, t.wallet_id, t.external_id, coalesce(t.import_id = $2, false) OR t.id IN (
+			SELECT transaction_id FROM import_rows WHERE owner_id = $1 AND import_id = $2 AND status = 'matched' AND transaction_id IS NOT NULL
+		) AS own
+		FROM unnest($3::uuid[], $4::text[]) AS e (wallet_id, external_id)
+		JOIN transactions t ON t.owner_id = $1 AND t.wallet_id = e.wallet_id AND t.external_id = e.external_id`, owner, id, wallets, ids)
 	if err != nil {
 		return nil, fmt.Errorf("selecting transactions by external id: %w", err)
 	}
-	existing := map[external]uuid.UUID{}
+	found := map[external]existing{}
 	for _, r := range rows {
-		existing[external{r.WalletID, r.ExternalID}] = r.ID
+		found[external{r.WalletID, r.ExternalID}] = r
 	}
-	return existing, nil
+	return found, nil
 }
 
-// linkTransactions gives transactions without an external id the one at the same position, and returns which it changed. A transaction
-// whose wallet has the external id already is not changed.
+// linkTransactions gives transactions without an external id the one at the same position, and returns the ids of these transactions. One
+// whose wallet has the external id already, or gets it at an earlier position, stays without.
 func linkTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID, externals []string, now time.Time) (map[uuid.UUID]bool, error) {
-	type changed struct{ ID uuid.UUID }
-	rows, err := pg.All[changed](ctx, q, `
-		UPDATE transactions t
-		SET external_id = l.external_id, version = t.version + 1, updated_at = $4
-		FROM unnest($2::uuid[], $3::text[]) AS l (id, external_id)
-		WHERE t.owner_id = $1 AND t.id = l.id AND t.external_id IS NULL AND l.external_id <> ''
-			AND NOT EXISTS (
-				SELECT FROM transactions o WHERE o.owner_id = $1 AND o.wallet_id = t.wallet_id AND o.external_id = l.external_id)
-		RETURNING t.id`, owner, ids, externals, now)
+	type found struct{ ID uuid.UUID }
+	rows, err := pg.All[found](ctx, q, `
+		WITH found AS (
+			SELECT t.id, t.wallet_id, l.external_id,
+				row_number() OVER (PARTITION BY t.wallet_id, l.external_id ORDER BY l.position) AS occurrence
+			FROM unnest($2::uuid[], $3::text[]) WITH ORDINALITY AS l (id, external_id, position)
+			JOIN transactions t ON t.owner_id = $1 AND t.id = l.id AND t.external_id IS NULL
+		), linked AS (
+			UPDATE transactions t
+			SET external_id = f.external_id, version = t.version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
+			FROM found f
+			WHERE t.owner_id = $1 AND t.id = f.id AND f.external_id <> '' AND f.occurrence = 1
+				AND NOT EXISTS (
+					SELECT FROM transactions o WHERE o.owner_id = $1 AND o.wallet_id = f.wallet_id AND o.external_id = f.external_id)
+		)
+		SELECT id FROM found`, owner, ids, externals, now)
 	if err != nil {
 		return nil, fmt.Errorf("linking transactions: %w", err)
 	}
-	linked := map[uuid.UUID]bool{}
+	linkable := map[uuid.UUID]bool{}
 	for _, r := range rows {
-		linked[r.ID] = true
+		linkable[r.ID] = true
 	}
-	return linked, nil
+	return linkable, nil
+}
+
+// detachTransactions removes the id of an import from up to limit of its transactions, and returns their number.
+func detachTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int) (int64, error) {
+	tag, err := q.Exec(ctx, `
+		UPDATE transactions
+		SET import_id = NULL, seq = (SELECT taken_seq($1))
+		WHERE owner_id = $1 AND id IN (
+			SELECT id FROM transactions WHERE owner_id = $1 AND import_id = $2 ORDER BY id LIMIT $3)`, owner, id, limit)
+	if err != nil {
+		return 0, fmt.Errorf("detaching the transactions of import %s: %w", id, err)
+	}
+	return tag.RowsAffected(), nil
 }
 
 // unlinkTransactions removes the external ids that a commit gave to matched transactions, and releases the rows.
@@ -73,7 +99,7 @@ func unlinkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, 
 			RETURNING duplicate_of, external_id
 		)
 		UPDATE transactions t
-		SET external_id = NULL, version = t.version + 1, updated_at = $3
+		SET external_id = NULL, version = t.version + 1, updated_at = $3, seq = (SELECT taken_seq($1))
 		FROM released r
 		WHERE t.owner_id = $1 AND t.id = r.duplicate_of AND t.external_id = r.external_id`, owner, id, now)
 	if err != nil {

@@ -21,6 +21,7 @@ const (
 	failed    = "failed"
 	undoing   = "undoing"
 	undone    = "undone"
+	deleting  = "deleting"
 )
 
 // entry is a row of imports.
@@ -77,7 +78,7 @@ func countOpen(ctx context.Context, q pg.Querier, owner uuid.UUID) (int, error) 
 	return r.Count, nil
 }
 
-// selectImport returns an import that has been uploaded, or pgx.ErrNoRows.
+// selectImport returns an import that has been uploaded and is not being deleted, or pgx.ErrNoRows.
 func selectImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (entry, error) {
 	return oneImport(ctx, q, owner, id, "")
 }
@@ -91,7 +92,7 @@ func oneImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID, lock stri
 	e, err := pg.One[entry](ctx, q, `
 		SELECT `+entryColumns+`
 		FROM imports
-		WHERE owner_id = $1 AND id = $2 AND status <> 'uploading'`+lock, owner, id)
+		WHERE owner_id = $1 AND id = $2 AND status NOT IN ('uploading', 'deleting')`+lock, owner, id)
 	if err != nil {
 		return entry{}, fmt.Errorf("selecting import %s: %w", id, err)
 	}
@@ -103,7 +104,7 @@ func selectImports(ctx context.Context, q pg.Querier, owner, before uuid.UUID, l
 	entries, err := pg.All[entry](ctx, q, `
 		SELECT `+entryColumns+`
 		FROM imports
-		WHERE owner_id = $1 AND id < $2 AND status <> 'uploading'
+		WHERE owner_id = $1 AND id < $2 AND status NOT IN ('uploading', 'deleting')
 		ORDER BY id DESC
 		LIMIT $3`, owner, before, limit)
 	if err != nil {
@@ -142,7 +143,7 @@ func updateImport(ctx context.Context, q pg.Querier, e entry) error {
 		UPDATE imports
 		SET status = $3, size = $4, sha256 = $5, format = $6, details = $7, job_done = $8, job_total = $9, problem = $10, undo_force = $11,
 			updated_at = $12, ready = c.ready, duplicate = c.duplicate, matched = c.matched, invalid = c.invalid, skipped = c.skipped,
-			booked = c.booked, undone = c.undone, first_date = c.first_date, last_date = c.last_date
+			booked = c.booked, undone = c.undone, first_date = c.first_date, last_date = c.last_date, attempts = 0
 		FROM counted c
 		WHERE owner_id = $1 AND id = $2`,
 		e.OwnerID, e.ID, e.Status, e.Size, e.SHA256, e.Format, e.Details, e.JobDone, e.JobTotal, e.Problem, e.UndoForce, e.UpdatedAt)
@@ -152,13 +153,21 @@ func updateImport(ctx context.Context, q pg.Querier, e entry) error {
 	return nil
 }
 
-// deleteImport deletes an import with its rows, and removes its id from its transactions.
-func deleteImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+// markDeleted hides an import from all requests. A job deletes it.
+func markDeleted(ctx context.Context, q pg.Querier, e entry, now time.Time) error {
 	_, err := q.Exec(ctx, `
-		WITH kept AS (UPDATE transactions SET import_id = NULL WHERE owner_id = $1 AND import_id = $2)
-		DELETE FROM imports
-		WHERE owner_id = $1 AND id = $2`, owner, id)
+		UPDATE imports
+		SET status = 'deleting', updated_at = $3, attempts = 0
+		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID, now)
 	if err != nil {
+		return fmt.Errorf("marking import %s as deleted: %w", e.ID, err)
+	}
+	return nil
+}
+
+// deleteImport deletes an import with its rows.
+func deleteImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+	if _, err := q.Exec(ctx, `DELETE FROM imports WHERE owner_id = $1 AND id = $2`, owner, id); err != nil {
 		return fmt.Errorf("deleting import %s: %w", id, err)
 	}
 	return nil

@@ -12,8 +12,14 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// leaseTime is the time after which another replica may take the job of a replica that does not renew its lease.
-const leaseTime = 60 * time.Second
+const (
+	// leaseTime is the time after which another replica may take the job of a replica that does not renew its lease.
+	leaseTime = 60 * time.Second
+	// maxAttempts is the number of leases without progress after which a job fails. The pauses between them take two minutes.
+	maxAttempts = 8
+	// maxPause is the longest pause before the next attempt.
+	maxPause = time.Minute
+)
 
 // errLostLease is returned by a chunk if another replica has taken the job, or the import was changed.
 var errLostLease = errors.New("another replica runs the import")
@@ -23,33 +29,45 @@ type job struct {
 	OwnerID uuid.UUID `db:"owner_id"`
 	ID      uuid.UUID
 	Lease   uuid.UUID
+	Status  string
+	// Attempts is the number of leases since the job last made progress, including this one.
+	Attempts int
+	// time is the duration of the lease.
+	time time.Duration `db:"-"`
 }
 
-// leaseJob leases the job that waits longest, or returns pgx.ErrNoRows.
-func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID) (job, error) {
+// pause returns the time before the next attempt. It doubles with each attempt.
+func (j job) pause() time.Duration {
+	return min(time.Second<<(min(j.Attempts, maxAttempts)-1), maxPause)
+}
+
+// leaseJob leases the job that waits longest, or returns pgx.ErrNoRows. It counts the attempt, so that a job that kills its replicas
+// fails, too.
+func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (job, error) {
 	j, err := pg.One[job](ctx, q, `
 		UPDATE imports
-		SET lease = $1, leased_until = now() + make_interval(secs => $2)
+		SET lease = $1, leased_until = now() + make_interval(secs => $2), attempts = attempts + 1
 		WHERE (owner_id, id) = (
 			SELECT owner_id, id
 			FROM imports
-			WHERE status IN ('queued', 'running', 'undoing') AND (leased_until IS NULL OR leased_until < now())
+			WHERE status IN ('queued', 'running', 'undoing', 'deleting') AND (leased_until IS NULL OR leased_until < now())
 			ORDER BY updated_at
 			LIMIT 1
 			FOR UPDATE SKIP LOCKED)
-		RETURNING owner_id, id, lease`, lease, leaseTime.Seconds())
+		RETURNING owner_id, id, lease, status, attempts`, lease, d.Seconds())
 	if err != nil {
 		return job{}, fmt.Errorf("leasing a job: %w", err)
 	}
+	j.time = d
 	return j, nil
 }
 
 // releaseJob ends a lease early, so that the job can be tried again after a pause.
-func releaseJob(ctx context.Context, q pg.Querier, j job, pause time.Duration) error {
+func releaseJob(ctx context.Context, q pg.Querier, j job) error {
 	_, err := q.Exec(ctx, `
 		UPDATE imports
 		SET leased_until = now() + make_interval(secs => $4)
-		WHERE owner_id = $1 AND id = $2 AND lease = $3`, j.OwnerID, j.ID, j.Lease, pause.Seconds())
+		WHERE owner_id = $1 AND id = $2 AND lease = $3`, j.OwnerID, j.ID, j.Lease, j.pause().Seconds())
 	if err != nil {
 		return fmt.Errorf("releasing the job of import %s: %w", j.ID, err)
 	}
@@ -61,8 +79,8 @@ func renewLease(ctx context.Context, q pg.Querier, j job) (entry, error) {
 	e, err := pg.One[entry](ctx, q, `
 		UPDATE imports
 		SET leased_until = now() + make_interval(secs => $4)
-		WHERE owner_id = $1 AND id = $2 AND lease = $3 AND status IN ('queued', 'running', 'undoing')
-		RETURNING `+entryColumns, j.OwnerID, j.ID, j.Lease, leaseTime.Seconds())
+		WHERE owner_id = $1 AND id = $2 AND lease = $3 AND status IN ('queued', 'running', 'undoing', 'deleting')
+		RETURNING `+entryColumns, j.OwnerID, j.ID, j.Lease, j.time.Seconds())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return entry{}, errLostLease
 	}
@@ -72,12 +90,12 @@ func renewLease(ctx context.Context, q pg.Querier, j job) (entry, error) {
 	return e, nil
 }
 
-// addProgress adds the outcome of a chunk to the counts and the progress of an import.
+// addProgress adds the outcome of a chunk to the counts and the progress of an import. The next failure is the first attempt again.
 func addProgress(ctx context.Context, q pg.Querier, e entry, added counts, finished int64, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE imports
 		SET ready = ready + $3, duplicate = duplicate + $4, matched = matched + $5, skipped = skipped + $6, booked = booked + $7,
-			undone = undone + $8, job_done = job_done + $9, updated_at = $10
+			undone = undone + $8, job_done = job_done + $9, updated_at = $10, attempts = 0
 		WHERE owner_id = $1 AND id = $2`,
 		e.OwnerID, e.ID, added.Ready, added.Duplicate, added.Matched, added.Skipped, added.Booked, added.Undone, finished, now)
 	if err != nil {

@@ -179,3 +179,15 @@ func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []
 	}
 	return nil
 }
+
+// deleteRows deletes up to limit rows, and returns their number.
+func deleteRows(ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int) (int64, error) {
+	tag, err := q.Exec(ctx, `
+		DELETE FROM import_rows
+		WHERE owner_id = $1 AND import_id = $2 AND n IN (
+			SELECT n FROM import_rows WHERE owner_id = $1 AND import_id = $2 ORDER BY n LIMIT $3)`, owner, id, limit)
+	if err != nil {
+		return 0, fmt.Errorf("deleting rows of import %s: %w", id, err)
+	}
+	return tag.RowsAffected(), nil
+}

@@ -27,39 +27,40 @@ func (c *chunk) add(r *row) error {
 	if r.WalletID == nil || r.AmountMinor == nil {
 		return request.ErrWalletNotFound
 	}
-	t := c.transaction(r)
-	if r.TransferWalletID == nil {
+	t, partner := c.transaction(r), c.partner(r)
+	if r.TransferWalletID == nil || partner != nil && (partner.Status == duplicate || partner.Status == matched) {
+		// If the other leg exists already as a transaction of its own, another one would change the balance of its wallet twice.
 		if err := c.categorize(r, &t); err != nil {
 			return err
 		}
 		c.put(r, t)
 		return nil
 	}
-	id := c.newID()
-	t.TransferID = &id
-	var partner *row
-	if r.PairN != nil {
-		partner = c.partners[*r.PairN]
-	}
+	t.TransferID = new(c.newID())
+	c.put(r, t)
 	if partner != nil && partner.Status == ready && partner.WalletID != nil && partner.AmountMinor != nil {
 		other := c.transaction(partner)
-		other.TransferID = &id
-		c.put(r, t)
+		other.TransferID = t.TransferID
 		c.put(partner, other)
 		return nil
 	}
-	other := t
-	other.ID, other.WalletID, other.AmountMinor, other.ExternalID, other.ImportID = c.newID(), *r.TransferWalletID, -t.AmountMinor, nil, nil
-	if r.Transfer != nil && r.Transfer.Amount != "" && r.ChosenWalletID == nil {
-		record := formats.Record{Amount: r.Transfer.Amount, Currency: r.Transfer.Currency}
-		minor, currency, err := record.Minor(money.CurrencyOf(t.Currency))
-		if err == nil && minor != 0 && (minor < 0) != (t.AmountMinor < 0) {
-			other.AmountMinor, other.Currency = minor, currency.Code()
-		}
-	}
-	c.put(r, t)
-	c.transactions = append(c.transactions, other)
+	c.transactions = append(c.transactions, c.otherLeg(r, t))
 	return nil
+}
+
+// otherLeg returns the leg of a transfer that has no row. It has the amount that the row states for it, if the user did not choose another
+// wallet.
+func (c *chunk) otherLeg(r *row, t posting.Transaction) posting.Transaction {
+	t.ID, t.WalletID, t.AmountMinor, t.ExternalID, t.ImportID = c.newID(), *r.TransferWalletID, -t.AmountMinor, nil, nil
+	if r.Transfer == nil || r.Transfer.Amount == "" || r.ChosenWalletID != nil {
+		return t
+	}
+	record := formats.Record{Amount: r.Transfer.Amount, Currency: r.Transfer.Currency}
+	minor, currency, err := record.Minor(money.CurrencyOf(t.Currency))
+	if err == nil && minor != 0 && (minor < 0) == (t.AmountMinor < 0) {
+		t.AmountMinor, t.Currency = minor, currency.Code()
+	}
+	return t
 }
 
 // put adds a transaction as the outcome of a row.
@@ -84,10 +85,13 @@ func (c *chunk) transaction(r *row) posting.Transaction {
 // categorize sets the category of a transaction, or its splits.
 func (c *chunk) categorize(r *row, t *posting.Transaction) error {
 	if len(r.Splits) == 0 || r.ChosenCategoryID != nil {
-		if r.CategoryID == nil {
+		if t.CategoryID = r.CategoryID; t.CategoryID == nil {
+			// The transaction that the row matched was deleted, or its transfer has become an ordinary transaction.
+			t.CategoryID = defaultCategory(c.details, t.AmountMinor < 0)
+		}
+		if t.CategoryID == nil {
 			return request.ErrCategoryNotFound
 		}
-		t.CategoryID = r.CategoryID
 		return nil
 	}
 	sum := int64(0)

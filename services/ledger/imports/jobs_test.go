@@ -1,0 +1,113 @@
+package imports
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// ofx returns a statement with a payment per account. All have the same id.
+func ofx(accounts ...string) string {
+	file := "OFXHEADER:100\n\n<OFX><BANKMSGSRSV1>"
+	for i, a := range accounts {
+		file += fmt.Sprintf("<STMTTRNRS><STMTRS><CURDEF>EUR<BANKACCTFROM><BANKID>1<ACCTID>%s<ACCTTYPE>CHECKING</BANKACCTFROM><BANKTRANLIST>"+
+			"<STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20260210<TRNAMT>-%d.00<FITID>1001<NAME>Shop %d</STMTTRN></BANKTRANLIST></STMTRS></STMTTRNRS>", a, i+1, i+1)
+	}
+	return file + "</BANKMSGSRSV1></OFX>"
+}
+
+func TestCommitImportEqualExternalIDs(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	// externalIDs returns the external ids of a user's transactions in the order of their amounts.
+	externalIDs := func(t *testing.T, p person) (ids []string) {
+		t.Helper()
+		rows, err := s.DB.Query(t.Context(), `SELECT coalesce(external_id, '') FROM transactions WHERE owner_id = $1 ORDER BY amount_minor DESC`, p.ID)
+		require.NoError(t, err)
+		defer rows.Close()
+		for rows.Next() {
+			var id string
+			require.NoError(t, rows.Scan(&id))
+			ids = append(ids, id)
+		}
+		return ids
+	}
+	t.Run("two accounts of a file in one wallet", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		m := p.commit(t, p.mustUpload(t, ofx("111", "222", "333")))
+		require.Equal(t, done, m.GetStatus())
+		require.EqualValues(t, 3, m.GetCounts().GetBooked())
+		require.Equal(t, "-6.00", p.balance(t))
+		require.Equal(t, []string{"ofx:1001", "", ""}, externalIDs(t, p))
+		m = p.mustUpload(t, ofx("111", "222", "333"))
+		require.EqualValues(t, 3, m.GetCounts().GetDuplicate())
+		s.RequireConsistent(t)
+	})
+	t.Run("rows of different chunks", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		accounts := []string{"111"}
+		for i := range chunkRows {
+			accounts = append(accounts, fmt.Sprint(1000+i))
+		}
+		m := p.commit(t, p.mustUpload(t, ofx(accounts...)))
+		require.Equal(t, done, m.GetStatus())
+		require.EqualValues(t, chunkRows+1, m.GetCounts().GetBooked())
+		require.Equal(t, "ofx:1001", externalIDs(t, p)[0])
+	})
+	t.Run("rows that match transactions", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		p.enter(t, "-1", "Shop 1", 10)
+		p.enter(t, "-2", "Shop 2", 10)
+		m := p.commit(t, p.mustUpload(t, ofx("111", "222", "333")))
+		require.Equal(t, done, m.GetStatus())
+		require.EqualValues(t, 2, m.GetCounts().GetMatched())
+		require.EqualValues(t, 1, m.GetCounts().GetBooked())
+		require.Equal(t, []string{"ofx:1001", "", ""}, externalIDs(t, p))
+		require.Equal(t, "-6.00", p.balance(t))
+	})
+}
+
+func TestRunQueuedFailsAfterAttempts(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	m := p.mustUpload(t, statement)
+	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
+	require.NoError(t, err)
+	_, err = s.DB.Exec(t.Context(), `
+		CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no more transactions'; END $$;
+		CREATE TRIGGER reject BEFORE INSERT ON transactions FOR EACH ROW EXECUTE FUNCTION reject()`)
+	require.NoError(t, err)
+	// The first attempt makes progress: it creates wallets and categories.
+	for attempt := range maxAttempts + 1 {
+		s.runJobs(t)
+		require.Equal(t, running, p.get(t, m).GetStatus(), attempt)
+		var pause float64
+		require.NoError(t, s.DB.QueryRow(t.Context(), `
+			UPDATE imports SET leased_until = now() - interval '1 second' WHERE id = $1
+			RETURNING extract(epoch FROM (SELECT leased_until FROM imports WHERE id = $1) - now())::float8`, m.GetId()).Scan(&pause))
+		require.Positive(t, pause)
+	}
+	s.runJobs(t)
+	m = p.get(t, m)
+	require.Equal(t, failed, m.GetStatus())
+	require.Equal(t, "INTERNAL", m.GetProgress().GetProblem())
+	_, err = s.DB.Exec(t.Context(), `DROP TRIGGER reject ON transactions`)
+	require.NoError(t, err)
+	require.Equal(t, done, p.commit(t, m).GetStatus())
+	require.Equal(t, "1643.00", p.balance(t))
+}
+
+func TestJobPause(t *testing.T) {
+	t.Parallel()
+	for attempts, want := range map[int]string{1: "1s", 2: "2s", 6: "32s", 7: "1m0s", 100: "1m0s"} {
+		require.Equal(t, want, job{ID: uuid.Nil, Attempts: attempts}.pause().String())
+	}
+}

@@ -82,9 +82,10 @@ bench-import: ## Read a folder of labeled statements and score the results (DATA
 	@go run ./test/cmd/bench-import -data $(abspath $(or $(DATA),$(error name the statements: make bench-import DATA=folder))) -out .cache/statements.jsonl $(BENCHFLAGS)
 
 .PHONY: fuzz
-fuzz: ## Fuzz the parsers of files from banks, a minute each (FUZZTIME=10m; FUZZ=FuzzCSV: only that one)
-	@for target in $(or $(FUZZ),FuzzOFX FuzzCAMT FuzzMT940 FuzzQIF FuzzCSV FuzzExports); do \
-		go test -run '^$$' -fuzz "^$$target\$$" -fuzzminimizetime 10x -fuzztime $(or $(FUZZTIME),60s) ./services/ledger/imports/formats || exit 1; \
+fuzz: ## Fuzz each parser of data from outside, a minute each (FUZZTIME=10m; FUZZ=FuzzCSV: only the targets with that name)
+	@git grep -E '^func $(or $(FUZZ),Fuzz[A-Za-z0-9]*)\(' -- '*_test.go' | sed -E 's|^(.*)/[^/]*:func ([A-Za-z0-9]*).*|\1 \2|' | while read -r folder target; do \
+		echo "$$folder $$target"; \
+		go test -run '^$$' -fuzz "^$$target\$$" -fuzzminimizetime 10x -fuzztime $(or $(FUZZTIME),60s) "./$$folder" </dev/null || exit 1; \
 	done
 
 .PHONY: mutants

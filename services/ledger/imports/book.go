@@ -17,8 +17,9 @@ import (
 // chunkRows is the number of rows that are committed together.
 const chunkRows = 500
 
-// commitChunk books the next rows, and ends the job if there are none.
-func (s *Imports) commitChunk(ctx context.Context, j job) (finished bool, err error) {
+// commitChunk books the next rows, and ends the job if there are none. after is the number of the last row that was considered.
+func (s *Imports) commitChunk(ctx context.Context, j job, after *int32) (finished bool, err error) {
+	position := *after
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
@@ -27,15 +28,19 @@ func (s *Imports) commitChunk(ctx context.Context, j job) (finished bool, err er
 		if err != nil {
 			return err
 		}
-		rows, err := selectPending(ctx, tx, j.OwnerID, j.ID, chunkRows)
+		rows, err := selectPending(ctx, tx, j.OwnerID, j.ID, *after, chunkRows)
 		if err != nil {
 			return err
 		}
 		if finished = len(rows) == 0; finished {
 			return s.complete(ctx, tx, j, e)
 		}
+		position = rows[len(rows)-1].N
 		return s.book(ctx, tx, e, rows)
 	})
+	if err == nil {
+		*after = position
+	}
 	return finished, err
 }
 

@@ -33,7 +33,7 @@ func (c *resolver) category(name string) *ledgerv1.ImportCategory {
 
 // categorize sets the category of a row: the user's choice, the one in the file, the one that the history suggests, or the default.
 func (c *resolver) categorize(r *row) {
-	if r.Transfer != nil && r.ChosenCategoryID == nil && c.account(r.Transfer.Account).GetCreate() {
+	if other, ok := c.otherAccount(r); ok && r.ChosenCategoryID == nil && other.GetCreate() {
 		// The commit creates the other wallet, and derives the row again.
 		r.CategoryFrom = fromFile
 		return

@@ -16,7 +16,11 @@ import (
 
 // prepare creates the wallets and categories that the commit needs, resolves the rows with them, and starts the first chunk. It can be
 // repeated: a wallet or category that exists already is used.
-func (s *Imports) prepare(ctx context.Context, j job, e entry) error {
+func (s *Imports) prepare(ctx context.Context, j job) error {
+	e, err := renewLease(ctx, s.DB, j)
+	if err != nil {
+		return err
+	}
 	details, err := e.detailed()
 	if err != nil {
 		return err

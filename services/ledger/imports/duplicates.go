@@ -31,7 +31,7 @@ func findDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns [
 }
 
 // match assigns each transaction to at most one row and each row to at most one transaction: the nearest day first, then the most similar
-// text, then the order of the candidates, which is that of the transactions' creation.
+// text, then the order of the candidates, which is that of the transactions' creation. A receipt takes all its transactions.
 func match(candidates []candidate) (rows []int32, transactions []uuid.UUID) {
 	type scored struct {
 		candidate
@@ -49,10 +49,14 @@ func match(candidates []candidate) (rows []int32, transactions []uuid.UUID) {
 	})
 	takenRows, taken := map[int32]bool{}, map[uuid.UUID]bool{}
 	for _, c := range likely {
-		if !takenRows[c.N] && !taken[c.TransactionID] {
-			takenRows[c.N], taken[c.TransactionID] = true, true
-			rows, transactions = append(rows, c.N), append(transactions, c.TransactionID)
+		if takenRows[c.N] || slices.ContainsFunc(c.Parts, func(id uuid.UUID) bool { return taken[id] }) {
+			continue
 		}
+		takenRows[c.N] = true
+		for _, id := range c.Parts {
+			taken[id] = true
+		}
+		rows, transactions = append(rows, c.N), append(transactions, c.TransactionID)
 	}
 	return rows, transactions
 }

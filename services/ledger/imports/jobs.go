@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
@@ -190,9 +190,8 @@ func (s *Imports) runNext(ctx context.Context) bool {
 
 // runJob runs chunks until the job ends. A chunk that a client's data makes impossible ends the job with the public error.
 func (s *Imports) runJob(ctx context.Context, j job) error {
-	// before is the position of the undo. Kept transactions are behind it.
-	for before := uuid.Max; ; {
-		finished, err := s.runChunk(ctx, j, &before)
+	for p := (progress{undone: math.MaxInt32}); ; {
+		finished, err := s.runChunk(ctx, &j, &p)
 		if e := apierr.From(err); e != nil && !errors.Is(e, apierr.Unavailable) {
 			return s.fail(ctx, j, e.Reason)
 		}
@@ -202,23 +201,27 @@ func (s *Imports) runJob(ctx context.Context, j job) error {
 	}
 }
 
+// progress holds the numbers of the last rows that this lease of a job considered. The commit reads the rows forward and the undo
+// backward. Without the numbers, each chunk would read all rows that are finished.
+type progress struct{ committed, undone int32 }
+
 // runChunk runs one step of a job in a database transaction.
-func (s *Imports) runChunk(ctx context.Context, j job, before *uuid.UUID) (finished bool, err error) {
+func (s *Imports) runChunk(ctx context.Context, j *job, p *progress) (finished bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, chunkTimeout)
 	defer cancel()
-	e, err := renewLease(ctx, s.DB, j)
-	if err != nil {
-		return false, err
-	}
-	switch e.Status {
+	switch j.Status {
 	case queued:
-		return false, s.prepare(ctx, j, e)
+		err := s.prepare(ctx, *j)
+		if err == nil {
+			j.Status = running
+		}
+		return false, err
 	case running:
-		return s.commitChunk(ctx, j)
+		return s.commitChunk(ctx, *j, &p.committed)
 	case undoing:
-		return s.undoChunk(ctx, j, before)
+		return s.undoChunk(ctx, *j, &p.undone)
 	default:
-		return s.deleteChunk(ctx, j)
+		return s.deleteChunk(ctx, *j)
 	}
 }
 

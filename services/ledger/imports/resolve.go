@@ -29,6 +29,8 @@ type resolver struct {
 
 	accounts   map[string]*ledgerv1.ImportAccount
 	categories map[string]*ledgerv1.ImportCategory
+	// otherAccounts holds the accounts at the other sides of transfers with an id, by row.
+	otherAccounts map[int32]string
 	// unpaired holds the rows of transfers whose other side has not been seen, by their transfer.
 	unpaired map[transfer][]int32
 	pairs    map[int32]int32
@@ -55,6 +57,9 @@ func newResolver(details *ledgerv1.Import, o owned, h history) *resolver {
 func resolveAll(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.Import, reparse bool) error {
 	c, err := loadResolver(ctx, tx, owner, details)
 	if err != nil {
+		return err
+	}
+	if c.otherAccounts, err = selectOtherAccounts(ctx, tx, owner, id); err != nil {
 		return err
 	}
 	if reparse && details.GetMapping() != nil {
@@ -154,7 +159,12 @@ func (c *resolver) resolve(r *row) {
 	if c.incomplete != nil {
 		r.FileProblem = c.incomplete.Name + " " + c.incomplete.Message
 	}
-	if r.Status == hidden || r.Status == booked {
+	if r.Status == hidden {
+		return
+	}
+	if r.TransactionID != nil {
+		// A commit that failed later has booked or linked the row.
+		c.count(r)
 		return
 	}
 	r.Problem, r.CategoryID, r.CategoryFrom, r.WalletID, r.TransferWalletID, r.PairN, r.AmountMinor = "", nil, "", nil, nil, nil, nil
@@ -180,6 +190,19 @@ func (c *resolver) resolve(r *row) {
 	}
 	if r.Status == ready {
 		c.remember(r)
+	}
+}
+
+// count counts the account and the categories that a finished row names.
+func (c *resolver) count(r *row) {
+	c.account(r.Account).Count++
+	if r.Category != "" {
+		c.category(r.Category).Count++
+	}
+	for _, s := range r.Splits {
+		if s.Category != "" {
+			c.category(s.Category).Count++
+		}
 	}
 }
 

@@ -11,7 +11,6 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg"
-	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // external identifies a transaction by its wallet and its external id.
@@ -87,93 +86,6 @@ func detachTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, 
 		return 0, fmt.Errorf("detaching the transactions of import %s: %w", id, err)
 	}
 	return tag.RowsAffected(), nil
-}
-
-// unlinkTransactions removes the external ids that a commit gave to matched transactions, and releases the rows.
-func unlinkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, now time.Time) error {
-	_, err := q.Exec(ctx, `
-		WITH released AS (
-			UPDATE import_rows
-			SET transaction_id = NULL
-			WHERE owner_id = $1 AND import_id = $2 AND status = 'matched' AND transaction_id IS NOT NULL
-			RETURNING duplicate_of, external_id
-		)
-		UPDATE transactions t
-		SET external_id = NULL, version = t.version + 1, updated_at = $3, seq = (SELECT taken_seq($1))
-		FROM released r
-		WHERE t.owner_id = $1 AND t.id = r.duplicate_of AND t.external_id = r.external_id`, owner, id, now)
-	if err != nil {
-		return fmt.Errorf("unlinking the transactions of import %s: %w", id, err)
-	}
-	return nil
-}
-
-// lockImported locks up to limit transactions of an import with an id less than before, newest first.
-func lockImported(ctx context.Context, q pg.Querier, owner, id, before uuid.UUID, limit int) ([]posting.Transaction, error) {
-	ts, err := pg.All[posting.Transaction](ctx, q, `
-		SELECT `+posting.TransactionColumns+`
-		FROM transactions t
-		WHERE t.owner_id = $1 AND t.import_id = $2 AND t.id < $3
-		ORDER BY t.id DESC
-		LIMIT $4
-		FOR UPDATE`, owner, id, before, limit)
-	if err != nil {
-		return nil, fmt.Errorf("locking the transactions of import %s: %w", id, err)
-	}
-	return ts, nil
-}
-
-// lockOtherLegs locks the legs of the same transfers that are not among ts.
-func lockOtherLegs(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction) ([]posting.Transaction, error) {
-	var transfers, known []uuid.UUID
-	for _, t := range ts {
-		if t.TransferID != nil {
-			transfers, known = append(transfers, *t.TransferID), append(known, t.ID)
-		}
-	}
-	if len(transfers) == 0 {
-		return nil, nil
-	}
-	legs, err := pg.All[posting.Transaction](ctx, q, `
-		SELECT `+posting.TransactionColumns+`
-		FROM transactions t
-		WHERE t.owner_id = $1 AND t.transfer_id = ANY($2) AND t.id <> ALL($3)
-		ORDER BY t.id DESC
-		FOR UPDATE`, owner, transfers, known)
-	if err != nil {
-		return nil, fmt.Errorf("locking the other legs of %d transfers: %w", len(transfers), err)
-	}
-	return legs, nil
-}
-
-// deleteTransactions deletes transactions. The caller corrects balances and totals with posting.Remove.
-func deleteTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) error {
-	if _, err := q.Exec(ctx, `DELETE FROM transactions WHERE owner_id = $1 AND id = ANY($2)`, owner, ids); err != nil {
-		return fmt.Errorf("deleting %d transactions: %w", len(ids), err)
-	}
-	return nil
-}
-
-// setUndone marks the rows of deleted transactions as undone, and those of kept ones as skipped. It returns how the counts change.
-func setUndone(ctx context.Context, q pg.Querier, owner, id uuid.UUID, deleted, kept []uuid.UUID) (counts, error) {
-	type outcome struct{ Undone, Skipped int32 }
-	o, err := pg.One[outcome](ctx, q, `
-		WITH undone AS (
-			UPDATE import_rows
-			SET status = 'undone', transaction_id = NULL
-			WHERE owner_id = $1 AND import_id = $2 AND status = 'booked' AND transaction_id = ANY($3)
-			RETURNING n
-		), kept AS (
-			UPDATE import_rows
-			SET status = 'skipped', problem = 'the transaction was changed after the import'
-			WHERE owner_id = $1 AND import_id = $2 AND status = 'booked' AND transaction_id = ANY($4)
-			RETURNING n
-		)
-		SELECT (SELECT count(*) FROM undone)::integer AS undone, (SELECT count(*) FROM kept)::integer AS skipped`, owner, id, deleted, kept)
-	if err != nil {
-		return counts{}, fmt.Errorf("marking rows of import %s as undone: %w", id, err)
-	}
-	return counts{Undone: o.Undone, Skipped: o.Skipped, Booked: -o.Undone - o.Skipped}, nil
 }
 
 // usualCurrency returns the currency that most rows of an account have, or an empty text.

@@ -80,6 +80,29 @@ func selectHistory(ctx context.Context, q pg.Querier, owner uuid.UUID) (history,
 	return h, nil
 }
 
+// selectOtherAccounts returns the accounts at the other sides of the transfers that have an id in the file, by row.
+func selectOtherAccounts(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (map[int32]string, error) {
+	type side struct {
+		N     int32
+		Other *string
+	}
+	rows, err := pg.All[side](ctx, q, `
+		SELECT n, coalesce(lead(account) OVER w, lag(account) OVER w) AS other
+		FROM import_rows
+		WHERE owner_id = $1 AND import_id = $2 AND transfer ->> 'ID' <> ''
+		WINDOW w AS (PARTITION BY transfer ->> 'ID' ORDER BY n)`, owner, id)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the transfers of import %s: %w", id, err)
+	}
+	accounts := map[int32]string{}
+	for _, r := range rows {
+		if r.Other != nil {
+			accounts[r.N] = *r.Other
+		}
+	}
+	return accounts, nil
+}
+
 // writePairs writes which rows are the two sides of a transfer. The rows alone lack their other side.
 func writePairs(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns, others, alone []int32) error {
 	if len(ns)+len(alone) == 0 {
@@ -133,69 +156,6 @@ func saveAccountWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, macs
 	return nil
 }
 
-// candidate is a transaction that may be the same payment as a row.
-type candidate struct {
-	N             int32
-	TransactionID uuid.UUID `db:"transaction_id"`
-	Days          int32
-	// Text is of the transaction, and RowText of the row.
-	Text    string
-	RowText string `db:"row_text"`
-}
-
-// markDuplicates marks the ready rows whose external id a transaction of the wallet has. It leaves rows that the user books anyway.
-func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32) error {
-	_, err := q.Exec(ctx, `
-		UPDATE import_rows r
-		SET status = 'duplicate', duplicate_of = t.id
-		FROM transactions t
-		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.status = 'ready' AND r.action = '' AND r.external_id <> ''
-			AND ($3::integer[] IS NULL OR r.n = ANY($3))
-			AND t.owner_id = r.owner_id AND t.wallet_id = r.wallet_id AND t.external_id = r.external_id`, owner, id, ns)
-	if err != nil {
-		return fmt.Errorf("marking the duplicates of import %s: %w", id, err)
-	}
-	return nil
-}
-
-// selectCandidates returns the transactions without an external id that have the wallet, the currency and the amount of a ready row,
-// at most 4 days apart, the nearest first. A transaction that another row of the import matches already is none.
-func selectCandidates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32) ([]candidate, error) {
-	candidates, err := pg.All[candidate](ctx, q, `
-		SELECT r.n, t.id AS transaction_id, abs((t.date AT TIME ZONE 'UTC')::date - r.date) AS days,
-			t.payee || ' ' || t.description AS text,
-			coalesce(r.chosen_payee, r.payee) || ' ' || coalesce(r.chosen_description, r.description) AS row_text
-		FROM import_rows r
-		JOIN transactions t ON t.owner_id = r.owner_id AND t.wallet_id = r.wallet_id AND t.external_id IS NULL
-			AND t.currency = r.booked_currency AND t.amount_minor = r.amount_minor
-			AND t.date >= (r.date - 4)::timestamp AT TIME ZONE 'UTC' AND t.date < (r.date + 5)::timestamp AT TIME ZONE 'UTC'
-		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.status = 'ready' AND r.action = '' AND ($3::integer[] IS NULL OR r.n = ANY($3))
-			AND NOT EXISTS (
-				SELECT FROM import_rows o
-				WHERE o.owner_id = r.owner_id AND o.import_id = r.import_id AND o.status = 'matched' AND o.duplicate_of = t.id)
-		ORDER BY days, t.created_at, t.id, r.n`, owner, id, ns)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the candidates of import %s: %w", id, err)
-	}
-	return candidates, nil
-}
-
-// setMatches marks rows as the same payments as transactions.
-func setMatches(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32, transactions []uuid.UUID) error {
-	if len(ns) == 0 {
-		return nil
-	}
-	_, err := q.Exec(ctx, `
-		UPDATE import_rows r
-		SET status = 'matched', duplicate_of = m.transaction_id
-		FROM unnest($3::integer[], $4::uuid[]) AS m (n, transaction_id)
-		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = m.n`, owner, id, ns, transactions)
-	if err != nil {
-		return fmt.Errorf("matching rows of import %s: %w", id, err)
-	}
-	return nil
-}
-
 // unready is a reason why an import cannot be committed, and the number of its rows.
 type unready struct {
 	Account string
@@ -222,15 +182,4 @@ func selectUnready(ctx context.Context, q pg.Querier, owner, id uuid.UUID, creat
 		return nil, fmt.Errorf("checking the rows of import %s: %w", id, err)
 	}
 	return rows, nil
-}
-
-// matchable reports whether a transaction belongs to the owner and has no external id.
-func matchable(ctx context.Context, q pg.Querier, owner, transaction uuid.UUID) (bool, error) {
-	type found struct{ Found bool }
-	r, err := pg.One[found](ctx, q, `
-		SELECT EXISTS (SELECT FROM transactions WHERE id = $2 AND owner_id = $1 AND external_id IS NULL) AS found`, owner, transaction)
-	if err != nil {
-		return false, fmt.Errorf("looking for transaction %s: %w", transaction, err)
-	}
-	return r.Found, nil
 }

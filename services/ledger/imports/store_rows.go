@@ -152,10 +152,11 @@ func selectNumbered(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns [
 	return rows, nil
 }
 
-// selectPending returns up to limit rows that the commit has to write, in the order of the file. The partner of a transfer is read with
-// the row that books it.
-func selectPending(ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int) ([]row, error) {
-	rows, err := pg.All[row](ctx, q, rowsWith+` AND (status = 'ready' OR status = 'matched' AND transaction_id IS NULL) ORDER BY n LIMIT $3`, owner, id, limit)
+// selectPending returns up to limit rows after row n that the commit has to write, in the order of the file. The partner of a transfer is
+// read with the row that books it.
+func selectPending(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int) ([]row, error) {
+	rows, err := pg.All[row](ctx, q, rowsWith+` AND n > $3 AND (status = 'ready' OR status = 'matched' AND transaction_id IS NULL)
+		ORDER BY n LIMIT $4`, owner, id, n, limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting pending rows of import %s: %w", id, err)
 	}

@@ -2,6 +2,7 @@ package imports
 
 import (
 	"context"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -13,10 +14,10 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// undoChunk deletes the next transactions of an import, newest first, and ends the job if there are none. before is the id of the last
-// transaction that was considered. Transactions that were changed since the import, or have attachments, are kept unless the undo is
+// undoChunk deletes the transactions of the next booked rows, the last first, and ends the job if there are none. before is the number of
+// the last row that was considered. Transactions that were changed since the import, or have attachments, are kept unless the undo is
 // forced.
-func (s *Imports) undoChunk(ctx context.Context, j job, before *uuid.UUID) (finished bool, err error) {
+func (s *Imports) undoChunk(ctx context.Context, j job, before *int32) (finished bool, err error) {
 	position := *before
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
@@ -26,77 +27,152 @@ func (s *Imports) undoChunk(ctx context.Context, j job, before *uuid.UUID) (fini
 		if err != nil {
 			return err
 		}
-		ts, err := lockImported(ctx, tx, j.OwnerID, j.ID, *before, chunkRows)
+		rows, err := selectBooked(ctx, tx, j.OwnerID, j.ID, *before, chunkRows)
 		if err != nil {
 			return err
 		}
-		if finished = len(ts) == 0; finished {
+		if finished = len(rows) == 0; finished {
 			return s.completeUndo(ctx, tx, j, e)
 		}
-		position = ts[len(ts)-1].ID
-		return s.remove(ctx, tx, e, ts)
+		position = rows[len(rows)-1].N
+		return s.remove(ctx, tx, e, rows)
 	})
-	if err != nil || !finished {
-		*before = position
+	if err != nil {
 		return false, err
+	}
+	*before = position
+	if !finished {
+		return false, nil
 	}
 	return true, s.deleteCreated(ctx, j)
 }
 
-// remove deletes transactions, and both legs of a transfer together.
-func (s *Imports) remove(ctx context.Context, tx pgx.Tx, e entry, ts []posting.Transaction) error {
+// removal is what a chunk of an undo does with the transactions of its rows.
+type removal struct {
+	removed []posting.Transaction
+	// kept holds the ids of transactions that stay.
+	kept map[uuid.UUID]bool
+	// released are legs of the user, which become ordinary transactions of the categories at the same positions.
+	released   []posting.Transaction
+	categories []uuid.UUID
+}
+
+// remove deletes the transactions of rows, with the other legs that the commit created. A row whose transaction the user has deleted is
+// undone, too.
+func (s *Imports) remove(ctx context.Context, tx pgx.Tx, e entry, rows []bookedRow) error {
+	ids, categories := make([]uuid.UUID, len(rows)), map[uuid.UUID]*uuid.UUID{}
+	for i, r := range rows {
+		ids[i], categories[r.TransactionID] = r.TransactionID, r.CategoryID
+	}
+	ts, err := lockTransactions(ctx, tx, e.OwnerID, ids)
+	if err != nil {
+		return err
+	}
 	legs, err := lockOtherLegs(ctx, tx, e.OwnerID, ts)
 	if err != nil {
 		return err
 	}
-	kept := map[uuid.UUID]bool{}
-	all := append(ts, legs...)
-	for _, t := range all {
-		if !e.UndoForce && (t.Version > 1 || t.AttachmentCount > 0) {
-			kept[t.ID] = true
-			if t.TransferID != nil {
-				kept[*t.TransferID] = true
-			}
-		}
-	}
-	var removed []posting.Transaction
-	for _, t := range all {
-		if !kept[t.ID] && (t.TransferID == nil || !kept[*t.TransferID]) {
-			removed = append(removed, t)
-		}
-	}
-	if err := posting.AddDetails(ctx, tx, e.OwnerID, removed); err != nil {
+	r := plan(ts, legs, categories, e.UndoForce)
+	if err := s.deleteAll(ctx, tx, e, r.removed); err != nil {
 		return err
 	}
-	ids := make([]uuid.UUID, len(removed))
-	for i, t := range removed {
-		ids[i] = t.ID
-	}
-	if err := deleteTransactions(ctx, tx, e.OwnerID, ids); err != nil {
+	if err := s.release(ctx, tx, e.OwnerID, r); err != nil {
 		return err
 	}
-	if err := posting.Remove(ctx, tx, removed...); err != nil {
-		return err
-	}
-	var keptIDs []uuid.UUID
-	for _, t := range all {
-		if kept[t.ID] || t.TransferID != nil && kept[*t.TransferID] {
-			keptIDs = append(keptIDs, t.ID)
+	var undoneRows, kept []int32
+	for _, b := range rows {
+		if r.kept[b.TransactionID] {
+			kept = append(kept, b.N)
+		} else {
+			undoneRows = append(undoneRows, b.N)
 		}
 	}
-	undoneRows, err := setUndone(ctx, tx, e.OwnerID, e.ID, ids, keptIDs)
+	changed, err := setUndone(ctx, tx, e.OwnerID, e.ID, undoneRows, kept)
 	if err != nil {
 		return err
 	}
-	if err := addProgress(ctx, tx, e, undoneRows, int64(undoneRows.Undone+undoneRows.Skipped), s.Now()); err != nil {
-		return err
+	return addProgress(ctx, tx, e, changed, int64(len(rows)), s.Now())
+}
+
+// plan decides what happens to imported transactions and the other legs of their transfers. The commit creates both legs of a transfer at
+// the same time. A leg of another time is the user's: it was matched with the imported one. It stays, as an ordinary transaction with the
+// category that the import chose for the row. Without such a category the transfer is kept.
+func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, force bool) removal {
+	sides := map[uuid.UUID][]posting.Transaction{}
+	for _, t := range slices.Concat(ts, legs) {
+		if t.TransferID != nil {
+			sides[*t.TransferID] = append(sides[*t.TransferID], t)
+		}
 	}
-	if len(removed) == 0 {
+	changed := func(t posting.Transaction) bool { return !force && (t.Version > 1 || t.AttachmentCount > 0) }
+	own := func(t, leg posting.Transaction) bool {
+		return leg.ImportID != nil && *leg.ImportID == *t.ImportID || leg.ImportID == nil && leg.CreatedAt.Equal(t.CreatedAt)
+	}
+	r := removal{kept: map[uuid.UUID]bool{}}
+	for _, t := range ts {
+		pair, foreign := []posting.Transaction{t}, []posting.Transaction(nil)
+		if t.TransferID != nil {
+			// The first of two legs in ts decides. The second finds no sides.
+			pair = sides[*t.TransferID]
+			delete(sides, *t.TransferID)
+			foreign = slices.DeleteFunc(slices.Clone(pair), func(leg posting.Transaction) bool { return own(t, leg) })
+		}
+		category := categories[t.ID]
+		switch {
+		case slices.ContainsFunc(pair, changed) || len(foreign) > 0 && category == nil:
+			for _, leg := range pair {
+				r.kept[leg.ID] = true
+			}
+		case len(foreign) > 0:
+			r.removed = append(r.removed, t)
+			r.released, r.categories = append(r.released, foreign...), append(r.categories, *category)
+		default:
+			r.removed = append(r.removed, pair...)
+		}
+	}
+	return r
+}
+
+// deleteAll deletes transactions, corrects balances and totals, and adds one event.
+func (s *Imports) deleteAll(ctx context.Context, tx pgx.Tx, e entry, ts []posting.Transaction) error {
+	if len(ts) == 0 {
 		return nil
 	}
-	event := &ledgerv1.TransactionsImportUndone{OwnerId: e.OwnerID.String(), ImportId: e.ID.String(), Count: int32(len(removed))}
-	event.WalletIds, event.CategoryIds, event.FirstDate, event.LastDate = concerned(removed)
+	if err := posting.AddDetails(ctx, tx, e.OwnerID, ts); err != nil {
+		return err
+	}
+	if err := posting.Delete(ctx, tx, ts...); err != nil {
+		return err
+	}
+	if err := posting.Remove(ctx, tx, ts...); err != nil {
+		return err
+	}
+	event := &ledgerv1.TransactionsImportUndone{OwnerId: e.OwnerID.String(), ImportId: e.ID.String(), Count: int32(len(ts))}
+	event.WalletIds, event.CategoryIds, event.FirstDate, event.LastDate = concerned(ts)
 	return s.Publish(ctx, tx, e.OwnerID, event)
+}
+
+// release makes ordinary transactions of the user's legs.
+func (s *Imports) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r removal) error {
+	if len(r.released) == 0 {
+		return nil
+	}
+	if err := posting.AddDetails(ctx, tx, owner, r.released); err != nil {
+		return err
+	}
+	after := slices.Clone(r.released)
+	for i := range after {
+		t := &after[i]
+		t.TransferID, t.CategoryID, t.Version, t.UpdatedAt = nil, &r.categories[i], t.Version+1, s.Now()
+		if err := posting.Update(ctx, tx, *t); err != nil {
+			return err
+		}
+		event := &ledgerv1.TransactionUpdated{OwnerId: owner.String(), Before: r.released[i].Proto(), After: t.Proto()}
+		if err := s.Publish(ctx, tx, owner, event); err != nil {
+			return err
+		}
+	}
+	return posting.Replace(ctx, tx, r.released, after)
 }
 
 // completeUndo removes the external ids that the commit gave to existing transactions, and ends the job.

@@ -47,8 +47,8 @@ func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRe
 	}
 	resp := &ledgerv1.UpdateImportResponse{}
 	err := s.change(ctx, id, func(tx pgx.Tx, e entry) error {
-		onlyAccounts := req.Mapping == nil && req.Defaults == nil && len(req.GetCategories()) == 0
-		if e.Status != preview && (e.Status != failed || !onlyAccounts) {
+		// The cells of a file are deleted when its rows are booked. Assignments can still change what is left.
+		if e.Status != preview && (e.Status != failed || req.Mapping != nil) {
 			return errState
 		}
 		details, err := e.detailed()

@@ -106,7 +106,7 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o owned, rows [
 			continue
 		}
 		r := &rows[j]
-		paired = paired || r.PairN != nil
+		paired = paired || r.PairN != nil || r.Transfer != nil && r.Transfer.Paired
 		check.wallet(at+"transferWalletId", change.GetTransferWalletId())
 		check.category(at+"categoryId", change.GetCategoryId())
 		if change.CategoryId != nil {

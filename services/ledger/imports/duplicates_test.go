@@ -1,0 +1,94 @@
+package imports
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// enterReceipt stores the transactions of a receipt of 9 February 2026.
+func (p person) enterReceipt(t *testing.T, amounts ...int64) []posting.Transaction {
+	t.Helper()
+	receipt := p.NewID()
+	_, err := p.DB.Exec(p.Ctx, `
+		INSERT INTO receipts (id, owner_id, file_sha256, content, created_at) VALUES ($1, $2, '\x00', '\x00', now())`, receipt, p.ID)
+	require.NoError(t, err)
+	var ts []posting.Transaction
+	for _, amount := range amounts {
+		ts = append(ts, posting.Transaction{
+			WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: amount, Currency: "EUR", Date: time.Date(2026, 2, 9, 18, 0, 0, 0, time.UTC),
+			ReceiptID: &receipt, Payee: "Corner Market", Description: "Milk",
+		})
+	}
+	p.Record(p.Ctx, t, ts...)
+	return ts
+}
+
+func TestCreateImportMatchesReceipts(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	const file = "Date;Payee;Description;Amount;Currency\n10.02.2026;CORNER MARKET 12;Card payment;-10,00;EUR\n10.02.2026;Kiosk;News;-7,00;EUR\n"
+	externalID := func(t *testing.T, id uuid.UUID) *string {
+		t.Helper()
+		stored, err := posting.Select(t.Context(), s.DB, id)
+		require.NoError(t, err)
+		return stored.ExternalID
+	}
+	t.Run("by their total", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		parts := p.enterReceipt(t, -700, -300)
+		m := p.commit(t, p.mustUpload(t, file))
+		require.EqualValues(t, 1, m.GetCounts().GetMatched())
+		require.EqualValues(t, 1, m.GetCounts().GetBooked(), "a part of a receipt that matches by its total matches no other row")
+		require.Equal(t, "-17.00", p.balance(t))
+		require.NotNil(t, externalID(t, parts[0].ID))
+		require.Nil(t, externalID(t, parts[1].ID))
+		again := p.mustUpload(t, file)
+		require.EqualValues(t, 2, again.GetCounts().GetDuplicate())
+		p.undo(t, m, false)
+		require.Nil(t, externalID(t, parts[0].ID))
+		require.Equal(t, "-10.00", p.balance(t))
+	})
+	t.Run("only as a whole", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		parts := p.enterReceipt(t, -700, -300)
+		_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET external_id = 'x' WHERE id = $1`, parts[1].ID)
+		require.NoError(t, err)
+		require.Zero(t, p.mustUpload(t, file).GetCounts().GetMatched())
+	})
+}
+
+func TestCommitImportWithoutTheMatchedTransaction(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	entered := p.enter(t, "-850", "Landlord rent", 27)
+	resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, "Date;Payee;Description;Amount;Currency\n28.02.2026;Landlord;Rent;-850,00;EUR\n")
+	require.NoError(t, err)
+	m := resp.GetImport()
+	require.EqualValues(t, 1, m.GetCounts().GetMatched())
+	_, err = s.DB.Exec(t.Context(), `
+		WITH total AS (DELETE FROM monthly_totals WHERE owner_id = $2), balance AS (UPDATE wallet_balances SET amount_minor = 0 WHERE owner_id = $2)
+		DELETE FROM transactions WHERE id = $1`, entered, p.ID)
+	require.NoError(t, err)
+	m = p.commit(t, m)
+	require.Equal(t, failed, m.GetStatus())
+	require.Equal(t, request.ErrCategoryNotFound.Reason, m.GetProgress().GetProblem())
+	_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
+		Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String()},
+	})
+	require.NoError(t, err)
+	m = p.commit(t, m)
+	require.Equal(t, done, m.GetStatus())
+	require.EqualValues(t, 1, m.GetCounts().GetBooked())
+	require.Equal(t, "-850.00", p.balance(t))
+	s.RequireConsistent(t)
+}

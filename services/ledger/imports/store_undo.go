@@ -1,0 +1,118 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// unlinkTransactions removes the external ids that a commit gave to matched transactions, and releases the rows.
+func unlinkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		WITH released AS (
+			UPDATE import_rows
+			SET transaction_id = NULL
+			WHERE owner_id = $1 AND import_id = $2 AND status = 'matched' AND transaction_id IS NOT NULL
+			RETURNING duplicate_of, external_id
+		)
+		UPDATE transactions t
+		SET external_id = NULL, version = t.version + 1, updated_at = $3, seq = (SELECT taken_seq($1))
+		FROM released r
+		WHERE t.owner_id = $1 AND t.id = r.duplicate_of AND t.external_id = r.external_id`, owner, id, now)
+	if err != nil {
+		return fmt.Errorf("unlinking the transactions of import %s: %w", id, err)
+	}
+	return nil
+}
+
+// bookedRow is a row that a commit booked.
+type bookedRow struct {
+	N             int32
+	TransactionID uuid.UUID `db:"transaction_id"`
+	// CategoryID is nil if the row has no category, or if it was deleted.
+	CategoryID *uuid.UUID `db:"category_id"`
+}
+
+// selectBooked returns up to limit booked rows before row n, the last first.
+func selectBooked(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int) ([]bookedRow, error) {
+	rows, err := pg.All[bookedRow](ctx, q, `
+		SELECT r.n, r.transaction_id, c.id AS category_id
+		FROM (
+			SELECT n, transaction_id, category_id
+			FROM import_rows
+			WHERE owner_id = $1 AND import_id = $2 AND status = 'booked' AND n < $3
+			ORDER BY n DESC
+			LIMIT $4
+		) AS r
+		LEFT JOIN categories c ON c.owner_id = $1 AND c.id = r.category_id
+		ORDER BY r.n DESC`, owner, id, n, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting booked rows of import %s: %w", id, err)
+	}
+	return rows, nil
+}
+
+// lockTransactions locks the transactions of booked rows that still exist, in the order of their ids.
+func lockTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) ([]posting.Transaction, error) {
+	ts, err := pg.All[posting.Transaction](ctx, q, `
+		SELECT `+posting.TransactionColumns+`
+		FROM transactions t
+		WHERE t.owner_id = $1 AND t.id = ANY($2)
+		ORDER BY t.id
+		FOR UPDATE`, owner, ids)
+	if err != nil {
+		return nil, fmt.Errorf("locking %d imported transactions: %w", len(ids), err)
+	}
+	return ts, nil
+}
+
+// lockOtherLegs locks the legs of the same transfers that are not among ts.
+func lockOtherLegs(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction) ([]posting.Transaction, error) {
+	var transfers, known []uuid.UUID
+	for _, t := range ts {
+		if t.TransferID != nil {
+			transfers, known = append(transfers, *t.TransferID), append(known, t.ID)
+		}
+	}
+	if len(transfers) == 0 {
+		return nil, nil
+	}
+	legs, err := pg.All[posting.Transaction](ctx, q, `
+		SELECT `+posting.TransactionColumns+`
+		FROM transactions t
+		WHERE t.owner_id = $1 AND t.transfer_id = ANY($2) AND t.id <> ALL($3)
+		ORDER BY t.id DESC
+		FOR UPDATE`, owner, transfers, known)
+	if err != nil {
+		return nil, fmt.Errorf("locking the other legs of %d transfers: %w", len(transfers), err)
+	}
+	return legs, nil
+}
+
+// setUndone marks the booked rows with the given numbers as undone, and those whose transactions are kept as skipped. It returns how the
+// counts change.
+func setUndone(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns, kept []int32) (counts, error) {
+	type outcome struct{ Undone, Skipped int32 }
+	o, err := pg.One[outcome](ctx, q, `
+		WITH undone AS (
+			UPDATE import_rows
+			SET status = 'undone', transaction_id = NULL
+			WHERE owner_id = $1 AND import_id = $2 AND n = ANY($3)
+			RETURNING n
+		), kept AS (
+			UPDATE import_rows
+			SET status = 'skipped', problem = 'the transaction was changed after the import'
+			WHERE owner_id = $1 AND import_id = $2 AND n = ANY($4)
+			RETURNING n
+		)
+		SELECT (SELECT count(*) FROM undone)::integer AS undone, (SELECT count(*) FROM kept)::integer AS skipped`, owner, id, ns, kept)
+	if err != nil {
+		return counts{}, fmt.Errorf("marking rows of import %s as undone: %w", id, err)
+	}
+	return counts{Undone: o.Undone, Skipped: o.Skipped, Booked: -o.Undone - o.Skipped}, nil
+}

@@ -110,7 +110,7 @@ func (r *recorder) ledger(u *user) (wallet, category string) {
 	r.call(u, http.MethodPatch, "/api/v1/settings", object{"timeZone": "Europe/Berlin", "weekStart": "monday", "locale": "de-DE", "baseCurrency": "EUR", "defaultWalletId": wallet, "defaultCategoryId": category})
 	r.call(u, http.MethodGet, "/api/v1/settings", nil)
 	r.call(u, http.MethodGet, "/api/v1/changes?limit=2", nil)
-	r.call(u, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31&currency=EUR&include=daily", nil)
+	r.call(u, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31&currency=EUR&include=daily&include=tags", nil)
 	return wallet, category
 }
 
@@ -119,9 +119,10 @@ func (r *recorder) transfers(u *user, wallet string) {
 	savings := u.post("/api/v1/wallet", object{"name": "Savings", "currency": "EUR"}).created("WALLET_CREATED").text("wallet.id")
 	made := r.call(u, http.MethodPost, "/api/v1/transfers", object{
 		"fromWalletId": wallet, "toWalletId": savings, "amount": json.Number("100.00"), "date": "2026-05-02", "description": "Savings",
+		"tags": []any{"Savings"},
 	}).text("transfer.id")
 	path := "/api/v1/transfers/" + made
-	r.call(u, http.MethodPatch, path, object{"amount": json.Number("120.00"), "notes": "For the summer"})
+	r.call(u, http.MethodPatch, path, object{"amount": json.Number("120.00"), "notes": "For the summer", "tags": []any{"Savings", "Summer"}})
 	r.call(u, http.MethodGet, path, nil)
 	r.call(u, http.MethodGet, "/api/v1/transfers?from=2026-05-01&to=2026-05-31&limit=50", nil)
 	r.call(u, http.MethodDelete, path, nil)

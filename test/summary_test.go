@@ -58,7 +58,22 @@ func TestGetSummaryDaily(t *testing.T) {
 	const year = "/api/v1/dashboard/summary?from=2025-01-01&to="
 	u.get(year + "2026-02-04&include=daily").ok("DASHBOARD_SUMMARY_FETCHED")
 	u.get(year+"2026-02-05&include=daily").fails(400, "VALIDATION_ERROR").blames("to")
-	u.get(march+"&include=weekly").fails(400, "VALIDATION_ERROR").blames("include")
+	u.get(march+"&include=daily&include=weekly").fails(400, "VALIDATION_ERROR").blames("include")
+}
+
+func TestGetSummaryByTag(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	const march = "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31"
+	require.Empty(t, u.get(march+"&include=tags").ok("DASHBOARD_SUMMARY_FETCHED").list("summary.byTag"))
+	wallet, category := u.wallet("EUR", "50"), u.category("Food")
+	u.post("/api/v1/transaction", with(expense(wallet, category, "9.00"), object{"tags": []any{"Trip", "Work"}})).created("TRANSACTION_CREATED")
+	u.post("/api/v1/transaction", with(expense(wallet, category, "1.00"), object{"tags": []any{"trip"}})).created("TRANSACTION_CREATED")
+	require.Equal(t, []any{
+		object{"name": "Trip", "currency": "EUR", "income": json.Number("0.00"), "expense": json.Number("10.00"), "transactionCount": json.Number("2")},
+		object{"name": "Work", "currency": "EUR", "income": json.Number("0.00"), "expense": json.Number("9.00"), "transactionCount": json.Number("1")},
+	}, u.get(march+"&include=daily&include=tags").ok("DASHBOARD_SUMMARY_FETCHED").list("summary.byTag"))
+	require.NotContains(t, u.get(march+"&include=daily").ok("DASHBOARD_SUMMARY_FETCHED").at("summary"), "byTag")
 }
 
 func TestGetSummary(t *testing.T) {

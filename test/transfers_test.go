@@ -46,6 +46,9 @@ func TestTransferLifecycle(t *testing.T) {
 	unchanged()
 
 	path := "/api/v1/transfers/" + id
+	copied := u.get("/api/v1/changes").ok("CHANGES_FETCHED")
+	require.Equal(t, []any{u.get(path).ok("TRANSFER_FETCHED").at("transfer")}, copied.list("changes.transfers"))
+	require.Empty(t, copied.list("changes.recurrences"))
 	u.patch(path, object{"amount": 30}, "If-Match", `"1"`).ok("TRANSFER_UPDATED")
 	u.patch(path, object{"amount": 20}, "If-Match", `"1"`).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
 	require.Equal(t, "30.00", u.get(path).ok("TRANSFER_FETCHED").text("transfer.toAmount"))
@@ -62,6 +65,10 @@ func TestTransferLifecycle(t *testing.T) {
 	unchanged()
 
 	// Another category than the budget's, so that the two transactions do not count.
+	require.Equal(t, []any{"Card"}, u.patch(path, object{"tags": []any{"Card", "CARD"}}).ok("TRANSFER_UPDATED").at("transfer.tags"))
+	require.Equal(t, []any{"Card"}, u.get("/api/v1/transaction/"+in).ok("TRANSACTION_FETCHED").at("transaction.tags"))
+	u.patch(path, object{"tags": []any{"a/b"}}).fails(400, "VALIDATION_ERROR").blames("tags[0]")
+	require.NotContains(t, u.patch(path, object{"tags": []any{}}).ok("TRANSFER_UPDATED").at("transfer"), "tags")
 	pair := u.post(path+"/unlink", object{"categoryId": u.category("Unsorted")}).ok("TRANSFER_UNLINKED")
 	require.Equal(t, "expense", pair.text("transactions.0.type"))
 	require.Equal(t, "income", pair.text("transactions.1.type"))

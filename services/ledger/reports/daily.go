@@ -10,21 +10,27 @@ import (
 const (
 	// maxDays is the maximum length of a window with the totals of its days: a year, and the days around it that a chart shows.
 	maxDays = 400
-	// maxDailyTransactions is the maximum number of transactions in such a window. Adding up so many takes about 0.1 s.
-	maxDailyTransactions = 100_000
+	// maxReadTransactions is the maximum number of transactions in such a window, and in a window with the totals of the tags. Adding up
+	// so many takes about 0.1 s.
+	maxReadTransactions = 100_000
 	// maxDailyRows is the maximum number of rows by day. It is 25 currencies on each day.
 	maxDailyRows = 10_000
 )
 
-// parseInclude reports whether parameter include requests the totals of the days, and adds a problem for another value.
-func parseInclude(p *apierr.Problems, include []string) (daily bool) {
+// parseInclude reports whether parameter include requests the totals of the days and of the tags. It adds a problem for another value.
+func parseInclude(p *apierr.Problems, include []string) (daily, tags bool) {
 	for _, part := range include {
-		if part != "daily" {
-			p.Field(&apierr.Field{Name: "include", Message: "must be daily"})
-			return false
+		switch part {
+		case "daily":
+			daily = true
+		case "tags":
+			tags = true
+		default:
+			p.Field(&apierr.Field{Name: "include", Message: "must be daily or tags"})
+			return false, false
 		}
 	}
-	return len(include) > 0
+	return daily, tags
 }
 
 // dailyProto returns the totals of the days in a currency, or in all currencies if it is empty. It returns an error if the days
@@ -43,7 +49,7 @@ func dailyProto(days []day, currency string) (*ledgerv1.DailyTotals, error) {
 		})
 	}
 	switch {
-	case transactions > maxDailyTransactions:
+	case transactions > maxReadTransactions:
 		return nil, errTooManyTransactions
 	case len(out.Values) > maxDailyRows:
 		return nil, errTooManyCurrencies

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -35,6 +36,8 @@ func TestParseInclude(t *testing.T) {
 		"an unknown part":                  {with("2026-03-01", "2026-03-31", "weekly"), "include"},
 		"an empty part":                    {with("2026-03-01", "2026-03-31", ""), "include"},
 		"a known part and an unknown part": {with("2026-03-01", "2026-03-31", "daily", "totals"), "include"},
+		"days and tags":                    {with("2026-03-01", "2026-03-31", "tags", "daily"), ""},
+		"ten years of tags":                {with("2016-03-01", "2026-02-28", "tags"), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -45,8 +48,10 @@ func TestParseInclude(t *testing.T) {
 				return
 			}
 			require.NoError(t, err)
-			require.Equal(t, c.req.GetInclude() != nil, resp.GetSummary().GetDaily() != nil)
+			require.Equal(t, slices.Contains(c.req.GetInclude(), "daily"), resp.GetSummary().GetDaily() != nil)
 			require.Empty(t, resp.GetSummary().GetDaily().GetValues())
+			require.Equal(t, slices.Contains(c.req.GetInclude(), "tags"), resp.GetSummary().GetByTag() != nil)
+			require.Empty(t, resp.GetSummary().GetByTag().GetValues())
 		})
 	}
 }
@@ -66,7 +71,7 @@ func TestDailyProtoLimits(t *testing.T) {
 	got, err = dailyProto(days, "EUR")
 	require.NoError(t, err)
 	require.Len(t, got.GetValues(), maxDailyRows/2+1)
-	days = []day{{Currency: "EUR", Count: maxDailyTransactions - 1}, {Currency: "JPY", Count: 1}}
+	days = []day{{Currency: "EUR", Count: maxReadTransactions - 1}, {Currency: "JPY", Count: 1}}
 	_, err = dailyProto(days, "EUR")
 	require.NoError(t, err)
 	days[1].Count++
@@ -85,7 +90,7 @@ func TestGetSummaryDailyLimit(t *testing.T) {
 			p.ID, p.Wallet, p.Category, date, n)
 		require.NoError(t, err)
 	}
-	insert(maxDailyTransactions, fixture.Today)
+	insert(maxReadTransactions, fixture.Today)
 	insert(1, fixture.Today.AddDate(0, 0, 1))
 	req := ask("2026-03-15", "2026-03-15")
 	req.Include = []string{"daily"}
@@ -96,4 +101,10 @@ func TestGetSummaryDailyLimit(t *testing.T) {
 	req.To = new("2026-03-16")
 	_, err = p.GetSummary(p.Ctx, req)
 	require.ErrorIs(t, err, errTooManyTransactions)
+	req.Include = []string{"tags"}
+	_, err = p.GetSummary(p.Ctx, req)
+	require.ErrorIs(t, err, errTooManyTransactions)
+	req.To = new("2026-03-15")
+	_, err = p.GetSummary(p.Ctx, req)
+	require.NoError(t, err)
 }

@@ -5,7 +5,8 @@
 //
 //   - dashboard.go, figures.go, store_summary.go: GetSummary. figures.go is the rule that turns rows into the response
 //   - store_transfers.go: the sums of transfers by wallet, in the same batch
-//   - daily.go, store_daily.go: the days of a summary, the only sums that read all transactions of a window
+//   - daily.go, store_daily.go, tags.go, store_tags.go: the days and the tags of a summary, the only sums that read all transactions of
+//     a window
 //   - spending.go, store_spending.go: SumSpending, which only the budget service calls
 //
 // Reports implements these RPCs of LedgerService.
@@ -78,6 +79,11 @@ func (s *Reports) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryReques
 			return nil, err
 		}
 	}
+	if query.tags {
+		if summary.ByTag, err = tagsProto(f.tags, query.currency); err != nil {
+			return nil, err
+		}
+	}
 	return &ledgerv1.GetSummaryResponse{Summary: summary}, nil
 }
 
@@ -87,8 +93,8 @@ type summaryQuery struct {
 	period calendar.Period
 	// currency restricts the summary to one currency. If it is empty, the summary contains all.
 	currency string
-	// daily adds the totals of the days.
-	daily bool
+	// daily adds the totals of the days, and tags those of the tags.
+	daily, tags bool
 }
 
 // parseSummary validates the request. The default of from is the month of to, and the default of to is the current month or, if
@@ -111,7 +117,7 @@ func parseSummary(req *ledgerv1.GetSummaryRequest, now time.Time) (summaryQuery,
 	if req.Currency != nil {
 		q.currency = request.ParseCurrency(&p, "currency", req.GetCurrency()).Code()
 	}
-	q.daily = parseInclude(&p, req.GetInclude())
+	q.daily, q.tags = parseInclude(&p, req.GetInclude())
 	if !p.Has(request.ErrInvalidDate) {
 		p.Field(problem(q))
 	}

@@ -28,6 +28,8 @@ type figures struct {
 	recent     []posting.Transaction
 	// days is only read for a query with daily.
 	days []day
+	// tags is only read for a query with tags.
+	tags []tagged
 }
 
 // movement is the income and the expense in one currency, both positive and in minor units. ID and Name identify the category or the
@@ -171,11 +173,8 @@ func (f figures) categoriesProto() []*ledgerv1.CategoryTotals {
 		return cmp.Or(cmp.Compare(a.Currency, b.Currency), cmp.Compare(b.Expense, a.Expense), cmp.Compare(b.Income, a.Income),
 			cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:]))
 	})
-	share := len(f.categories)
-	if share > maxSummaryRows {
-		// spent is not empty: each currency of a category also has a row in the totals.
-		share = maxSummaryRows / len(spent)
-	}
+	// spent is not empty: each currency of a category also has a row in the totals.
+	share := shareOf(len(f.categories), len(spent))
 	shown := map[string]int{}
 	out := make([]*ledgerv1.CategoryTotals, 0, min(len(f.categories), maxSummaryRows))
 	for _, m := range f.categories {
@@ -190,6 +189,14 @@ func (f figures) categoriesProto() []*ledgerv1.CategoryTotals {
 		})
 	}
 	return out
+}
+
+// shareOf returns the number of rows that each of some currencies gets: all, or an equal share of maxSummaryRows if there are more.
+func shareOf(rows, currencies int) int {
+	if rows <= maxSummaryRows {
+		return rows
+	}
+	return maxSummaryRows / currencies
 }
 
 // percentage returns part of whole in percent with two decimals, and 0 when whole is 0.

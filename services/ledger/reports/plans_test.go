@@ -27,7 +27,7 @@ func TestGetSummaryPlans(t *testing.T) {
 	})
 	t.Run("summaries are planned once", p.summarizeOften)
 	plans.Reset(t)
-	t.Run("the days of a month, and of 400 days", func(t *testing.T) {
+	t.Run("the days and the tags of a month, and of 400 days", func(t *testing.T) {
 		for _, w := range []struct {
 			from, to string
 			rows     int
@@ -39,6 +39,10 @@ func TestGetSummaryPlans(t *testing.T) {
 				require.NoError(t, err)
 				without := plans.Examined(t)
 				req.Include = []string{"daily"}
+				_, err = p.GetSummary(p.Ctx, req)
+				require.NoError(t, err)
+				plans.RequireCheap(t, without+w.rows, without+w.rows)
+				req.Include = []string{"tags"}
 				_, err = p.GetSummary(p.Ctx, req)
 				require.NoError(t, err)
 				plans.RequireCheap(t, without+w.rows, without+w.rows)

@@ -15,9 +15,9 @@ type day struct {
 	Count           int64
 }
 
-// dailyStatement reads the transactions of a window, except transfers, from the index transactions_owner_date, in its order, so that PostgreSQL
-// groups them by day without sorting all of them. It reads one more than a window may have. It includes all currencies, so that the
-// limit applies to the rows that are read.
+// dailyStatement reads the transactions of a window, except transfers, from the index transactions_owner_date, in its order, so that
+// PostgreSQL groups them by day without sorting all of them. It reads one more than a window may have. It includes all currencies, so
+// that the limit applies to the rows that are read.
 var dailyStatement = hidden.Replace(`
 	SELECT day, currency, sum(greatest(amount_minor, 0))::bigint AS income, sum(greatest(-amount_minor, 0))::bigint AS expense,
 		count(*) AS count
@@ -26,7 +26,7 @@ var dailyStatement = hidden.Replace(`
 		FROM transactions
 		WHERE owner_id = @owner AND date >= @from AND date < @end AND transfer_id IS NULL
 		ORDER BY date, id
-		LIMIT ` + strconv.Itoa(maxDailyTransactions+1) + `
+		LIMIT ` + strconv.Itoa(maxReadTransactions+1) + `
 	) AS t
 	GROUP BY day, currency
 	ORDER BY day, currency`)

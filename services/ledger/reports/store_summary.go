@@ -30,6 +30,9 @@ func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuery) (figur
 	if q.daily {
 		queueDays(batch, q, &f.days)
 	}
+	if q.tags {
+		queueTags(batch, q, &f.tags)
+	}
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err := pgx.BeginTxFunc(ctx, db, snapshot, func(tx pgx.Tx) error { return tx.SendBatch(ctx, batch).Close() })
 	if err != nil {

@@ -10,6 +10,7 @@
 package request
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -105,6 +106,25 @@ func ParseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.E
 		}
 	}
 	return ids
+}
+
+// maxTags is the maximum number of tags of a transaction.
+const maxTags = 20
+
+// ParseTags parses up to maxTags names of tags, and adds a problem for each invalid one. posting.UseTags decides whether two names are
+// the same tag.
+func ParseTags(p *apierr.Problems, names []string) []string {
+	tags := []string{}
+	if len(names) > maxTags {
+		p.Field(&apierr.Field{Name: "tags", Message: fmt.Sprintf("must be at most %d names", maxTags)})
+		return tags
+	}
+	for i, s := range names {
+		name, problem := text.Tag(fmt.Sprintf("tags[%d]", i), s)
+		p.Field(problem)
+		tags = append(tags, name)
+	}
+	return tags
 }
 
 // ParseServiceID parses an id that only services send. A malformed one is a defect of that service, so it has no specific code.

@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"slices"
 	"strings"
 
 	"github.com/google/uuid"
@@ -12,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
+	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
 // settingsEntries returns the settings if they changed after a position.
@@ -71,7 +73,7 @@ func tagEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position,
 	return entries, nil
 }
 
-// transactionEntries returns the transactions that changed after a position, with their splits and tags.
+// transactionEntries returns the transactions that changed after a position, with their splits and tags, and with their transfers.
 func transactionEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	ts, places, err := posting.ChangedTransactions(ctx, tx, owner, after.in(transactionList), limit)
 	if err != nil {
@@ -80,10 +82,18 @@ func transactionEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after p
 	if err := posting.AddDetails(ctx, tx, owner, ts); err != nil {
 		return nil, err
 	}
+	out := slices.DeleteFunc(slices.Clone(ts), func(t posting.Transaction) bool { return t.TransferID == nil || t.AmountMinor > 0 })
+	moved, err := transfers.Complete(ctx, tx, owner, out)
+	if err != nil {
+		return nil, err
+	}
 	entries := make([]entry, len(ts))
 	for i, t := range ts {
 		entries[i] = entry{
 			position: position{Seq: places[i].Seq, List: transactionList, ID: t.ID.String()}, message: t.Proto(), wallet: t.WalletID,
+		}
+		if transfer, ok := moved[t.ID]; ok {
+			entries[i].transfer = transfer.Proto()
 		}
 	}
 	return entries, nil

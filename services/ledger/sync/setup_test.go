@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,7 +13,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
+	"github.com/coffer-budget/coffer/services/ledger/tags"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
+	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
 // server serves the RPCs that the tests of this package call.
@@ -20,8 +23,10 @@ type server struct {
 	*fixture.Service
 	*accounts.Accounts
 	*transactions.Transactions
-	settings *settings.Server
-	sync     *Server
+	settings  *settings.Server
+	transfers *transfers.Transfers
+	tags      *tags.Server
+	sync      *Server
 }
 
 // setup returns a server on a fresh schema.
@@ -36,6 +41,8 @@ func serve(ctx context.Context, f *fixture.Service) *server {
 		Service: f, Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
 		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
 		settings:     &settings.Server{Ledger: f.Ledger}, sync: &Server{Ledger: f.Ledger, Cursors: f.Cursors},
+		transfers: &transfers.Transfers{Ledger: f.Ledger, Cursors: f.Cursors, Reads: f.Reads},
+		tags:      &tags.Server{Ledger: f.Ledger},
 	}
 	f.RPCs = s
 	s.Run(ctx)
@@ -72,6 +79,9 @@ func (m *mirror) page(ctx context.Context, limit int32) (bool, error) {
 	for _, x := range c.GetTransactions() {
 		m.objects["transaction "+x.GetId()] = x
 	}
+	for _, x := range c.GetTransfers() {
+		m.objects["transfer "+x.GetId()] = x
+	}
 	for _, x := range c.GetTags() {
 		m.objects["tag "+x.GetKey()] = x
 	}
@@ -103,6 +113,17 @@ func (m *mirror) requireEqual(ctx context.Context, t require.TestingT) {
 			want["transaction "+x.GetId()] = x
 		}
 		cursor, more = list.GetPagination().GetNextCursor(), list.GetPagination().GetHasMore()
+	}
+	moved, err := s.transfers.ListTransfers(ctx, &ledgerv1.ListTransfersRequest{Limit: new(int32(200))})
+	require.NoError(t, err)
+	for _, x := range moved.GetTransfers() {
+		want["transfer "+x.GetId()] = x
+	}
+	tagged, err := s.tags.ListTags(ctx, &ledgerv1.ListTagsRequest{})
+	require.NoError(t, err)
+	for _, x := range tagged.GetTags() {
+		key := strings.ToLower(x.GetName())
+		want["tag "+key] = &ledgerv1.FollowedTag{Key: key, Name: x.GetName(), Color: x.GetColor()}
 	}
 	wallets, err := s.ListWallets(ctx, &ledgerv1.ListWalletsRequest{Limit: new(int32(200))})
 	require.NoError(t, err)

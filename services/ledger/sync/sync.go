@@ -7,6 +7,7 @@
 //
 // It guarantees that a client that applies all pages has what the lists return, whatever was written meanwhile, and receives an
 // object again only if it changed. A wallet also appears with each page that has transactions of it, because they change its balance.
+// A transfer appears with its outgoing leg: each change of a transfer changes that leg.
 //
 // Rows whose writer took no number have -1, for example those of a replica of the release before migration 0027. ListChanges
 // numbers them before it reads. docs/sync.md is for authors of clients.
@@ -177,7 +178,12 @@ type entry struct {
 	message proto.Message
 	// wallet is the wallet of a transaction or of its tombstone.
 	wallet uuid.UUID
+	// transfer is the transfer whose outgoing leg the entry is, or nil.
+	transfer *ledgerv1.Transfer
 }
+
+// size returns the size of the entry in a page, in bytes.
+func (e entry) size() int { return proto.Size(e.message) + proto.Size(e.transfer) }
 
 // readPage adds a page to resp, and returns the position at its end and whether more follows. Its statements have one snapshot.
 func readPage(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, first bool, limit int, resp *ledgerv1.ListChangesResponse) (position, bool, error) {
@@ -212,7 +218,7 @@ func readPage(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, f
 func pageLength(entries []entry, limit int) int {
 	size := 0
 	for i, e := range entries {
-		if size += proto.Size(e.message); i == limit || i > 0 && size > maxBytes {
+		if size += e.size(); i == limit || i > 0 && size > maxBytes {
 			return i
 		}
 	}
@@ -253,6 +259,9 @@ func add(ctx context.Context, tx pgx.Tx, owner uuid.UUID, entries []entry, resp 
 			resp.Changes.Tags = append(resp.Changes.Tags, m)
 		case *ledgerv1.Transaction:
 			resp.Changes.Transactions = append(resp.Changes.Transactions, m)
+			if e.transfer != nil {
+				resp.Changes.Transfers = append(resp.Changes.Transfers, e.transfer)
+			}
 		case *ledgerv1.Tombstone:
 			resp.Deleted = append(resp.Deleted, m)
 		}

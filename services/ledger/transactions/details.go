@@ -6,14 +6,11 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/text"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-const (
-	// maxTags is the maximum number of tags of a transaction.
-	maxTags = 20
-	// maxExternalID is the maximum number of characters of an external id.
-	maxExternalID = 255
-)
+// maxExternalID is the maximum number of characters of an external id.
+const maxExternalID = 255
 
 // setPayee accepts up to 200 characters, and an empty text.
 func (c *changes) setPayee(p *apierr.Problems, s string) {
@@ -29,18 +26,10 @@ func (c *changes) setNotes(p *apierr.Problems, s string) {
 	c.notes = &notes
 }
 
-// setTags accepts up to maxTags names. Whether two names are the same tag is decided by posting.UseTags.
+// setTags accepts the names of request.ParseTags.
 func (c *changes) setTags(p *apierr.Problems, names []string) {
-	c.tags = &[]string{}
-	if len(names) > maxTags {
-		p.Field(&apierr.Field{Name: "tags", Message: fmt.Sprintf("must be at most %d names", maxTags)})
-		return
-	}
-	for i, s := range names {
-		name, problem := text.Tag(fmt.Sprintf("tags[%d]", i), s)
-		p.Field(problem)
-		*c.tags = append(*c.tags, name)
-	}
+	tags := request.ParseTags(p, names)
+	c.tags = &tags
 }
 
 // setExternalID accepts 1 to maxExternalID characters. The index transactions_external decides whether it is unique in the wallet.

@@ -21,6 +21,8 @@ type changes struct {
 	date     *time.Time
 	// description and notes are set in both legs.
 	description, notes *string
+	// tags are names, as the request has them. Both legs get them.
+	tags *[]string
 }
 
 // sideChanges holds the fields of one leg.
@@ -59,13 +61,14 @@ func parseTransfer(p *apierr.Problems, req *ledgerv1.CreateTransferRequest) chan
 	}
 	c.setDescription(p, &req.Description)
 	c.setNotes(p, &req.Notes)
+	c.setTags(p, req.GetTags())
 	return c
 }
 
 // parseTransferUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseTransferUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransferRequest) (changes, error) {
 	var c changes
-	some := false
+	some := req.GetTags() != nil
 	for _, value := range []*string{
 		req.FromWalletId, req.ToWalletId, req.Amount, req.Currency, req.ToAmount, req.ToCurrency, req.Date, req.Description, req.Notes,
 	} {
@@ -83,6 +86,9 @@ func parseTransferUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransferRequest
 	c.setDate(p, req.Date)
 	c.setDescription(p, req.Description)
 	c.setNotes(p, req.Notes)
+	if req.GetTags() != nil {
+		c.setTags(p, req.GetTags().GetValues())
+	}
 	return c, nil
 }
 
@@ -150,6 +156,12 @@ func (c *changes) setNotes(p *apierr.Problems, s *string) {
 	c.notes = &notes
 }
 
+// setTags accepts the names of request.ParseTags.
+func (c *changes) setTags(p *apierr.Problems, names []string) {
+	tags := request.ParseTags(p, names)
+	c.tags = &tags
+}
+
 // wallets returns the wallets that the changes name.
 func (c changes) wallets() []uuid.UUID {
 	var ids []uuid.UUID
@@ -210,7 +222,7 @@ func (c sideChanges) apply(leg *posting.Transaction) {
 	}
 }
 
-// applyShared sets the fields that both legs share.
+// applyShared sets the fields that both legs share. Tags become those of the request when posting.UseTags is called.
 func (c changes) applyShared(leg *posting.Transaction) {
 	if c.date != nil {
 		leg.Date = *c.date
@@ -220,6 +232,9 @@ func (c changes) applyShared(leg *posting.Transaction) {
 	}
 	if c.notes != nil {
 		leg.Notes = *c.notes
+	}
+	if c.tags != nil {
+		leg.TagNames = *c.tags
 	}
 }
 

@@ -3,6 +3,8 @@ package transfers
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,7 +20,10 @@ func selectTransfer(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Tra
 		SELECT `+posting.TransactionColumns+`
 		FROM transactions t
 		WHERE t.owner_id = $1 AND t.transfer_id = $2`, owner, id)
-	return pairOf(id, legs, err)
+	if err != nil {
+		return Transfer{}, fmt.Errorf("selecting transfer %s: %w", id, err)
+	}
+	return pairOf(ctx, q, id, legs)
 }
 
 // lockTransfer is selectTransfer with a lock of both rows until tx ends. The caller shares or holds the owner's lock.
@@ -29,21 +34,22 @@ func lockTransfer(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) (Transfer
 		WHERE t.owner_id = $1 AND t.transfer_id = $2
 		ORDER BY t.id
 		FOR UPDATE`, owner, id)
-	return pairOf(id, legs, err)
+	if err != nil {
+		return Transfer{}, fmt.Errorf("locking transfer %s: %w", id, err)
+	}
+	return pairOf(ctx, tx, id, legs)
 }
 
-// pairOf returns the transfer of the selected legs. A transfer has two legs or none.
-func pairOf(id uuid.UUID, legs []posting.Transaction, err error) (Transfer, error) {
-	if err != nil {
-		return Transfer{}, fmt.Errorf("selecting transfer %s: %w", id, err)
-	}
+// pairOf returns the transfer of the selected legs, with their tags. A transfer has two legs or none.
+func pairOf(ctx context.Context, q pg.Querier, id uuid.UUID, legs []posting.Transaction) (Transfer, error) {
 	if len(legs) == 0 {
 		return Transfer{}, pgx.ErrNoRows
 	}
 	if len(legs) != 2 {
 		return Transfer{}, fmt.Errorf("selecting transfer %s: it has %d legs", id, len(legs))
 	}
-	return Of(legs[0], legs[1]), nil
+	err := posting.AddDetails(ctx, q, legs[0].OwnerID, legs)
+	return Of(legs[0], legs[1]), err
 }
 
 // lockTransactions locks those of the given transactions that belong to the owner, until tx ends, and returns them by id.
@@ -57,7 +63,7 @@ func lockTransactions(ctx context.Context, tx pgx.Tx, owner uuid.UUID, ids ...uu
 	if err != nil {
 		return nil, fmt.Errorf("locking %d transactions: %w", len(ids), err)
 	}
-	return byID(ts), nil
+	return byID(ctx, tx, owner, ts)
 }
 
 // selectTransactions returns those of the given transactions that belong to the owner, by id.
@@ -69,16 +75,19 @@ func selectTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids 
 	if err != nil {
 		return nil, fmt.Errorf("selecting %d transactions: %w", len(ids), err)
 	}
-	return byID(ts), nil
+	return byID(ctx, q, owner, ts)
 }
 
-// byID returns transactions by their ids.
-func byID(ts []posting.Transaction) map[uuid.UUID]posting.Transaction {
+// byID returns transactions of an owner by their ids, with splits and tags.
+func byID(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction) (map[uuid.UUID]posting.Transaction, error) {
+	if err := posting.AddDetails(ctx, q, owner, ts); err != nil {
+		return nil, err
+	}
 	all := make(map[uuid.UUID]posting.Transaction, len(ts))
 	for _, t := range ts {
 		all[t.ID] = t
 	}
-	return all
+	return all, nil
 }
 
 // selectCurrencies returns the currencies of those wallets that belong to the owner.
@@ -96,6 +105,30 @@ func selectCurrencies(ctx context.Context, q pg.Querier, owner uuid.UUID, wallet
 		currencies[r.ID] = r.Currency
 	}
 	return currencies, nil
+}
+
+// Complete returns the transfers of outgoing legs of an owner, whose tags the caller has loaded, by the id of the leg.
+func Complete(ctx context.Context, q pg.Querier, owner uuid.UUID, out []posting.Transaction) (map[uuid.UUID]Transfer, error) {
+	if len(out) == 0 {
+		return map[uuid.UUID]Transfer{}, nil
+	}
+	byTransfer := make(map[uuid.UUID]posting.Transaction, len(out))
+	for _, leg := range out {
+		byTransfer[*leg.TransferID] = leg
+	}
+	legs, err := pg.All[posting.Transaction](ctx, q, `
+		SELECT `+posting.TransactionColumns+`
+		FROM transactions t
+		WHERE t.owner_id = $1 AND t.transfer_id = ANY($2) AND t.amount_minor > 0`, owner, slices.Collect(maps.Keys(byTransfer)))
+	if err != nil {
+		return nil, fmt.Errorf("selecting the second legs of %d transfers: %w", len(out), err)
+	}
+	transfers := make(map[uuid.UUID]Transfer, len(out))
+	for _, leg := range legs {
+		t := Transfer{Out: byTransfer[*leg.TransferID], In: leg}
+		transfers[t.Out.ID] = t
+	}
+	return transfers, nil
 }
 
 // transferList is a parsed ListTransfers request. wallet is nil without a filter.
@@ -128,6 +161,9 @@ func selectTransfers(ctx context.Context, q pg.Querier, l transferList) ([]Trans
 		l.owner, l.wallet, l.from, l.end, l.after.Date, l.after.ID, l.limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting transfers: %w", err)
+	}
+	if err := posting.AddDetails(ctx, q, l.owner, legs); err != nil {
+		return nil, err
 	}
 	transfers := make([]Transfer, len(legs)/2)
 	for i := range transfers {

@@ -62,6 +62,7 @@ func (t Transfer) Proto() *ledgerv1.Transfer {
 		Date:             calendar.FormatTime(t.Out.Date),
 		Description:      t.Out.Description,
 		Notes:            t.Out.Notes,
+		Tags:             t.Out.TagNames,
 		OutTransactionId: t.Out.ID.String(),
 		InTransactionId:  t.In.ID.String(),
 		CreatedAt:        calendar.FormatTime(t.Out.CreatedAt),

@@ -64,9 +64,14 @@ func (s *Transfers) CreateTransfer(ctx context.Context, req *ledgerv1.CreateTran
 		return nil, err
 	}
 	t = s.legsOf(t, owner)
-	resp := &ledgerv1.CreateTransferResponse{Transfer: t.Proto(), Etag: etag.Format(t.Out.Version)}
+	resp := &ledgerv1.CreateTransferResponse{Etag: etag.Format(t.Out.Version)}
 	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		t, err := s.useNewTags(ctx, tx, t)
+		if err != nil {
+			return err
+		}
+		resp.Transfer = t.Proto()
 		// The locks have no timeout, because the statement contains the rows of one request only.
 		written, err := posting.Insert(ctx, tx, 0, t.legs(), outbox.Rows{}, nil)
 		if err != nil {
@@ -75,7 +80,7 @@ func (s *Transfers) CreateTransfer(ctx context.Context, req *ledgerv1.CreateTran
 		if len(written) < len(t.legs()) {
 			return s.notInserted(ctx, tx, c, owner)
 		}
-		return s.Publish(ctx, tx, owner, &ledgerv1.TransferCreated{OwnerId: owner.String(), Transfer: t.Proto()})
+		return s.Publish(ctx, tx, owner, &ledgerv1.TransferCreated{OwnerId: owner.String(), Transfer: resp.GetTransfer()})
 	})
 	if err != nil {
 		return nil, err
@@ -90,6 +95,24 @@ func (s *Transfers) legsOf(t Transfer, owner uuid.UUID) Transfer {
 		leg.ID, leg.OwnerID, leg.TransferID, leg.Version, leg.CreatedAt, leg.UpdatedAt = s.NewID(), owner, &id, 1, now, now
 	}
 	return t
+}
+
+// useNewTags returns a new transfer with the keys of its tags. It inserts the tags that the owner did not have, under the owner's lock.
+func (s *Transfers) useNewTags(ctx context.Context, tx pgx.Tx, t Transfer) (Transfer, error) {
+	if len(t.Out.TagNames) == 0 {
+		return t, nil
+	}
+	if err := posting.ShareOwner(ctx, tx, t.Out.OwnerID); err != nil {
+		return Transfer{}, err
+	}
+	return s.useTags(ctx, tx, t)
+}
+
+// useTags is posting.UseTags for both legs.
+func (s *Transfers) useTags(ctx context.Context, tx pgx.Tx, t Transfer) (Transfer, error) {
+	legs := t.legs()
+	err := posting.UseTags(ctx, tx, t.Out.OwnerID, s.Now(), legs)
+	return Transfer{Out: legs[0], In: legs[1]}, err
 }
 
 // notInserted returns the reason why Insert skipped a leg: a wallet does not belong to the owner. A wallet that was created after the
@@ -214,6 +237,11 @@ func (s *Transfers) UpdateTransfer(ctx context.Context, req *ledgerv1.UpdateTran
 		after := c.apply(&p, before, currencies)
 		if err := p.Err(); err != nil {
 			return err
+		}
+		if c.tags != nil {
+			if after, err = s.useTags(ctx, tx, after); err != nil {
+				return err
+			}
 		}
 		after, err = Change(ctx, tx, s.Ledger, before, after)
 		if err != nil {

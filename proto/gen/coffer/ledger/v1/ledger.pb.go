@@ -3884,7 +3884,7 @@ type GetSummaryRequest struct {
 	To *string `protobuf:"bytes,2,opt,name=to,proto3,oneof" json:"to,omitempty"`
 	// Restricts the summary to one currency; ISO 4217 code. By default it contains all.
 	Currency *string `protobuf:"bytes,3,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
-	// daily adds the totals of the days. The window may then have at most 100000 transactions.
+	// daily adds the totals of the days, and tags those of the tags. The window may then have at most 100000 transactions.
 	Include       []string `protobuf:"bytes,4,rep,name=include,proto3" json:"include,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4034,7 +4034,10 @@ type Summary struct {
 	RecentTransactions []*Transaction `protobuf:"bytes,9,rep,name=recent_transactions,json=recentTransactions,proto3" json:"recent_transactions,omitempty"`
 	// Only with include=daily: one row per day (UTC) and currency with transactions in the window, by date and currency, at
 	// most 10000.
-	Daily         *DailyTotals `protobuf:"bytes,10,opt,name=daily,proto3" json:"daily,omitempty"`
+	Daily *DailyTotals `protobuf:"bytes,10,opt,name=daily,proto3" json:"daily,omitempty"`
+	// Only with include=tags: one row per tag and currency with transactions in the window, by currency and largest expense, at most
+	// 2000. If there are more, each currency gets an equal share of the rows. A transaction counts for each of its tags.
+	ByTag         *TagTotals `protobuf:"bytes,11,opt,name=by_tag,json=byTag,proto3" json:"by_tag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -4139,6 +4142,139 @@ func (x *Summary) GetDaily() *DailyTotals {
 	return nil
 }
 
+func (x *Summary) GetByTag() *TagTotals {
+	if x != nil {
+		return x.ByTag
+	}
+	return nil
+}
+
+// TagTotals distinguishes an empty list from an absent one. In JSON it is the array itself.
+type TagTotals struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Rows by currency and expense.
+	Values        []*TagTotal `protobuf:"bytes,1,rep,name=values,proto3" json:"values,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *TagTotals) Reset() {
+	*x = TagTotals{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TagTotals) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TagTotals) ProtoMessage() {}
+
+func (x *TagTotals) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TagTotals.ProtoReflect.Descriptor instead.
+func (*TagTotals) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *TagTotals) GetValues() []*TagTotal {
+	if x != nil {
+		return x.Values
+	}
+	return nil
+}
+
+// TagTotal contains the totals of one tag in one currency, in the major unit. It does not include transfers.
+type TagTotal struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the tag.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// ISO 4217 code.
+	Currency string `protobuf:"bytes,2,opt,name=currency,proto3" json:"currency,omitempty"`
+	Income   string `protobuf:"bytes,3,opt,name=income,proto3" json:"income,omitempty"`
+	Expense  string `protobuf:"bytes,4,opt,name=expense,proto3" json:"expense,omitempty"`
+	// Number of transactions.
+	TransactionCount int32 `protobuf:"varint,5,opt,name=transaction_count,json=transactionCount,proto3" json:"transaction_count,omitempty"`
+	unknownFields    protoimpl.UnknownFields
+	sizeCache        protoimpl.SizeCache
+}
+
+func (x *TagTotal) Reset() {
+	*x = TagTotal{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *TagTotal) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*TagTotal) ProtoMessage() {}
+
+func (x *TagTotal) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use TagTotal.ProtoReflect.Descriptor instead.
+func (*TagTotal) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *TagTotal) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *TagTotal) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+func (x *TagTotal) GetIncome() string {
+	if x != nil {
+		return x.Income
+	}
+	return ""
+}
+
+func (x *TagTotal) GetExpense() string {
+	if x != nil {
+		return x.Expense
+	}
+	return ""
+}
+
+func (x *TagTotal) GetTransactionCount() int32 {
+	if x != nil {
+		return x.TransactionCount
+	}
+	return 0
+}
+
 // DailyTotals distinguishes an empty list from an absent one. In JSON it is the array itself.
 type DailyTotals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -4150,7 +4286,7 @@ type DailyTotals struct {
 
 func (x *DailyTotals) Reset() {
 	*x = DailyTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4162,7 +4298,7 @@ func (x *DailyTotals) String() string {
 func (*DailyTotals) ProtoMessage() {}
 
 func (x *DailyTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4175,7 +4311,7 @@ func (x *DailyTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DailyTotals.ProtoReflect.Descriptor instead.
 func (*DailyTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
 }
 
 func (x *DailyTotals) GetValues() []*DayTotals {
@@ -4202,7 +4338,7 @@ type DayTotals struct {
 
 func (x *DayTotals) Reset() {
 	*x = DayTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4214,7 +4350,7 @@ func (x *DayTotals) String() string {
 func (*DayTotals) ProtoMessage() {}
 
 func (x *DayTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4227,7 +4363,7 @@ func (x *DayTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayTotals.ProtoReflect.Descriptor instead.
 func (*DayTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *DayTotals) GetDate() string {
@@ -4280,7 +4416,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4292,7 +4428,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4305,7 +4441,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *Totals) GetCurrency() string {
@@ -4371,7 +4507,7 @@ type CategoryTotals struct {
 
 func (x *CategoryTotals) Reset() {
 	*x = CategoryTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4383,7 +4519,7 @@ func (x *CategoryTotals) String() string {
 func (*CategoryTotals) ProtoMessage() {}
 
 func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4396,7 +4532,7 @@ func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryTotals.ProtoReflect.Descriptor instead.
 func (*CategoryTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *CategoryTotals) GetCategoryId() string {
@@ -4468,7 +4604,7 @@ type WalletTotals struct {
 
 func (x *WalletTotals) Reset() {
 	*x = WalletTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4480,7 +4616,7 @@ func (x *WalletTotals) String() string {
 func (*WalletTotals) ProtoMessage() {}
 
 func (x *WalletTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4493,7 +4629,7 @@ func (x *WalletTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletTotals.ProtoReflect.Descriptor instead.
 func (*WalletTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{56}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *WalletTotals) GetWalletId() string {
@@ -4578,7 +4714,7 @@ type MonthTotals struct {
 
 func (x *MonthTotals) Reset() {
 	*x = MonthTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4590,7 +4726,7 @@ func (x *MonthTotals) String() string {
 func (*MonthTotals) ProtoMessage() {}
 
 func (x *MonthTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4603,7 +4739,7 @@ func (x *MonthTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MonthTotals.ProtoReflect.Descriptor instead.
 func (*MonthTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{57}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *MonthTotals) GetMonth() string {
@@ -4660,7 +4796,7 @@ type CheckReferencesRequest struct {
 
 func (x *CheckReferencesRequest) Reset() {
 	*x = CheckReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4672,7 +4808,7 @@ func (x *CheckReferencesRequest) String() string {
 func (*CheckReferencesRequest) ProtoMessage() {}
 
 func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4685,7 +4821,7 @@ func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesRequest.ProtoReflect.Descriptor instead.
 func (*CheckReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{58}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *CheckReferencesRequest) GetOwnerId() string {
@@ -4731,7 +4867,7 @@ type CheckReferencesResponse struct {
 
 func (x *CheckReferencesResponse) Reset() {
 	*x = CheckReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4743,7 +4879,7 @@ func (x *CheckReferencesResponse) String() string {
 func (*CheckReferencesResponse) ProtoMessage() {}
 
 func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4756,7 +4892,7 @@ func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesResponse.ProtoReflect.Descriptor instead.
 func (*CheckReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{59}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{61}
 }
 
 type SyncReferencesRequest struct {
@@ -4769,7 +4905,7 @@ type SyncReferencesRequest struct {
 
 func (x *SyncReferencesRequest) Reset() {
 	*x = SyncReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4781,7 +4917,7 @@ func (x *SyncReferencesRequest) String() string {
 func (*SyncReferencesRequest) ProtoMessage() {}
 
 func (x *SyncReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4794,7 +4930,7 @@ func (x *SyncReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncReferencesRequest.ProtoReflect.Descriptor instead.
 func (*SyncReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{60}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *SyncReferencesRequest) GetBudgets() []*BudgetReferences {
@@ -4823,7 +4959,7 @@ type BudgetReferences struct {
 
 func (x *BudgetReferences) Reset() {
 	*x = BudgetReferences{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4835,7 +4971,7 @@ func (x *BudgetReferences) String() string {
 func (*BudgetReferences) ProtoMessage() {}
 
 func (x *BudgetReferences) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4848,7 +4984,7 @@ func (x *BudgetReferences) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BudgetReferences.ProtoReflect.Descriptor instead.
 func (*BudgetReferences) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{61}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *BudgetReferences) GetOwnerId() string {
@@ -4896,7 +5032,7 @@ type SyncReferencesResponse struct {
 
 func (x *SyncReferencesResponse) Reset() {
 	*x = SyncReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4908,7 +5044,7 @@ func (x *SyncReferencesResponse) String() string {
 func (*SyncReferencesResponse) ProtoMessage() {}
 
 func (x *SyncReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4921,7 +5057,7 @@ func (x *SyncReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncReferencesResponse.ProtoReflect.Descriptor instead.
 func (*SyncReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{62}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *SyncReferencesResponse) GetBudgets() []*CurrentCategories {
@@ -4943,7 +5079,7 @@ type CurrentCategories struct {
 
 func (x *CurrentCategories) Reset() {
 	*x = CurrentCategories{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4955,7 +5091,7 @@ func (x *CurrentCategories) String() string {
 func (*CurrentCategories) ProtoMessage() {}
 
 func (x *CurrentCategories) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4968,7 +5104,7 @@ func (x *CurrentCategories) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentCategories.ProtoReflect.Descriptor instead.
 func (*CurrentCategories) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{63}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *CurrentCategories) GetCategoryIds() []string {
@@ -4990,7 +5126,7 @@ type SumSpendingRequest struct {
 
 func (x *SumSpendingRequest) Reset() {
 	*x = SumSpendingRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5002,7 +5138,7 @@ func (x *SumSpendingRequest) String() string {
 func (*SumSpendingRequest) ProtoMessage() {}
 
 func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5015,7 +5151,7 @@ func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingRequest.ProtoReflect.Descriptor instead.
 func (*SumSpendingRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{64}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *SumSpendingRequest) GetWindows() []*SpendingWindow {
@@ -5051,7 +5187,7 @@ type SpendingWindow struct {
 
 func (x *SpendingWindow) Reset() {
 	*x = SpendingWindow{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5063,7 +5199,7 @@ func (x *SpendingWindow) String() string {
 func (*SpendingWindow) ProtoMessage() {}
 
 func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5076,7 +5212,7 @@ func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpendingWindow.ProtoReflect.Descriptor instead.
 func (*SpendingWindow) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{65}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *SpendingWindow) GetOwnerId() string {
@@ -5124,7 +5260,7 @@ type SumSpendingResponse struct {
 
 func (x *SumSpendingResponse) Reset() {
 	*x = SumSpendingResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5136,7 +5272,7 @@ func (x *SumSpendingResponse) String() string {
 func (*SumSpendingResponse) ProtoMessage() {}
 
 func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5149,7 +5285,7 @@ func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingResponse.ProtoReflect.Descriptor instead.
 func (*SumSpendingResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{66}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *SumSpendingResponse) GetSpendings() []*Spending {
@@ -5172,7 +5308,7 @@ type Spending struct {
 
 func (x *Spending) Reset() {
 	*x = Spending{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5184,7 +5320,7 @@ func (x *Spending) String() string {
 func (*Spending) ProtoMessage() {}
 
 func (x *Spending) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5197,7 +5333,7 @@ func (x *Spending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spending.ProtoReflect.Descriptor instead.
 func (*Spending) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{67}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *Spending) GetFound() bool {
@@ -5227,7 +5363,7 @@ type SpentAmount struct {
 
 func (x *SpentAmount) Reset() {
 	*x = SpentAmount{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5239,7 +5375,7 @@ func (x *SpentAmount) String() string {
 func (*SpentAmount) ProtoMessage() {}
 
 func (x *SpentAmount) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5252,7 +5388,7 @@ func (x *SpentAmount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpentAmount.ProtoReflect.Descriptor instead.
 func (*SpentAmount) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{68}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *SpentAmount) GetCurrency() string {
@@ -5649,19 +5785,20 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04page\x18\x02 \x01(\x05R\x04page\"?\n" +
 	"\x17GetReceiptImageResponse\x12$\n" +
 	"\x05image\x18\x01 \x01(\fB\x0e\x82\xb6\x18\n" +
-	"image/jpegR\x05image\"\xa4\x01\n" +
+	"image/jpegR\x05image\"\xa9\x01\n" +
 	"\x11GetSummaryRequest\x12\x17\n" +
 	"\x04from\x18\x01 \x01(\tH\x00R\x04from\x88\x01\x01\x12\x13\n" +
 	"\x02to\x18\x02 \x01(\tH\x01R\x02to\x88\x01\x01\x12\x1f\n" +
-	"\bcurrency\x18\x03 \x01(\tH\x02R\bcurrency\x88\x01\x01\x12#\n" +
-	"\ainclude\x18\x04 \x03(\tB\t¶\x18\x05dailyR\aincludeB\a\n" +
+	"\bcurrency\x18\x03 \x01(\tH\x02R\bcurrency\x88\x01\x01\x12(\n" +
+	"\ainclude\x18\x04 \x03(\tB\x0e¶\x18\n" +
+	"daily tagsR\aincludeB\a\n" +
 	"\x05_fromB\x05\n" +
 	"\x03_toB\v\n" +
 	"\t_currency\"w\n" +
 	"\x12GetSummaryResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x123\n" +
-	"\asummary\x18\x03 \x01(\v2\x19.coffer.ledger.v1.SummaryR\asummary\"\xad\x04\n" +
+	"\asummary\x18\x03 \x01(\v2\x19.coffer.ledger.v1.SummaryR\asummary\"\xe1\x04\n" +
 	"\aSummary\x12\x1c\n" +
 	"\x04from\x18\x01 \x01(\tB\bʶ\x18\x04dateR\x04from\x12\x18\n" +
 	"\x02to\x18\x02 \x01(\tB\bʶ\x18\x04dateR\x02to\x120\n" +
@@ -5674,7 +5811,16 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x10largest_expenses\x18\b \x03(\v2\x1d.coffer.ledger.v1.TransactionR\x0flargestExpenses\x12N\n" +
 	"\x13recent_transactions\x18\t \x03(\v2\x1d.coffer.ledger.v1.TransactionR\x12recentTransactions\x123\n" +
 	"\x05daily\x18\n" +
-	" \x01(\v2\x1d.coffer.ledger.v1.DailyTotalsR\x05daily\"B\n" +
+	" \x01(\v2\x1d.coffer.ledger.v1.DailyTotalsR\x05daily\x122\n" +
+	"\x06by_tag\x18\v \x01(\v2\x1b.coffer.ledger.v1.TagTotalsR\x05byTag\"?\n" +
+	"\tTagTotals\x122\n" +
+	"\x06values\x18\x01 \x03(\v2\x1a.coffer.ledger.v1.TagTotalR\x06values\"\xa5\x01\n" +
+	"\bTagTotal\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12\x1a\n" +
+	"\bcurrency\x18\x02 \x01(\tR\bcurrency\x12\x1c\n" +
+	"\x06income\x18\x03 \x01(\tB\x04ص\x18\x01R\x06income\x12\x1e\n" +
+	"\aexpense\x18\x04 \x01(\tB\x04ص\x18\x01R\aexpense\x12+\n" +
+	"\x11transaction_count\x18\x05 \x01(\x05R\x10transactionCount\"B\n" +
 	"\vDailyTotals\x123\n" +
 	"\x06values\x18\x01 \x03(\v2\x1b.coffer.ledger.v1.DayTotalsR\x06values\"\x83\x01\n" +
 	"\tDayTotals\x12\x1c\n" +
@@ -5811,7 +5957,7 @@ func file_coffer_ledger_v1_ledger_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_ledger_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 69)
+var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 71)
 var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*Wallet)(nil),                                // 0: coffer.ledger.v1.Wallet
 	(*Balance)(nil),                               // 1: coffer.ledger.v1.Balance
@@ -5865,36 +6011,38 @@ var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*GetSummaryRequest)(nil),                     // 49: coffer.ledger.v1.GetSummaryRequest
 	(*GetSummaryResponse)(nil),                    // 50: coffer.ledger.v1.GetSummaryResponse
 	(*Summary)(nil),                               // 51: coffer.ledger.v1.Summary
-	(*DailyTotals)(nil),                           // 52: coffer.ledger.v1.DailyTotals
-	(*DayTotals)(nil),                             // 53: coffer.ledger.v1.DayTotals
-	(*Totals)(nil),                                // 54: coffer.ledger.v1.Totals
-	(*CategoryTotals)(nil),                        // 55: coffer.ledger.v1.CategoryTotals
-	(*WalletTotals)(nil),                          // 56: coffer.ledger.v1.WalletTotals
-	(*MonthTotals)(nil),                           // 57: coffer.ledger.v1.MonthTotals
-	(*CheckReferencesRequest)(nil),                // 58: coffer.ledger.v1.CheckReferencesRequest
-	(*CheckReferencesResponse)(nil),               // 59: coffer.ledger.v1.CheckReferencesResponse
-	(*SyncReferencesRequest)(nil),                 // 60: coffer.ledger.v1.SyncReferencesRequest
-	(*BudgetReferences)(nil),                      // 61: coffer.ledger.v1.BudgetReferences
-	(*SyncReferencesResponse)(nil),                // 62: coffer.ledger.v1.SyncReferencesResponse
-	(*CurrentCategories)(nil),                     // 63: coffer.ledger.v1.CurrentCategories
-	(*SumSpendingRequest)(nil),                    // 64: coffer.ledger.v1.SumSpendingRequest
-	(*SpendingWindow)(nil),                        // 65: coffer.ledger.v1.SpendingWindow
-	(*SumSpendingResponse)(nil),                   // 66: coffer.ledger.v1.SumSpendingResponse
-	(*Spending)(nil),                              // 67: coffer.ledger.v1.Spending
-	(*SpentAmount)(nil),                           // 68: coffer.ledger.v1.SpentAmount
-	(*v1.Pagination)(nil),                         // 69: coffer.rest.v1.Pagination
-	(*v11.Receipt)(nil),                           // 70: coffer.ocr.v1.Receipt
+	(*TagTotals)(nil),                             // 52: coffer.ledger.v1.TagTotals
+	(*TagTotal)(nil),                              // 53: coffer.ledger.v1.TagTotal
+	(*DailyTotals)(nil),                           // 54: coffer.ledger.v1.DailyTotals
+	(*DayTotals)(nil),                             // 55: coffer.ledger.v1.DayTotals
+	(*Totals)(nil),                                // 56: coffer.ledger.v1.Totals
+	(*CategoryTotals)(nil),                        // 57: coffer.ledger.v1.CategoryTotals
+	(*WalletTotals)(nil),                          // 58: coffer.ledger.v1.WalletTotals
+	(*MonthTotals)(nil),                           // 59: coffer.ledger.v1.MonthTotals
+	(*CheckReferencesRequest)(nil),                // 60: coffer.ledger.v1.CheckReferencesRequest
+	(*CheckReferencesResponse)(nil),               // 61: coffer.ledger.v1.CheckReferencesResponse
+	(*SyncReferencesRequest)(nil),                 // 62: coffer.ledger.v1.SyncReferencesRequest
+	(*BudgetReferences)(nil),                      // 63: coffer.ledger.v1.BudgetReferences
+	(*SyncReferencesResponse)(nil),                // 64: coffer.ledger.v1.SyncReferencesResponse
+	(*CurrentCategories)(nil),                     // 65: coffer.ledger.v1.CurrentCategories
+	(*SumSpendingRequest)(nil),                    // 66: coffer.ledger.v1.SumSpendingRequest
+	(*SpendingWindow)(nil),                        // 67: coffer.ledger.v1.SpendingWindow
+	(*SumSpendingResponse)(nil),                   // 68: coffer.ledger.v1.SumSpendingResponse
+	(*Spending)(nil),                              // 69: coffer.ledger.v1.Spending
+	(*SpentAmount)(nil),                           // 70: coffer.ledger.v1.SpentAmount
+	(*v1.Pagination)(nil),                         // 71: coffer.rest.v1.Pagination
+	(*v11.Receipt)(nil),                           // 72: coffer.ocr.v1.Receipt
 }
 var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	1,  // 0: coffer.ledger.v1.Wallet.balances:type_name -> coffer.ledger.v1.Balance
 	0,  // 1: coffer.ledger.v1.CreateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 2: coffer.ledger.v1.ListWalletsResponse.wallets:type_name -> coffer.ledger.v1.Wallet
-	69, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	71, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 4: coffer.ledger.v1.GetWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 5: coffer.ledger.v1.UpdateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	12, // 6: coffer.ledger.v1.CreateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 7: coffer.ledger.v1.ListCategoriesResponse.categories:type_name -> coffer.ledger.v1.Category
-	69, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	71, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	12, // 9: coffer.ledger.v1.GetCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 10: coffer.ledger.v1.UpdateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	24, // 11: coffer.ledger.v1.Transaction.splits:type_name -> coffer.ledger.v1.Split
@@ -5904,7 +6052,7 @@ var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	27, // 15: coffer.ledger.v1.CreateTransactionsRequest.transactions:type_name -> coffer.ledger.v1.CreateTransactionRequest
 	23, // 16: coffer.ledger.v1.CreateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
 	23, // 17: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	69, // 18: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	71, // 18: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	33, // 19: coffer.ledger.v1.ListTransactionsResponse.totals:type_name -> coffer.ledger.v1.FilterTotals
 	23, // 20: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
 	26, // 21: coffer.ledger.v1.UpdateTransactionRequest.tags:type_name -> coffer.ledger.v1.Tags
@@ -5914,74 +6062,76 @@ var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	42, // 25: coffer.ledger.v1.ReceiptCorrections.lines:type_name -> coffer.ledger.v1.CorrectedLines
 	43, // 26: coffer.ledger.v1.CorrectedLines.values:type_name -> coffer.ledger.v1.CorrectedLine
 	23, // 27: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	70, // 28: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	70, // 29: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	72, // 28: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	72, // 29: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
 	51, // 30: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
-	54, // 31: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
-	55, // 32: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
-	56, // 33: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
-	57, // 34: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
-	54, // 35: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
+	56, // 31: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
+	57, // 32: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
+	58, // 33: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
+	59, // 34: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
+	56, // 35: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
 	23, // 36: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
 	23, // 37: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
-	52, // 38: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
-	53, // 39: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
-	61, // 40: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
-	63, // 41: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
-	65, // 42: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
-	67, // 43: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
-	68, // 44: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
-	2,  // 45: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
-	4,  // 46: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
-	6,  // 47: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
-	8,  // 48: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
-	10, // 49: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
-	13, // 50: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
-	15, // 51: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
-	17, // 52: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
-	19, // 53: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
-	21, // 54: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
-	27, // 55: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
-	29, // 56: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
-	31, // 57: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
-	34, // 58: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
-	36, // 59: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
-	38, // 60: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
-	40, // 61: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	45, // 62: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
-	47, // 63: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
-	49, // 64: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
-	58, // 65: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
-	60, // 66: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
-	64, // 67: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
-	3,  // 68: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
-	5,  // 69: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
-	7,  // 70: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
-	9,  // 71: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
-	11, // 72: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
-	14, // 73: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
-	16, // 74: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
-	18, // 75: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
-	20, // 76: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
-	22, // 77: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
-	28, // 78: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
-	30, // 79: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
-	32, // 80: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
-	35, // 81: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
-	37, // 82: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
-	39, // 83: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
-	44, // 84: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	46, // 85: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
-	48, // 86: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
-	50, // 87: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
-	59, // 88: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
-	62, // 89: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
-	66, // 90: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
-	68, // [68:91] is the sub-list for method output_type
-	45, // [45:68] is the sub-list for method input_type
-	45, // [45:45] is the sub-list for extension type_name
-	45, // [45:45] is the sub-list for extension extendee
-	0,  // [0:45] is the sub-list for field type_name
+	54, // 38: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
+	52, // 39: coffer.ledger.v1.Summary.by_tag:type_name -> coffer.ledger.v1.TagTotals
+	53, // 40: coffer.ledger.v1.TagTotals.values:type_name -> coffer.ledger.v1.TagTotal
+	55, // 41: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
+	63, // 42: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
+	65, // 43: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
+	67, // 44: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
+	69, // 45: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
+	70, // 46: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
+	2,  // 47: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
+	4,  // 48: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
+	6,  // 49: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
+	8,  // 50: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
+	10, // 51: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
+	13, // 52: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
+	15, // 53: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
+	17, // 54: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
+	19, // 55: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
+	21, // 56: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
+	27, // 57: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
+	29, // 58: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
+	31, // 59: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
+	34, // 60: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
+	36, // 61: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
+	38, // 62: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
+	40, // 63: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	45, // 64: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
+	47, // 65: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
+	49, // 66: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
+	60, // 67: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
+	62, // 68: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
+	66, // 69: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
+	3,  // 70: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
+	5,  // 71: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
+	7,  // 72: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
+	9,  // 73: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
+	11, // 74: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
+	14, // 75: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
+	16, // 76: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
+	18, // 77: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
+	20, // 78: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
+	22, // 79: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
+	28, // 80: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
+	30, // 81: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
+	32, // 82: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
+	35, // 83: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
+	37, // 84: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
+	39, // 85: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
+	44, // 86: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	46, // 87: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
+	48, // 88: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
+	50, // 89: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
+	61, // 90: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
+	64, // 91: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
+	68, // 92: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
+	70, // [70:93] is the sub-list for method output_type
+	47, // [47:70] is the sub-list for method input_type
+	47, // [47:47] is the sub-list for extension type_name
+	47, // [47:47] is the sub-list for extension extendee
+	0,  // [0:47] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_ledger_proto_init() }
@@ -6011,7 +6161,7 @@ func file_coffer_ledger_v1_ledger_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_ledger_proto_rawDesc), len(file_coffer_ledger_v1_ledger_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   69,
+			NumMessages:   71,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

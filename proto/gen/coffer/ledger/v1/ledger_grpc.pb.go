@@ -105,7 +105,7 @@ type LedgerServiceClient interface {
 	GetReceiptImage(ctx context.Context, in *GetReceiptImageRequest, opts ...grpc.CallOption) (*GetReceiptImageResponse, error)
 	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per
 	// currency, category, wallet and month. A window is at most 10 years long. With include=daily, the response also
-	// contains the totals of each day, and a window is at most 400 days long.
+	// contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
 	GetSummary(ctx context.Context, in *GetSummaryRequest, opts ...grpc.CallOption) (*GetSummaryResponse, error)
 	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget,
 	// so that they cannot be deleted before the budget is written. It is idempotent and may be retried: the reservation's id
@@ -415,7 +415,7 @@ type LedgerServiceServer interface {
 	GetReceiptImage(context.Context, *GetReceiptImageRequest) (*GetReceiptImageResponse, error)
 	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per
 	// currency, category, wallet and month. A window is at most 10 years long. With include=daily, the response also
-	// contains the totals of each day, and a window is at most 400 days long.
+	// contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
 	GetSummary(context.Context, *GetSummaryRequest) (*GetSummaryResponse, error)
 	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget,
 	// so that they cannot be deleted before the budget is written. It is idempotent and may be retried: the reservation's id

@@ -163,8 +163,12 @@ type Changes struct {
 	Categories   []*Category    `protobuf:"bytes,2,rep,name=categories,proto3" json:"categories,omitempty"`
 	Transactions []*Transaction `protobuf:"bytes,3,rep,name=transactions,proto3" json:"transactions,omitempty"`
 	// Absent if the settings did not change.
-	Settings      *Settings      `protobuf:"bytes,4,opt,name=settings,proto3,oneof" json:"settings,omitempty"`
-	Tags          []*FollowedTag `protobuf:"bytes,6,rep,name=tags,proto3" json:"tags,omitempty"`
+	Settings *Settings `protobuf:"bytes,4,opt,name=settings,proto3,oneof" json:"settings,omitempty"`
+	// Transfers whose outgoing transaction is in the page. The limit of the page does not count them. transactions has the legs.
+	Transfers []*Transfer    `protobuf:"bytes,5,rep,name=transfers,proto3" json:"transfers,omitempty"`
+	Tags      []*FollowedTag `protobuf:"bytes,6,rep,name=tags,proto3" json:"tags,omitempty"`
+	// Always empty: recurrences are planned.
+	Recurrences   []*Recurrence `protobuf:"bytes,7,rep,name=recurrences,proto3" json:"recurrences,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -227,11 +231,71 @@ func (x *Changes) GetSettings() *Settings {
 	return nil
 }
 
+func (x *Changes) GetTransfers() []*Transfer {
+	if x != nil {
+		return x.Transfers
+	}
+	return nil
+}
+
 func (x *Changes) GetTags() []*FollowedTag {
 	if x != nil {
 		return x.Tags
 	}
 	return nil
+}
+
+func (x *Changes) GetRecurrences() []*Recurrence {
+	if x != nil {
+		return x.Recurrences
+	}
+	return nil
+}
+
+// Recurrence is reserved for transactions that repeat. Clients keep a recurrence by its id.
+type Recurrence struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// UUID, version 7.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Recurrence) Reset() {
+	*x = Recurrence{}
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Recurrence) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Recurrence) ProtoMessage() {}
+
+func (x *Recurrence) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Recurrence.ProtoReflect.Descriptor instead.
+func (*Recurrence) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_sync_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *Recurrence) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
 }
 
 // FollowedTag is a tag without the number of its transactions, which a device counts itself.
@@ -249,7 +313,7 @@ type FollowedTag struct {
 
 func (x *FollowedTag) Reset() {
 	*x = FollowedTag{}
-	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[3]
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -261,7 +325,7 @@ func (x *FollowedTag) String() string {
 func (*FollowedTag) ProtoMessage() {}
 
 func (x *FollowedTag) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[3]
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -274,7 +338,7 @@ func (x *FollowedTag) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FollowedTag.ProtoReflect.Descriptor instead.
 func (*FollowedTag) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_sync_proto_rawDescGZIP(), []int{3}
+	return file_coffer_ledger_v1_sync_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *FollowedTag) GetKey() string {
@@ -313,7 +377,7 @@ type Tombstone struct {
 
 func (x *Tombstone) Reset() {
 	*x = Tombstone{}
-	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[4]
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -325,7 +389,7 @@ func (x *Tombstone) String() string {
 func (*Tombstone) ProtoMessage() {}
 
 func (x *Tombstone) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[4]
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -338,7 +402,7 @@ func (x *Tombstone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Tombstone.ProtoReflect.Descriptor instead.
 func (*Tombstone) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_sync_proto_rawDescGZIP(), []int{4}
+	return file_coffer_ledger_v1_sync_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Tombstone) GetKind() string {
@@ -377,7 +441,7 @@ type ChangesPagination struct {
 
 func (x *ChangesPagination) Reset() {
 	*x = ChangesPagination{}
-	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[5]
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -389,7 +453,7 @@ func (x *ChangesPagination) String() string {
 func (*ChangesPagination) ProtoMessage() {}
 
 func (x *ChangesPagination) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[5]
+	mi := &file_coffer_ledger_v1_sync_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -402,7 +466,7 @@ func (x *ChangesPagination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ChangesPagination.ProtoReflect.Descriptor instead.
 func (*ChangesPagination) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_sync_proto_rawDescGZIP(), []int{5}
+	return file_coffer_ledger_v1_sync_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *ChangesPagination) GetLimit() int32 {
@@ -430,7 +494,7 @@ var File_coffer_ledger_v1_sync_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_sync_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/ledger/v1/sync.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"Q\n" +
+	"\x1bcoffer/ledger/v1/sync.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a coffer/ledger/v1/transfers.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"Q\n" +
 	"\x12ListChangesRequest\x12\x19\n" +
 	"\x05limit\x18\x01 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
 	"\x06cursor\x18\x02 \x01(\tR\x06cursorB\b\n" +
@@ -442,16 +506,21 @@ const file_coffer_ledger_v1_sync_proto_rawDesc = "" +
 	"\adeleted\x18\x04 \x03(\v2\x1b.coffer.ledger.v1.TombstoneR\adeleted\x12C\n" +
 	"\n" +
 	"pagination\x18\x05 \x01(\v2#.coffer.ledger.v1.ChangesPaginationR\n" +
-	"pagination\"\xb9\x02\n" +
+	"pagination\"\xb3\x03\n" +
 	"\aChanges\x122\n" +
 	"\awallets\x18\x01 \x03(\v2\x18.coffer.ledger.v1.WalletR\awallets\x12:\n" +
 	"\n" +
 	"categories\x18\x02 \x03(\v2\x1a.coffer.ledger.v1.CategoryR\n" +
 	"categories\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x12;\n" +
-	"\bsettings\x18\x04 \x01(\v2\x1a.coffer.ledger.v1.SettingsH\x00R\bsettings\x88\x01\x01\x121\n" +
-	"\x04tags\x18\x06 \x03(\v2\x1d.coffer.ledger.v1.FollowedTagR\x04tagsB\v\n" +
-	"\t_settings\"O\n" +
+	"\bsettings\x18\x04 \x01(\v2\x1a.coffer.ledger.v1.SettingsH\x00R\bsettings\x88\x01\x01\x128\n" +
+	"\ttransfers\x18\x05 \x03(\v2\x1a.coffer.ledger.v1.TransferR\ttransfers\x121\n" +
+	"\x04tags\x18\x06 \x03(\v2\x1d.coffer.ledger.v1.FollowedTagR\x04tags\x12>\n" +
+	"\vrecurrences\x18\a \x03(\v2\x1c.coffer.ledger.v1.RecurrenceR\vrecurrencesB\v\n" +
+	"\t_settings\"\x1c\n" +
+	"\n" +
+	"Recurrence\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"O\n" +
 	"\vFollowedTag\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -482,35 +551,39 @@ func file_coffer_ledger_v1_sync_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_sync_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_sync_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
+var file_coffer_ledger_v1_sync_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
 var file_coffer_ledger_v1_sync_proto_goTypes = []any{
 	(*ListChangesRequest)(nil),  // 0: coffer.ledger.v1.ListChangesRequest
 	(*ListChangesResponse)(nil), // 1: coffer.ledger.v1.ListChangesResponse
 	(*Changes)(nil),             // 2: coffer.ledger.v1.Changes
-	(*FollowedTag)(nil),         // 3: coffer.ledger.v1.FollowedTag
-	(*Tombstone)(nil),           // 4: coffer.ledger.v1.Tombstone
-	(*ChangesPagination)(nil),   // 5: coffer.ledger.v1.ChangesPagination
-	(*Wallet)(nil),              // 6: coffer.ledger.v1.Wallet
-	(*Category)(nil),            // 7: coffer.ledger.v1.Category
-	(*Transaction)(nil),         // 8: coffer.ledger.v1.Transaction
-	(*Settings)(nil),            // 9: coffer.ledger.v1.Settings
+	(*Recurrence)(nil),          // 3: coffer.ledger.v1.Recurrence
+	(*FollowedTag)(nil),         // 4: coffer.ledger.v1.FollowedTag
+	(*Tombstone)(nil),           // 5: coffer.ledger.v1.Tombstone
+	(*ChangesPagination)(nil),   // 6: coffer.ledger.v1.ChangesPagination
+	(*Wallet)(nil),              // 7: coffer.ledger.v1.Wallet
+	(*Category)(nil),            // 8: coffer.ledger.v1.Category
+	(*Transaction)(nil),         // 9: coffer.ledger.v1.Transaction
+	(*Settings)(nil),            // 10: coffer.ledger.v1.Settings
+	(*Transfer)(nil),            // 11: coffer.ledger.v1.Transfer
 }
 var file_coffer_ledger_v1_sync_proto_depIdxs = []int32{
-	2, // 0: coffer.ledger.v1.ListChangesResponse.changes:type_name -> coffer.ledger.v1.Changes
-	4, // 1: coffer.ledger.v1.ListChangesResponse.deleted:type_name -> coffer.ledger.v1.Tombstone
-	5, // 2: coffer.ledger.v1.ListChangesResponse.pagination:type_name -> coffer.ledger.v1.ChangesPagination
-	6, // 3: coffer.ledger.v1.Changes.wallets:type_name -> coffer.ledger.v1.Wallet
-	7, // 4: coffer.ledger.v1.Changes.categories:type_name -> coffer.ledger.v1.Category
-	8, // 5: coffer.ledger.v1.Changes.transactions:type_name -> coffer.ledger.v1.Transaction
-	9, // 6: coffer.ledger.v1.Changes.settings:type_name -> coffer.ledger.v1.Settings
-	3, // 7: coffer.ledger.v1.Changes.tags:type_name -> coffer.ledger.v1.FollowedTag
-	0, // 8: coffer.ledger.v1.SyncService.ListChanges:input_type -> coffer.ledger.v1.ListChangesRequest
-	1, // 9: coffer.ledger.v1.SyncService.ListChanges:output_type -> coffer.ledger.v1.ListChangesResponse
-	9, // [9:10] is the sub-list for method output_type
-	8, // [8:9] is the sub-list for method input_type
-	8, // [8:8] is the sub-list for extension type_name
-	8, // [8:8] is the sub-list for extension extendee
-	0, // [0:8] is the sub-list for field type_name
+	2,  // 0: coffer.ledger.v1.ListChangesResponse.changes:type_name -> coffer.ledger.v1.Changes
+	5,  // 1: coffer.ledger.v1.ListChangesResponse.deleted:type_name -> coffer.ledger.v1.Tombstone
+	6,  // 2: coffer.ledger.v1.ListChangesResponse.pagination:type_name -> coffer.ledger.v1.ChangesPagination
+	7,  // 3: coffer.ledger.v1.Changes.wallets:type_name -> coffer.ledger.v1.Wallet
+	8,  // 4: coffer.ledger.v1.Changes.categories:type_name -> coffer.ledger.v1.Category
+	9,  // 5: coffer.ledger.v1.Changes.transactions:type_name -> coffer.ledger.v1.Transaction
+	10, // 6: coffer.ledger.v1.Changes.settings:type_name -> coffer.ledger.v1.Settings
+	11, // 7: coffer.ledger.v1.Changes.transfers:type_name -> coffer.ledger.v1.Transfer
+	4,  // 8: coffer.ledger.v1.Changes.tags:type_name -> coffer.ledger.v1.FollowedTag
+	3,  // 9: coffer.ledger.v1.Changes.recurrences:type_name -> coffer.ledger.v1.Recurrence
+	0,  // 10: coffer.ledger.v1.SyncService.ListChanges:input_type -> coffer.ledger.v1.ListChangesRequest
+	1,  // 11: coffer.ledger.v1.SyncService.ListChanges:output_type -> coffer.ledger.v1.ListChangesResponse
+	11, // [11:12] is the sub-list for method output_type
+	10, // [10:11] is the sub-list for method input_type
+	10, // [10:10] is the sub-list for extension type_name
+	10, // [10:10] is the sub-list for extension extendee
+	0,  // [0:10] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_sync_proto_init() }
@@ -520,6 +593,7 @@ func file_coffer_ledger_v1_sync_proto_init() {
 	}
 	file_coffer_ledger_v1_ledger_proto_init()
 	file_coffer_ledger_v1_settings_proto_init()
+	file_coffer_ledger_v1_transfers_proto_init()
 	file_coffer_ledger_v1_sync_proto_msgTypes[0].OneofWrappers = []any{}
 	file_coffer_ledger_v1_sync_proto_msgTypes[2].OneofWrappers = []any{}
 	type x struct{}
@@ -528,7 +602,7 @@ func file_coffer_ledger_v1_sync_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_sync_proto_rawDesc), len(file_coffer_ledger_v1_sync_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   6,
+			NumMessages:   7,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -228,6 +228,8 @@ type CreateTransferRequest struct {
 	Description string `protobuf:"bytes,8,opt,name=description,proto3" json:"description,omitempty"`
 	// Up to 4000 characters.
 	Notes string `protobuf:"bytes,9,opt,name=notes,proto3" json:"notes,omitempty"`
+	// At most 20 names, as in CreateTransaction. Both transactions get the tags.
+	Tags []string `protobuf:"bytes,10,rep,name=tags,proto3" json:"tags,omitempty"`
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,11,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
@@ -326,6 +328,13 @@ func (x *CreateTransferRequest) GetNotes() string {
 		return x.Notes
 	}
 	return ""
+}
+
+func (x *CreateTransferRequest) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
 }
 
 func (x *CreateTransferRequest) GetIdempotencyKey() string {
@@ -699,6 +708,8 @@ type UpdateTransferRequest struct {
 	Description *string `protobuf:"bytes,9,opt,name=description,proto3,oneof" json:"description,omitempty"`
 	// Up to 4000 characters.
 	Notes *string `protobuf:"bytes,10,opt,name=notes,proto3,oneof" json:"notes,omitempty"`
+	// At most 20 names, as in CreateTransaction. The list replaces the tags of both transactions.
+	Tags *Tags `protobuf:"bytes,11,opt,name=tags,proto3" json:"tags,omitempty"`
 	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch       string `protobuf:"bytes,12,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -803,6 +814,13 @@ func (x *UpdateTransferRequest) GetNotes() string {
 		return *x.Notes
 	}
 	return ""
+}
+
+func (x *UpdateTransferRequest) GetTags() *Tags {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
 }
 
 func (x *UpdateTransferRequest) GetIfMatch() string {
@@ -1487,7 +1505,7 @@ const file_coffer_ledger_v1_transfers_proto_rawDesc = "" +
 	"\n" +
 	"created_at\x18\x0f \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
-	"updated_at\x18\x10 \x01(\tR\tupdatedAt\"\xd7\x03\n" +
+	"updated_at\x18\x10 \x01(\tR\tupdatedAt\"\xeb\x03\n" +
 	"\x15CreateTransferRequest\x12.\n" +
 	"\x0efrom_wallet_id\x18\x01 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\ffromWalletId\x12*\n" +
 	"\fto_wallet_id\x18\x02 \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\n" +
@@ -1499,7 +1517,9 @@ const file_coffer_ledger_v1_transfers_proto_rawDesc = "" +
 	"toCurrency\x88\x01\x01\x12\x1c\n" +
 	"\x04date\x18\a \x01(\tB\b\xf0\xb5\x18\x01\xa8\xb6\x18\x01R\x04date\x12 \n" +
 	"\vdescription\x18\b \x01(\tR\vdescription\x12\x14\n" +
-	"\x05notes\x18\t \x01(\tR\x05notes\x12<\n" +
+	"\x05notes\x18\t \x01(\tR\x05notes\x12\x12\n" +
+	"\x04tags\x18\n" +
+	" \x03(\tR\x04tags\x12<\n" +
 	"\x0fidempotency_key\x18\v \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\v\n" +
 	"\t_currencyB\f\n" +
 	"\n" +
@@ -1535,7 +1555,7 @@ const file_coffer_ledger_v1_transfers_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x126\n" +
 	"\btransfer\x18\x03 \x01(\v2\x1a.coffer.ledger.v1.TransferR\btransfer\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xb2\x04\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xde\x04\n" +
 	"\x15UpdateTransferRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12/\n" +
 	"\x0efrom_wallet_id\x18\x02 \x01(\tB\x04\xa8\xb6\x18\x01H\x00R\ffromWalletId\x88\x01\x01\x12+\n" +
@@ -1549,7 +1569,8 @@ const file_coffer_ledger_v1_transfers_proto_rawDesc = "" +
 	"\x04date\x18\b \x01(\tB\x04\xa8\xb6\x18\x01H\x06R\x04date\x88\x01\x01\x12%\n" +
 	"\vdescription\x18\t \x01(\tH\aR\vdescription\x88\x01\x01\x12\x19\n" +
 	"\x05notes\x18\n" +
-	" \x01(\tH\bR\x05notes\x88\x01\x01\x12'\n" +
+	" \x01(\tH\bR\x05notes\x88\x01\x01\x12*\n" +
+	"\x04tags\x18\v \x01(\v2\x16.coffer.ledger.v1.TagsR\x04tags\x12'\n" +
 	"\bif_match\x18\f \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\x11\n" +
 	"\x0f_from_wallet_idB\x0f\n" +
 	"\r_to_wallet_idB\t\n" +
@@ -1660,40 +1681,42 @@ var file_coffer_ledger_v1_transfers_proto_goTypes = []any{
 	(*UnlinkTransferRequest)(nil),    // 16: coffer.ledger.v1.UnlinkTransferRequest
 	(*UnlinkTransferResponse)(nil),   // 17: coffer.ledger.v1.UnlinkTransferResponse
 	(*v1.Pagination)(nil),            // 18: coffer.rest.v1.Pagination
-	(*Transaction)(nil),              // 19: coffer.ledger.v1.Transaction
+	(*Tags)(nil),                     // 19: coffer.ledger.v1.Tags
+	(*Transaction)(nil),              // 20: coffer.ledger.v1.Transaction
 }
 var file_coffer_ledger_v1_transfers_proto_depIdxs = []int32{
 	0,  // 0: coffer.ledger.v1.CreateTransferResponse.transfer:type_name -> coffer.ledger.v1.Transfer
 	0,  // 1: coffer.ledger.v1.ListTransfersResponse.transfers:type_name -> coffer.ledger.v1.Transfer
 	18, // 2: coffer.ledger.v1.ListTransfersResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 3: coffer.ledger.v1.GetTransferResponse.transfer:type_name -> coffer.ledger.v1.Transfer
-	0,  // 4: coffer.ledger.v1.UpdateTransferResponse.transfer:type_name -> coffer.ledger.v1.Transfer
-	13, // 5: coffer.ledger.v1.SuggestTransfersResponse.suggestions:type_name -> coffer.ledger.v1.TransferSuggestion
-	19, // 6: coffer.ledger.v1.TransferSuggestion.out_transaction:type_name -> coffer.ledger.v1.Transaction
-	19, // 7: coffer.ledger.v1.TransferSuggestion.in_transaction:type_name -> coffer.ledger.v1.Transaction
-	0,  // 8: coffer.ledger.v1.MatchTransferResponse.transfer:type_name -> coffer.ledger.v1.Transfer
-	19, // 9: coffer.ledger.v1.UnlinkTransferResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	1,  // 10: coffer.ledger.v1.TransferService.CreateTransfer:input_type -> coffer.ledger.v1.CreateTransferRequest
-	3,  // 11: coffer.ledger.v1.TransferService.ListTransfers:input_type -> coffer.ledger.v1.ListTransfersRequest
-	5,  // 12: coffer.ledger.v1.TransferService.GetTransfer:input_type -> coffer.ledger.v1.GetTransferRequest
-	7,  // 13: coffer.ledger.v1.TransferService.UpdateTransfer:input_type -> coffer.ledger.v1.UpdateTransferRequest
-	9,  // 14: coffer.ledger.v1.TransferService.DeleteTransfer:input_type -> coffer.ledger.v1.DeleteTransferRequest
-	11, // 15: coffer.ledger.v1.TransferService.SuggestTransfers:input_type -> coffer.ledger.v1.SuggestTransfersRequest
-	14, // 16: coffer.ledger.v1.TransferService.MatchTransfer:input_type -> coffer.ledger.v1.MatchTransferRequest
-	16, // 17: coffer.ledger.v1.TransferService.UnlinkTransfer:input_type -> coffer.ledger.v1.UnlinkTransferRequest
-	2,  // 18: coffer.ledger.v1.TransferService.CreateTransfer:output_type -> coffer.ledger.v1.CreateTransferResponse
-	4,  // 19: coffer.ledger.v1.TransferService.ListTransfers:output_type -> coffer.ledger.v1.ListTransfersResponse
-	6,  // 20: coffer.ledger.v1.TransferService.GetTransfer:output_type -> coffer.ledger.v1.GetTransferResponse
-	8,  // 21: coffer.ledger.v1.TransferService.UpdateTransfer:output_type -> coffer.ledger.v1.UpdateTransferResponse
-	10, // 22: coffer.ledger.v1.TransferService.DeleteTransfer:output_type -> coffer.ledger.v1.DeleteTransferResponse
-	12, // 23: coffer.ledger.v1.TransferService.SuggestTransfers:output_type -> coffer.ledger.v1.SuggestTransfersResponse
-	15, // 24: coffer.ledger.v1.TransferService.MatchTransfer:output_type -> coffer.ledger.v1.MatchTransferResponse
-	17, // 25: coffer.ledger.v1.TransferService.UnlinkTransfer:output_type -> coffer.ledger.v1.UnlinkTransferResponse
-	18, // [18:26] is the sub-list for method output_type
-	10, // [10:18] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	19, // 4: coffer.ledger.v1.UpdateTransferRequest.tags:type_name -> coffer.ledger.v1.Tags
+	0,  // 5: coffer.ledger.v1.UpdateTransferResponse.transfer:type_name -> coffer.ledger.v1.Transfer
+	13, // 6: coffer.ledger.v1.SuggestTransfersResponse.suggestions:type_name -> coffer.ledger.v1.TransferSuggestion
+	20, // 7: coffer.ledger.v1.TransferSuggestion.out_transaction:type_name -> coffer.ledger.v1.Transaction
+	20, // 8: coffer.ledger.v1.TransferSuggestion.in_transaction:type_name -> coffer.ledger.v1.Transaction
+	0,  // 9: coffer.ledger.v1.MatchTransferResponse.transfer:type_name -> coffer.ledger.v1.Transfer
+	20, // 10: coffer.ledger.v1.UnlinkTransferResponse.transactions:type_name -> coffer.ledger.v1.Transaction
+	1,  // 11: coffer.ledger.v1.TransferService.CreateTransfer:input_type -> coffer.ledger.v1.CreateTransferRequest
+	3,  // 12: coffer.ledger.v1.TransferService.ListTransfers:input_type -> coffer.ledger.v1.ListTransfersRequest
+	5,  // 13: coffer.ledger.v1.TransferService.GetTransfer:input_type -> coffer.ledger.v1.GetTransferRequest
+	7,  // 14: coffer.ledger.v1.TransferService.UpdateTransfer:input_type -> coffer.ledger.v1.UpdateTransferRequest
+	9,  // 15: coffer.ledger.v1.TransferService.DeleteTransfer:input_type -> coffer.ledger.v1.DeleteTransferRequest
+	11, // 16: coffer.ledger.v1.TransferService.SuggestTransfers:input_type -> coffer.ledger.v1.SuggestTransfersRequest
+	14, // 17: coffer.ledger.v1.TransferService.MatchTransfer:input_type -> coffer.ledger.v1.MatchTransferRequest
+	16, // 18: coffer.ledger.v1.TransferService.UnlinkTransfer:input_type -> coffer.ledger.v1.UnlinkTransferRequest
+	2,  // 19: coffer.ledger.v1.TransferService.CreateTransfer:output_type -> coffer.ledger.v1.CreateTransferResponse
+	4,  // 20: coffer.ledger.v1.TransferService.ListTransfers:output_type -> coffer.ledger.v1.ListTransfersResponse
+	6,  // 21: coffer.ledger.v1.TransferService.GetTransfer:output_type -> coffer.ledger.v1.GetTransferResponse
+	8,  // 22: coffer.ledger.v1.TransferService.UpdateTransfer:output_type -> coffer.ledger.v1.UpdateTransferResponse
+	10, // 23: coffer.ledger.v1.TransferService.DeleteTransfer:output_type -> coffer.ledger.v1.DeleteTransferResponse
+	12, // 24: coffer.ledger.v1.TransferService.SuggestTransfers:output_type -> coffer.ledger.v1.SuggestTransfersResponse
+	15, // 25: coffer.ledger.v1.TransferService.MatchTransfer:output_type -> coffer.ledger.v1.MatchTransferResponse
+	17, // 26: coffer.ledger.v1.TransferService.UnlinkTransfer:output_type -> coffer.ledger.v1.UnlinkTransferResponse
+	19, // [19:27] is the sub-list for method output_type
+	11, // [11:19] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_transfers_proto_init() }

@@ -1,0 +1,47 @@
+package reports
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/coffer-budget/coffer/internal/money"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// tagsProto returns the tags in a currency, or in all currencies if it is empty: by currency, those with the largest expenses first. When there are more rows than maxSummaryRows, every
+// currency has an equal share of them. It returns an error if the window has more transactions than allowed.
+func tagsProto(rows []tagged, currency string) (*ledgerv1.TagTotals, error) {
+	read := int64(0)
+	for _, r := range rows {
+		read += r.Read
+	}
+	if read > maxReadTransactions {
+		return nil, errTooManyTransactions
+	}
+	rows = slices.DeleteFunc(rows, func(r tagged) bool {
+		return r.Name == "" || currency != "" && r.Currency != currency
+	})
+	slices.SortFunc(rows, func(a, b tagged) int {
+		return cmp.Or(cmp.Compare(a.Currency, b.Currency), cmp.Compare(b.Expense, a.Expense), cmp.Compare(b.Income, a.Income),
+			cmp.Compare(a.Name, b.Name))
+	})
+	shown := map[string]int{}
+	for _, r := range rows {
+		shown[r.Currency] = 0
+	}
+	share := shareOf(len(rows), len(shown))
+	out := &ledgerv1.TagTotals{}
+	for _, r := range rows {
+		if shown[r.Currency] == share {
+			continue
+		}
+		shown[r.Currency]++
+		c := money.CurrencyOf(r.Currency)
+		out.Values = append(out.Values, &ledgerv1.TagTotal{
+			Name: r.Name, Currency: r.Currency, Income: c.Format(r.Income), Expense: c.Format(r.Expense),
+			TransactionCount: int32(min(r.Count, math.MaxInt32)),
+		})
+	}
+	return out, nil
+}

@@ -1,5 +1,5 @@
-const VERSION = "6622d442c5dce726";
-const FILES = ["/","/assets/Home-C-1EwHGC.js","/assets/account-BGGmbUlM.js","/assets/base-DRmm3xFf.js","/assets/charts-Y8hkj8Vd.js","/assets/daily-GOpVaggo.js","/assets/de-DxUJLl6_.js","/assets/en-CHYyOP8I.js","/assets/index-BiTbXGi5.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-K8fowCns.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "76233601e5cb3d6d";
+const FILES = ["/","/assets/Home-ccVOaXOS.js","/assets/account-DNs8EOub.js","/assets/base-Dvmi2ZlC.js","/assets/charts-CXwwbwU2.js","/assets/daily-CLrzcTYv.js","/assets/de-DjBnXdc1.js","/assets/en-DVnrZjny.js","/assets/index-BSXM6Zi3.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-K8fowCns.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

@@ -27,6 +27,9 @@ func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	if err := s.notifications.QueueChecks(ctx, tx, events); err != nil {
 		return err
 	}
+	if err := s.notifications.Store(ctx, tx, events); err != nil {
+		return err
+	}
 	return s.webhooks.QueueDeliveries(ctx, tx, events)
 }
 

@@ -3,7 +3,7 @@
 //
 // Server.Publish and PublishEach add events to the outbox, in the transaction of the change that they describe. An event that
 // concerns a user and was caused by another user is also stored as a notification with the event's id, in the same transaction.
-// Notifications are deleted after a year.
+// Store stores events of other services as notifications, such as the end of an import. Notifications are deleted after a year.
 //
 // An alert takes three steps. The consumer of the ledger's events queues checks of budgets and windows (QueueChecks); a change of a
 // budget queues one too (QueueCheck). A worker (RunAlerts) leases due checks and asks the ledger for the spending. It raises each

@@ -9,6 +9,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/outbox"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
 // Addressed is the data of an event for one user.
@@ -51,6 +52,28 @@ func (s *Server) PublishEach(ctx context.Context, tx pgx.Tx, events ...Addressed
 	// The relay waits for the commit.
 	s.wakeRelay()
 	return outbox.Add(ctx, tx, queued...)
+}
+
+// Store stores the events of other services that a user should not miss as notifications. tx must be the transaction that acknowledges the
+// events. A repeated event changes nothing.
+func (s *Server) Store(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
+	var notifications []notification
+	for _, e := range events {
+		switch e.Data.(type) {
+		// A job has ended, minutes after the user started it. An undo has no notification: the user asked for it, and sees its end.
+		case *ledgerv1.ImportCommitted, *ledgerv1.ImportFailed:
+		default:
+			continue
+		}
+		data, err := encode(e.Data)
+		if err != nil {
+			return err
+		}
+		notifications = append(notifications, notification{
+			ID: e.ID, UserID: e.UserID, Type: outbox.Type(e.Data.ProtoReflect().Descriptor().FullName()), Data: data, CreatedAt: s.now().UTC(),
+		})
+	}
+	return insertNotifications(ctx, tx, notifications)
 }
 
 // notifies reports whether the event is also a notification of the user: it concerns them, and another user caused it.

@@ -28,7 +28,8 @@ type notification struct {
 // notificationColumns lists the columns of type notification, with the table alias n.
 const notificationColumns = `n.id, n.user_id, n.type, n.data, n.read_at, n.created_at`
 
-// insertNotifications inserts unread notifications. Their ids are the ids of the events, so an id exists at most once per user.
+// insertNotifications inserts unread notifications. Their ids are the ids of the events, so an id exists at most once per user: a
+// repeated event inserts nothing.
 func insertNotifications(ctx context.Context, q pg.Querier, notifications []notification) error {
 	if len(notifications) == 0 {
 		return nil
@@ -43,7 +44,8 @@ func insertNotifications(ctx context.Context, q pg.Querier, notifications []noti
 	}
 	_, err := q.Exec(ctx, `
 		INSERT INTO notifications (id, user_id, type, data, created_at)
-		SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::timestamptz[])`, ids, users, types, data, times)
+		SELECT * FROM unnest($1::uuid[], $2::uuid[], $3::text[], $4::bytea[], $5::timestamptz[])
+		ON CONFLICT DO NOTHING`, ids, users, types, data, times)
 	if err != nil {
 		return fmt.Errorf("inserting notifications: %w", err)
 	}

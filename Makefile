@@ -81,6 +81,12 @@ bench-import: ## Read a folder of labeled statements and score the results (DATA
 	@mkdir -p .cache
 	@go run ./test/cmd/bench-import -data $(abspath $(or $(DATA),$(error name the statements: make bench-import DATA=folder))) -out .cache/statements.jsonl $(BENCHFLAGS)
 
+.PHONY: bench-import-job
+bench-import-job: ## Upload, commit and undo an import of 100 000 rows, and print the time and the memory of each step (IMPORT_ROWS=10000: fewer rows)
+	@devstack/install.sh test
+	@$(WITH_POSTGRES)
+	@$(BIN)/with-postgres go test -run '^$$' -bench '^BenchmarkImport$$' -benchtime 1x -timeout 1h ./services/ledger/imports/
+
 .PHONY: fuzz
 fuzz: ## Fuzz each parser of data from outside, a minute each (FUZZTIME=10m; FUZZ=FuzzCSV: only the targets with that name)
 	@git grep -E '^func $(or $(FUZZ),Fuzz[A-Za-z0-9]*)\(' -- '*_test.go' | sed -E 's|^(.*)/[^/]*:func ([A-Za-z0-9]*).*|\1 \2|' | while read -r folder target; do \

@@ -2,7 +2,11 @@ package imports
 
 import (
 	"fmt"
+	"os"
+	"runtime"
+	"strconv"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -22,32 +26,69 @@ func largeStatement(n int) string {
 	return b.String()
 }
 
-// BenchmarkImport uploads, commits and undoes a file of 100 000 rows.
+// rowsFromEnv returns the number of rows in the environment variable IMPORT_ROWS, or otherwise n.
+func rowsFromEnv(t testing.TB, n int) int {
+	t.Helper()
+	if s := os.Getenv("IMPORT_ROWS"); s != "" {
+		var err error
+		n, err = strconv.Atoi(s)
+		require.NoError(t, err)
+	}
+	return n
+}
+
+// heapOf runs f and returns how much the heap of the process grew beyond its size before, in bytes. It samples the heap every few
+// milliseconds.
+func heapOf(f func()) int64 {
+	var stats runtime.MemStats
+	runtime.GC()
+	runtime.ReadMemStats(&stats)
+	before := int64(stats.HeapInuse)
+	var stopped atomic.Bool
+	highest := make(chan int64)
+	go func() {
+		most := before
+		for !stopped.Load() {
+			runtime.ReadMemStats(&stats)
+			most = max(most, int64(stats.HeapInuse))
+			time.Sleep(5 * time.Millisecond)
+		}
+		highest <- most
+	}()
+	f()
+	stopped.Store(true)
+	return <-highest - before
+}
+
+// BenchmarkImport uploads, commits and undoes a file of 100 000 rows, or as many as IMPORT_ROWS says. It reports the time and the memory
+// of each step.
 func BenchmarkImport(b *testing.B) {
-	n := 20_000
+	n := rowsFromEnv(b, 100_000)
 	file := largeStatement(n)
+	step := func(name string, f func()) {
+		start := time.Now()
+		heap := heapOf(f)
+		b.ReportMetric(time.Since(start).Seconds(), name+"-s")
+		b.ReportMetric(float64(heap)/(1<<20), name+"-MiB")
+	}
 	for b.Loop() {
 		s := setup(b)
 		p := newPerson(b, s)
-		_, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, "Date;Amount\n2026-01-01;1.00\n")
-		require.NoError(b, err)
-		start := time.Now()
-		resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, file)
-		require.NoError(b, err)
-		b.ReportMetric(time.Since(start).Seconds(), "upload-s")
-		start = time.Now()
-		_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: resp.GetImport().GetId(), Defaults: &ledgerv1.ImportDefaults{
-			WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String(),
-		}})
-		require.NoError(b, err)
-		b.ReportMetric(time.Since(start).Seconds(), "update-s")
-		start = time.Now()
-		m := p.commit(b, resp.GetImport())
-		b.ReportMetric(time.Since(start).Seconds(), "commit-s")
+		var m *ledgerv1.Import
+		step("upload", func() {
+			resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, file)
+			require.NoError(b, err)
+			m = resp.GetImport()
+		})
+		step("update", func() {
+			_, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{
+				WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String(),
+			}})
+			require.NoError(b, err)
+		})
+		step("commit", func() { m = p.commit(b, m) })
 		require.EqualValues(b, n, m.GetCounts().GetBooked())
-		start = time.Now()
-		p.undo(b, m, false)
-		b.ReportMetric(time.Since(start).Seconds(), "undo-s")
+		step("undo", func() { m = p.undo(b, m, false) })
 		s.RequireConsistent(b)
 	}
 }

@@ -236,7 +236,7 @@ func (c *chunk) link(ctx context.Context, tx pgx.Tx) error {
 	if len(ids) == 0 {
 		return nil
 	}
-	linkable, err := linkTransactions(ctx, tx, c.OwnerID, ids, externals, c.now)
+	linkable, err := linkTransactions(ctx, tx, c.OwnerID, c.ID, ids, externals, c.now)
 	if err != nil {
 		return err
 	}

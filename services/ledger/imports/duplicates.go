@@ -15,14 +15,15 @@ import (
 const minSimilarity = 0.3
 
 // findDuplicates marks the ready rows whose transaction exists already: as duplicate if it has the external id of the row, and otherwise as
-// matched if a transaction without an external id looks like the same payment. ns limits it to these rows; nil means all.
+// matched if a transaction without an external id, or of an import of another format, looks like the same payment. ns limits it to these
+// rows; nil means all.
 //
 // Two rows of one file are never compared: two equal coffees on one day are two.
-func findDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32) error {
+func findDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, ns []int32) error {
 	if err := markDuplicates(ctx, q, owner, id, ns); err != nil {
 		return err
 	}
-	candidates, err := selectCandidates(ctx, q, owner, id, ns)
+	candidates, err := selectCandidates(ctx, q, owner, id, format, ns)
 	if err != nil {
 		return err
 	}

@@ -88,7 +88,7 @@ func resolveAll(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *le
 		return err
 	}
 	c.store()
-	return findDuplicates(ctx, tx, owner, id, nil)
+	return findDuplicates(ctx, tx, owner, id, details.GetFormat(), nil)
 }
 
 // loadResolver returns a resolver with the owner's wallets, categories and history.

@@ -47,24 +47,24 @@ func selectExternal(ctx context.Context, q pg.Querier, owner, id uuid.UUID, wall
 }
 
 // linkTransactions gives transactions without an external id the one at the same position, and returns the ids of these transactions. One
-// whose wallet has the external id already, or gets it at an earlier position, stays without.
-func linkTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID, externals []string, now time.Time) (map[uuid.UUID]bool, error) {
+// whose wallet has the external id already, or gets it at an earlier position, stays without. A transaction of another import keeps its own.
+func linkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ids []uuid.UUID, externals []string, now time.Time) (map[uuid.UUID]bool, error) {
 	type found struct{ ID uuid.UUID }
 	rows, err := pg.All[found](ctx, q, `
 		WITH found AS (
-			SELECT t.id, t.wallet_id, l.external_id,
+			SELECT t.id, t.wallet_id, t.external_id AS present, l.external_id,
 				row_number() OVER (PARTITION BY t.wallet_id, l.external_id ORDER BY l.position) AS occurrence
 			FROM unnest($2::uuid[], $3::text[]) WITH ORDINALITY AS l (id, external_id, position)
-			JOIN transactions t ON t.owner_id = $1 AND t.id = l.id AND t.external_id IS NULL
+			JOIN transactions t ON t.owner_id = $1 AND t.id = l.id AND (t.external_id IS NULL OR t.import_id <> $5)
 		), linked AS (
 			UPDATE transactions t
 			SET external_id = f.external_id, version = t.version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
 			FROM found f
-			WHERE t.owner_id = $1 AND t.id = f.id AND f.external_id <> '' AND f.occurrence = 1
+			WHERE t.owner_id = $1 AND t.id = f.id AND f.present IS NULL AND f.external_id <> '' AND f.occurrence = 1
 				AND NOT EXISTS (
 					SELECT FROM transactions o WHERE o.owner_id = $1 AND o.wallet_id = f.wallet_id AND o.external_id = f.external_id)
 		)
-		SELECT id FROM found`, owner, ids, externals, now)
+		SELECT id FROM found`, owner, ids, externals, now, id)
 	if err != nil {
 		return nil, fmt.Errorf("linking transactions: %w", err)
 	}

@@ -42,9 +42,10 @@ func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns [
 }
 
 // selectCandidates returns the transactions without an external id that have the wallet, the currency and the amount of a ready row,
-// at most 4 days apart, the nearest first. A receipt that became several transactions is a candidate with its total. A transaction that
-// another row of the import matches already is none.
-func selectCandidates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32) ([]candidate, error) {
+// at most 4 days apart, the nearest first. A receipt that became several transactions is a candidate with its total. A transaction that an
+// import of another format created is a candidate of the same day only: its external id has another source, but regular payments are
+// often a few days apart. A transaction that another row of the import matches already is none.
+func selectCandidates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, ns []int32) ([]candidate, error) {
 	candidates, err := pg.All[candidate](ctx, q, `
 		WITH wanted AS (
 			SELECT n, wallet_id, booked_currency, amount_minor, date,
@@ -63,8 +64,10 @@ func selectCandidates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns
 		), found AS (
 			SELECT r.n, ARRAY[t.id] AS parts, t.date AS found_date, r.date, t.created_at, t.payee || ' ' || t.description AS text, r.text AS row_text
 			FROM wanted r
-			JOIN transactions t ON t.owner_id = $1 AND t.wallet_id = r.wallet_id AND t.external_id IS NULL
+			JOIN transactions t ON t.owner_id = $1 AND t.wallet_id = r.wallet_id
 				AND t.import_id IS DISTINCT FROM $2 AND t.currency = r.booked_currency AND t.amount_minor = r.amount_minor
+				AND (t.external_id IS NULL OR (t.date AT TIME ZONE 'UTC')::date = r.date
+					AND t.import_id IN (SELECT id FROM imports WHERE owner_id = $1 AND format <> $4))
 				AND t.date >= (r.date - 4)::timestamp AT TIME ZONE 'UTC' AND t.date < (r.date + 5)::timestamp AT TIME ZONE 'UTC'
 			UNION ALL
 			SELECT r.n, t.parts, t.date, r.date, t.created_at, t.text, r.text
@@ -77,7 +80,7 @@ func selectCandidates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns
 		WHERE NOT EXISTS (
 			SELECT FROM import_rows o
 			WHERE o.owner_id = $1 AND o.import_id = $2 AND o.status = 'matched' AND o.duplicate_of = ANY(f.parts))
-		ORDER BY days, created_at, transaction_id, n`, owner, id, ns)
+		ORDER BY days, created_at, transaction_id, n`, owner, id, ns, format)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the candidates of import %s: %w", id, err)
 	}

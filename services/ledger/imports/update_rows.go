@@ -91,7 +91,7 @@ func changeRows(ctx context.Context, tx pgx.Tx, e entry, details *ledgerv1.Impor
 		return nil, err
 	}
 	details.Accounts, details.Categories = stored.GetAccounts(), stored.GetCategories()
-	return ns, findDuplicates(ctx, tx, e.OwnerID, e.ID, ns)
+	return ns, findDuplicates(ctx, tx, e.OwnerID, e.ID, e.Format, ns)
 }
 
 // chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a transfer in the file.

@@ -1,0 +1,66 @@
+package imports
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// sameStatement holds the same four payments, two of them equal, in the formats of a bank.
+var sameStatement = map[string]string{
+	"csv": "Date;Payee;Description;Amount;Currency\n03.02.2026;Bakery;Coffee;-3,50;EUR\n03.02.2026;Bakery;Coffee;-3,50;EUR\n" +
+		"15.02.2026;Employer;Salary February;2500,00;EUR\n28.02.2026;Landlord;Rent;-850,00;EUR\n",
+	"ofx": "OFXHEADER:100\n\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><CURDEF>EUR<BANKACCTFROM><BANKID>1<ACCTID>111<ACCTTYPE>CHECKING</BANKACCTFROM>" +
+		"<BANKTRANLIST>" +
+		"<STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20260203<TRNAMT>-3.50<FITID>1<NAME>Bakery<MEMO>Coffee</STMTTRN>" +
+		"<STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20260203<TRNAMT>-3.50<FITID>2<NAME>Bakery<MEMO>Coffee</STMTTRN>" +
+		"<STMTTRN><TRNTYPE>CREDIT<DTPOSTED>20260215<TRNAMT>2500.00<FITID>3<NAME>Employer<MEMO>Salary February</STMTTRN>" +
+		"<STMTTRN><TRNTYPE>DEBIT<DTPOSTED>20260228<TRNAMT>-850.00<FITID>4<NAME>Landlord<MEMO>Rent</STMTTRN>" +
+		"</BANKTRANLIST></STMTRS></STMTTRNRS></BANKMSGSRSV1></OFX>",
+	"camt": `<?xml version="1.0"?><Document xmlns="urn:iso:std:iso:20022:tech:xsd:camt.053.001.02"><BkToCstmrStmt><Stmt><Id>1</Id>` +
+		`<Acct><Id><IBAN>DE02120300000000202051</IBAN></Id><Ccy>EUR</Ccy></Acct>` +
+		camtEntry("3.50", "DBIT", "2026-02-03", "Bakery", "Coffee") + camtEntry("3.50", "DBIT", "2026-02-03", "Bakery", "Coffee") +
+		camtEntry("2500.00", "CRDT", "2026-02-15", "Employer", "Salary February") + camtEntry("850.00", "DBIT", "2026-02-28", "Landlord", "Rent") +
+		`</Stmt></BkToCstmrStmt></Document>`,
+	"mt940": ":20:1\n:25:12030000/202051\n:28C:1/1\n:60F:C260201EUR0,\n" +
+		":61:2602030203D3,50NMSCNONREF\n:86:005?20Coffee?32Bakery\n:61:2602030203D3,50NMSCNONREF\n:86:005?20Coffee?32Bakery\n" +
+		":61:2602150215C2500,00NMSCNONREF\n:86:051?20Salary February?32Employer\n:61:2602280228D850,00NMSCNONREF\n:86:005?20Rent?32Landlord\n" +
+		":62F:C260228EUR1643,00\n",
+}
+
+// camtEntry returns an entry of a statement.
+func camtEntry(amount, direction, date, name, text string) string {
+	party := map[string]string{"DBIT": "Cdtr", "CRDT": "Dbtr"}[direction]
+	return fmt.Sprintf(`<Ntry><Amt Ccy="EUR">%s</Amt><CdtDbtInd>%s</CdtDbtInd><Sts>BOOK</Sts><BookgDt><Dt>%s</Dt></BookgDt><NtryDtls><TxDtls>`+
+		`<RltdPties><%[4]s><Nm>%[5]s</Nm></%[4]s></RltdPties><RmtInf><Ustrd>%[6]s</Ustrd></RmtInf></TxDtls></NtryDtls></Ntry>`,
+		amount, direction, date, party, name, text)
+}
+
+func TestCreateImportRecognizesOtherFormats(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for first, file := range sameStatement {
+		t.Run(first, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t, s)
+			m := p.commit(t, p.mustUpload(t, file))
+			require.Equal(t, first, m.GetFormat())
+			require.EqualValues(t, 4, m.GetCounts().GetBooked(), "two equal payments stay two")
+			require.Equal(t, "1643.00", p.balance(t))
+			for second, other := range sameStatement {
+				m := p.mustUpload(t, other)
+				c := m.GetCounts()
+				require.EqualValues(t, 4, c.GetMatched()+c.GetDuplicate(), "%s after %s: %v", second, first, c)
+				m = p.commit(t, m)
+				require.Equal(t, done, m.GetStatus())
+				require.Zero(t, m.GetCounts().GetBooked())
+				require.Equal(t, "1643.00", p.balance(t))
+				if second != first {
+					require.Zero(t, p.undo(t, m, true).GetCounts().GetUndone())
+					require.Equal(t, "1643.00", p.balance(t))
+				}
+			}
+		})
+	}
+}

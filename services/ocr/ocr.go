@@ -9,7 +9,7 @@
 //	imaging         straightens, whitens and scales a page, and finds its print
 //	tesseract       runs Tesseract and parses its words
 //	neural/process  runs ocr-neural, the confined process of the neural engine; neural is the code of that process
-//	receipt         the pure rules from words to a receipt
+//	receipt         the pure rules from words to a receipt; below it, printed has words and lines, dates and merchant have these fields
 //	sandbox         runs external programs within limits
 //
 // ocrtest makes photographs for other modules, fixture the files of this module's tests.

@@ -4,7 +4,7 @@ import (
 	"image"
 	"math"
 
-	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // Frame is the size of a page as the file shows it, and the steps that were applied before it was read.
@@ -35,24 +35,24 @@ func (f Frame) Turned() image.Point {
 }
 
 // Place maps a box on the area as it was read to the page as the file shows it.
-func (f Frame) Place(b receipt.Box) receipt.Box {
+func (f Frame) Place(b printed.Box) printed.Box {
 	read, turned := f.read(), f.Turned()
 	// The area was turned first and straightened second, so the skew is undone first.
 	b = skewed(b, turned, f.Angle)
 	switch f.Quarters {
 	case 1:
-		b = receipt.Box{X: b.Y, Y: read.Y - b.X - b.W, W: b.H, H: b.W}
+		b = printed.Box{X: b.Y, Y: read.Y - b.X - b.W, W: b.H, H: b.W}
 	case 2:
-		b = receipt.Box{X: read.X - b.X - b.W, Y: read.Y - b.Y - b.H, W: b.W, H: b.H}
+		b = printed.Box{X: read.X - b.X - b.W, Y: read.Y - b.Y - b.H, W: b.W, H: b.H}
 	case 3:
-		b = receipt.Box{X: read.X - b.Y - b.H, Y: b.X, W: b.H, H: b.W}
+		b = printed.Box{X: read.X - b.Y - b.H, Y: b.X, W: b.H, H: b.W}
 	}
 	b.X, b.Y = b.X+f.Area.Min.X, b.Y+f.Area.Min.Y
 	return b
 }
 
 // skewed returns the bounding box of a box after the page was rotated around its center.
-func skewed(b receipt.Box, page image.Point, angle float64) receipt.Box {
+func skewed(b printed.Box, page image.Point, angle float64) printed.Box {
 	if angle == 0 {
 		return b
 	}
@@ -62,7 +62,7 @@ func skewed(b receipt.Box, page image.Point, angle float64) receipt.Box {
 	// Only the sine can be negative, because angles are near maxSkew at most.
 	w := float64(b.W)*cos + float64(b.H)*math.Abs(sin)
 	h := float64(b.W)*math.Abs(sin) + float64(b.H)*cos
-	return receipt.Box{
+	return printed.Box{
 		X: int(cx + dx*cos - dy*sin - w/2), Y: int(cy + dx*sin + dy*cos - h/2),
 		W: int(math.Ceil(w)), H: int(math.Ceil(h)),
 	}

@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // Recognition works best on white paper with capital letters of 20 to 30 pixels. Smaller ones cost less time.
@@ -94,7 +94,7 @@ func (p Prepared) Enlarged(by float64) Prepared {
 
 // Row returns the strip of the page at the height of a box, with a margin above and below as a share of the box's height. The strip
 // has the full width of the page, so X coordinates stay valid. The caller replaces Y.
-func (p Prepared) Row(b receipt.Box, share float64) Prepared {
+func (p Prepared) Row(b printed.Box, share float64) Prepared {
 	margin := int(float64(b.H) * share)
 	p.ink = cropped(p.ink, image.Rect(0, b.Y-margin, p.ink.Bounds().Dx(), b.Y+b.H+margin).Intersect(p.ink.Bounds()))
 	return p
@@ -108,11 +108,11 @@ func (p Prepared) Scaled() *image.Gray {
 
 // Upright scales the boxes of words to the upright page, but does not undo the correction of the skew, because rows are found by the
 // height of their words.
-func (p Prepared) Upright(words []receipt.Word) receipt.Page {
-	out := receipt.Page{Width: p.Size.X, Height: p.Size.Y}
+func (p Prepared) Upright(words []printed.Word) printed.Page {
+	out := printed.Page{Width: p.Size.X, Height: p.Size.Y}
 	for _, w := range words {
 		b := w.Box
-		w.Box = receipt.Box{X: int(float64(b.X) / p.Scale), Y: int(float64(b.Y) / p.Scale), W: int(float64(b.W) / p.Scale), H: int(float64(b.H) / p.Scale)}
+		w.Box = printed.Box{X: int(float64(b.X) / p.Scale), Y: int(float64(b.Y) / p.Scale), W: int(float64(b.W) / p.Scale), H: int(float64(b.H) / p.Scale)}
 		out.Words = append(out.Words, w)
 	}
 	return out

@@ -31,7 +31,7 @@ import (
 
 	types "github.com/coffer-budget/coffer/internal/media"
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
-	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
 
@@ -62,7 +62,7 @@ func New(limit time.Duration) Opener {
 
 // Document is a decoded file: either pages of text or images of pages.
 type Document struct {
-	Text   []receipt.Page
+	Text   []printed.Page
 	Images []*image.Gray
 	// Skipped is set if only the first pages are decoded: the file has more than maxPages, or a page cannot be rendered.
 	Skipped bool
@@ -107,7 +107,7 @@ func (o Opener) Open(ctx context.Context, file []byte) (Document, error) {
 		return Document{Images: []*image.Gray{upright(imaging.ShrinkTo(imaging.ToGray(img), workPixels), orientation)}}, nil
 	}
 	if text, ok := plainText(file); ok {
-		return Document{Text: receipt.FromText(text)}, nil
+		return Document{Text: printed.FromText(text)}, nil
 	}
 	return Document{}, fmt.Errorf("%w: of no known kind", ErrUnreadable)
 }

@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 const (
@@ -131,7 +131,7 @@ type layerDoc struct {
 }
 
 // layerPages parses pdftotext's XHTML. It returns nil for output that is no XML.
-func layerPages(layer []byte) []receipt.Page {
+func layerPages(layer []byte) []printed.Page {
 	// The words come from an untrusted file. Invalid UTF-8, faulty markup and the entities of HTML must not lose the page.
 	decoder := xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(layer, nil)))
 	decoder.Strict = false
@@ -142,12 +142,12 @@ func layerPages(layer []byte) []receipt.Page {
 	}
 	// Boxes are in points. They are scaled to the pixels of a rendered page.
 	const scale = pdfDPI / 72.0
-	var pages []receipt.Page
+	var pages []printed.Page
 	for _, p := range d.Pages {
-		page := receipt.Page{Width: int(p.Width * scale), Height: int(p.Height * scale), Exact: true}
+		page := printed.Page{Width: int(p.Width * scale), Height: int(p.Height * scale), Exact: true}
 		for _, w := range p.Words {
 			if text := strings.TrimSpace(w.Text); text != "" {
-				page.Words = append(page.Words, receipt.Word{Text: text, Confidence: 1, Box: receipt.Box{
+				page.Words = append(page.Words, printed.Word{Text: text, Confidence: 1, Box: printed.Box{
 					X: int(w.XMin * scale), Y: int(w.YMin * scale), W: int((w.XMax - w.XMin) * scale), H: int((w.YMax - w.YMin) * scale),
 				}})
 			}
@@ -158,7 +158,7 @@ func layerPages(layer []byte) []receipt.Page {
 }
 
 // words returns the number of words on all pages.
-func words(pages []receipt.Page) int {
+func words(pages []printed.Page) int {
 	n := 0
 	for _, p := range pages {
 		n += len(p.Words)

@@ -48,7 +48,7 @@ func (s *sums) adjustments(base, total int64) (adjustment, bool) {
 // adjustmentOfSubtotal returns the amounts that lead from the first suitable subtotal to the total, or none.
 func (s *sums) adjustmentOfSubtotal(total int64) adjustment {
 	for _, base := range s.subtotals {
-		if adj, ok := s.adjustments(base.value, total); ok && adj.plausible(base.value) {
+		if adj, ok := s.adjustments(base.Value, total); ok && adj.plausible(base.Value) {
 			return adj
 		}
 	}
@@ -61,7 +61,7 @@ func (s *sums) singleAdjustments() []adjustment {
 	out := []adjustment{{}}
 	for _, t := range s.taxes {
 		if !t.afterTotal {
-			out = append(out, adjustment{tax: abs(t.value)})
+			out = append(out, adjustment{tax: abs(t.Value)})
 		}
 	}
 	for _, r := range roundings(s.rounding)[1:] {
@@ -74,10 +74,10 @@ func (s *sums) singleAdjustments() []adjustment {
 // tax at this rate on base, and on base plus another charge.
 func (s *sums) taxOptions(base int64) []option {
 	out := options(s.taxes)
-	printed := len(out)
+	listed := len(out)
 	for _, rate := range s.rates[:min(len(s.rates), 2)] {
 		// The first option is no charge, so it yields the tax on base alone.
-		for _, c := range out[:printed] {
+		for _, c := range out[:listed] {
 			charge := abs(c.value)
 			// Amounts are in thousandths and the rate in thousandths of a percent. The tax is rounded to hundredths.
 			tax := ((base+charge)*rate/100_000 + 5) / 10 * 10
@@ -108,10 +108,10 @@ func options(of []labeled) []option {
 			break
 		}
 		if !l.afterTotal {
-			sum += abs(l.value)
+			sum += abs(l.Value)
 		}
-		if l.value != 0 && !l.afterTotal {
-			out = append(out, option{l.value, true})
+		if l.Value != 0 && !l.afterTotal {
+			out = append(out, option{l.Value, true})
 		}
 	}
 	if len(of) > 1 && sum != 0 {
@@ -126,8 +126,8 @@ func pairs(of []labeled) []option {
 	var out []option
 	for i, a := range of[:min(len(of), 6)] {
 		for _, b := range of[:i] {
-			if len(of) > 2 && a.readings > 1 && b.readings > 1 && !a.afterTotal && !b.afterTotal && a.value != 0 && b.value != 0 {
-				out = append(out, option{abs(a.value) + abs(b.value), true})
+			if len(of) > 2 && a.readings > 1 && b.readings > 1 && !a.afterTotal && !b.afterTotal && a.Value != 0 && b.Value != 0 {
+				out = append(out, option{abs(a.Value) + abs(b.Value), true})
 			}
 		}
 	}
@@ -139,8 +139,8 @@ func roundings(of []labeled) []option {
 	out := []option{{}}
 	for _, l := range of {
 		// The smallest coin of every currency is worth less than one unit.
-		if l.value != 0 && abs(l.value) < 1000 && len(out) < 5 {
-			out = append(out, option{l.value, true}, option{-l.value, true})
+		if l.Value != 0 && abs(l.Value) < 1000 && len(out) < 5 {
+			out = append(out, option{l.Value, true}, option{-l.Value, true})
 		}
 	}
 	return out

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // Claim is a receipt as a language model read it. Amounts are decimal strings with a point. A field that was not found is
@@ -46,7 +48,7 @@ func (c Claim) Check(now time.Time) Receipt {
 	if !ok || total <= 0 {
 		return r
 	}
-	r.Total, r.Confidence["total"] = format(total), claimedTotal
+	r.Total, r.Confidence["total"] = printed.Format(total), claimedTotal
 	r.addClaimed(c, total)
 	return r
 }
@@ -77,19 +79,19 @@ func (r *Receipt) addClaimed(c Claim, total int64) {
 	}
 	r.setAdjustment(adj, claimedText)
 	for _, sub := range s.subtotals {
-		if sub.value > 0 && sub.value+adj.sum() == total {
-			r.Subtotal, r.Confidence["subtotal"] = format(sub.value), claimedText
+		if sub.Value > 0 && sub.Value+adj.sum() == total {
+			r.Subtotal, r.Confidence["subtotal"] = printed.Format(sub.Value), claimedText
 		}
 	}
 }
 
 // checked returns the item with normalized numbers. It drops quantity and unit price if their product is not the amount.
 func (it Item) checked(amount int64) Item {
-	out := Item{Description: clip(it.Description), Amount: format(amount)}
+	out := Item{Description: clip(it.Description), Amount: printed.Format(amount)}
 	q, okQ := thousandths(it.Quantity)
 	u, okU := thousandths(it.UnitPrice)
 	if okQ && okU && q > 0 && multiply(q, u) == abs(amount) {
-		out.Quantity, out.UnitPrice = quantityString(q), format(u)
+		out.Quantity, out.UnitPrice = quantityString(q), printed.Format(u)
 	}
 	return out
 }
@@ -100,7 +102,7 @@ func claimedAmount(v string) []labeled {
 	if !ok || n == 0 {
 		return nil
 	}
-	return []labeled{{amount: amount{value: n}}}
+	return []labeled{{Amount: printed.Amount{Value: n}}}
 }
 
 // clip removes invalid UTF-8, NUL and repeated spaces, and truncates to maxClaimedLen runes.
@@ -118,7 +120,7 @@ func thousandths(s string) (int64, bool) {
 	whole, fraction, _ := strings.Cut(s, ".")
 	digits := strings.TrimPrefix(whole, "-")
 	// Three of maxDigits are for the fraction.
-	if len(digits) < 1 || len(digits) > maxDigits-3 || len(fraction) > 3 {
+	if len(digits) < 1 || len(digits) > printed.MaxDigits-3 || len(fraction) > 3 {
 		return 0, false
 	}
 	for _, r := range digits + fraction {

@@ -3,6 +3,8 @@ package receipt
 import (
 	"cmp"
 	"slices"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // draftReadings returns the draft of each reading, each item with the amounts that other readings found in the same row. If a
@@ -30,9 +32,9 @@ func draftReadings(readings []Reading) [][]draftItem {
 // addRereads records the different amounts that another reading found in the row of the item.
 func (it *draftItem) addRereads(other []draftItem) {
 	for _, o := range other {
-		if sameRow(it.at, o.at) && o.amount.value != it.amount.value && !slices.Contains(it.rereads, o.amount.value) {
+		if printed.SameRow(it.at, o.at) && o.amount.Value != it.amount.Value && !slices.Contains(it.rereads, o.amount.Value) {
 			// The clone matters: copies of an item in other drafts share the array.
-			it.rereads = append(slices.Clone(it.rereads), o.amount.value)
+			it.rereads = append(slices.Clone(it.rereads), o.amount.Value)
 		}
 	}
 }
@@ -48,7 +50,7 @@ func merged(drafts [][]draftItem) []draftItem {
 	all := slices.Clone(longest)
 	for _, draft := range drafts {
 		for _, it := range draft {
-			if !slices.ContainsFunc(all, func(have draftItem) bool { return sameRow(have.at, it.at) }) {
+			if !slices.ContainsFunc(all, func(have draftItem) bool { return printed.SameRow(have.at, it.at) }) {
 				all = append(all, it)
 			}
 		}
@@ -57,7 +59,7 @@ func merged(drafts [][]draftItem) []draftItem {
 		return nil
 	}
 	slices.SortStableFunc(all, func(a, b draftItem) int {
-		return cmp.Or(cmp.Compare(a.at.page, b.at.page), cmp.Compare(rowMiddle(a.at.words), rowMiddle(b.at.words)))
+		return cmp.Or(cmp.Compare(a.at.Page, b.at.Page), cmp.Compare(printed.RowMiddle(a.at.Words), printed.RowMiddle(b.at.Words)))
 	})
 	return all
 }

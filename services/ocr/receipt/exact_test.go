@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 func TestJoinTextWithoutRepairs(t *testing.T) {
@@ -41,7 +43,7 @@ func TestJoinTextWithoutRepairs(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			r := Join(today, Read(FromText(c.text)))
+			r := Join(today, Read(printed.FromText(c.text)))
 			require.Equal(t, c.total, r.Total)
 			var amounts []string
 			for _, it := range r.Items {
@@ -67,7 +69,7 @@ func TestFindCurrencyByCodeBesideTotal(t *testing.T) {
 		"Total VND 50000":            "VND",
 		"ALL TOP 5.00\nTotal 5.00":   "",
 	} {
-		require.Equal(t, want, Join(today, Read(FromText("SHOP\n"+text))).Currency, text)
+		require.Equal(t, want, Join(today, Read(printed.FromText("SHOP\n"+text))).Currency, text)
 	}
 }
 
@@ -88,7 +90,7 @@ func TestReadItemsTrimsNames(t *testing.T) {
 		"Apple 2 x 2.50 5.00":    "Apple",
 		"2 x Apple 2.50 5.00":    "Apple",
 	} {
-		draft := readItems(layout(FromText(text)))
+		draft := readItems(printed.Lines(printed.FromText(text)))
 		require.Len(t, draft, 1, text)
 		require.Equal(t, want, draft[0].name, text)
 	}

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 var today = time.Date(2026, 11, 20, 12, 0, 0, 0, time.UTC)
@@ -31,7 +33,7 @@ func TestJoinGoldenReceipts(t *testing.T) {
 			require.NoError(t, err)
 			want := readGolden(t, strings.TrimSuffix(file, ".txt")+".json")
 			require.Equal(t, want, shown(readText(string(text))))
-			require.Equal(t, want, shown(Join(today, Read(FromText(string(text))))), "as a text file")
+			require.Equal(t, want, shown(Join(today, Read(printed.FromText(string(text))))), "as a text file")
 		})
 	}
 }
@@ -59,8 +61,8 @@ func TestJoinConfidenceAndEvidence(t *testing.T) {
 func readText(text string) Receipt { return Join(today, Read(recognized(text))) }
 
 // recognized returns the pages of a text without the mark for exact words.
-func recognized(text string) []Page {
-	pages := FromText(text)
+func recognized(text string) []printed.Page {
+	pages := printed.FromText(text)
 	for i := range pages {
 		pages[i].Exact = false
 	}

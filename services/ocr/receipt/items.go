@@ -3,20 +3,22 @@ package receipt
 import (
 	"regexp"
 	"strings"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // draftItem is a line of goods before its amount is reconciled. Amounts, prices and quantities are in thousandths.
 type draftItem struct {
-	at           *line
+	at           *printed.Line
 	name         string
 	quantity     int64
 	unit         int64
-	amount       amount
-	alternatives []int64 // other possible amounts from the same line, likeliest first
-	rereads      []int64 // different amounts that other readings found in the same row
-	product      int64   // quantity times price, if the line prints both
-	unnamed      bool    // without a name on this line or above it
-	description  *line   // the line with the name
+	amount       printed.Amount
+	alternatives []int64       // other possible amounts from the same line, likeliest first
+	rereads      []int64       // different amounts that other readings found in the same row
+	product      int64         // quantity times price, if the line prints both
+	unnamed      bool          // without a name on this line or above it
+	description  *printed.Line // the line with the name
 }
 
 // minFreeConfidence is the confidence from which the amount 0.00 is print and not dirt.
@@ -24,8 +26,8 @@ const minFreeConfidence = 0.8
 
 // free reports whether an item with the amount 0 is printed as such: a part of a menu, with its quantity. In text it always is.
 func (it draftItem) free() bool {
-	counted := it.quantity > 0 || quantityFirst.MatchString(it.at.text)
-	return it.at.exact || counted && !it.unnamed && lettered.MatchString(it.name) && it.amount.decimals == 2 && it.amount.minConfidence >= minFreeConfidence
+	counted := it.quantity > 0 || quantityFirst.MatchString(it.at.Text)
+	return it.at.Exact || counted && !it.unnamed && printed.Lettered.MatchString(it.name) && it.amount.Decimals == 2 && it.amount.MinConfidence >= minFreeConfidence
 }
 
 // items is the result of reconciling a draft. repairs is the number of changes that were needed.
@@ -39,27 +41,27 @@ type items struct {
 
 // itemRegion returns the lines with goods: from the column titles, or the top, to the first sum below a price. It returns nil
 // if there is no sum, because nothing then shows where the goods end.
-func itemRegion(lines []*line) []*line {
+func itemRegion(lines []*printed.Line) []*printed.Line {
 	start, end := 0, len(lines)
 	// first is the index of the first line with a price. Column titles below it do not restart the region.
 	first := -1
 	for i, l := range lines {
-		if l.kind == kindHeader && (first < 0 || i < first) {
+		if l.Kind == printed.KindHeader && (first < 0 || i < first) {
 			start = i + 1
 			continue
 		}
 		// Below an article with words of a sum, the figures of its quantity and price follow.
-		if l.priceCount() == 0 && (first < 0 || !amountBelow(lines, i) || len(lines[i+1].amounts) > 1) {
+		if l.PriceCount() == 0 && (first < 0 || !amountBelow(lines, i) || len(lines[i+1].Amounts) > 1) {
 			continue
 		}
-		switch l.kind {
-		case kindSubtotal, kindTotal, kindCash, kindChange:
+		switch l.Kind {
+		case printed.KindSubtotal, printed.KindTotal, printed.KindCash, printed.KindChange:
 			// A payment above the first price belongs to the head, for example a card terminal's slip.
-			if first < 0 && l.kind != kindTotal && l.kind != kindSubtotal {
+			if first < 0 && l.Kind != printed.KindTotal && l.Kind != printed.KindSubtotal {
 				continue
 			}
 			end = i
-		case kindNone, kindDiscount:
+		case printed.KindNone, printed.KindDiscount:
 			if first < 0 {
 				first = i
 			}
@@ -83,33 +85,31 @@ var (
 	quantityTimesPrice = regexp.MustCompile(`(?i)(?:^|[\s\d])[x×*@]\s*(?:rm|eur|[€$£])?\s*\d|\d\s*(?:pcs?|stk|st|ea|unit|uds?)?\s*[x×*@]\s`)
 	// quantityFirst matches a small quantity before the name of an article.
 	quantityFirst = regexp.MustCompile(`^\d{1,2}\s*[xX×]?\s+\p{L}`)
-	// lettered matches a word of at least three letters.
-	lettered = regexp.MustCompile(`\p{L}{3,}`)
 )
 
 // itemReader reads the lines of goods from top to bottom.
 type itemReader struct {
 	out []draftItem
 	// pendingName is a name without figures, and pendingQuantity a "2 x 1.50" without an item. Both belong to the next item.
-	pendingName, pendingQuantity *line
+	pendingName, pendingQuantity *printed.Line
 }
 
 // readItems reads the lines of goods. A name may be above its figures, and "2 x 1.50" above or below its item. Lines with
 // taxes, tips, roundings and counts are skipped.
-func readItems(region []*line) []draftItem {
+func readItems(region []*printed.Line) []draftItem {
 	var r itemReader
 	for _, l := range region {
-		price, ok := l.lastPrice()
+		price, ok := l.LastPrice()
 		switch {
 		case !ok:
-			if hasName(l) && l.kind != kindHeader && l.kind != kindRounding {
+			if printed.HasName(l) && l.Kind != printed.KindHeader && l.Kind != printed.KindRounding {
 				r.pendingName = l
 			}
-		case l.kind == kindTax || l.kind == kindRounding || l.kind == kindTip:
-		case l.kind == kindCount && savedWords.has(l.tokens):
+		case l.Kind == printed.KindTax || l.Kind == printed.KindRounding || l.Kind == printed.KindTip:
+		case l.Kind == printed.KindCount && printed.SavedWords.Has(l.Tokens):
 		// "Item Qty: 2.00" prints a number of articles like a price.
-		case l.kind == kindCount && len(l.tokens) > 1 && price.value%1000 == 0 && onlyCountWords(l.tokens):
-		case itemName(l) == "" && l.priceCount() == 1 && quantityTimesPrice.MatchString(l.text):
+		case l.Kind == printed.KindCount && len(l.Tokens) > 1 && price.Value%1000 == 0 && printed.OnlyCountWords(l.Tokens):
+		case itemName(l) == "" && l.PriceCount() == 1 && quantityTimesPrice.MatchString(l.Text):
 			r.readQuantity(l, price)
 		default:
 			r.item(l, price)
@@ -120,7 +120,7 @@ func readItems(region []*line) []draftItem {
 
 // readQuantity reads a line with only quantity and price. It belongs to the item above if it confirms its amount, then to a
 // pending name, and otherwise to the next item.
-func (r *itemReader) readQuantity(l *line, price amount) {
+func (r *itemReader) readQuantity(l *printed.Line, price printed.Amount) {
 	switch n := len(r.out); {
 	case n > 0 && r.pendingName == nil && matchesAmount(l, r.out[n-1]):
 		addQuantity(&r.out[n-1], l)
@@ -134,9 +134,9 @@ func (r *itemReader) readQuantity(l *line, price amount) {
 }
 
 // item reads a line with a price, and gives it the pending name or quantity.
-func (r *itemReader) item(l *line, price amount) {
+func (r *itemReader) item(l *printed.Line, price printed.Amount) {
 	it := newItem(l, itemName(l), price)
-	if head := l.beforeMoney(); l.exact && it.quantity == 0 && lettered.MatchString(head) {
+	if head := l.BeforeMoney(); l.Exact && it.quantity == 0 && printed.Lettered.MatchString(head) {
 		// Without a unit price, a number belongs to the name, as in "Vitamin B12".
 		it.name = trimName(head, signTail)
 	}
@@ -145,28 +145,28 @@ func (r *itemReader) item(l *line, price amount) {
 		r.pendingQuantity = nil
 	}
 	if it.name == "" && r.pendingName != nil {
-		it.name, it.description = strings.TrimSpace(r.pendingName.text), r.pendingName
+		it.name, it.description = strings.TrimSpace(r.pendingName.Text), r.pendingName
 	} else if it.name == "" {
 		it.unnamed = true
 	}
 	r.pendingName = nil
-	if l.kind == kindDiscount && it.amount.value > 0 && !it.isNet() {
-		if len(l.tokens) > 1 {
+	if l.Kind == printed.KindDiscount && it.amount.Value > 0 && !it.isNet() {
+		if len(l.Tokens) > 1 {
 			// With more words than the one for a discount, the line may be an article.
-			it.alternatives = append([]int64{it.amount.value}, it.alternatives...)
+			it.alternatives = append([]int64{it.amount.Value}, it.alternatives...)
 		}
-		it.amount.value = -it.amount.value
+		it.amount.Value = -it.amount.Value
 	}
-	if l.kind != kindDiscount && it.amount.value > 0 && attachedMinus.MatchString(l.text[:price.start]) {
+	if l.Kind != printed.KindDiscount && it.amount.Value > 0 && printed.AttachedMinus.MatchString(l.Text[:price.Start]) {
 		// A minus before the number may also be a dash after the name.
-		it.alternatives = append(it.alternatives, -it.amount.value)
+		it.alternatives = append(it.alternatives, -it.amount.Value)
 	}
-	if l.kind != kindDiscount && it.amount.value < 0 {
+	if l.Kind != printed.KindDiscount && it.amount.Value < 0 {
 		// A dash or dirt before a price looks like a minus.
-		it.alternatives = append(it.alternatives, -it.amount.value)
+		it.alternatives = append(it.alternatives, -it.amount.Value)
 	}
 	// A discount of zero and a zero without a name are no items.
-	if it.amount.value == 0 && (l.kind == kindDiscount || it.name == "") {
+	if it.amount.Value == 0 && (l.Kind == printed.KindDiscount || it.name == "") {
 		return
 	}
 	r.out = append(r.out, it)
@@ -174,31 +174,31 @@ func (r *itemReader) item(l *line, price amount) {
 
 // newItem reads the figures of a line. It finds quantity and unit price among the numbers before the price, and collects other
 // figures of the line and their products as alternatives for the amount, nearest to the price first.
-func newItem(l *line, name string, price amount) draftItem {
+func newItem(l *printed.Line, name string, price printed.Amount) draftItem {
 	it := draftItem{at: l, name: name, amount: price, description: l}
-	var numbers []amount
-	for _, a := range l.amounts {
-		if a.start < price.start && !a.percent {
+	var numbers []printed.Amount
+	for _, a := range l.Amounts {
+		if a.Start < price.Start && !a.Percent {
 			numbers = append(numbers, a)
 		}
 	}
 	// The product is kept even if it differs from the amount, because the amount may be misread.
-	if quantityTimesPrice.MatchString(l.text) && len(numbers) > 0 {
+	if quantityTimesPrice.MatchString(l.Text) && len(numbers) > 0 {
 		// The first number is the quantity. The unit price follows it, or is the only price of the line.
 		u := price
 		if len(numbers) > 1 {
 			u = numbers[1]
 		}
-		if u.decimals >= 2 && numbers[0].value <= 1_000_000 {
-			it.product = multiply(numbers[0].value, u.value)
+		if u.Decimals >= 2 && numbers[0].Value <= 1_000_000 {
+			it.product = multiply(numbers[0].Value, u.Value)
 		}
 	}
 	// Quantity and unit price are two numbers whose product is the amount. A quantity does not have two decimals and is at most
 	// 1000.
 	for i, q := range numbers {
 		for j, u := range numbers {
-			if i != j && u.isPrice() && q.decimals != 2 && q.value > 0 && q.value <= 1_000_000 && multiply(q.value, u.value) == abs(price.value) {
-				it.quantity, it.unit = q.value, u.value
+			if i != j && u.IsPrice() && q.Decimals != 2 && q.Value > 0 && q.Value <= 1_000_000 && multiply(q.Value, u.Value) == abs(price.Value) {
+				it.quantity, it.unit = q.Value, u.Value
 			}
 		}
 	}
@@ -206,12 +206,12 @@ func newItem(l *line, name string, price amount) draftItem {
 	// left out, because its product is the price itself.
 	for i := len(numbers) - 1; i >= 0; i-- {
 		a := numbers[i]
-		if a.isPrice() && a.value != price.value {
-			it.alternatives = append(it.alternatives, a.value)
+		if a.IsPrice() && a.Value != price.Value {
+			it.alternatives = append(it.alternatives, a.Value)
 		}
 		for j := range numbers {
-			if q := numbers[j]; j != i && a.isPrice() && q.decimals == 0 && q.value > 0 && q.value <= 100_000 && q.value != 1000 {
-				it.alternatives = append(it.alternatives, multiply(q.value, a.value))
+			if q := numbers[j]; j != i && a.IsPrice() && q.Decimals == 0 && q.Value > 0 && q.Value <= 100_000 && q.Value != 1000 {
+				it.alternatives = append(it.alternatives, multiply(q.Value, a.Value))
 			}
 		}
 	}
@@ -220,10 +220,10 @@ func newItem(l *line, name string, price amount) draftItem {
 
 // applyQuantity handles an item with its unit price, followed by a line with quantity and amount: "Tea 1.00", "*2 2.00". It
 // reports whether the amount on line l is the product, and then updates the item.
-func (it *draftItem) applyQuantity(l *line, price amount) bool {
-	for _, q := range l.amounts {
-		if one := it.amount.value; q.start != price.start && q.value > 1000 && one > 0 && multiply(q.value, one) == price.value {
-			it.quantity, it.unit, it.amount, it.at = q.value, one, price, l
+func (it *draftItem) applyQuantity(l *printed.Line, price printed.Amount) bool {
+	for _, q := range l.Amounts {
+		if one := it.amount.Value; q.Start != price.Start && q.Value > 1000 && one > 0 && multiply(q.Value, one) == price.Value {
+			it.quantity, it.unit, it.amount, it.at = q.Value, one, price, l
 			return true
 		}
 	}
@@ -234,7 +234,7 @@ func (it *draftItem) applyQuantity(l *line, price amount) bool {
 func (it draftItem) isNet() bool {
 	for _, gross := range it.alternatives {
 		for _, off := range it.alternatives {
-			if off != 0 && gross-off == it.amount.value {
+			if off != 0 && gross-off == it.amount.Value {
 				return true
 			}
 		}
@@ -243,25 +243,25 @@ func (it draftItem) isNet() bool {
 }
 
 // productItem returns an item whose amount is only given as quantity and price. Its name is on the line above.
-func productItem(l, above *line, price amount) draftItem {
-	it := draftItem{at: l, name: strings.TrimSpace(above.text), description: above, amount: price, quantity: 1000, unit: price.value}
-	for _, q := range l.amounts {
-		if q.start != price.start && q.decimals != 2 && q.value > 0 && q.value <= 100_000 {
-			it.quantity = q.value
-			it.amount.value = multiply(q.value, price.value)
+func productItem(l, above *printed.Line, price printed.Amount) draftItem {
+	it := draftItem{at: l, name: strings.TrimSpace(above.Text), description: above, amount: price, quantity: 1000, unit: price.Value}
+	for _, q := range l.Amounts {
+		if q.Start != price.Start && q.Decimals != 2 && q.Value > 0 && q.Value <= 100_000 {
+			it.quantity = q.Value
+			it.amount.Value = multiply(q.Value, price.Value)
 		}
 	}
-	if it.amount.value != price.value {
-		it.alternatives = append(it.alternatives, price.value)
+	if it.amount.Value != price.Value {
+		it.alternatives = append(it.alternatives, price.Value)
 	}
 	return it
 }
 
 // matchesAmount reports whether a quantity on the line times its price is the item's amount.
-func matchesAmount(l *line, it draftItem) bool {
-	price, _ := l.lastPrice()
-	for _, q := range l.amounts {
-		if q.start != price.start && multiply(q.value, price.value) == abs(it.amount.value) {
+func matchesAmount(l *printed.Line, it draftItem) bool {
+	price, _ := l.LastPrice()
+	for _, q := range l.Amounts {
+		if q.Start != price.Start && multiply(q.Value, price.Value) == abs(it.amount.Value) {
 			return true
 		}
 	}
@@ -270,14 +270,14 @@ func matchesAmount(l *line, it draftItem) bool {
 
 // addQuantity adds quantity and price of line l to the item if their product is its amount. Otherwise the product becomes an
 // alternative.
-func addQuantity(it *draftItem, l *line) {
-	price, _ := l.lastPrice()
-	for _, q := range l.amounts {
-		if q.start == price.start {
+func addQuantity(it *draftItem, l *printed.Line) {
+	price, _ := l.LastPrice()
+	for _, q := range l.Amounts {
+		if q.Start == price.Start {
 			continue
 		}
-		if p := multiply(q.value, price.value); p == abs(it.amount.value) {
-			it.quantity, it.unit = q.value, price.value
+		if p := multiply(q.Value, price.Value); p == abs(it.amount.Value) {
+			it.quantity, it.unit = q.Value, price.Value
 		} else {
 			it.alternatives = append(it.alternatives, p)
 		}

@@ -3,6 +3,10 @@ package receipt
 import (
 	"slices"
 	"time"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/dates"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/merchant"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // Join combines several readings of the same image into one receipt. Dates more than two days after now are rejected. The order
@@ -27,7 +31,7 @@ type join struct {
 	now      time.Time
 
 	// chooseTexts writes these fields. swappable reports that day and month of the date could be swapped.
-	merchant, date, currency textField
+	merchant, date, currency printed.Field
 	swappable                bool
 
 	// collectFigures writes these fields. drafts has the lines of goods once per reading, and once more merged if one reading
@@ -47,14 +51,19 @@ type join struct {
 
 // chooseTexts chooses merchant, date and currency. It needs no sums.
 func (j *join) chooseTexts() {
-	j.merchant, j.currency = pickMerchant(j.readings), pickCurrency(j.readings)
-	j.date, j.swappable = pickDate(j.readings, j.currency.value, j.now)
+	j.merchant, j.currency = merchant.Pick(namesOf(j.readings)), pickCurrency(j.readings)
+	var found []dates.Date
+	var lines []*printed.Line
+	for _, r := range j.readings {
+		found, lines = append(found, r.dates...), append(lines, r.lines...)
+	}
+	j.date, j.swappable = dates.Pick(found, lines, j.currency.Value, j.now)
 }
 
 // collectFigures merges the sums of the readings, and cross-references their drafts.
 func (j *join) collectFigures() {
 	j.drafts = draftReadings(j.readings)
-	j.sums.currency = j.currency.value
+	j.sums.currency = j.currency.Value
 	for _, reading := range j.readings {
 		j.sums.add(reading.sums)
 	}
@@ -84,7 +93,7 @@ func (j *join) chooseGoods() {
 		}
 	}
 	// On an image, an item with the amount 0 is mostly dirt.
-	best.list = slices.DeleteFunc(slices.Clone(best.list), func(it draftItem) bool { return it.amount.value == 0 && !it.free() })
+	best.list = slices.DeleteFunc(slices.Clone(best.list), func(it draftItem) bool { return it.amount.Value == 0 && !it.free() })
 	j.goods = best
 }
 
@@ -97,7 +106,7 @@ func (j *join) chooseCharges() {
 		j.charges = j.sums.adjustmentOfSubtotal(total)
 	}
 	for i, s := range j.sums.subtotals {
-		if s.value > 0 && s.value+j.charges.sum() == total {
+		if s.Value > 0 && s.Value+j.charges.sum() == total {
 			j.subtotal = &j.sums.subtotals[i]
 			break
 		}
@@ -105,20 +114,20 @@ func (j *join) chooseCharges() {
 }
 
 // pickCurrency returns the currency with the highest sum of confidences over all readings, divided by their number.
-func pickCurrency(readings []Reading) textField {
-	var best textField
+func pickCurrency(readings []Reading) printed.Field {
+	var best printed.Field
 	for _, reading := range readings {
 		f := reading.currency
 		votes := 0.0
 		for _, other := range readings {
-			if other.currency.value == f.value {
-				votes += other.currency.confidence
+			if other.currency.Value == f.Value {
+				votes += other.currency.Confidence
 			}
 		}
-		if votes > best.confidence && f.value != "" {
-			best = textField{value: f.value, confidence: votes, at: f.at}
+		if votes > best.Confidence && f.Value != "" {
+			best = printed.Field{Value: f.Value, Confidence: votes, At: f.At}
 		}
 	}
-	best.confidence /= float64(max(len(readings), 1))
+	best.Confidence /= float64(max(len(readings), 1))
 	return best
 }

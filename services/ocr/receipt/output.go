@@ -3,6 +3,8 @@ package receipt
 import (
 	"math"
 	"strconv"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // Confident reports whether reading the same page again is unlikely to change the receipt. A likely total that the lines add up
@@ -30,34 +32,34 @@ func (j *join) receipt() Receipt {
 	if j.total.at == nil {
 		return r
 	}
-	r.Total = format(j.total.value)
+	r.Total = printed.Format(j.total.value)
 	r.Confidence["total"] = round(j.total.confidence)
-	r.Evidence = append(r.Evidence, j.total.at.evidence("total", j.total.start, j.total.end))
+	r.Evidence = append(r.Evidence, j.total.at.Evidence("total", j.total.start, j.total.end))
 	r.setItems(j.goods)
 	r.setAdjustment(j.charges, j.goods.confidence)
 	if sub := j.subtotal; sub != nil {
-		r.Subtotal = format(sub.value)
+		r.Subtotal = printed.Format(sub.Value)
 		r.Confidence["subtotal"] = round(max(0.6, j.goods.confidence))
-		r.Evidence = append(r.Evidence, sub.at.evidence("subtotal", sub.start, sub.end))
+		r.Evidence = append(r.Evidence, sub.at.Evidence("subtotal", sub.Start, sub.End))
 	}
 	return r
 }
 
 // setText records the confidence and evidence of a field and returns its value, or "" if it was not found.
-func (r *Receipt) setText(name string, f textField) string {
-	if f.at == nil || f.value == "" {
+func (r *Receipt) setText(name string, f printed.Field) string {
+	if f.At == nil || f.Value == "" {
 		return ""
 	}
-	r.Confidence[name] = round(f.confidence)
-	r.Evidence = append(r.Evidence, f.at.evidence(name, 0, 0))
-	return f.value
+	r.Confidence[name] = round(f.Confidence)
+	r.Evidence = append(r.Evidence, f.At.Evidence(name, 0, 0))
+	return f.Value
 }
 
 // setItems sets the lines with their evidence, and warns if they do not add up to the total.
 func (r *Receipt) setItems(goods items) {
 	for i, it := range goods.list {
 		r.Items = append(r.Items, it.item())
-		r.Evidence = append(r.Evidence, it.at.evidence(lineField(i), 0, 0))
+		r.Evidence = append(r.Evidence, it.at.Evidence(lineField(i), 0, 0))
 	}
 	if len(goods.list) == 0 {
 		return
@@ -72,7 +74,7 @@ func (r *Receipt) setItems(goods items) {
 func (r *Receipt) setAdjustment(adj adjustment, confidence float64) {
 	set := func(field string, into *string, v int64) {
 		if v != 0 {
-			*into = format(v)
+			*into = printed.Format(v)
 			r.Confidence[field] = round(max(0.6, confidence))
 		}
 	}
@@ -86,9 +88,9 @@ func (r *Receipt) setAdjustment(adj adjustment, confidence float64) {
 
 // item converts a draft to the public form. Quantity and unit price are set only if their product is the amount.
 func (it draftItem) item() Item {
-	out := Item{Description: it.name, Amount: format(it.amount.value)}
-	if it.quantity > 0 && multiply(it.quantity, it.unit) == abs(it.amount.value) {
-		out.Quantity, out.UnitPrice = quantityString(it.quantity), format(it.unit)
+	out := Item{Description: it.name, Amount: printed.Format(it.amount.Value)}
+	if it.quantity > 0 && multiply(it.quantity, it.unit) == abs(it.amount.Value) {
+		out.Quantity, out.UnitPrice = quantityString(it.quantity), printed.Format(it.unit)
 	}
 	return out
 }

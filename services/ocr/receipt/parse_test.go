@@ -6,6 +6,8 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/dates"
 )
 
 func TestPickDateFormats(t *testing.T) {
@@ -60,8 +62,9 @@ func TestPickDateFormats(t *testing.T) {
 		"25 Dec 202318:00":                  "2023-12-25",
 		"Date:25/12/2018:12:05":             "2018-12-25",
 	} {
-		got, _ := pickDate([]Reading{Read(recognized(text))}, "", today)
-		require.Equal(t, want, got.value, text)
+		r := Read(recognized(text))
+		got, _ := dates.Pick(r.dates, r.lines, "", today)
+		require.Equal(t, want, got.Value, text)
 	}
 }
 
@@ -97,90 +100,6 @@ func TestFindCurrencyMisreadRinggit(t *testing.T) {
 	require.Equal(t, "MYR", readText("SHOP SDN BHD\nTea $5.00\nTotal $5.00\nCash $5.00").Currency, "RM is misread as a dollar sign")
 	require.Equal(t, "MYR", readText("SHOP\nTea RN5.00\nTotal RH 5.00").Currency)
 	require.Equal(t, "MYR", readText("SHOP\nGST ID: 000123456789\nTea 5.00\nTotal 5.00").Currency)
-}
-
-func TestFindAmounts(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string][]int64{
-		"Total 12.30":         {12_300},
-		"Summe 12,30":         {12_300},
-		"1.234,56":            {1_234_560},
-		"1,234.56":            {1_234_560},
-		"1'234.50":            {1_234_500},
-		"RM41, 75":            {41_750},
-		"RM41 .75":            {41_750},
-		"4,.60":               {4_600},
-		"RMO.02":              {20},
-		"@.02":                {20},
-		"@12.50":              {12_500},
-		"1S.5O":               {15_500},
-		"-5.00":               {-5_000},
-		"5.00-":               {-5_000},
-		"-RM 0.02":            {-20},
-		"(1.00)":              {-1_000},
-		"CHEESE - 5.00":       {5_000},
-		"2 x 1.50 3.00":       {2_000, 1_500, 3_000},
-		"0,532 kg":            {532},
-		"12/03/2024":          nil,
-		"13:45:10":            nil,
-		"N0.19 & 21":          {21_000},
-		"4111 1111 1111 1111": {4_111_000, 1_111_000, 1_111_000, 1_111_000},
-		"123456789012345":     nil,
-	} {
-		var got []int64
-		for _, a := range newLine(FromText(text)[0].Words, false).amounts {
-			got = append(got, a.value)
-		}
-		require.Equal(t, want, got, text)
-	}
-}
-
-func TestKindOf(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]kind{
-		"TOTAL 5.00":                   kindTotal,
-		"TOTA1 5.00":                   kindTotal,
-		"T O T A L 5.00":               kindTotal,
-		"Total incl. GST 5.00":         kindTotal,
-		"Total excl. GST 5.00":         kindSubtotal,
-		"Total GST 0.30":               kindTax,
-		"Total GST (6%) 0.30":          kindTax,
-		"TOTAL (GST INGL) 5.00":        kindTotal,
-		"TOTAL <G8T INCL) 5.00":        kindTotal,
-		"TOTALCINCL GST) 5.00":         kindTotal,
-		"Total 6% supplies 5.00":       kindSubtotal,
-		"Total @& supplies: 5.00":      kindSubtotal,
-		"Pay 5.00":                     kindCash,
-		"Total includes VAT 0.40":      kindTax,
-		"Total 7% goods 5.00":          kindSubtotal,
-		"Total Rounded 5.00":           kindTotal,
-		"Rounding Adj 0.03":            kindRounding,
-		"Sub Total 5.00":               kindSubtotal,
-		"Total items 4":                kindCount,
-		"Total paid 5.00":              kindCash,
-		"Amount to be paid 5.00":       kindTotal,
-		"Zu bezahlen 5,00":             kindTotal,
-		"Gesamtbetrag 5,00":            kindTotal,
-		"Zwischensumme 5,00":           kindSubtotal,
-		"Zu zahlen 5,00":               kindTotal,
-		"Rückgeld 5,00":                kindChange,
-		"Montant à payer 5,00":         kindTotal,
-		"Rendu monnaie 5,00":           kindChange,
-		"Importe total 5,00":           kindTotal,
-		"Totale complessivo 5,00":      kindTotal,
-		"Serv Charge 10% 2.00":         kindTax,
-		"10% Srv Chg 4.25":             kindTax,
-		"TTL AFT RND 46.90":            kindTotal,
-		"Total Rounding 0.01":          kindRounding,
-		"After Discount 5.00":          kindSubtotal,
-		"Total After Discount 5.00":    kindTotal,
-		"Qty: 6 Total Amount 5.00":     kindTotal,
-		"Item Count: 5 Item Qty: 5.00": kindCount,
-		"Qty Description Price Amount": kindHeader,
-		"Chicken rice 5.00":            kindNone,
-	} {
-		require.Equal(t, want, kindOf(newLine(FromText(text)[0].Words, false)), text)
-	}
 }
 
 func TestReconcileRepairsMisreadAmounts(t *testing.T) {

@@ -1,6 +1,10 @@
 package receipt
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
+)
 
 // proof is the evidence for an amount apart from its label.
 type proof struct {
@@ -37,7 +41,7 @@ func (j *join) proof(v int64) proof {
 // proof weighs the evidence of the labeled sums alone.
 func (s *sums) proof(v int64) proof {
 	var p proof
-	equals := func(l labeled) bool { return l.value == v }
+	equals := func(l labeled) bool { return l.Value == v }
 	if s.paid(v) {
 		p.points += 3
 		p.sums++
@@ -81,11 +85,11 @@ func linesProof(it items) float64 {
 func (s *sums) paid(v int64) bool {
 	for _, cash := range s.cash {
 		for _, change := range s.change {
-			if change.value == 0 {
+			if change.Value == 0 {
 				continue
 			}
 			for _, r := range roundings(s.rounding) {
-				if cash.value-abs(change.value) == v+r.value {
+				if cash.Value-abs(change.Value) == v+r.value {
 					return true
 				}
 			}
@@ -99,14 +103,14 @@ func (s *sums) paid(v int64) bool {
 func (s *sums) composed(v int64) bool {
 	for _, base := range slices.Concat(s.subtotals, s.totals) {
 		// A total is not the base of a smaller total, except by rounding. Otherwise every subtotal would be proved by the total.
-		if base.value == v || base.at != nil && base.at.kind == kindTotal && base.value-v >= 100 {
+		if base.Value == v || base.at != nil && base.at.Kind == printed.KindTotal && base.Value-v >= 100 {
 			continue
 		}
-		if _, ok := s.adjustments(base.value, v); ok {
+		if _, ok := s.adjustments(base.Value, v); ok {
 			return true
 		}
 		// Two subtotals belong to two tax rates. One of them is negative if mostly returned goods have that rate.
-		if slices.ContainsFunc(s.subtotals, func(o labeled) bool { return !o.inferred && o.value+base.value == v }) && base.value > 0 && !base.inferred {
+		if slices.ContainsFunc(s.subtotals, func(o labeled) bool { return !o.inferred && o.Value+base.Value == v }) && base.Value > 0 && !base.inferred {
 			return true
 		}
 	}
@@ -117,11 +121,11 @@ func (s *sums) composed(v int64) bool {
 // the amount before rounding.
 func (s *sums) beforeRounding(v int64) bool {
 	for _, r := range s.rounding {
-		if r.value == 0 || abs(r.value) >= 1000 {
+		if r.Value == 0 || abs(r.Value) >= 1000 {
 			continue
 		}
 		for _, t := range s.totals {
-			if t.value != v && (t.value == v+r.value || t.value == v-r.value) && t.value%coinOf(s.currency) == 0 {
+			if t.Value != v && (t.Value == v+r.Value || t.Value == v-r.Value) && t.Value%coinOf(s.currency) == 0 {
 				return true
 			}
 		}
@@ -132,15 +136,15 @@ func (s *sums) beforeRounding(v int64) bool {
 // partOfTotal reports whether v and a subtotal add up to an amount with an unambiguous total label. Then v is a part, too.
 func (s *sums) partOfTotal(v int64) bool {
 	return slices.ContainsFunc(s.totals, func(t labeled) bool {
-		return t.strong && t.value > v && slices.ContainsFunc(s.subtotals, func(o labeled) bool { return o.value != v && o.value+v == t.value })
+		return t.strong && t.Value > v && slices.ContainsFunc(s.subtotals, func(o labeled) bool { return o.Value != v && o.Value+v == t.Value })
 	})
 }
 
 // occurrences counts the lines with the price v.
-func occurrences(v int64, lines []*line) int {
+func occurrences(v int64, lines []*printed.Line) int {
 	n := 0
 	for _, l := range lines {
-		if slices.ContainsFunc(l.amounts, func(a amount) bool { return a.isPrice() && a.value == v }) {
+		if slices.ContainsFunc(l.Amounts, func(a printed.Amount) bool { return a.IsPrice() && a.Value == v }) {
 			n++
 		}
 	}

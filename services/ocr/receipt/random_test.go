@@ -8,6 +8,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // TestJoinRandomText requires that generated receipts of goods, refunds, discount, tax and tip are read completely.
@@ -15,7 +17,7 @@ func TestJoinRandomText(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
 		text, want := randomReceipt(rand.New(rand.NewPCG(seed, 0)))
-		r := Join(today, Read(FromText(text)))
+		r := Join(today, Read(printed.FromText(text)))
 		got := expected{Total: r.Total, Tax: r.Tax, Tip: r.Tip, Discount: r.Discount}
 		for _, it := range r.Items {
 			if it.Description == "Discount" {
@@ -99,11 +101,11 @@ type expected struct {
 // randomReceipt generates the text of a receipt in one of three notations of amounts.
 func randomReceipt(random *rand.Rand) (text string, want expected) {
 	names := strings.Fields("Milk Bread Eggs Cheese Butter Apples Coffee Tea Rice Pasta Soap Batteries Cable Lamp Pen Juice Wine Chocolate Taxi Totem")
-	write := []func(v int64) string{format, func(v int64) string { return format(v) + " EUR" }, func(v int64) string {
+	write := []func(v int64) string{printed.Format, func(v int64) string { return printed.Format(v) + " EUR" }, func(v int64) string {
 		if v < 0 {
-			return "-€" + format(-v)
+			return "-€" + printed.Format(-v)
 		}
-		return "€" + format(v)
+		return "€" + printed.Format(v)
 	}}[random.IntN(3)]
 	var b strings.Builder
 	b.WriteString("CORNER SHOP\n12 Mill Lane\n2026-11-03\n\n")
@@ -119,14 +121,14 @@ func randomReceipt(random *rand.Rand) (text string, want expected) {
 		}
 		row(name, price*quantity)
 		total += price * quantity
-		want.Amounts = append(want.Amounts, format(price*quantity))
+		want.Amounts = append(want.Amounts, printed.Format(price*quantity))
 	}
 	// some returns a random part of an amount, up to three tenths.
 	some := func(of int64) int64 { return 10 + of*random.Int64N(30)/1000*10 }
 	if random.IntN(3) == 0 {
 		discount := some(total)
 		row("Discount", -discount)
-		want.Discount, total = format(discount), total-discount
+		want.Discount, total = printed.Format(discount), total-discount
 	}
 	if random.IntN(2) == 0 {
 		row("Subtotal", total)
@@ -134,19 +136,19 @@ func randomReceipt(random *rand.Rand) (text string, want expected) {
 	if random.IntN(3) == 0 {
 		tax := some(total)
 		row("Tax", tax)
-		want.Tax, total = format(tax), total+tax
+		want.Tax, total = printed.Format(tax), total+tax
 	}
 	if random.IntN(3) == 0 {
 		tip := some(total)
 		row("Tip", tip)
-		want.Tip, total = format(tip), total+tip
+		want.Tip, total = printed.Format(tip), total+tip
 	}
 	row("TOTAL", total)
 	if random.IntN(2) == 0 {
 		row("Cash", total+5000)
 		row("Change", 5000)
 	}
-	want.Total = format(total)
+	want.Total = printed.Format(total)
 	b.WriteString("Thank you\n")
 	return b.String(), want
 }

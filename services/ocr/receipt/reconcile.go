@@ -3,6 +3,8 @@ package receipt
 import (
 	"slices"
 	"strings"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // maxRepairItems limits the search for repairs. On longer receipts too many combinations equal the total by chance.
@@ -45,7 +47,7 @@ func (r reconciler) reconcile(draft []draftItem) items {
 		return plain
 	}
 	list := repairs
-	if draft[0].at.exact {
+	if draft[0].at.Exact {
 		list = exactRepairs
 	}
 	for _, repair := range list {
@@ -93,7 +95,7 @@ func reconciledConfidence(n, repairs int) float64 {
 func sumOf(list []draftItem) int64 {
 	sum := int64(0)
 	for _, it := range list {
-		sum += it.amount.value
+		sum += it.amount.Value
 	}
 	return sum
 }
@@ -141,8 +143,8 @@ func (r reconciler) useProducts(draft []draftItem) (items, bool) {
 	list := slices.Clone(draft)
 	changes := 0
 	for i, it := range list {
-		if it.product > 0 && it.product != it.amount.value {
-			list[i].amount.value = it.product
+		if it.product > 0 && it.product != it.amount.Value {
+			list[i].amount.Value = it.product
 			changes++
 		}
 	}
@@ -172,12 +174,12 @@ func (r reconciler) useRereads(draft []draftItem) (items, bool) {
 		for k := from; k < len(reread) && changes > 0; k++ {
 			i := reread[k]
 			for _, v := range draft[i].rereads {
-				list[i].amount.value = v
-				if try(k+1, changes-1, missing+draft[i].amount.value-v) {
+				list[i].amount.Value = v
+				if try(k+1, changes-1, missing+draft[i].amount.Value-v) {
 					return true
 				}
 			}
-			list[i].amount.value = draft[i].amount.value
+			list[i].amount.Value = draft[i].amount.Value
 		}
 		return changes == 0 && missing == 0
 	}
@@ -196,7 +198,7 @@ func (r reconciler) replaceOne(draft []draftItem) (items, bool) {
 	for i := range draft {
 		for _, v := range draft[i].alternatives {
 			list := slices.Clone(draft)
-			list[i].amount.value = v
+			list[i].amount.Value = v
 			if out, ok := r.balance(list, 1); ok {
 				return out, true
 			}
@@ -211,9 +213,9 @@ func (r reconciler) fixOneDigit(draft []draftItem) (items, bool) {
 	missing := r.total - sumOf(draft)
 	for _, adj := range r.sums.singleAdjustments() {
 		worst := -1
-		required := func(i int) int64 { return draft[i].amount.value + missing - adj.tax - adj.rounding }
+		required := func(i int) int64 { return draft[i].amount.Value + missing - adj.tax - adj.rounding }
 		for i := range draft {
-			if oneDigitOff(draft[i].amount.value, required(i)) && (worst < 0 || likelierMisread(draft[i], required(i), draft[worst], required(worst))) {
+			if oneDigitOff(draft[i].amount.Value, required(i)) && (worst < 0 || likelierMisread(draft[i], required(i), draft[worst], required(worst))) {
 				worst = i
 			}
 		}
@@ -221,7 +223,7 @@ func (r reconciler) fixOneDigit(draft []draftItem) (items, bool) {
 			continue
 		}
 		list := slices.Clone(draft)
-		list[worst].amount.value = required(worst)
+		list[worst].amount.Value = required(worst)
 		return reconciled(list, adj, 1), true
 	}
 	return items{}, false
@@ -229,10 +231,10 @@ func (r reconciler) fixOneDigit(draft []draftItem) (items, bool) {
 
 // likelierMisread reports whether a is more likely a misread x than b is a misread y.
 func likelierMisread(a draftItem, x int64, b draftItem, y int64) bool {
-	if confusedA, confusedB := oftenConfused(a.amount.value, x), oftenConfused(b.amount.value, y); confusedA != confusedB {
+	if confusedA, confusedB := oftenConfused(a.amount.Value, x), oftenConfused(b.amount.Value, y); confusedA != confusedB {
 		return confusedA
 	}
-	return a.amount.minConfidence < b.amount.minConfidence
+	return a.amount.MinConfidence < b.amount.MinConfidence
 }
 
 // confusedDigits are the pairs of digits that engines confuse in worn print, the smaller digit first.
@@ -240,7 +242,7 @@ const confusedDigits = "56 38 08 06 68 17 09 58 35 49 14 27 89 39"
 
 // oftenConfused reports whether the first digits in which two amounts differ are a pair of confusedDigits.
 func oftenConfused(a, b int64) bool {
-	x, y := format(a), format(b)
+	x, y := printed.Format(a), printed.Format(b)
 	for i := range min(len(x), len(y)) {
 		if x[i] != y[i] {
 			pair := string([]byte{min(x[i], y[i]), max(x[i], y[i])})
@@ -252,7 +254,7 @@ func oftenConfused(a, b int64) bool {
 
 // oneDigitOff reports whether b is a possible amount in hundredths that differs from a in exactly one digit.
 func oneDigitOff(a, b int64) bool {
-	x, y := format(a), format(b)
+	x, y := printed.Format(a), printed.Format(b)
 	if len(x) != len(y) || b%10 != 0 || (a < 0) != (b < 0) {
 		return false
 	}
@@ -284,7 +286,7 @@ func (r reconciler) otherColumn(draft []draftItem) (items, bool) {
 	list := slices.Clone(draft)
 	for i := range list {
 		if len(list[i].alternatives) > 0 {
-			list[i].amount.value = list[i].alternatives[0]
+			list[i].amount.Value = list[i].alternatives[0]
 		}
 	}
 	return r.balance(list, 1)

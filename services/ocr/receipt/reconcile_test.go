@@ -56,19 +56,6 @@ func TestReconcileUsesOtherReadings(t *testing.T) {
 	require.NotContains(t, r.Warnings, LinesNotReconciled)
 }
 
-func TestLayoutWithOverlappingBoxes(t *testing.T) {
-	t.Parallel()
-	word := func(text string, x, y, w, h int) Word {
-		return Word{Text: text, Box: Box{X: x, Y: y, W: w, H: h}, Confidence: 0.9}
-	}
-	lines := layout([]Page{{Width: 800, Height: 800, Words: []Word{
-		word("Change", 330, 927, 84, 29), word("RM6.", 513, 928, 83, 25), word("10", 572, 924, 26, 38),
-		word("Thank", 330, 980, 84, 29), word("you", 430, 980, 60, 29),
-	}}})
-	require.Len(t, lines, 2)
-	require.Equal(t, "Change RM6. 10", lines[0].text)
-}
-
 func amountsOf(r Receipt) []string {
 	var out []string
 	for _, it := range r.Items {

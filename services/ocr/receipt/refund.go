@@ -1,28 +1,30 @@
 package receipt
 
+import "github.com/coffer-budget/coffer/services/ocr/receipt/printed"
+
 // signRefund makes the minus signs on an image of a refund count. A minus before a number may be dirt, or a dash after a name, so it only
 // counts if the total has one, and most of the goods have one, too, or add up to the total with their signs.
-func signRefund(lines []*line) {
+func signRefund(lines []*printed.Line) {
 	minus, plain, sum := 0, 0, int64(0)
 	for _, l := range lines {
-		a, ok := l.lastPrice()
-		if !ok || l.exact {
+		a, ok := l.LastPrice()
+		if !ok || l.Exact {
 			continue
 		}
-		value := a.value
-		if attachedMinus.MatchString(l.text[:a.start]) {
+		value := a.Value
+		if printed.AttachedMinus.MatchString(l.Text[:a.Start]) {
 			value = -abs(value)
 		}
 		switch {
-		case l.kind == kindTotal && value < 0 && (minus > plain || sum == value):
+		case l.Kind == printed.KindTotal && value < 0 && (minus > plain || sum == value):
 			countMinus(lines)
 			return
-		case l.kind == kindTotal:
+		case l.Kind == printed.KindTotal:
 			return
-		case l.kind == kindNone && value < 0:
+		case l.Kind == printed.KindNone && value < 0:
 			minus++
 			sum += value
-		case l.kind == kindNone:
+		case l.Kind == printed.KindNone:
 			plain++
 			sum += value
 		}
@@ -30,10 +32,10 @@ func signRefund(lines []*line) {
 }
 
 // countMinus finds the amounts of lines again, with their minus signs.
-func countMinus(lines []*line) {
+func countMinus(lines []*printed.Line) {
 	for _, l := range lines {
-		l.refund = true
-		l.amounts = findAmounts(l)
+		l.Refund = true
+		l.Amounts = printed.FindAmounts(l)
 	}
 }
 
@@ -41,7 +43,7 @@ func countMinus(lines []*line) {
 func signRows(readings []Reading) []Reading {
 	refund := false
 	for _, r := range readings {
-		refund = refund || len(r.lines) > 0 && r.lines[0].refund && !r.rowsOnly
+		refund = refund || len(r.lines) > 0 && r.lines[0].Refund && !r.rowsOnly
 	}
 	if !refund {
 		return readings

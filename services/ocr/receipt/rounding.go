@@ -1,6 +1,10 @@
 package receipt
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
+)
 
 // defaultCoin applies to currencies that smallestCoins does not list. Some tills in countries with smaller coins round, too.
 const defaultCoin = 50
@@ -23,12 +27,12 @@ func coinOf(currency string) int64 {
 // rounding belongs to the payment, and the total is the printed one.
 func (j *join) paid(ranked []candidate) candidate {
 	due := j.withCharges(ranked)
-	coin, rounds := smallestCoins[j.currency.value]
+	coin, rounds := smallestCoins[j.currency.Value]
 	if !rounds || due.value%coin == 0 {
 		return due
 	}
 	for _, c := range ranked[1:] {
-		if c.value%coin != 0 || 2*abs(c.value-due.value) > coin || c.at.kind == kindSubtotal || j.sums.charged(c.value, due.value) {
+		if c.value%coin != 0 || 2*abs(c.value-due.value) > coin || c.at.Kind == printed.KindSubtotal || j.sums.charged(c.value, due.value) {
 			continue
 		}
 		// A single price without a label is an article.
@@ -44,15 +48,15 @@ func (j *join) paid(ranked []candidate) candidate {
 // service charge or a tip after the total. A payment with change is no such amount.
 func (j *join) withCharges(ranked []candidate) candidate {
 	due := ranked[0]
-	if due.at.kind != kindTotal || len(j.sums.change) > 0 {
+	if due.at.Kind != printed.KindTotal || len(j.sums.change) > 0 {
 		return due
 	}
 	for _, c := range ranked[1:] {
-		if c.value <= due.value || c.at.kind != kindCash || c.at.index <= due.at.index {
+		if c.value <= due.value || c.at.Kind != printed.KindCash || c.at.Index <= due.at.Index {
 			continue
 		}
 		for _, charge := range slices.Concat(j.sums.taxes, j.sums.tips) {
-			if due.value+charge.value == c.value && due.at.index < charge.at.index && charge.at.index < c.at.index {
+			if due.value+charge.Value == c.value && due.at.Index < charge.at.Index && charge.at.Index < c.at.Index {
 				return c
 			}
 		}
@@ -76,17 +80,17 @@ func (s *sums) roundedTo(sum, total int64) bool {
 	if _, rounds := smallestCoins[s.currency]; rounds {
 		return true
 	}
-	return slices.ContainsFunc(slices.Concat(s.totals, s.subtotals), func(l labeled) bool { return l.value == sum })
+	return slices.ContainsFunc(slices.Concat(s.totals, s.subtotals), func(l labeled) bool { return l.Value == sum })
 }
 
 // roundedAdjustments returns the printed amounts that lead from base to a printed total, and the rounding from there to total.
 func (s *sums) roundedAdjustments(base, total int64) (adjustment, bool) {
 	for _, t := range s.totals {
-		if !s.roundedTo(t.value, total) {
+		if !s.roundedTo(t.Value, total) {
 			continue
 		}
-		if adj, ok := s.adjustments(base, t.value); ok && adj.rounding == 0 {
-			adj.rounding = total - t.value
+		if adj, ok := s.adjustments(base, t.Value); ok && adj.rounding == 0 {
+			adj.rounding = total - t.Value
 			return adj, true
 		}
 	}

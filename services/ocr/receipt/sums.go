@@ -1,11 +1,15 @@
 package receipt
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
+)
 
 // labeled is an amount with the line whose words name its kind.
 type labeled struct {
-	amount
-	at *line
+	printed.Amount
+	at *printed.Line
 	// strong is set if the label is unambiguous, such as "amount due".
 	strong bool
 	// inferred is set if the label is on the line above, or the decimal point was missing.
@@ -26,34 +30,34 @@ type sums struct {
 }
 
 // findSums collects the labeled amounts of classified lines. A line contributes its rightmost price.
-func findSums(lines []*line) sums {
+func findSums(lines []*printed.Line) sums {
 	var s sums
 	for i, l := range lines {
-		into := s.of(l.kind)
+		into := s.of(l.Kind)
 		if into == nil {
 			continue
 		}
-		strong := strongTotalWords.has(l.tokens)
-		if a, ok := l.lastPrice(); ok {
-			*into = append(*into, labeled{amount: a, at: l, strong: strong, readings: 1})
+		strong := printed.StrongTotalWords.Has(l.Tokens)
+		if a, ok := l.LastPrice(); ok {
+			*into = append(*into, labeled{Amount: a, at: l, strong: strong, readings: 1})
 			continue
 		}
 		if amountBelow(lines, i) {
-			a, _ := lines[i+1].lastPrice()
-			*into = append(*into, labeled{amount: a, at: lines[i+1], strong: strong, inferred: true, readings: 1})
+			a, _ := lines[i+1].LastPrice()
+			*into = append(*into, labeled{Amount: a, at: lines[i+1], strong: strong, inferred: true, readings: 1})
 			continue
 		}
-		if l.kind == kindTax {
+		if l.Kind == printed.KindTax {
 			s.addRates(l)
 		} else if a, ok := addMissingPoint(l); ok {
-			*into = append(*into, labeled{amount: a, at: l, inferred: true, readings: 1})
+			*into = append(*into, labeled{Amount: a, at: l, inferred: true, readings: 1})
 		}
 	}
 	if n := len(s.totals); n > 0 {
-		last := s.totals[n-1].at.index
+		last := s.totals[n-1].at.Index
 		for _, list := range [][]labeled{s.taxes, s.tips, s.discounts} {
 			for i := range list {
-				list[i].afterTotal = list[i].at.index > last
+				list[i].afterTotal = list[i].at.Index > last
 			}
 		}
 	}
@@ -61,15 +65,15 @@ func findSums(lines []*line) sums {
 }
 
 // amountBelow reports whether the amount of line i is alone on the next line. One word beside it may be the currency.
-func amountBelow(lines []*line, i int) bool {
-	return i+1 < len(lines) && lines[i+1].kind == kindNone && len(lines[i+1].tokens) <= 1 && lines[i+1].priceCount() == 1
+func amountBelow(lines []*printed.Line, i int) bool {
+	return i+1 < len(lines) && lines[i+1].Kind == printed.KindNone && len(lines[i+1].Tokens) <= 1 && lines[i+1].PriceCount() == 1
 }
 
 // addRates records the percentages of a tax line without an amount.
-func (s *sums) addRates(l *line) {
-	for _, a := range l.amounts {
-		if a.percent && a.value > 0 && !slices.Contains(s.rates, a.value) {
-			s.rates = append(s.rates, a.value)
+func (s *sums) addRates(l *printed.Line) {
+	for _, a := range l.Amounts {
+		if a.Percent && a.Value > 0 && !slices.Contains(s.rates, a.Value) {
+			s.rates = append(s.rates, a.Value)
 		}
 	}
 }
@@ -82,13 +86,13 @@ func (s *sums) add(o sums) {
 			s.rates = append(s.rates, rate)
 		}
 	}
-	for k := kindTotal; k <= kindRounding; k++ {
+	for k := printed.KindTotal; k <= printed.KindRounding; k++ {
 		into := s.of(k)
 		if into == nil {
 			continue
 		}
 		for _, l := range *o.of(k) {
-			i := slices.IndexFunc(*into, func(have labeled) bool { return have.value == l.value })
+			i := slices.IndexFunc(*into, func(have labeled) bool { return have.Value == l.Value })
 			if i < 0 {
 				*into = append(*into, l)
 				continue
@@ -96,29 +100,29 @@ func (s *sums) add(o sums) {
 			have := &(*into)[i]
 			have.strong, have.inferred, have.afterTotal = have.strong || l.strong, have.inferred && l.inferred, have.afterTotal && l.afterTotal
 			have.readings += l.readings
-			have.minConfidence = max(have.minConfidence, l.minConfidence)
+			have.MinConfidence = max(have.MinConfidence, l.MinConfidence)
 		}
 	}
 }
 
 // of returns the list for a kind of amount, or nil for kinds that have none.
-func (s *sums) of(k kind) *[]labeled {
+func (s *sums) of(k printed.Kind) *[]labeled {
 	switch k {
-	case kindTotal:
+	case printed.KindTotal:
 		return &s.totals
-	case kindSubtotal:
+	case printed.KindSubtotal:
 		return &s.subtotals
-	case kindTax:
+	case printed.KindTax:
 		return &s.taxes
-	case kindCash:
+	case printed.KindCash:
 		return &s.cash
-	case kindChange:
+	case printed.KindChange:
 		return &s.change
-	case kindTip:
+	case printed.KindTip:
 		return &s.tips
-	case kindDiscount:
+	case printed.KindDiscount:
 		return &s.discounts
-	case kindRounding:
+	case printed.KindRounding:
 		return &s.rounding
 	}
 	return nil
@@ -126,33 +130,33 @@ func (s *sums) of(k kind) *[]labeled {
 
 // addMissingPoint reads "1250" or "12 50" at the end of a labeled line as 12.50. The result needs confirmation by other figures.
 // Text is not misread, so there a whole number is the amount.
-func addMissingPoint(l *line) (amount, bool) {
-	n := len(l.amounts)
+func addMissingPoint(l *printed.Line) (printed.Amount, bool) {
+	n := len(l.Amounts)
 	if n == 0 {
-		return amount{}, false
+		return printed.Amount{}, false
 	}
-	last := l.amounts[n-1]
-	if l.exact {
-		return last, !last.percent && last.decimals < 2
+	last := l.Amounts[n-1]
+	if l.Exact {
+		return last, !last.Percent && last.Decimals < 2
 	}
-	if last.percent || last.decimals == 3 || len(l.text)-last.end > 3 {
-		return amount{}, false
+	if last.Percent || last.Decimals == 3 || len(l.Text)-last.End > 3 {
+		return printed.Amount{}, false
 	}
 	// In "12 50", the second number is the cents.
-	if n > 1 && last.decimals == 0 && last.end-last.start == 2 && l.amounts[n-2].decimals == 0 && last.start-l.amounts[n-2].end == 1 {
+	if n > 1 && last.Decimals == 0 && last.End-last.Start == 2 && l.Amounts[n-2].Decimals == 0 && last.Start-l.Amounts[n-2].End == 1 {
 		a := last
-		a.start = l.amounts[n-2].start
-		a.value, a.decimals = l.amounts[n-2].value+last.value/100, 2
+		a.Start = l.Amounts[n-2].Start
+		a.Value, a.Decimals = l.Amounts[n-2].Value+last.Value/100, 2
 		return a, true
 	}
 	// In "1250", the last two digits are the cents. A guess has half the confidence, which lowers its label.
-	if last.decimals == 0 && last.end-last.start >= 3 && last.end-last.start <= 7 {
-		last.value, last.decimals, last.minConfidence = last.value/100, 2, last.minConfidence*0.5
+	if last.Decimals == 0 && last.End-last.Start >= 3 && last.End-last.Start <= 7 {
+		last.Value, last.Decimals, last.MinConfidence = last.Value/100, 2, last.MinConfidence*0.5
 		return last, true
 	}
-	if last.decimals == 0 {
-		last.minConfidence *= 0.5
+	if last.Decimals == 0 {
+		last.MinConfidence *= 0.5
 		return last, true
 	}
-	return amount{}, false
+	return printed.Amount{}, false
 }

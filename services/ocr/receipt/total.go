@@ -3,6 +3,8 @@ package receipt
 import (
 	"cmp"
 	"slices"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 const (
@@ -22,7 +24,7 @@ const (
 type candidate struct {
 	value int64
 	// at is the line with the best label. start and end delimit the amount in its text.
-	at         *line
+	at         *printed.Line
 	start, end int
 	// label is the number of points for what the line calls the amount: 3 and more for a total, less for other words.
 	label float64
@@ -39,10 +41,10 @@ func (c candidate) score() float64 { return c.label + c.points }
 type candidates map[int64]*candidate
 
 // add proposes v, printed as a on the line at. The best label of an amount counts.
-func (b candidates) add(v int64, at *line, a amount, label float64) {
+func (b candidates) add(v int64, at *printed.Line, a printed.Amount, label float64) {
 	// A refund has a negative total, and an exchange may have the total zero. On an image such amounts are more often dirt,
 	// unless the goods show that it is a refund.
-	if at == nil || v <= 0 && !((at.exact || at.refund) && at.kind == kindTotal) {
+	if at == nil || v <= 0 && !((at.Exact || at.Refund) && at.Kind == printed.KindTotal) {
 		return
 	}
 	c := b[v]
@@ -51,7 +53,7 @@ func (b candidates) add(v int64, at *line, a amount, label float64) {
 		b[v] = c
 	}
 	if label > c.label {
-		c.at, c.start, c.end, c.label = at, a.start, a.end, label
+		c.at, c.start, c.end, c.label = at, a.Start, a.End, label
 	}
 }
 
@@ -65,7 +67,7 @@ func (j *join) rankTotals() []candidate {
 		out = append(out, *t)
 	}
 	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.score(), a.score()), cmp.Compare(b.at.index, a.at.index), cmp.Compare(b.value, a.value))
+		return cmp.Or(cmp.Compare(b.score(), a.score()), cmp.Compare(b.at.Index, a.at.Index), cmp.Compare(b.value, a.value))
 	})
 	setConfidences(out)
 	return out
@@ -75,20 +77,20 @@ func (j *join) rankTotals() []candidate {
 func (j *join) proposeTotals() candidates {
 	out, s := candidates{}, &j.sums
 	for i, t := range s.totals {
-		out.add(t.value, t.at, t.amount, totalLabel(t, i, len(s.totals)))
+		out.add(t.Value, t.at, t.Amount, totalLabel(t, i, len(s.totals)))
 	}
 	for _, t := range s.subtotals {
-		out.add(t.value, t.at, t.amount, 1.5)
+		out.add(t.Value, t.at, t.Amount, 1.5)
 	}
 	for _, t := range s.cash {
-		out.add(t.value, t.at, t.amount, printedLabel)
+		out.add(t.Value, t.at, t.Amount, printedLabel)
 	}
 	for _, r := range j.readings {
 		for _, l := range r.lines {
-			for _, a := range l.amounts {
-				if a.isPrice() && l.kind == kindNone {
+			for _, a := range l.Amounts {
+				if a.IsPrice() && l.Kind == printed.KindNone {
 					// An unlabeled price reaches minScore only with proof.
-					out.add(a.value, l, a, 0.2)
+					out.add(a.Value, l, a, 0.2)
 				}
 			}
 		}
@@ -104,7 +106,7 @@ func totalRows(v int64, readings []Reading) int {
 	for _, r := range readings {
 		for _, t := range r.sums.totals {
 			switch {
-			case t.value != v:
+			case t.Value != v:
 			case r.rowsOnly:
 				rowsOnly = 1
 			default:
@@ -124,7 +126,7 @@ func totalLabel(t labeled, i, n int) float64 {
 	if t.inferred {
 		label -= 1
 	}
-	if t.minConfidence < 0.5 {
+	if t.MinConfidence < 0.5 {
 		label -= 0.5
 	}
 	label += 0.4 * float64(min(t.readings, 3)-1)
@@ -140,18 +142,18 @@ func (b candidates) derive(s *sums) {
 	}
 	for _, cash := range s.cash {
 		for _, change := range s.change {
-			if v := cash.value - abs(change.value); v > 0 {
-				b.add(v, cash.at, cash.amount, 0)
+			if v := cash.Value - abs(change.Value); v > 0 {
+				b.add(v, cash.at, cash.Amount, 0)
 			}
 		}
 	}
 	coin := coinOf(s.currency)
 	for _, r := range s.rounding {
 		for _, t := range s.totals {
-			for _, v := range []int64{t.value + r.value, t.value - r.value} {
+			for _, v := range []int64{t.Value + r.Value, t.Value - r.Value} {
 				// Some tills round down only, so the rounding may be almost two coins of 0.05.
-				if r.value != 0 && abs(r.value) < 2*coin && v%coin == 0 && t.value%coin != 0 {
-					b.add(v, t.at, t.amount, derivedLabel)
+				if r.Value != 0 && abs(r.Value) < 2*coin && v%coin == 0 && t.Value%coin != 0 {
+					b.add(v, t.at, t.Amount, derivedLabel)
 				}
 			}
 		}
@@ -163,15 +165,15 @@ func (b candidates) derive(s *sums) {
 func (b candidates) deriveTaxed(s *sums) {
 	for _, base := range s.subtotals {
 		for _, tax := range s.taxes {
-			taxed := base.value + abs(tax.value)
-			if tax.value == 0 || taxed >= 2*base.value {
+			taxed := base.Value + abs(tax.Value)
+			if tax.Value == 0 || taxed >= 2*base.Value {
 				continue
 			}
-			b.add(taxed, base.at, base.amount, 0)
+			b.add(taxed, base.at, base.Amount, 0)
 			// The first option is no rounding.
 			for _, r := range roundings(s.rounding)[1:] {
 				if v := taxed + r.value; v%coinOf(s.currency) == 0 {
-					b.add(v, base.at, base.amount, derivedLabel)
+					b.add(v, base.at, base.Amount, derivedLabel)
 				}
 			}
 		}
@@ -210,7 +212,7 @@ func nextScore(c []candidate, i int) float64 {
 // corroborated reports whether the amount is labeled as a total and one of these holds: two sums equal it; one sum does and it
 // was read in another reading or place; or two readings and several places have it. Text needs no second reading.
 func (c candidate) corroborated() bool {
-	repeated := c.totalRows > 1 || c.at.exact
+	repeated := c.totalRows > 1 || c.at.Exact
 	return c.label >= 3 && (c.sums > 1 || c.sums == 1 && (repeated || c.copies > 0) || repeated && c.copies > 1)
 }
 

@@ -4,6 +4,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 func TestBestTotalConfidenceNeedsOtherFigures(t *testing.T) {
@@ -24,7 +26,7 @@ func TestBestTotalConfidenceNeedsOtherFigures(t *testing.T) {
 	require.False(t, confident("SHOP\nTotal 3.70", "SHOP\nTotal 3.70", "SHOP\nTotal 3.70"), "no other figure")
 	require.False(t, confident("SHOP\nTea 3.70\nSubtotal 3.70\nTotal 3.70\nVisa 3.70\nVisa 3.70"), "copies of one figure may repeat an error")
 	require.False(t, confident("SHOP\nBread 2.50\nMilk 1.20\nVisa 3.70\n", "SHOP\nBread 2.50\nMilk 1.20\nVisa 3.70"), "no line has a total label")
-	require.GreaterOrEqual(t, Join(today, Read(FromText(lines))).Confidence["total"], confidentTotal, "digits of text are not misread")
+	require.GreaterOrEqual(t, Join(today, Read(printed.FromText(lines))).Confidence["total"], confidentTotal, "digits of text are not misread")
 }
 
 func TestBestTotalIgnoresRoundingOfPayment(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/neural"
 	"github.com/coffer-budget/coffer/services/ocr/neural/process"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
 
@@ -48,8 +49,8 @@ func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Rea
 		return Reading{}, err
 	}
 	out.Receipt = receipt.Join(n.tesseract.now(), receipt.Read(first))
-	language := receipt.Language(first)
-	if receipt.Blank(first) || out.Confident() && language == tesseract.MainLanguage {
+	language := printed.Language(first)
+	if printed.Blank(first) || out.Confident() && language == tesseract.MainLanguage {
 		return out, nil
 	}
 	pages := make([]imaging.Prepared, len(sheets))
@@ -71,7 +72,7 @@ func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Rea
 // firstPass reads all pages with the networks, in half of the time. If they fail on a page, Tesseract reads it and the pages after it:
 // another page would most likely wait for the same failure. It returns the failure as an error if the networks read no page, and otherwise in
 // the result.
-func (n neuralEngine) firstPass(ctx context.Context, sheets []imaging.Sheet) (out Reading, first []receipt.Page, err error) {
+func (n neuralEngine) firstPass(ctx context.Context, sheets []imaging.Sheet) (out Reading, first []printed.Page, err error) {
 	limited, cancel := half(ctx)
 	defer cancel()
 	for i, s := range sheets {
@@ -80,7 +81,7 @@ func (n neuralEngine) firstPass(ctx context.Context, sheets []imaging.Sheet) (ou
 		if !s.Blank {
 			page, err = n.process.Read(limited, s.Gray)
 		}
-		if err != nil && receipt.Blank(first) {
+		if err != nil && printed.Blank(first) {
 			return Reading{}, nil, err
 		}
 		if err != nil {
@@ -99,11 +100,11 @@ func (n neuralEngine) firstPass(ctx context.Context, sheets []imaging.Sheet) (ou
 }
 
 // wordsOf converts a page of the given size.
-func wordsOf(page neural.Page, size image.Point) receipt.Page {
-	out := receipt.Page{Width: size.X, Height: size.Y}
+func wordsOf(page neural.Page, size image.Point) printed.Page {
+	out := printed.Page{Width: size.X, Height: size.Y}
 	for _, w := range page.Words {
-		box := receipt.Box{X: w.Box.Min.X, Y: w.Box.Min.Y, W: w.Box.Dx(), H: w.Box.Dy()}
-		out.Words = append(out.Words, receipt.Word{Text: w.Text, Confidence: w.Confidence, Box: box})
+		box := printed.Box{X: w.Box.Min.X, Y: w.Box.Min.Y, W: w.Box.Dx(), H: w.Box.Dy()}
+		out.Words = append(out.Words, printed.Word{Text: w.Text, Confidence: w.Confidence, Box: box})
 	}
 	return out
 }

@@ -9,6 +9,7 @@ import (
 
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
 
@@ -42,7 +43,7 @@ func (r local) readSheets(ctx context.Context, sheets []imaging.Sheet) (Reading,
 		return Reading{}, failed
 	}
 	out := Reading{}
-	var first []receipt.Page
+	var first []printed.Page
 	for _, p := range pages {
 		out.pages, first = append(out.pages, p.Frame()), append(first, p.words)
 	}
@@ -65,7 +66,7 @@ func (r local) readSheets(ctx context.Context, sheets []imaging.Sheet) (Reading,
 // firstPage is a prepared page with the words of the first pass.
 type firstPage struct {
 	imaging.Prepared
-	words receipt.Page
+	words printed.Page
 	// err is the failure of the engine. The page then has no words, and further passes skip it as if it was blank.
 	err error
 }
@@ -109,7 +110,7 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 // engine. Another pass follows a crash, because crashes depend on the parameters, but not an exceeded time limit.
 func (r local) improve(ctx context.Context, out *Reading, first []firstPage, readings []receipt.Reading) error {
 	var failures error
-	pages, words := make([]imaging.Prepared, len(first)), make([]receipt.Page, len(first))
+	pages, words := make([]imaging.Prepared, len(first)), make([]printed.Page, len(first))
 	for i, p := range first {
 		pages[i], words[i] = p.Prepared, p.words
 	}
@@ -136,11 +137,11 @@ func (r local) improve(ctx context.Context, out *Reading, first []firstPage, rea
 }
 
 // passes returns the passes after the first, most useful first. A blank page needs none.
-func (r local) passes(first []receipt.Page) []pass {
-	if receipt.Blank(first) {
+func (r local) passes(first []printed.Page) []pass {
+	if printed.Blank(first) {
 		return nil
 	}
-	language := receipt.Language(first)
+	language := printed.Language(first)
 	// At 1.36 times imaging.TargetHeight, capital letters are 30 pixels high, the upper end of the best range.
 	return []pass{
 		{mode: tesseract.Block, language: language, scale: 1.36},
@@ -150,8 +151,8 @@ func (r local) passes(first []receipt.Page) []pass {
 }
 
 // pass reads all pages with one set of parameters. It does not start the engine for blank pages.
-func (r local) pass(ctx context.Context, pages []imaging.Prepared, how pass) ([]receipt.Page, error) {
-	var out []receipt.Page
+func (r local) pass(ctx context.Context, pages []imaging.Prepared, how pass) ([]printed.Page, error) {
+	var out []printed.Page
 	for _, p := range pages {
 		if p.Blank {
 			out = append(out, p.Upright(nil))
@@ -169,14 +170,14 @@ func (r local) pass(ctx context.Context, pages []imaging.Prepared, how pass) ([]
 
 // uprightPage finds the orientation of a page: it reads the page as it is, then turned by quarters while few legible words are found. It
 // returns the prepared page and its words in the best orientation.
-func (r local) uprightPage(ctx context.Context, s imaging.Sheet) (imaging.Prepared, []receipt.Word, error) {
+func (r local) uprightPage(ctx context.Context, s imaging.Sheet) (imaging.Prepared, []printed.Word, error) {
 	// All four orientations are tried if necessary, because sideways only guesses.
 	turns := []int{0, 2, 1, 3}
 	if s.Sideways {
 		turns = []int{0, 1, 3, 2}
 	}
 	var best imaging.Prepared
-	var words []receipt.Word
+	var words []printed.Word
 	most := -1.0
 	blank := map[int]bool{}
 	for _, quarters := range turns {
@@ -211,7 +212,7 @@ func (r local) uprightPage(ctx context.Context, s imaging.Sheet) (imaging.Prepar
 
 // firstWords reads a page for the first time. If the engine fails, it reads a smaller image in another mode, because crashes and
 // long runs depend on both. Each attempt has half of the time. It returns the page with the scale that was read.
-func (r local) firstWords(ctx context.Context, p imaging.Prepared) (imaging.Prepared, []receipt.Word, error) {
+func (r local) firstWords(ctx context.Context, p imaging.Prepared) (imaging.Prepared, []printed.Word, error) {
 	first, cancel := half(ctx)
 	defer cancel()
 	words, err := r.engine.Words(first, tesseract.Columns, tesseract.MainLanguage, p.Scaled())
@@ -235,7 +236,7 @@ const rightWayUp = 0.35
 
 // legible returns the share of characters in confidently read words. A page on its side or upside down yields fragments. It reports
 // false if there are too few characters to decide.
-func legible(words []receipt.Word) (share float64, some bool) {
+func legible(words []printed.Word) (share float64, some bool) {
 	confident, all := 0.0, 0.0
 	for _, w := range words {
 		n := float64(len([]rune(w.Text)))

@@ -3,6 +3,7 @@ package recognition
 import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // messages describe what the user should check.
@@ -32,7 +33,7 @@ func (r Reading) Proto() *ocrv1.Receipt {
 }
 
 // evidence converts the place of a field to the page as the file shows it. Plain text has no size, so it has no box.
-func (r Reading) evidence(e receipt.Evidence) *ocrv1.Evidence {
+func (r Reading) evidence(e printed.Evidence) *ocrv1.Evidence {
 	out := &ocrv1.Evidence{Field: e.Field, Page: int32(e.Page), Text: e.Text}
 	if f := r.pages[e.Page-1]; f.Size.X > 0 {
 		e.Box = f.Place(e.Box)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
 
@@ -22,7 +23,7 @@ const (
 type reread struct {
 	rows   []receipt.Row
 	scales []rowScale
-	read   func([]receipt.Page) receipt.Reading
+	read   func([]printed.Page) receipt.Reading
 }
 
 // rereadRows reads the rows that decide uncertain fields again. It returns their readings.
@@ -73,9 +74,9 @@ func (r local) readRows(ctx context.Context, pages []imaging.Prepared, requests 
 		}
 		// rows and words have the order in which the loops above added them.
 		for range q.scales {
-			read := make([]receipt.Page, len(pages))
+			read := make([]printed.Page, len(pages))
 			for i, p := range pages {
-				read[i] = receipt.Page{Width: p.Size.X, Height: p.Size.Y}
+				read[i] = printed.Page{Width: p.Size.X, Height: p.Size.Y}
 			}
 			for _, at := range q.rows {
 				for _, w := range rows[0].Upright(words[0]).Words {

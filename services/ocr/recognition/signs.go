@@ -4,7 +4,7 @@ import (
 	"strings"
 	"unicode"
 
-	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // knownAccents are the only letters beyond ASCII in the neural engine's alphabet.
@@ -19,8 +19,8 @@ func isCurrencySign(r rune) bool { return r == '€' || r == '£' }
 
 // withSigns returns the words of the neural engine, with characters that it does not know from the words that Tesseract read in the same
 // places. It adds currency signs that only Tesseract read.
-func withSigns(words, witness []receipt.Word) []receipt.Word {
-	out := append([]receipt.Word(nil), words...)
+func withSigns(words, witness []printed.Word) []printed.Word {
+	out := append([]printed.Word(nil), words...)
 	for _, w := range witness {
 		if !strings.ContainsFunc(w.Text, unknown) {
 			continue
@@ -42,7 +42,7 @@ func withSigns(words, witness []receipt.Word) []receipt.Word {
 }
 
 // overlap returns the shared area of two boxes as a share of the smaller one.
-func overlap(a, b receipt.Box) float64 {
+func overlap(a, b printed.Box) float64 {
 	w := min(a.X+a.W, b.X+b.W) - max(a.X, b.X)
 	h := min(a.Y+a.H, b.Y+b.H) - max(a.Y, b.Y)
 	if w <= 0 || h <= 0 {

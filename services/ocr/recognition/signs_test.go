@@ -5,13 +5,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 func TestWithSigns(t *testing.T) {
 	t.Parallel()
-	at := func(x int, text string) receipt.Word {
-		return receipt.Word{Text: text, Box: receipt.Box{X: x, Y: 10, W: 10 * len([]rune(text)), H: 20}}
+	at := func(x int, text string) printed.Word {
+		return printed.Word{Text: text, Box: printed.Box{X: x, Y: 10, W: 10 * len([]rune(text)), H: 20}}
 	}
 	for name, c := range map[string]struct{ neural, witness, want string }{
 		"umlaut":                    {"Brotchen", "Brötchen", "Brötchen"},
@@ -25,12 +25,12 @@ func TestWithSigns(t *testing.T) {
 		"different word":            {"Brot", "Brötchen", "Brot"},
 		"witness lacks the umlauts": {"Kuche", "Kuche", "Kuche"},
 	} {
-		got := withSigns([]receipt.Word{at(0, c.neural)}, []receipt.Word{at(0, c.witness)})
+		got := withSigns([]printed.Word{at(0, c.neural)}, []printed.Word{at(0, c.witness)})
 		require.Len(t, got, 1, name)
 		require.Equal(t, c.want, got[0].Text, name)
 	}
-	got := withSigns([]receipt.Word{at(0, "12,50")}, []receipt.Word{at(0, "12,50"), at(80, "€"), at(120, "Ö")})
+	got := withSigns([]printed.Word{at(0, "12,50")}, []printed.Word{at(0, "12,50"), at(80, "€"), at(120, "Ö")})
 	require.Len(t, got, 2)
 	require.Equal(t, "€", got[1].Text)
-	require.Equal(t, "12,50", withSigns([]receipt.Word{at(0, "12,50")}, []receipt.Word{at(200, "12,50€")})[0].Text, "elsewhere")
+	require.Equal(t, "12,50", withSigns([]printed.Word{at(0, "12,50")}, []printed.Word{at(200, "12,50€")})[0].Text, "elsewhere")
 }

@@ -19,7 +19,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
 
@@ -56,7 +56,7 @@ func New(program string, limit time.Duration) Tesseract {
 }
 
 // Words reads several images in one run, because a start costs as much as reading a few rows. It returns the words of each image.
-func (t Tesseract) Words(ctx context.Context, mode Mode, language string, images ...*image.Gray) ([][]receipt.Word, error) {
+func (t Tesseract) Words(ctx context.Context, mode Mode, language string, images ...*image.Gray) ([][]printed.Word, error) {
 	// --oem 1 selects the neural models. The TIFF states no resolution, so --dpi does. Prepared pages are dark on light, so the
 	// second attempt with inverted colors is disabled.
 	out, err := sandbox.Run(ctx, t.limits, tiffPages(images), t.program, "/dev/stdin", "stdout", "--dpi", "300", "--oem", "1",
@@ -94,13 +94,13 @@ const (
 )
 
 // parseTSV parses Tesseract's table of words, page by page. Any other output is a failure of the engine.
-func parseTSV(out []byte, pages []*image.Gray) ([][]receipt.Word, error) {
+func parseTSV(out []byte, pages []*image.Gray) ([][]printed.Word, error) {
 	scanner := bufio.NewScanner(bytes.NewReader(out))
 	scanner.Buffer(nil, 1<<20)
 	if !scanner.Scan() || strings.TrimSpace(scanner.Text()) != tsvHeader {
 		return nil, errors.New("no table of words in the output")
 	}
-	words := make([][]receipt.Word, len(pages))
+	words := make([][]printed.Word, len(pages))
 	for scanner.Scan() {
 		f := strings.SplitN(scanner.Text(), "\t", tsvColumns)
 		if len(f) != tsvColumns {
@@ -128,18 +128,18 @@ func parseTSV(out []byte, pages []*image.Gray) ([][]receipt.Word, error) {
 }
 
 // tsvWord parses the row of a word: its box in pixels (columns 6 to 9), its confidence in percent (10) and its text (11).
-func tsvWord(f []string) (receipt.Word, error) {
+func tsvWord(f []string) (printed.Word, error) {
 	var n [4]int
 	for i := range n {
 		v, err := strconv.Atoi(f[6+i])
 		if err != nil {
-			return receipt.Word{}, fmt.Errorf("box in the output: %w", err)
+			return printed.Word{}, fmt.Errorf("box in the output: %w", err)
 		}
 		n[i] = v
 	}
 	confidence, err := strconv.ParseFloat(f[10], 64)
 	if err != nil {
-		return receipt.Word{}, fmt.Errorf("confidence in the output: %w", err)
+		return printed.Word{}, fmt.Errorf("confidence in the output: %w", err)
 	}
-	return receipt.Word{Text: strings.ToValidUTF8(f[11], ""), Confidence: confidence / 100, Box: receipt.Box{X: n[0], Y: n[1], W: n[2], H: n[3]}}, nil
+	return printed.Word{Text: strings.ToValidUTF8(f[11], ""), Confidence: confidence / 100, Box: printed.Box{X: n[0], Y: n[1], W: n[2], H: n[3]}}, nil
 }

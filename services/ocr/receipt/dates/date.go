@@ -1,31 +1,39 @@
-package receipt
+// Package dates finds the date of a receipt. All functions are pure: the caller passes the time.
+//
+// On returns the dates that are printed on a line, in many formats and with misread characters (dateformats.go). Find scores the dates
+// of a reading by their format and by the words around them. Pick chooses one day among the dates of all readings, and reports whether
+// day and month could be swapped. A date more than two days after now is rejected.
+package dates
 
 import (
 	"cmp"
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// printedDate is a date as printed: a and b are day and month in an order that may be open.
-type printedDate struct {
+// Date is a date as printed: a and b are day and month in an order that may be open.
+type Date struct {
 	year, a, b int
 	// ordered is set if a is certainly the day and b the month.
 	ordered bool
 	score   float64
-	at      *line
+	at      *printed.Line
 	// fromRow is set if the date comes from the recognition of a single row.
 	fromRow bool
 	// weekday is the weekday on the same line, or nil unless the line names exactly one.
 	weekday *time.Weekday
 }
 
-// findDates returns the dates of one reading, scored by their format and by the words around them.
-func findDates(lines []*line) []printedDate {
-	var all []printedDate
+// Find returns the dates of one reading, scored by their format and by the words around them. fromRows reports that the lines
+// come from a recognition of single rows.
+func Find(lines []*printed.Line, fromRows bool) []Date {
+	var all []Date
 	for i, l := range lines {
-		for _, d := range datesOn(l) {
-			d.at, d.weekday = l, weekdayOn(l)
+		for _, d := range On(l) {
+			d.at, d.weekday, d.fromRow = l, weekdayOn(l), fromRows
 			d.score += dateScore(l, lines, i)
 			all = append(all, d)
 		}
@@ -38,26 +46,19 @@ func findDates(lines []*line) []printedDate {
 type dateCandidate struct {
 	day       time.Time
 	score     float64
-	from      printedDate
+	from      Date
 	ambiguous bool
 }
 
-// pickDate chooses among the dates of all readings. It reports true if day and month could be swapped and nothing on the
+// Pick chooses among the dates of all readings. It reports true if day and month could be swapped and nothing on the
 // receipt shows their order. The confidence depends on the score and on the lead over the next candidate.
-func pickDate(readings []Reading, currency string, now time.Time) (textField, bool) {
-	var all []printedDate
-	var lines []*line
-	for _, r := range readings {
-		for _, d := range r.dates {
-			d.fromRow = r.rowsOnly
-			all = append(all, d)
-		}
-		lines = append(lines, r.lines...)
-	}
+//
+// lines are the lines of all readings: words and addresses on them may show the order of day and month.
+func Pick(all []Date, lines []*printed.Line, currency string, now time.Time) (printed.Field, bool) {
 	monthFirst, known := dayMonthOrder(all, lines, currency)
 	out := groupByDay(all, monthFirst, now)
 	if len(out) == 0 {
-		return textField{}, false
+		return printed.Field{}, false
 	}
 	slices.SortStableFunc(out, func(a, b dateCandidate) int { return cmp.Compare(b.score, a.score) })
 	best := out[0]
@@ -70,12 +71,12 @@ func pickDate(readings []Reading, currency string, now time.Time) (textField, bo
 	if ambiguous {
 		confidence = min(confidence, 0.6)
 	}
-	return textField{value: best.day.Format(time.DateOnly), confidence: max(0.1, min(confidence, 0.98)), at: best.from.at}, ambiguous
+	return printed.Field{Value: best.day.Format(time.DateOnly), Confidence: max(0.1, min(confidence, 0.98)), At: best.from.at}, ambiguous
 }
 
 // groupByDay resolves the dates and merges the places with the same day. The place with the highest score counts in full, every other
 // place adds a little, and rows recognized again add less because they tend to repeat the same error.
-func groupByDay(all []printedDate, monthFirst bool, now time.Time) []dateCandidate {
+func groupByDay(all []Date, monthFirst bool, now time.Time) []dateCandidate {
 	var out []dateCandidate
 	for _, d := range all {
 		day, ambiguous, ok := d.resolve(monthFirst, now)
@@ -112,39 +113,39 @@ func groupByDay(all []printedDate, monthFirst bool, now time.Time) []dateCandida
 	return out
 }
 
-// hasDateWord reports whether a line has a word for date, also misspelled or as the end of a compound. "rate" is one letter
+// HasWord reports whether a line has a word for date, also misspelled or as the end of a compound. "rate" is one letter
 // from "date", but belongs to a tax.
-func hasDateWord(words []string) bool {
-	return dateWords.has(words) || slices.ContainsFunc(words, func(w string) bool {
-		return strings.HasSuffix(w, "datum") || strings.HasSuffix(w, "date") || w != "rate" && len(w) >= 3 && len(w) <= 5 && distance(w, "date") <= 1
+func HasWord(words []string) bool {
+	return dateWords.Has(words) || slices.ContainsFunc(words, func(w string) bool {
+		return strings.HasSuffix(w, "datum") || strings.HasSuffix(w, "date") || w != "rate" && len(w) >= 3 && len(w) <= 5 && printed.Distance(w, "date") <= 1
 	})
 }
 
 // dateScore returns the points for the words around a date on line i. A word for date and a time of day are evidence; words for
 // other dates, such as an expiry, are evidence against.
-func dateScore(l *line, lines []*line, i int) float64 {
+func dateScore(l *printed.Line, lines []*printed.Line, i int) float64 {
 	score := 1.0
-	if hasDateWord(l.tokens) {
+	if HasWord(l.Tokens) {
 		score += 1.5
-	} else if i > 0 && dateWords.has(lines[i-1].tokens) {
+	} else if i > 0 && dateWords.Has(lines[i-1].Tokens) {
 		score += 0.7
 	}
-	if clock.MatchString(fold(l.text)) {
+	if clock.MatchString(printed.Fold(l.Text)) {
 		score += 1
 	}
-	if otherDates.has(l.tokens) {
+	if otherDates.Has(l.Tokens) {
 		score -= 1.5
 	}
 	// Numbers beside payments and totals are rarely the date of the receipt.
-	if l.kind == kindCash || l.kind == kindTotal {
+	if l.Kind == printed.KindCash || l.Kind == printed.KindTotal {
 		score -= 0.5
 	}
-	return score + 0.6*(l.minConfidence(0, len(l.text))-0.6)
+	return score + 0.6*(l.MinConfidence(0, len(l.Text))-0.6)
 }
 
 // dayMonthOrder decides whether the month comes before the day, by the currency, by other dates on the receipt and by signs of
 // an American address. It returns known = false if none of these exists; then dollars only suggest the American order.
-func dayMonthOrder(all []printedDate, lines []*line, currency string) (monthFirst, known bool) {
+func dayMonthOrder(all []Date, lines []*printed.Line, currency string) (monthFirst, known bool) {
 	// A dollar may be American, Canadian, Australian or Singaporean. The countries of all other currencies put the day first.
 	if currency != "" && currency != "USD" && currency != "CAD" {
 		return false, true
@@ -164,7 +165,7 @@ func dayMonthOrder(all []printedDate, lines []*line, currency string) (monthFirs
 		return second > first, true
 	}
 	for _, l := range lines {
-		if usZip.MatchString(l.text) || usWords.has(l.tokens) {
+		if printed.USZip.MatchString(l.Text) || usWords.Has(l.Tokens) {
 			return true, true
 		}
 	}
@@ -173,7 +174,7 @@ func dayMonthOrder(all []printedDate, lines []*line, currency string) (monthFirs
 
 // resolve returns the day, and whether day and month could be swapped. It returns ok = false if there is no such day, if it is
 // more than two days in the future, or if it is before 1995: tills did not print the words that this package looks for then.
-func (d printedDate) resolve(monthFirst bool, now time.Time) (day time.Time, ambiguous, ok bool) {
+func (d Date) resolve(monthFirst bool, now time.Time) (day time.Time, ambiguous, ok bool) {
 	a, b := d.a, d.b
 	if !d.ordered {
 		ambiguous = a <= 12 && b <= 12 && a != b
@@ -196,7 +197,7 @@ func (d printedDate) resolve(monthFirst bool, now time.Time) (day time.Time, amb
 	if b < 1 || b > 12 || a < 1 || day.Day() != a || d.year < 1995 || day.After(now.AddDate(0, 0, 2)) {
 		if ambiguous {
 			// The other order may be valid, for example if this one is in the future.
-			swapped := printedDate{year: d.year, a: b, b: a, ordered: true}
+			swapped := Date{year: d.year, a: b, b: a, ordered: true}
 			day, _, ok = swapped.resolve(false, now)
 			return day, false, ok
 		}

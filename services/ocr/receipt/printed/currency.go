@@ -1,4 +1,4 @@
-package receipt
+package printed
 
 import (
 	"regexp"
@@ -57,19 +57,19 @@ var hints = []hint{
 	{"CHF", 1.5, regexp.MustCompile(`(?i)\bche-?\d{3}|\bschweiz\b|\bsuisse\b`)},
 	{"SGD", 1.5, regexp.MustCompile(`(?i)\bsingapore\b|\bpte\.?\s*ltd\b`)},
 	{"USD", 1.5, regexp.MustCompile(`(?i)\bsales tax\b`)},
-	{"USD", 1.5, usZip},
+	{"USD", 1.5, USZip},
 }
 
-// findCurrency returns the currency with the most points. Each hint counts once per line, on at most four lines. The confidence
+// FindCurrency returns the currency with the most points. Each hint counts once per line, on at most four lines. The confidence
 // depends on the share of all points and on their number.
-func findCurrency(lines []*line) textField {
+func FindCurrency(lines []*Line) Field {
 	scores := map[string]float64{}
-	where := map[string]*line{}
+	where := map[string]*Line{}
 	total := 0.0
 	for _, c := range hints {
 		n := 0.0
 		for _, l := range lines {
-			if !c.pattern.MatchString(l.text) {
+			if !c.pattern.MatchString(l.Text) {
 				continue
 			}
 			if where[c.code] == nil {
@@ -104,25 +104,28 @@ func findCurrency(lines []*line) textField {
 	best := codes[0]
 	if scores[best] <= 1 {
 		// Many countries use the $ sign. A code beside the total decides.
-		if beside := currencyOfTotal(lines); beside.value != "" {
+		if beside := currencyOfTotal(lines); beside.Value != "" {
 			return beside
 		}
 	}
 	share := scores[best] / total
-	return textField{value: best, confidence: min(0.98, share*(0.6+0.1*min(scores[best], 4))), at: where[best]}
+	return Field{Value: best, Confidence: min(0.98, share*(0.6+0.1*min(scores[best], 4))), At: where[best]}
 }
 
 // currencyOfTotal returns the ISO 4217 code printed beside a total. On other lines, three capital letters are usually a word.
-func currencyOfTotal(lines []*line) textField {
+func currencyOfTotal(lines []*Line) Field {
 	for _, l := range lines {
-		if l.kind != kindTotal || len(l.amounts) == 0 {
+		if l.Kind != KindTotal || len(l.Amounts) == 0 {
 			continue
 		}
-		for _, w := range l.words {
+		for _, w := range l.Words {
 			if c, ok := money.ParseCurrency(w.Text); ok && c.Code() == w.Text {
-				return textField{value: w.Text, confidence: 0.7, at: l}
+				return Field{Value: w.Text, Confidence: 0.7, At: l}
 			}
 		}
 	}
-	return textField{}
+	return Field{}
 }
+
+// USZip matches the state and the ZIP code in an American address.
+var USZip = regexp.MustCompile(`\b(?:A[LKZR]|C[AOT]|D[CE]|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|N[EVHJMYCD]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY])\.?,?\s+\d{5}(?:-\d{4})?\b`)

@@ -1,45 +1,46 @@
-package receipt
+package printed
 
 import (
 	"math"
 	"slices"
 	"strings"
+	"unicode"
 )
 
-// line is a row of the receipt from edge to edge. Engines often take the column of prices for a separate block, so rows are
+// Line is a row of the receipt from edge to edge. Engines often take the column of prices for a separate block, so rows are
 // rebuilt from the boxes of the words. Offsets are bytes of text.
-type line struct {
-	page    int // from 1
-	index   int // position among the lines of all pages
-	words   []Word
-	text    string
+type Line struct {
+	Page    int // from 1
+	Index   int // position among the lines of all pages
+	Words   []Word
+	Text    string
 	starts  []int // offset of each word in text
-	tokens  []string
-	amounts []amount
-	kind    kind
-	height  int  // median height of the words in pixels
+	Tokens  []string
+	Amounts []Amount
+	Kind    Kind
+	Height  int  // median height of the words in pixels
 	plain   bool // from plain text, without pixels
-	exact   bool // see Page.Exact
-	refund  bool // see signRefund
+	Exact   bool // see Page.Exact
+	Refund  bool // the signs of the amounts are those of a refund
 }
 
-// layout converts the words of the pages to lines, from top to bottom.
-func layout(pages []Page) []*line {
-	var lines []*line
+// Lines converts the words of the pages to lines, from top to bottom.
+func Lines(pages []Page) []*Line {
+	var lines []*Line
 	for i, p := range pages {
 		for _, words := range rows(p.Words) {
 			l := newLine(words, p.Exact)
-			l.page, l.plain, l.index = i+1, p.Width == 0, len(lines)
+			l.Page, l.plain, l.Index = i+1, p.Width == 0, len(lines)
 			lines = append(lines, l)
 		}
 	}
 	return lines
 }
 
-// layoutRows converts words of rows that were each recognized alone. The caller gives all words of a row the same height, so
+// RowLines converts words of rows that were each recognized alone. The caller gives all words of a row the same height, so
 // rows may overlap.
-func layoutRows(pages []Page) []*line {
-	var lines []*line
+func RowLines(pages []Page) []*Line {
+	var lines []*Line
 	for i, p := range pages {
 		for start := 0; start < len(p.Words); {
 			end := start + 1
@@ -47,7 +48,7 @@ func layoutRows(pages []Page) []*line {
 				end++
 			}
 			l := newLine(p.Words[start:end], p.Exact)
-			l.page, l.plain, l.index = i+1, p.Width == 0, len(lines)
+			l.Page, l.plain, l.Index = i+1, p.Width == 0, len(lines)
 			lines, start = append(lines, l), end
 		}
 	}
@@ -55,8 +56,8 @@ func layoutRows(pages []Page) []*line {
 }
 
 // newLine joins the words, repairs misread digits, and finds tokens and amounts.
-func newLine(words []Word, exact bool) *line {
-	l := &line{words: words, exact: exact}
+func newLine(words []Word, exact bool) *Line {
+	l := &Line{Words: words, Exact: exact}
 	var b strings.Builder
 	var heights []int
 	for i, w := range words {
@@ -68,10 +69,10 @@ func newLine(words []Word, exact bool) *line {
 		b.WriteString(fixDigits(w.Text))
 		heights = append(heights, w.Box.H)
 	}
-	l.text = b.String()
-	l.height = median(heights)
-	l.tokens = tokens(l.text)
-	l.amounts = findAmounts(l)
+	l.Text = b.String()
+	l.Height = Median(heights)
+	l.Tokens = Tokens(l.Text)
+	l.Amounts = FindAmounts(l)
 	return l
 }
 
@@ -88,7 +89,7 @@ func rows(words []Word) [][]Word {
 		heights[i] = w.Box.H
 	}
 	// A limit relative to the typical height keeps large print and dirt from joining rows.
-	typical := max(median(heights), 1)
+	typical := max(Median(heights), 1)
 	var out [][]Word
 	for _, w := range words {
 		if best := nearestRow(out, w, typical); best >= 0 {
@@ -97,7 +98,7 @@ func rows(words []Word) [][]Word {
 			out = append(out, []Word{w})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b []Word) int { return rowMiddle(a) - rowMiddle(b) })
+	slices.SortStableFunc(out, func(a, b []Word) int { return RowMiddle(a) - RowMiddle(b) })
 	return out
 }
 
@@ -128,17 +129,17 @@ func nearestRow(rows [][]Word, w Word, typical int) int {
 // middle returns the vertical middle of a word in pixels.
 func middle(w Word) int { return w.Box.Y + w.Box.H/2 }
 
-// rowMiddle returns the median of the vertical middles of a row's words.
-func rowMiddle(row []Word) int {
+// RowMiddle returns the median of the vertical middles of a row's words.
+func RowMiddle(row []Word) int {
 	ys := make([]int, len(row))
 	for i, w := range row {
 		ys[i] = middle(w)
 	}
-	return median(ys)
+	return Median(ys)
 }
 
-// median returns the upper median, or 0 for no values.
-func median(v []int) int {
+// Median returns the upper median, or 0 for no values.
+func Median(v []int) int {
 	if len(v) == 0 {
 		return 0
 	}
@@ -146,17 +147,17 @@ func median(v []int) int {
 	return s[len(s)/2]
 }
 
-// evidence returns the text and the box of the words between two offsets, or of the whole line for 0, 0. Plain text has no box.
-func (l *line) evidence(field string, start, end int) Evidence {
+// Evidence returns the text and the box of the words between two offsets, or of the whole line for 0, 0. Plain text has no box.
+func (l *Line) Evidence(field string, start, end int) Evidence {
 	if end == 0 {
-		end = len(l.text)
+		end = len(l.Text)
 	}
-	e := Evidence{Field: field, Page: l.page, Text: l.text[start:end]}
+	e := Evidence{Field: field, Page: l.Page, Text: l.Text[start:end]}
 	if l.plain {
 		return e
 	}
 	first := true
-	for i, w := range l.words {
+	for i, w := range l.Words {
 		if l.starts[i] >= end || l.starts[i]+len(w.Text) <= start {
 			continue
 		}
@@ -175,10 +176,10 @@ func union(a, b Box) Box {
 	return Box{X: x, Y: y, W: max(a.X+a.W, b.X+b.W) - x, H: max(a.Y+a.H, b.Y+b.H) - y}
 }
 
-// minConfidence returns the lowest confidence of the words between two offsets.
-func (l *line) minConfidence(start, end int) float64 {
+// MinConfidence returns the lowest confidence of the words between two offsets.
+func (l *Line) MinConfidence(start, end int) float64 {
 	c := 1.0
-	for i, w := range l.words {
+	for i, w := range l.Words {
 		if l.starts[i] < end && l.starts[i]+len(w.Text) > start {
 			c = min(c, w.Confidence)
 		}
@@ -186,11 +187,11 @@ func (l *line) minConfidence(start, end int) float64 {
 	return c
 }
 
-// meanConfidence returns the mean confidence of the line's words.
-func (l *line) meanConfidence() float64 {
+// MeanConfidence returns the mean confidence of the line's words.
+func (l *Line) MeanConfidence() float64 {
 	sum := 0.0
-	for _, w := range l.words {
-		sum += w.Confidence / float64(len(l.words))
+	for _, w := range l.Words {
+		sum += w.Confidence / float64(len(l.Words))
 	}
 	return sum
 }
@@ -244,4 +245,22 @@ func textWords(s string, row int) []Word {
 	}
 	flush()
 	return words
+}
+
+// SameRow reports whether two lines of different readings are the same row of the page. The middles of their words must be less
+// than the height of a line apart.
+func SameRow(a, b *Line) bool {
+	distance := RowMiddle(a.Words) - RowMiddle(b.Words)
+	return a.Page == b.Page && max(distance, -distance) < max(a.Height, b.Height)
+}
+
+// HasName reports whether a line has at least three letters.
+func HasName(l *Line) bool {
+	letters := 0
+	for _, r := range l.Text {
+		if unicode.IsLetter(r) {
+			letters++
+		}
+	}
+	return letters >= 3
 }

@@ -1,4 +1,4 @@
-package receipt
+package printed
 
 import (
 	"fmt"
@@ -10,42 +10,42 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 )
 
-// amount is a number on a line, in thousandths. start and end delimit it in the line's text.
-type amount struct {
-	value      int64
-	decimals   int
-	start, end int
-	percent    bool
+// Amount is a number on a line, in thousandths. start and end delimit it in the line's text.
+type Amount struct {
+	Value      int64
+	Decimals   int
+	Start, End int
+	Percent    bool
 	// markedPrice is set for a price without two decimals; see markPrices.
 	markedPrice bool
-	// minConfidence is the lowest confidence of the words that contain the number, from 0 to 1.
-	minConfidence float64
+	// MinConfidence is the lowest confidence of the words that contain the number, from 0 to 1.
+	MinConfidence float64
 }
 
 // number matches a run of digits and separators. Engines insert spaces beside separators, so they are allowed there. One
 // separator may be read as two: "4,.60" or "4. .60".
 var number = regexp.MustCompile(`\d(?:\d|[.,]\s?[.,]\s?\d|[.,'’]\s?\d|\s[.,]\s?\d)*`)
 
-// maxDigits excludes card numbers and barcodes, and keeps sums within the range of int64.
-const maxDigits = 10
+// MaxDigits excludes card numbers and barcodes, and keeps sums within the range of int64.
+const MaxDigits = 10
 
-// findAmounts returns the numbers on a line from left to right.
-func findAmounts(l *line) []amount {
-	var out []amount
-	for _, at := range number.FindAllStringIndex(l.text, -1) {
+// FindAmounts returns the numbers on a line from left to right.
+func FindAmounts(l *Line) []Amount {
+	var out []Amount
+	for _, at := range number.FindAllStringIndex(l.Text, -1) {
 		if a, ok := l.parseNumber(at[0], at[1]); ok {
 			out = append(out, a)
 			continue
 		}
 		// A run that is no number may be two numbers side by side.
-		for _, sub := range splitNumbers(l.text, at[0], at[1]) {
+		for _, sub := range splitNumbers(l.Text, at[0], at[1]) {
 			if a, ok := l.parseNumber(sub[0], sub[1]); ok {
 				out = append(out, a)
 			}
 		}
 	}
 	for i := range out {
-		out[i].minConfidence = l.minConfidence(out[i].start, out[i].end)
+		out[i].MinConfidence = l.MinConfidence(out[i].Start, out[i].End)
 	}
 	return out
 }
@@ -74,16 +74,16 @@ func splitNumbers(text string, start, end int) [][2]int {
 
 // parseNumber parses the number between two offsets of the text. Point, comma and apostrophe may separate thousands or
 // decimals: the last group is the fraction if its length allows that, and other groups must have three digits.
-func (l *line) parseNumber(start, end int) (amount, bool) {
-	text := l.text
+func (l *Line) parseNumber(start, end int) (Amount, bool) {
+	text := l.Text
 	raw := strings.ReplaceAll(strings.ReplaceAll(text[start:end], " ", ""), "’", "'")
 	groups := strings.FieldsFunc(raw, func(r rune) bool { return r == '.' || r == ',' || r == '\'' })
 	// Four separators are enough for maxDigits digits.
-	if start >= end || len(groups) == 0 || len(raw) > maxDigits+4 {
-		return amount{}, false
+	if start >= end || len(groups) == 0 || len(raw) > MaxDigits+4 {
+		return Amount{}, false
 	}
 	if partOfCode(text, start, end) {
-		return amount{}, false
+		return Amount{}, false
 	}
 	whole, fraction := raw, ""
 	if len(groups) > 1 {
@@ -94,27 +94,27 @@ func (l *line) parseNumber(start, end int) (amount, bool) {
 		}
 		for _, g := range groups[1:] {
 			if len(g) != 3 {
-				return amount{}, false
+				return Amount{}, false
 			}
 		}
 		if len(groups) > 1 && len(groups[0]) > 3 {
-			return amount{}, false
+			return Amount{}, false
 		}
 		whole = strings.Join(groups, "")
 	}
-	if len(whole)+len(fraction) > maxDigits {
-		return amount{}, false
+	if len(whole)+len(fraction) > MaxDigits {
+		return Amount{}, false
 	}
 	// The fraction is padded or cut to three digits, so n is in thousandths.
 	n, err := strconv.ParseInt(whole+(fraction + "000")[:3], 10, 64)
 	if err != nil {
-		return amount{}, false
+		return Amount{}, false
 	}
-	a := amount{value: n, decimals: len(fraction), start: start, end: end}
+	a := Amount{Value: n, Decimals: len(fraction), Start: start, End: end}
 	rest := strings.TrimLeft(text[end:], " ")
-	a.percent = strings.HasPrefix(rest, "%") || strings.HasPrefix(text[end:], "g%")
-	if negative(text, start, end) || (l.exact || l.refund) && attachedMinus.MatchString(text[:start]) {
-		a.value = -a.value
+	a.Percent = strings.HasPrefix(rest, "%") || strings.HasPrefix(text[end:], "g%")
+	if negative(text, start, end) || (l.Exact || l.Refund) && AttachedMinus.MatchString(text[:start]) {
+		a.Value = -a.Value
 	}
 	return a, true
 }
@@ -136,29 +136,29 @@ func partOfCode(text string, start, end int) bool {
 		return true
 	}
 	// Dates and times have digits on both sides of a slash or colon.
-	if before == '/' || before == ':' && start > 1 && isDigit(text[start-2]) || after == '/' && end+1 < len(text) && isDigit(text[end+1]) {
+	if before == '/' || before == ':' && start > 1 && IsDigit(text[start-2]) || after == '/' && end+1 < len(text) && IsDigit(text[end+1]) {
 		return true
 	}
-	if after == ':' && end+1 < len(text) && isDigit(text[end+1]) {
+	if after == ':' && end+1 < len(text) && IsDigit(text[end+1]) {
 		return true
 	}
 	// Telephone and article numbers have digits on both sides of a dash.
-	if before == '-' && start > 1 && isDigit(text[start-2]) {
+	if before == '-' && start > 1 && IsDigit(text[start-2]) {
 		return true
 	}
-	return after == '-' && end+1 < len(text) && isDigit(text[end+1])
+	return after == '-' && end+1 < len(text) && IsDigit(text[end+1])
 }
 
-// isDigit reports whether b is an ASCII digit.
-func isDigit(b byte) bool { return b >= '0' && b <= '9' }
+// IsDigit reports whether b is an ASCII digit.
+func IsDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 var (
 	// minusBefore and minusAfter match a minus or an opening bracket beside a number, with or without a currency.
 	minusBefore = regexp.MustCompile(`(?:[-−–~]|\()\s?(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?\s?$|(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])\s?[-−–]\s?$`)
 	minusAfter  = regexp.MustCompile(`^(?:[-−–](?:\s|$|[A-Za-z*])|\s[-−]\s*$)`)
-	// attachedMinus matches a minus directly before the number and separated from the text before it. On an image it may be
+	// AttachedMinus matches a minus directly before the number and separated from the text before it. On an image it may be
 	// dirt, so it only counts in text and on refunds.
-	attachedMinus = regexp.MustCompile(`(?:^|\s)(?:[-−](?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?|[-−](?i:rm|myr|eur|usd|gbp|chf)\s)$`)
+	AttachedMinus = regexp.MustCompile(`(?:^|\s)(?:[-−](?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?|[-−](?i:rm|myr|eur|usd|gbp|chf)\s)$`)
 	// dashBefore matches a dash that separates a name from its price.
 	dashBefore = regexp.MustCompile(`[\p{L}\d)]\s?[-−–~]\s?$|\s[-−–~]\s+$`)
 )
@@ -179,35 +179,35 @@ func negative(text string, start, end int) bool {
 	return !dashBefore.MatchString(head)
 }
 
-// isPrice reports whether the number is printed like a price.
-func (a amount) isPrice() bool { return (a.decimals == 2 || a.markedPrice) && !a.percent }
+// IsPrice reports whether the number is printed like a price.
+func (a Amount) IsPrice() bool { return (a.Decimals == 2 || a.markedPrice) && !a.Percent }
 
-// markPrices sets markedPrice on prices without two decimals. There are two cases: currencies with no or three decimals, if no
+// MarkPrices sets markedPrice on prices without two decimals. There are two cases: currencies with no or three decimals, if no
 // number on the page has two; and text, where a currency sign before the number or its place at the end of the line marks a
 // price.
-func markPrices(lines []*line, currency string) {
+func MarkPrices(lines []*Line, currency string) {
 	c, known := money.ParseCurrency(currency)
-	other := known && (c.Decimals() == 0 || c.Decimals() == 3) && !slices.ContainsFunc(lines, func(l *line) bool { return l.priceCount() > 0 })
+	other := known && (c.Decimals() == 0 || c.Decimals() == 3) && !slices.ContainsFunc(lines, func(l *Line) bool { return l.PriceCount() > 0 })
 	for _, l := range lines {
-		n := len(l.amounts)
+		n := len(l.Amounts)
 		if n == 0 {
 			continue
 		}
-		switch last := &l.amounts[n-1]; {
+		switch last := &l.Amounts[n-1]; {
 		case !other:
-			hasSign := currencySign.MatchString(l.text[:last.start]) || endsWithCode(l.text[:last.start], currency)
-			last.markedPrice = l.exact && l.priceCount() == 0 && (hasSign && !perGallon.MatchString(l.text[:last.end]) || last.decimals == 1 && last.end == len(l.text))
-			if last.markedPrice && last.decimals == 3 && (!known || c.Decimals() < 3) {
+			hasSign := currencySign.MatchString(l.Text[:last.Start]) || endsWithCode(l.Text[:last.Start], currency)
+			last.markedPrice = l.Exact && l.PriceCount() == 0 && (hasSign && !perGallon.MatchString(l.Text[:last.End]) || last.Decimals == 1 && last.End == len(l.Text))
+			if last.markedPrice && last.Decimals == 3 && (!known || c.Decimals() < 3) {
 				// "$1,250" is 1250 dollars without cents.
-				last.value, last.decimals = last.value*1000, 0
+				last.Value, last.Decimals = last.Value*1000, 0
 			}
 		case c.Decimals() == 3:
-			last.markedPrice = last.decimals == 3
-		case last.decimals == 0:
+			last.markedPrice = last.Decimals == 3
+		case last.Decimals == 0:
 			last.markedPrice = true
-		case last.decimals == 3:
+		case last.Decimals == 3:
 			// In a currency without decimals, "1,500" is 1500.
-			last.value, last.decimals, last.markedPrice = last.value*1000, 0, true
+			last.Value, last.Decimals, last.markedPrice = last.Value*1000, 0, true
 		}
 	}
 }
@@ -246,7 +246,7 @@ func fixDigits(word string) string {
 	}
 	digits := 0
 	for i := range len(m[2]) {
-		if isDigit(m[2][i]) {
+		if IsDigit(m[2][i]) {
 			digits++
 		}
 	}
@@ -257,8 +257,8 @@ func fixDigits(word string) string {
 	return m[1] + lookalike.Replace(m[2]) + m[3]
 }
 
-// format formats thousandths as a decimal string with two decimals, or three if needed.
-func format(milli int64) string {
+// Format formats thousandths as a decimal string with two decimals, or three if needed.
+func Format(milli int64) string {
 	minus := ""
 	if milli < 0 {
 		minus, milli = "-", -milli
@@ -267,4 +267,15 @@ func format(milli int64) string {
 		return fmt.Sprintf("%s%d.%03d", minus, milli/1000, milli%1000)
 	}
 	return fmt.Sprintf("%s%d.%02d", minus, milli/1000, milli%1000/10)
+}
+
+// BeforeMoney returns the text before the first price or percentage.
+func (l *Line) BeforeMoney() string {
+	end := len(l.Text)
+	for _, a := range l.Amounts {
+		if a.IsPrice() || a.Percent {
+			end = min(end, a.Start)
+		}
+	}
+	return l.Text[:end]
 }

@@ -1,4 +1,4 @@
-package receipt
+package printed
 
 import (
 	"regexp"
@@ -8,13 +8,13 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// phrases is a vocabulary of phrases, each a list of folded words: lower case, without accents. The vocabularies cover English,
+// Phrases is a vocabulary of phrases, each a list of folded words: lower case, without accents. The vocabularies cover English,
 // German, French, Spanish and Italian, and words that receipts of other countries mix with English.
-type phrases [][]string
+type Phrases [][]string
 
-// phraseList parses phrases separated by commas.
-func phraseList(text string) phrases {
-	var out phrases
+// PhraseList parses phrases separated by commas.
+func PhraseList(text string) Phrases {
+	var out Phrases
 	for p := range strings.SplitSeq(text, ",") {
 		out = append(out, strings.Fields(p))
 	}
@@ -22,39 +22,40 @@ func phraseList(text string) phrases {
 }
 
 var (
-	// totalWords name a total. strongTotalWords name nothing else.
-	totalWords = phraseList(`total,grand total,totalrm,amount due,balance due,amount payable,total payable,to pay,to be paid,zu bezahlen,total amt,ttl,nett total,net total,
+	// totalWords name a total.
+	totalWords = PhraseList(`total,grand total,totalrm,amount due,balance due,amount payable,total payable,to pay,to be paid,zu bezahlen,total amt,ttl,nett total,net total,
 		summe,gesamt,gesamtbetrag,gesamtsumme,endbetrag,endsumme,zu zahlen,zahlbetrag,rechnungsbetrag,gesamtpreis,betrag,
 		total ttc,montant ttc,a payer,net a payer,montant du,total a pagar,importe total,importe,a pagar,
 		totale,totale complessivo,importo,da pagare,importo pagato,jumlah,totaal,te betalen,amount`)
-	strongTotalWords = phraseList(`grand total,amount due,balance due,total due,total payable,amount payable,total rounded,rounded total,net total,nett total,
+	// StrongTotalWords name a total and nothing else.
+	StrongTotalWords = PhraseList(`grand total,amount due,balance due,total due,total payable,amount payable,total rounded,rounded total,net total,nett total,
 		after rounding,zu zahlen,zahlbetrag,endbetrag,gesamtbetrag,rechnungsbetrag,gesamtsumme,total ttc,net a payer,total a payer,montant ttc,
 		total a pagar,importe total,totale complessivo,da pagare,te betalen,to pay,to be paid,zu bezahlen,nett amount,net amount`)
 	// subtotalWords name an amount before taxes or charges.
-	subtotalWords = phraseList(`subtotal,sub total,subtota,subttl,sub ttl,zwischensumme,sous total,subtotale,totale parziale,base imponible,imponibile,
+	subtotalWords = PhraseList(`subtotal,sub total,subtota,subttl,sub ttl,zwischensumme,sous total,subtotale,totale parziale,base imponible,imponibile,
 		total ht,montant ht,nettobetrag,netto,total hors taxes,net sales,total sales excl,gross,taxable`)
 	// taxWords include service charges, because receipts add them like a tax.
-	taxWords = phraseList(`tax,vat,gst,sst,hst,pst,sales tax,service tax,service charge,svc chg,svc charge,serv chg,serv charge,svc,srv chg,srv charge,service chg,serv tax,mwst,ust,mehrwertsteuer,umsatzsteuer,
+	taxWords = PhraseList(`tax,vat,gst,sst,hst,pst,sales tax,service tax,service charge,svc chg,svc charge,serv chg,serv charge,svc,srv chg,srv charge,service chg,serv tax,mwst,ust,mehrwertsteuer,umsatzsteuer,
 		steuer,tva,taxe,taxes,iva,imposta,btw,igst,cgst,sgst`)
 	// cashWords name payments of any kind.
-	cashWords = phraseList(`cash,pay,tendered,tender,paid,amount paid,payment,visa,mastercard,master,maestro,amex,card,credit card,debit,debit card,credit,
+	cashWords = PhraseList(`cash,pay,tendered,tender,paid,amount paid,payment,visa,mastercard,master,maestro,amex,card,credit card,debit,debit card,credit,
 		bar,bargeld,gegeben,girocard,karte,kartenzahlung,ec cash,kreditkarte,lastschrift,especes,carte,carte bancaire,cb,cheque,regle,recu,
 		efectivo,tarjeta,entregado,pagado,contanti,contante,pagamento,bancomat,carta,tunai,ewallet,paypal,pagato,received,pinpas,pin`)
-	changeWords   = phraseList(`change,change due,ruckgeld,zuruck,wechselgeld,rendu,a rendre,monnaie,cambio,vuelto,devolucion,resto,baki,wisselgeld,balance returned`)
-	tipWords      = phraseList(`tip,gratuity,trinkgeld,pourboire,propina,mancia`)
-	discountWords = phraseList(`discount,disc,less,rabatt,nachlass,remise,reduction,descuento,dto,sconto,saving,savings,coupon,voucher,promo,promotion,
+	changeWords   = PhraseList(`change,change due,ruckgeld,zuruck,wechselgeld,rendu,a rendre,monnaie,cambio,vuelto,devolucion,resto,baki,wisselgeld,balance returned`)
+	tipWords      = PhraseList(`tip,gratuity,trinkgeld,pourboire,propina,mancia`)
+	discountWords = PhraseList(`discount,disc,less,rabatt,nachlass,remise,reduction,descuento,dto,sconto,saving,savings,coupon,voucher,promo,promotion,
 		gutschein,offerta,ersparnis,preisvorteil,member discount,korting,diskaun`)
-	roundingWords = phraseList(`rounding,rounding adj,rounding adjustment,round,rounded,round adj,roundings,rnd,rundung,gerundet,arrondi,redondeo,arrotondamento`)
+	roundingWords = PhraseList(`rounding,rounding adj,rounding adjustment,round,rounded,round adj,roundings,rnd,rundung,gerundet,arrondi,redondeo,arrotondamento`)
 	// countWords name numbers of articles, points or savings. These are not amounts to pay.
-	countWords = phraseList(`qty,quantity,item,items,item s,pcs,count,no of items,artikel,anzahl,menge,posten,articles,nombre,articulos,unidades,pezzi,
+	countWords = PhraseList(`qty,quantity,item,items,item s,pcs,count,no of items,artikel,anzahl,menge,posten,articles,nombre,articulos,unidades,pezzi,
 		articoli,points,point,punkte,points earned,saving,savings,saved,discount,disc,rabatt,weight`)
 	// inclusiveWords and exclusiveWords say whether a total contains the tax.
-	inclusiveWords = phraseList(`incl,inclusive,including,inclu,inkl,inklusive,inc,included,inclusief,after,ttc,with,ti,brutto,payable,incluido,iva incl,compreso`)
-	exclusiveWords = phraseList(`excl,exclusive,excluding,exclude,before,ohne,ex,hors,ht,netto,excluded,w o,without`)
+	inclusiveWords = PhraseList(`incl,inclusive,including,inclu,inkl,inklusive,inc,included,inclusief,after,ttc,with,ti,brutto,payable,incluido,iva incl,compreso`)
+	exclusiveWords = PhraseList(`excl,exclusive,excluding,exclude,before,ohne,ex,hors,ht,netto,excluded,w o,without`)
 )
 
-// fold returns lower case without accents, so that words compare equal in any type and language.
-func fold(s string) string {
+// Fold returns lower case without accents, so that words compare equal in any type and language.
+func Fold(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(s) {
 		switch {
@@ -68,10 +69,10 @@ func fold(s string) string {
 	return b.String()
 }
 
-// tokens returns the folded words of a line. It repairs digits that were read in place of letters, and joins letters that were
+// Tokens returns the folded words of a line. It repairs digits that were read in place of letters, and joins letters that were
 // printed with spaces between them. Numbers are omitted.
-func tokens(text string) []string {
-	fields := strings.FieldsFunc(fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '|' })
+func Tokens(text string) []string {
+	fields := strings.FieldsFunc(Fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '|' })
 	var out []string
 	spaced := ""
 	flush := func() {
@@ -139,11 +140,11 @@ func asLetters(f string) string {
 	return strings.TrimRightFunc(f, unicode.IsDigit)
 }
 
-// has reports whether the words contain one of the phrases, also misspelled.
-func (p phrases) has(words []string) bool { return p.find(words) >= 0 }
+// Has reports whether the words contain one of the phrases, also misspelled.
+func (p Phrases) Has(words []string) bool { return p.Find(words) >= 0 }
 
-// find returns the index of the first word of the first match, or -1.
-func (p phrases) find(words []string) int {
+// Find returns the index of the first word of the first match, or -1.
+func (p Phrases) Find(words []string) int {
 	for i := range words {
 		for _, phrase := range p {
 			if i+len(phrase) <= len(words) && phraseAt(phrase, words[i:]) {
@@ -189,11 +190,11 @@ func similar(want, got string) bool {
 	if allowed == 0 || len(got) > len(want)+allowed || len(got) < len(want)-allowed || want[0] != got[0] && want[1:] != got[1:] {
 		return false
 	}
-	return distance(want, got) <= allowed
+	return Distance(want, got) <= allowed
 }
 
-// distance returns the Levenshtein distance of two strings, in bytes.
-func distance(a, b string) int {
+// Distance returns the Levenshtein distance of two strings, in bytes.
+func Distance(a, b string) int {
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j
@@ -211,4 +212,20 @@ func distance(a, b string) int {
 		}
 	}
 	return row[len(b)]
+}
+
+// Lettered matches a word of at least three letters.
+var Lettered = regexp.MustCompile(`\p{L}{3,}`)
+
+// notNames are units, tax codes, currencies and words of a table.
+var notNames = PhraseList(`pcs,pkt,unit,units,each,nos,set,eur,usd,myr,rm,kg,gst,sst,tax,disc,stk,btl,ctn,box,bag`)
+
+// CodesOnly reports whether all words are figures or notNames.
+func CodesOnly(words []string) bool {
+	for _, w := range words {
+		if Lettered.MatchString(w) && !notNames.Has(Tokens(w)) {
+			return false
+		}
+	}
+	return true
 }

@@ -1,10 +1,12 @@
-package receipt
+package dates
 
 import (
 	"regexp"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // monthNames matches the folded names of months in the supported languages, in full and abbreviated.
@@ -48,8 +50,8 @@ var (
 		`(\d\d[-/.]\d\d[-/.](?:0\d|1[0-8]|2[1-9])))((?:[01]?\d|2[0-3]):[0-5]\d)`)
 	// clock matches a time of day. It also matches some prices.
 	clock = regexp.MustCompile(`\d{1,2}[:.]\d{2}(?:[:.]\d{2})?\s?(?:am|pm|uhr|h)?`)
-	// timeOfDay matches only times with a colon, so it matches no prices.
-	timeOfDay   = regexp.MustCompile(`(?:^|\D)(?:[01]?\d|2[0-3])\s?:\s?[0-5]\d(?:\D|$)`)
+	// TimeOfDay matches only times with a colon, so it matches no prices.
+	TimeOfDay   = regexp.MustCompile(`(?:^|\D)(?:[01]?\d|2[0-3])\s?:\s?[0-5]\d(?:\D|$)`)
 	hourFollows = regexp.MustCompile(`^\s?:\s?\d\d`)
 	// timeBefore and halfOfDay match words beside three numbers that are a time, although points separate them.
 	timeBefore  = regexp.MustCompile(`(?:time|zeit|uhr|hora|ora|heure|masa)\W{0,3}$`)
@@ -57,30 +59,29 @@ var (
 	moreDigits  = regexp.MustCompile(`^\W{0,3}\d`)
 	centsFollow = regexp.MustCompile(`^\s?[.,]\s?\d`)
 	// dateWords name the date of a receipt, and otherDates name other dates, such as expiry or delivery.
-	dateWords  = phraseList(`date,dat,datum,fecha,data,tarikh,dated,date time,invoice date,bill date,rechnungsdatum,lieferdatum,beleg,zeit,time,tgl,dt,day`)
-	otherDates = phraseList(`expiry,expires,exp,valid,until,due,gultig,bis,best before,since,birth,effective,fallig,echeance,vencimiento,scadenza,valable,valido,
+	dateWords  = printed.PhraseList(`date,dat,datum,fecha,data,tarikh,dated,date time,invoice date,bill date,rechnungsdatum,lieferdatum,beleg,zeit,time,tgl,dt,day`)
+	otherDates = printed.PhraseList(`expiry,expires,exp,valid,until,due,gultig,bis,best before,since,birth,effective,fallig,echeance,vencimiento,scadenza,valable,valido,
 		return by,start,starting,from,von,print,printed,gst no,period,order date,bestelldatum,orderdatum,delivery date`)
-	// usWords and usZip occur on American receipts only.
-	usWords = phraseList(`sales tax,zip,usa,gratuity`)
-	usZip   = regexp.MustCompile(`\b(?:A[LKZR]|C[AOT]|D[CE]|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|N[EVHJMYCD]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY])\.?,?\s+\d{5}(?:-\d{4})?\b`)
+	// usWords occur on American receipts only, like printed ZIP codes.
+	usWords = printed.PhraseList(`sales tax,zip,usa,gratuity`)
 )
 
 // weekdayNames are the unambiguous names of weekdays, Sunday first.
-var weekdayNames = [7]phrases{
-	phraseList(`sunday,sun,sonntag,dimanche,domingo,domenica`),
-	phraseList(`monday,mon,montag,lundi,lunes,lunedi`),
-	phraseList(`tuesday,tue,tues,dienstag,mardi,martes,martedi`),
-	phraseList(`wednesday,wed,mittwoch,mercredi,miercoles,mercoledi`),
-	phraseList(`thursday,thu,thur,thurs,donnerstag,jeudi,jueves,giovedi`),
-	phraseList(`friday,fri,freitag,vendredi,viernes,venerdi`),
-	phraseList(`saturday,sat,samstag,sonnabend,samedi,sabado,sabato`),
+var weekdayNames = [7]printed.Phrases{
+	printed.PhraseList(`sunday,sun,sonntag,dimanche,domingo,domenica`),
+	printed.PhraseList(`monday,mon,montag,lundi,lunes,lunedi`),
+	printed.PhraseList(`tuesday,tue,tues,dienstag,mardi,martes,martedi`),
+	printed.PhraseList(`wednesday,wed,mittwoch,mercredi,miercoles,mercoledi`),
+	printed.PhraseList(`thursday,thu,thur,thurs,donnerstag,jeudi,jueves,giovedi`),
+	printed.PhraseList(`friday,fri,freitag,vendredi,viernes,venerdi`),
+	printed.PhraseList(`saturday,sat,samstag,sonnabend,samedi,sabado,sabato`),
 }
 
 // weekdayOn returns the weekday that a line names, or nil unless it names exactly one.
-func weekdayOn(l *line) *time.Weekday {
+func weekdayOn(l *printed.Line) *time.Weekday {
 	var out *time.Weekday
 	for day, names := range weekdayNames {
-		if !names.has(l.tokens) {
+		if !names.Has(l.Tokens) {
 			continue
 		}
 		if out != nil {
@@ -91,18 +92,18 @@ func weekdayOn(l *line) *time.Weekday {
 	return out
 }
 
-// datesOn returns every date on a line, in all formats. Formats that often match other numbers are tried only if no other
+// On returns every date on a line, in all formats. Formats that often match other numbers are tried only if no other
 // format matches. Scores are relative to a typical date.
-func datesOn(l *line) []printedDate {
-	text := gluedTime.ReplaceAllString(fold(dateDigits(l.text)), "$1$2$3$4 $5")
-	var out []printedDate
+func On(l *printed.Line) []Date {
+	text := gluedTime.ReplaceAllString(printed.Fold(dateDigits(l.Text)), "$1$2$3$4 $5")
+	var out []Date
 	for _, m := range yearFirst.FindAllStringSubmatch(text, -1) {
-		out = append(out, printedDate{year: atoi(m[1]), a: atoi(m[3]), b: atoi(m[2]), ordered: true, score: 0.7})
+		out = append(out, Date{year: atoi(m[1]), a: atoi(m[3]), b: atoi(m[2]), ordered: true, score: 0.7})
 	}
 	out = append(out, numericDates(text)...)
 	out = append(out, namedMonths(text)...)
 	for _, m := range yearMonth.FindAllStringSubmatch(text, -1) {
-		out = append(out, printedDate{year: fullYear(m[1]), a: atoi(m[3]), b: monthOf[m[2][:3]], ordered: true, score: 0.7})
+		out = append(out, Date{year: fullYear(m[1]), a: atoi(m[3]), b: monthOf[m[2][:3]], ordered: true, score: 0.7})
 	}
 	if len(out) == 0 {
 		out = append(out, compactDates(text)...)
@@ -114,8 +115,8 @@ func datesOn(l *line) []printedDate {
 }
 
 // namedMonths reads "25 Dec 2023" and "Dec 25, 2023". In "1 set 12.90" the last digits are a price, not a year.
-func namedMonths(text string) []printedDate {
-	var out []printedDate
+func namedMonths(text string) []Date {
+	var out []Date
 	for _, format := range []struct {
 		pattern    *regexp.Regexp
 		day, month int
@@ -124,7 +125,7 @@ func namedMonths(text string) []printedDate {
 			part := func(i int) string { return text[at[2*i]:at[2*i+1]] }
 			// at[6] and at[7] delimit the year.
 			if year := part(3); len(year) == 4 || !centsFollow.MatchString(text[at[7]:]) && text[at[6]-1] != '.' {
-				out = append(out, printedDate{year: fullYear(year), a: atoi(part(format.day)), b: monthOf[part(format.month)[:3]], ordered: true, score: 0.8})
+				out = append(out, Date{year: fullYear(year), a: atoi(part(format.day)), b: monthOf[part(format.month)[:3]], ordered: true, score: 0.8})
 			}
 		}
 	}
@@ -133,8 +134,8 @@ func namedMonths(text string) []printedDate {
 
 // misreadMonths reads "25/Fen/2017" as February if exactly one month is one letter off. English months are tried first, because
 // they are the most common.
-func misreadMonths(text string) []printedDate {
-	var out []printedDate
+func misreadMonths(text string) []Date {
+	var out []Date
 	for _, m := range anyMonth.FindAllStringSubmatch(text, -1) {
 		// The pattern has two alternatives, of which one is empty.
 		letters, year := m[2]+m[4], m[3]+m[5]
@@ -143,7 +144,7 @@ func misreadMonths(text string) []printedDate {
 			month = monthLike(letters, func(string) bool { return true })
 		}
 		if month != 0 {
-			out = append(out, printedDate{year: fullYear(year), a: atoi(m[1]), b: month, ordered: true, score: -0.5})
+			out = append(out, Date{year: fullYear(year), a: atoi(m[1]), b: month, ordered: true, score: -0.5})
 		}
 	}
 	return out
@@ -155,7 +156,7 @@ const englishMonths = "jan feb mar apr may jun jul aug sep oct nov dec"
 func monthLike(text string, counts func(name string) bool) int {
 	month := 0
 	for name, n := range monthOf {
-		if !counts(name) || distance(name, text) > 1 || n == month {
+		if !counts(name) || printed.Distance(name, text) > 1 || n == month {
 			continue
 		}
 		if month != 0 {
@@ -167,8 +168,8 @@ func monthLike(text string, counts func(name string) bool) int {
 }
 
 // numericDates reads dates made of digits. Matches may overlap: in "07- 24/05/2022" the first three numbers are no date.
-func numericDates(text string) []printedDate {
-	var out []printedDate
+func numericDates(text string) []Date {
+	var out []Date
 	for from := 0; from < len(text); {
 		at := numeric.FindStringSubmatchIndex(text[from:])
 		if at == nil {
@@ -184,7 +185,7 @@ func numericDates(text string) []printedDate {
 		isTime := len(m[5]) == 2 && (hourFollows.MatchString(after) || timeBefore.MatchString(before) || halfOfDay.MatchString(after))
 		from += at[3]
 		if !isTime {
-			out = append(out, numericDate(m, timeOfDay.MatchString(after))...)
+			out = append(out, numericDate(m, TimeOfDay.MatchString(after))...)
 		}
 	}
 	return out
@@ -192,9 +193,9 @@ func numericDates(text string) []printedDate {
 
 // numericDate converts the groups of numeric: day and month in either order, and the year. Points may be misread as commas if a
 // time of day follows. It returns a second date if a two-digit year may also come first.
-func numericDate(m []string, timed bool) []printedDate {
+func numericDate(m []string, timed bool) []Date {
 	short := len(m[5]) == 2
-	d := printedDate{year: fullYear(m[5]), a: atoi(m[1]), b: atoi(m[3])}
+	d := Date{year: fullYear(m[5]), a: atoi(m[1]), b: atoi(m[3])}
 	switch twoDigits := len(m[1])+len(m[3]) == 4; {
 	case m[2] == "," && m[4] == "," && (!timed || !twoDigits), m[2] != m[4] && (!pointOrComma(m[2]) || !pointOrComma(m[4]) || !twoDigits):
 		return nil
@@ -212,15 +213,15 @@ func numericDate(m []string, timed bool) []printedDate {
 	d.fixRoundDigits()
 	// Points occur in European dates only, where the day comes first.
 	d.ordered = m[2] == "." && !short
-	out := []printedDate{d}
+	out := []Date{d}
 	if m[2] == m[4] && short && atoi(m[1]) >= 13 && atoi(m[5]) <= 31 && atoi(m[5]) >= 1 {
-		out = append(out, printedDate{year: fullYear(m[1]), a: atoi(m[5]), b: atoi(m[3]), ordered: true, score: d.score - 0.4})
+		out = append(out, Date{year: fullYear(m[1]), a: atoi(m[5]), b: atoi(m[3]), ordered: true, score: d.score - 0.4})
 	}
 	return out
 }
 
 // fixRoundDigits repairs a day or month above 31 whose leading zero was read as 6, 8 or 9.
-func (d *printedDate) fixRoundDigits() {
+func (d *Date) fixRoundDigits() {
 	for _, n := range []*int{&d.a, &d.b} {
 		if *n > 31 && (*n/10 == 6 || *n/10 == 8 || *n/10 == 9) {
 			*n %= 10
@@ -233,17 +234,17 @@ func pointOrComma(s string) bool { return s == "." || s == "," }
 
 // compactDates reads the formats of last resort. Their scores are low, because eight digits are more often an article or
 // invoice number.
-func compactDates(text string) []printedDate {
-	var out []printedDate
+func compactDates(text string) []Date {
+	var out []Date
 	for _, m := range compact.FindAllStringSubmatch(text, -1) {
-		out = append(out, printedDate{year: atoi(m[1]), a: atoi(m[3]), b: atoi(m[2]), ordered: true, score: -1.5})
+		out = append(out, Date{year: atoi(m[1]), a: atoi(m[3]), b: atoi(m[2]), ordered: true, score: -1.5})
 	}
 	for _, m := range lostSlash.FindAllStringSubmatch(text, -1) {
 		m[1], m[2] = strings.ReplaceAll(m[1], "o", "0"), strings.ReplaceAll(m[2], "o", "0")
-		out = append(out, printedDate{year: atoi(m[3]), a: atoi(m[1]), b: atoi(m[2]), ordered: true, score: -0.8})
+		out = append(out, Date{year: atoi(m[3]), a: atoi(m[1]), b: atoi(m[2]), ordered: true, score: -0.8})
 	}
 	for _, m := range mixed.FindAllStringSubmatch(text, -1) {
-		out = append(out, printedDate{year: fullYear(m[4]), a: atoi(m[1]), b: atoi(m[2] + m[3]), score: -0.7})
+		out = append(out, Date{year: fullYear(m[4]), a: atoi(m[1]), b: atoi(m[2] + m[3]), score: -0.7})
 	}
 	for _, pattern := range []*regexp.Regexp{loose, spaced} {
 		for _, at := range pattern.FindAllStringSubmatchIndex(text, -1) {
@@ -252,7 +253,7 @@ func compactDates(text string) []printedDate {
 			if strings.Contains(part(3), " ") && moreDigits.MatchString(text[at[7]:]) {
 				continue
 			}
-			out = append(out, printedDate{year: digitsOf(part(3)), a: digitsOf(part(1)), b: digitsOf(part(2)), score: -0.7})
+			out = append(out, Date{year: digitsOf(part(3)), a: digitsOf(part(1)), b: digitsOf(part(2)), score: -0.7})
 		}
 	}
 	return out
@@ -300,7 +301,7 @@ func mostlyDigits(s string) string {
 	digits, others := 0, 0
 	for i := range len(s) {
 		switch {
-		case isDigit(s[i]):
+		case printed.IsDigit(s[i]):
 			digits++
 		case s[i] != '-' && s[i] != '/' && s[i] != '.':
 			others++

@@ -1,8 +1,10 @@
-package receipt
+package merchant
 
 import (
 	"regexp"
 	"strings"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // wordPattern returns a pattern that matches any of the parts as a whole word, in upper or lower case. Parts are regular
@@ -49,12 +51,12 @@ var (
 		`rechnung an|lieferung an|factur[ée]e? (?:à|a)|cliente|destinatari[oa]|factuuradres|afleveradres|formerly(?: known as)?|` +
 		`licen[sc]ee of)\W*$|\(\s?formerly[^)]*$`)
 	// fuzzyContact are words of contact that are long enough to be recognized with a wrong letter.
-	fuzzyContact = phraseList(`invoice,simplified,receipt,cashier,telephone,telefon,rechnung,quittung,company no,company reg,steuernummer,uid nr,ust id`)
+	fuzzyContact = printed.PhraseList(`invoice,simplified,receipt,cashier,telephone,telefon,rechnung,quittung,company no,company reg,steuernummer,uid nr,ust id`)
 	// continuation matches words that follow a name and never begin one.
 	continuation = regexp.MustCompile(`(?i)^\W*(?:enterprises?|trading|holdings|industries|sdn|gmbh|mbh|vertriebs?|handels(?:gesellschaft)?|` +
 		`betriebs(?:gesellschaft)?|s\.?a\.?r\.?l|s\.?r\.?l|s\.?p\.?a|ltd|limited)\b`)
 	// continuationWords are those words of continuation that are long enough to be recognized with wrong letters.
-	continuationWords = phraseList(`enterprise,enterprises,holdings,industries,trading`)
+	continuationWords = printed.PhraseList(`enterprise,enterprises,holdings,industries,trading`)
 	// postalCode matches a line that starts with a postal code before the name of a town.
 	postalCode = regexp.MustCompile(`^\W*(?:[A-Z]{1,2}-)?\d{5}\s+\p{Lu}\p{L}+\W*$`)
 	// slogan matches the end of a sentence.

@@ -1,9 +1,11 @@
-package receipt
+package merchant
 
 import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
 // titles matches the names of documents.
@@ -46,12 +48,12 @@ func merchantName(s string) string {
 			s = s[:end]
 		}
 	}
-	if m := title.FindStringSubmatch(s); m != nil && lettered.MatchString(m[1]+m[2]) {
+	if m := title.FindStringSubmatch(s); m != nil && printed.Lettered.MatchString(m[1]+m[2]) {
 		s = m[1] + m[2]
 	}
 	words := joinSpaced(strings.Fields(s))
 	// Dirt at the edges of the paper is read as single characters.
-	for len(words) > 1 && words[1] != "&" && !lettered.MatchString(words[0]) && len([]rune(strings.Trim(words[0], edgeMarks))) <= 1 {
+	for len(words) > 1 && words[1] != "&" && !printed.Lettered.MatchString(words[0]) && len([]rune(strings.Trim(words[0], edgeMarks))) <= 1 {
 		words = words[1:]
 	}
 	for len(words) > 1 && speck.MatchString(words[len(words)-1]) {
@@ -87,34 +89,40 @@ func fixLegalForm(name string) string {
 	if m == nil {
 		return name
 	}
-	wrong := distance("sdn", strings.ToLower(name[m[2]:m[3]])) + distance("bhd", strings.ToLower(name[m[4]:m[5]]))
+	wrong := printed.Distance("sdn", strings.ToLower(name[m[2]:m[3]])) + printed.Distance("bhd", strings.ToLower(name[m[4]:m[5]]))
 	if wrong > 3 || wrong == 3 && !strings.HasSuffix(strings.TrimRight(name[:m[2]], " "), ")") {
 		return name
 	}
 	return strings.TrimRight(name[:m[2]], " ") + " SDN BHD"
 }
 
-// pickMerchant returns the name with the highest score, to which every other reading with the same name adds. Its spelling is
+// Reading holds the possible names of one reading. Rows are single rows that were recognized again for the spelling.
+type Reading struct {
+	Names []printed.Field
+	Rows  []*printed.Line
+}
+
+// Pick returns the name with the highest score, to which every other reading with the same name adds. Its spelling is
 // chosen among all readings.
-func pickMerchant(readings []Reading) textField {
-	var best textField
+func Pick(readings []Reading) printed.Field {
+	var best printed.Field
 	for i, r := range readings {
-		for _, m := range r.merchants {
-			score := m.confidence
+		for _, m := range r.Names {
+			score := m.Confidence
 			for j, other := range readings {
-				if i != j && slices.ContainsFunc(other.merchants, func(o textField) bool { return sameName(o.value, m.value) }) {
+				if i != j && slices.ContainsFunc(other.Names, func(o printed.Field) bool { return sameName(o.Value, m.Value) }) {
 					score += 0.5
 				}
 			}
-			if score > best.confidence {
-				best = textField{value: m.value, confidence: score, at: m.at}
+			if score > best.Confidence {
+				best = printed.Field{Value: m.Value, Confidence: score, At: m.At}
 			}
 		}
 	}
-	best.confidence = max(0, min(0.95, 0.2+0.18*best.confidence))
+	best.Confidence = max(0, min(0.95, 0.2+0.18*best.Confidence))
 	best = bestSpelling(best, readings)
-	if best.at != nil && doubtfulSpelling(best) {
-		best.confidence = min(best.confidence, maxDoubtful)
+	if best.At != nil && doubtfulSpelling(best) {
+		best.Confidence = min(best.Confidence, maxDoubtful)
 	}
 	return best
 }
@@ -127,8 +135,8 @@ var oddCharacter = regexp.MustCompile(`[^\p{L}\p{M}\d\s&'’‘´.,:()/+@!*#"°-
 
 // doubtfulSpelling reports whether the letters were read with low confidence, or the name has odd characters, or brackets without their
 // counterpart, so that a part of it is missing.
-func doubtfulSpelling(name textField) bool {
-	return name.at.meanConfidence() < 0.75 || oddCharacter.MatchString(name.value) || strings.Count(name.value, "(") != strings.Count(name.value, ")")
+func doubtfulSpelling(name printed.Field) bool {
+	return name.At.MeanConfidence() < 0.75 || oddCharacter.MatchString(name.Value) || strings.Count(name.Value, "(") != strings.Count(name.Value, ")")
 }
 
 // spelling is one recognition of a name.
@@ -138,52 +146,46 @@ type spelling struct {
 }
 
 // bestSpelling returns the name in the spelling that is most similar to all its recognitions, weighted by their confidence.
-func bestSpelling(name textField, readings []Reading) textField {
-	if name.at == nil {
+func bestSpelling(name printed.Field, readings []Reading) printed.Field {
+	if name.At == nil {
 		return name
 	}
 	var all []spelling
-	add := func(text string, at *line) {
+	add := func(text string, at *printed.Line) {
 		letters := lettersOf(text)
 		// A name in the same row that differs in more than two letters of five is another text.
-		if sameRow(at, name.at) && distance(letters, lettersOf(name.value))*5 <= 2*max(len(letters), len(lettersOf(name.value))) {
-			all = append(all, spelling{text, letters, at.meanConfidence()})
+		if printed.SameRow(at, name.At) && printed.Distance(letters, lettersOf(name.Value))*5 <= 2*max(len(letters), len(lettersOf(name.Value))) {
+			all = append(all, spelling{text, letters, at.MeanConfidence()})
 		}
 	}
-	row := merchantName(name.at.text)
+	row := merchantName(name.At.Text)
 	for _, r := range readings {
-		for _, m := range r.merchants {
-			add(m.value, m.at)
+		for _, m := range r.Names {
+			add(m.Value, m.At)
 		}
-		for _, l := range r.nameRows {
+		for _, l := range r.Rows {
 			// A row recognized again replaces that row in a name of several rows.
-			add(fixLegalForm(strings.Replace(name.value, row, merchantName(l.text), 1)), l)
+			add(fixLegalForm(strings.Replace(name.Value, row, merchantName(l.Text), 1)), l)
 		}
 	}
 	best := 0.0
 	for _, s := range all {
 		near := 0.0
 		for _, o := range all {
-			near += o.meanConfidence * (1 - float64(distance(s.letters, o.letters))/float64(max(len(s.letters), len(o.letters), 1)))
+			near += o.meanConfidence * (1 - float64(printed.Distance(s.letters, o.letters))/float64(max(len(s.letters), len(o.letters), 1)))
 		}
 		if near > best {
-			best, name.value = near, s.text
+			best, name.Value = near, s.text
 		}
 	}
 	return name
 }
 
-// sameRow reports whether two lines of different readings are the same row of the page. The middles of their words must be less
-// than the height of a line apart.
-func sameRow(a, b *line) bool {
-	return a.page == b.page && abs(int64(rowMiddle(a.words)-rowMiddle(b.words))) < int64(max(a.height, b.height))
-}
-
 // lettersOf returns the folded letters of a name without spaces, for comparisons.
-func lettersOf(name string) string { return strings.Join(tokens(name), "") }
+func lettersOf(name string) string { return strings.Join(printed.Tokens(name), "") }
 
 // sameName reports whether two names differ in at most one of eight letters.
 func sameName(a, b string) bool {
 	x, y := lettersOf(a), lettersOf(b)
-	return x != "" && distance(x, y)*8 <= max(len(x), len(y))
+	return x != "" && printed.Distance(x, y)*8 <= max(len(x), len(y))
 }

@@ -1,0 +1,275 @@
+// Package merchant finds the name of the shop on a receipt. All functions are pure.
+//
+// Find returns the possible names of one reading with their scores: lines of the head, the brand or the owner named elsewhere, and the
+// domain of a web address. Pick chooses the name that most readings have, in the spelling that is most similar to all of them. The files:
+//
+//	merchant.go       the lines that may be names, and their scores
+//	merchantwords.go  legal forms, slogans, greetings, addresses and other words that mark a name or exclude one
+//	name.go           the name on a line: repairs of legal forms, spaced letters, spellings
+package merchant
+
+import (
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
+)
+
+// headLines is the number of lines from the top in which a name is searched. Below them are address, numbers and goods.
+const headLines = 12
+
+// maxNameLetters is the number of letters above which a line is a sentence or an address.
+const maxNameLetters = 60
+
+// Find returns possible names of the merchant, with a score as confidence: lines of the head that look like the name
+// of a business, the brand, owner or shop named elsewhere, and the domain of a web address.
+func Find(lines []*printed.Line) []printed.Field {
+	typical := typicalHeight(lines)
+	head := headOf(lines)
+	site := findDomain(lines)
+	var out []printed.Field
+	// below is set for the lines below the first line of an address.
+	below := false
+	for i, l := range head {
+		// The line is the second part of a name that was added below.
+		if i > 0 && (continuation.MatchString(l.Text) || continuationWords.Find(l.Tokens) == 0) && continues(head[i-1], l) {
+			continue
+		}
+		s := nameScore(l, i, typical)
+		name := merchantName(l.Text)
+		if s <= 0 || name == "" {
+			continue
+		}
+		if i > 0 && otherParty.MatchString(head[i-1].Text) || ownerOf(head, i, typical) {
+			continue
+		}
+		below = below || i > 0 && (streetNumber.MatchString(head[i-1].Text) || address.MatchString(head[i-1].Text) && !legal.MatchString(head[i-1].Text))
+		if below && !legal.MatchString(l.Text) {
+			// The name is above the address.
+			s -= 0.6
+		}
+		if strings.HasSuffix(strings.TrimSpace(l.Text), ",") && !legal.MatchString(l.Text) {
+			// The address continues on the next line.
+			s -= 0.6
+		}
+		if i > 0 && strings.HasSuffix(strings.TrimSpace(head[i-1].Text), ",") && !legal.MatchString(head[i-1].Text) {
+			// The line continues an address.
+			s -= 1.2
+		}
+		name = soldBy.ReplaceAllString(name, "")
+		last := i
+		// A name often has a second line: "GREEN RESTAURANTS / SDN BHD".
+		for last+1 < len(head) && last < i+2 && continues(head[last], head[last+1]) {
+			last++
+			name += " " + merchantName(head[last].Text)
+			s += 1
+			if legal.MatchString(head[last].Text) {
+				s += 0.6
+			}
+		}
+		if last+1 < len(head) && registrationLine.MatchString(head[last+1].Text) {
+			s += 0.5
+		}
+		// A shop's domain usually begins with its name.
+		if sharesStart(lettersOf(name), lettersOf(site.Value)) {
+			s += 0.6
+		}
+		out = append(out, printed.Field{Value: fixLegalForm(name), Confidence: s, At: l})
+	}
+	out = append(out, findOwner(lines)...)
+	if site.Value != "" {
+		out = append(out, site)
+	}
+	return out
+}
+
+// headOf returns the lines above the goods, at most headLines. A price on the very first line does not end the head, unless it
+// is a total, because names may contain figures.
+func headOf(lines []*printed.Line) []*printed.Line {
+	for i, l := range lines[:min(headLines, len(lines))] {
+		if l.Page != lines[0].Page || l.Kind == printed.KindHeader || l.PriceCount() > 0 && (i > 0 || l.Kind == printed.KindTotal) {
+			return lines[:i]
+		}
+	}
+	return lines[:min(headLines, len(lines))]
+}
+
+// continues reports whether next belongs to the name on line l: it consists of the kind of business and the legal form, or it
+// closes a bracket, or it begins with a word that begins no name.
+func continues(l, next *printed.Line) bool {
+	if next.PriceCount() > 0 || slogan.MatchString(l.Text) || tradingAs.MatchString(next.Text) {
+		return false
+	}
+	// The opening bracket may be misread as a letter.
+	if closesBracket(next.Text) && (opensBracket(l.Text) || legal.MatchString(next.Text)) {
+		return printed.HasName(l) && !contact.MatchString(l.Text)
+	}
+	// A name ends with its legal form.
+	if legal.MatchString(l.Text) && !legal.MatchString(next.Text) {
+		return false
+	}
+	if opensBracket(l.Text) && legal.MatchString(next.Text) || continuation.MatchString(next.Text) || continuationWords.Find(next.Tokens) == 0 {
+		return printed.HasName(l) && !contact.MatchString(l.Text)
+	}
+	if !company.MatchString(next.Text) || company.MatchString(l.Text) || address.MatchString(next.Text) || contact.MatchString(next.Text) {
+		return false
+	}
+	// Up to four other letters on the next line may be misread or part of a form.
+	rest := 0
+	for _, r := range company.ReplaceAllString(next.Text, "") {
+		if unicode.IsLetter(r) {
+			rest++
+		}
+	}
+	return rest <= 4
+}
+
+// opensBracket reports whether the text ends in an open bracket with letters inside.
+func opensBracket(text string) bool {
+	at := strings.LastIndexAny(text, "({[")
+	return at >= 0 && printed.Lettered.MatchString(text[at:]) && !strings.ContainsAny(text[at:], ")}]")
+}
+
+// closesBracket reports whether the text closes a bracket that it did not open.
+func closesBracket(text string) bool {
+	at := strings.IndexAny(text, ")}]")
+	return at > 0 && printed.Lettered.MatchString(text[:at]) && !strings.ContainsAny(text[:at], "({[")
+}
+
+// nameScore returns the points for line i of the head as a name, or 0 if it cannot be one. typical is the median height of all
+// lines.
+func nameScore(l *printed.Line, i int, typical int) float64 {
+	letters, digits, upper := countLetters(l.Text)
+	if letters < 3 || letters > maxNameLetters || digits > letters || postalCode.MatchString(l.Text) || printed.CodesOnly(joinSpaced(strings.Fields(l.Text))) || streetNumber.MatchString(l.Text) {
+		return 0
+	}
+	// The merchant's name is at the top; the customer's is below it.
+	score := 1.6 - 0.2*float64(i) - 0.15*float64(max(0, i-5))
+	name := merchantName(l.Text)
+	place := l.Text
+	switch {
+	case legal.MatchString(l.Text), legal.MatchString(name):
+		// The registration number of a company looks like a postcode, so only the name is compared with addresses.
+		score, place = score+1.6, name
+	case company.MatchString(l.Text):
+		score += 0.6
+	}
+	if address.MatchString(place) {
+		score -= 1.2
+	}
+	if contact.MatchString(cashAndCarry.ReplaceAllString(name, "")) || fuzzyContact.Has(l.Tokens) {
+		score -= 1.5
+	}
+	if (slogan.MatchString(l.Text) || sentence.MatchString(l.Text) || lowerCase(l.Text)) && !legal.MatchString(l.Text) {
+		score -= 0.6
+	}
+	if openingHours.MatchString(l.Text) {
+		score -= 1.5
+	}
+	// Names are often in capital letters, addresses and slogans rarely.
+	if upper*10 >= letters*7 {
+		score += 0.4
+	}
+	if typical > 0 {
+		// Large letters indicate a name. Large but barely legible text is handwriting.
+		score += min(1, max(0, float64(l.Height)/float64(typical)-1.1)) * min(1, l.MeanConfidence()/0.7)
+	}
+	score += 1.2 * (l.MeanConfidence() - 0.8)
+	if letters < 5 {
+		score -= 0.4
+	}
+	return score
+}
+
+// lowerCase reports whether most of at least three words begin in lower case, as in a slogan.
+func lowerCase(text string) bool {
+	words, lower := 0, 0
+	for _, w := range strings.Fields(text) {
+		r, _ := utf8.DecodeRuneInString(w)
+		if unicode.IsLetter(r) {
+			words++
+		}
+		if unicode.IsLower(r) {
+			lower++
+		}
+	}
+	return words >= 3 && 2*lower > words
+}
+
+// countLetters counts the letters, digits and upper-case letters of a text.
+func countLetters(text string) (letters, digits, upper int) {
+	for _, r := range text {
+		switch {
+		case unicode.IsLetter(r):
+			letters++
+			if unicode.IsUpper(r) {
+				upper++
+			}
+		case unicode.IsDigit(r):
+			digits++
+		}
+	}
+	return letters, digits, upper
+}
+
+// typicalHeight returns the median height of the lines in pixels.
+func typicalHeight(lines []*printed.Line) int {
+	var h []int
+	for _, l := range lines {
+		h = append(h, l.Height)
+	}
+	return printed.Median(h)
+}
+
+// findDomain returns the name in the first web or mail address of the shop.
+func findDomain(lines []*printed.Line) printed.Field {
+	for _, l := range lines {
+		if m := domain.FindStringSubmatch(l.Text); m != nil && !slices.Contains(otherDomains, strings.ToLower(m[1])) {
+			return printed.Field{Value: m[1], Confidence: 1.1, At: l}
+		}
+	}
+	return printed.Field{}
+}
+
+// sharesStart reports whether a name begins like its domain: with at least four letters and half of the domain.
+func sharesStart(name, site string) bool {
+	n := 0
+	for n < min(len(name), len(site)) && name[n] == site[n] {
+		n++
+	}
+	return n >= 4 && 2*n >= len(site)
+}
+
+// ownerOf reports whether line i names the owner of the shop whose name is directly above. The shop is then the merchant.
+func ownerOf(lines []*printed.Line, i, typical int) bool {
+	return i > 0 && i < headLines && ownedBy.MatchString(lines[i].Text) && lines[i-1].PriceCount() == 0 && nameScore(lines[i-1], i-1, typical) > 0
+}
+
+// brandConfidence exceeds the score of any legal name.
+const brandConfidence = 5
+
+// findOwner returns the names on lines that name the brand of a company, the owner of a shop without a name above, or thank the customer
+// for a visit.
+func findOwner(lines []*printed.Line) []printed.Field {
+	var out []printed.Field
+	typical := typicalHeight(lines)
+	for i, l := range lines {
+		if m := tradingAs.FindStringSubmatch(l.Text); m != nil && i < headLines {
+			out = append(out, printed.Field{Value: merchantName(m[1]), Confidence: brandConfidence, At: l})
+		}
+		m := ownedBy.FindStringSubmatch(l.Text)
+		switch {
+		case m == nil || ownerOf(lines, i, typical):
+		case printed.Lettered.MatchString(m[1]):
+			out = append(out, printed.Field{Value: merchantName(m[1]), Confidence: 2.6, At: l})
+		case i+1 < len(lines) && legal.MatchString(merchantName(lines[i+1].Text)):
+			out = append(out, printed.Field{Value: merchantName(lines[i+1].Text), Confidence: 2.6, At: lines[i+1]})
+		}
+		if m := thanks.FindStringSubmatch(l.Text); m != nil {
+			out = append(out, printed.Field{Value: merchantName(m[1]), Confidence: 1.1, At: l})
+		}
+	}
+	return out
+}

@@ -999,6 +999,27 @@ func (e ImportStatus) Valid() bool {
 	}
 }
 
+// Defines values for ImportCategoryKind.
+const (
+	ImportCategoryKindBoth    ImportCategoryKind = "both"
+	ImportCategoryKindExpense ImportCategoryKind = "expense"
+	ImportCategoryKindIncome  ImportCategoryKind = "income"
+)
+
+// Valid indicates whether the value is a known member of the ImportCategoryKind enum.
+func (e ImportCategoryKind) Valid() bool {
+	switch e {
+	case ImportCategoryKindBoth:
+		return true
+	case ImportCategoryKindExpense:
+		return true
+	case ImportCategoryKindIncome:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ImportMappingAmountMode.
 const (
 	DebitCredit ImportMappingAmountMode = "debitCredit"
@@ -3910,11 +3931,17 @@ type ImportStatus string
 //
 // Example: {"count":2,"create":false,"key":"","name":""}
 type ImportAccount struct {
+	// Archived A created wallet is archived.
+	Archived *bool `json:"archived,omitempty"`
+
 	// ClosingBalance The balance that the file states, in the major unit.
 	ClosingBalance *json.Number `json:"closingBalance,omitempty"`
 
 	// ClosingDate Day of the balance, YYYY-MM-DD.
 	ClosingDate *openapi_types.Date `json:"closingDate,omitempty"`
+
+	// Color Color of a created wallet, #RRGGBB. Only in Coffer's own export, as are icon, position and archived.
+	Color *string `json:"color,omitempty"`
 
 	// Count Number of rows.
 	Count int32 `json:"count"`
@@ -3924,6 +3951,9 @@ type ImportAccount struct {
 
 	// Currency ISO 4217 code.
 	Currency *string `json:"currency,omitempty"`
+
+	// Icon Emoji of a created wallet.
+	Icon *string `json:"icon,omitempty"`
 
 	// Key Identifies the account in this import.
 	Key string `json:"key"`
@@ -3937,6 +3967,9 @@ type ImportAccount struct {
 	// OpeningBalance The balance before the first row that the file states, in the major unit. A created wallet starts with it.
 	OpeningBalance *json.Number `json:"openingBalance,omitempty"`
 
+	// Position Position of a created wallet.
+	Position *int32 `json:"position,omitempty"`
+
 	// WalletId Id of the wallet for the rows of the account.
 	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
@@ -3946,15 +3979,27 @@ type ImportCategory struct {
 	// CategoryId Id of the category for these rows.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
 
+	// Color Color of a created category, #RRGGBB. Only in Coffer's own export, as are icon and kind.
+	Color *string `json:"color,omitempty"`
+
 	// Count Number of rows.
 	Count int32 `json:"count"`
 
 	// Create The commit creates a category of this name.
 	Create bool `json:"create"`
 
+	// Icon Emoji of a created category.
+	Icon *string `json:"icon,omitempty"`
+
+	// Kind Kind of a created category.
+	Kind *ImportCategoryKind `json:"kind,omitempty"`
+
 	// Name Name in the file, and of a created category.
 	Name string `json:"name"`
 }
+
+// ImportCategoryKind Kind of a created category.
+type ImportCategoryKind string
 
 // ImportColumn ImportColumn assigns a field to a column.
 //

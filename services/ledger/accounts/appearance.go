@@ -55,6 +55,22 @@ func parseKind(p *apierr.Problems, s string) string {
 	return s
 }
 
+// Appearance returns the color, the icon and the kind, each empty unless it is valid. A file to import may have any texts.
+func Appearance(color, icon, kind string) (validColor, validIcon, validKind string) {
+	var c, i, k apierr.Problems
+	validColor, validIcon, validKind = parseColor(&c, color), parseIcon(&i, icon), parseKind(&k, kind)
+	if c.Err() != nil {
+		validColor = ""
+	}
+	if i.Err() != nil {
+		validIcon = ""
+	}
+	if k.Err() != nil {
+		validKind = ""
+	}
+	return validColor, validIcon, validKind
+}
+
 // parsePosition returns the position of a wallet from a JSON number, or nil if it is empty.
 func parsePosition(p *apierr.Problems, s string) *int32 {
 	if s == "" {

@@ -36,8 +36,14 @@ var columns = []string{
 }
 
 func (e *csvEncoder) begin(b books) error {
+	taken := map[string]bool{}
 	for _, w := range b.wallets {
-		e.wallets[w.ID] = w.Name
+		// Wallets with the same name remain distinct.
+		name := w.Name
+		for n := 2; taken[name]; n++ {
+			name = fmt.Sprintf("%s (%d)", w.Name, n)
+		}
+		e.wallets[w.ID], taken[name] = name, true
 	}
 	for _, c := range b.categories {
 		e.categories[c.ID] = c.Name
@@ -104,9 +110,10 @@ func (e *csvEncoder) write(t entry, p part) error {
 }
 
 // guard returns a cell that a spreadsheet does not evaluate: a text that begins like a formula gets an apostrophe. Numbers stay as they
-// are.
+// are. A text that has apostrophes before a formula gets another one, so that the import can remove the first one (package formats).
 func guard(s string) string {
-	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) || restjson.IsNumber(s) {
+	rest := strings.TrimLeft(s, "'")
+	if rest == "" || !strings.ContainsRune("=+-@\t\r", rune(rest[0])) || restjson.IsNumber(s) {
 		return s
 	}
 	return "'" + s

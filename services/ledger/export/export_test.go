@@ -1,6 +1,7 @@
 package export
 
 import (
+	"cmp"
 	"bytes"
 	"context"
 	"encoding/csv"
@@ -152,7 +153,7 @@ func TestExportTransactionsAsCSV(t *testing.T) {
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"": "", "Food": "Food", "=1+1": "'=1+1", "+1": "'+1", "-1.50": "-1.50", "-1+2": "'-1+2", "@x": "'@x", "\t=1": "'\t=1", "a=b": "a=b",
+		"": "", "Food": "Food", "=1+1": "'=1+1", "+1": "'+1", "-1.50": "-1.50", "-1+2": "'-1+2", "@x": "'@x", "\t=1": "'\t=1", "a=b": "a=b", "'=1": "''=1", "it's": "it's", "'": "'",
 	} {
 		require.Equal(t, want, guard(text), text)
 	}
@@ -184,7 +185,7 @@ func TestExportTransactionsRoundTrip(t *testing.T) {
 	for i, want := range list.GetTransactions() {
 		got := records[i]
 		wallets[got.Account] = true
-		require.Equal(t, "coffer:"+want.GetId(), got.ExternalID)
+		require.Equal(t, cmp.Or(want.GetExternalId(), "coffer:"+want.GetId()), got.ExternalID)
 		require.Equal(t, want.GetCurrency(), got.Currency)
 		require.Equal(t, want.GetAmount(), got.Amount)
 		require.Equal(t, []string{want.GetPayee(), want.GetDescription(), want.GetNotes()}, []string{got.Payee, got.Description, got.Notes})

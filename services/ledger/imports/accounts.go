@@ -28,9 +28,14 @@ func (c *resolver) account(key string) *ledgerv1.ImportAccount {
 	return a
 }
 
-// adopt assigns the wallet of the same name to an account, or lets the commit create it.
+// adopt assigns the wallet of the same name to an account, or marks the account as one whose wallet the commit creates. Coffer's own
+// export may have several accounts with the same name. The first one has it as its key.
 func (c *resolver) adopt(a *ledgerv1.ImportAccount) {
-	if id, ok := c.owned.walletNames[fold(a.GetName())]; ok {
+	name := a.GetName()
+	if c.details.GetFormat() == formats.Coffer {
+		name = a.GetKey()
+	}
+	if id, ok := c.owned.walletNames[fold(name)]; ok {
 		a.WalletId = id.String()
 		return
 	}

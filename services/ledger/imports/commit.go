@@ -82,18 +82,24 @@ func (s *Imports) createWallet(ctx context.Context, e entry, details *ledgerv1.I
 		initial = "0"
 	}
 	resp, err := s.accounts.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{
-		Name: a.GetName(), Currency: code, Balance: &initial, IdempotencyKey: fmt.Sprintf("import %s %x", e.ID, s.mac(a.GetKey())[:8]),
+		Name: a.GetName(), Currency: code, Balance: &initial, Color: a.GetColor(), Icon: a.GetIcon(), Position: a.Position,
+		IdempotencyKey: fmt.Sprintf("import %s %x", e.ID, s.mac(a.GetKey())[:8]),
 	})
 	if err != nil {
 		return err
 	}
 	a.WalletId = resp.GetWallet().GetId()
-	return nil
+	if a.GetArchived() {
+		_, err = s.accounts.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: a.GetWalletId(), Archived: new(true)})
+	}
+	return err
 }
 
 // createCategory creates a category, or finds the one that has its name.
 func (s *Imports) createCategory(ctx context.Context, c *ledgerv1.ImportCategory) error {
-	resp, err := s.accounts.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{Name: c.GetName()})
+	resp, err := s.accounts.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{
+		Name: c.GetName(), Color: c.GetColor(), Icon: c.GetIcon(), Kind: c.GetKind(),
+	})
 	if err == nil {
 		c.CategoryId = resp.GetCategory().GetId()
 		return nil

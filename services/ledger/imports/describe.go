@@ -5,11 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
 )
 
@@ -36,9 +39,14 @@ func (s *Imports) finish(ctx context.Context, tx pgx.Tx, e *entry, f form, facts
 	if f.wallet != nil {
 		details.Defaults.WalletId = f.wallet.String()
 	}
-	if details.Accounts, err = s.accountsOf(ctx, tx, e, f, facts.Accounts); err != nil {
+	o, err := selectOwned(ctx, tx, e.OwnerID)
+	if err != nil {
 		return err
 	}
+	if details.Accounts, err = s.accountsOf(ctx, tx, e, f, o, facts.Accounts); err != nil {
+		return err
+	}
+	details.Categories = categoriesOf(o, facts.Categories)
 	if err := resolveAll(ctx, tx, e.OwnerID, e.ID, details, true); err != nil {
 		return err
 	}
@@ -81,9 +89,12 @@ func headingOf(ctx context.Context, q pg.Querier, e *entry, m *formats.Mapping) 
 	return rows[0].Cells, nil
 }
 
+// maxPosition is the maximum position of a wallet.
+const maxPosition = 1_000_000
+
 // accountsOf returns the accounts of a file with their wallets: the one of the form, or the one of an earlier import of the account. resolver
 // adds the wallets of the same name.
-func (s *Imports) accountsOf(ctx context.Context, tx pgx.Tx, e *entry, f form, found []formats.Account) ([]*ledgerv1.ImportAccount, error) {
+func (s *Imports) accountsOf(ctx context.Context, tx pgx.Tx, e *entry, f form, o owned, found []formats.Account) ([]*ledgerv1.ImportAccount, error) {
 	macs := make([][]byte, len(found))
 	for i, a := range found {
 		macs[i] = s.mac(a.Key)
@@ -92,16 +103,16 @@ func (s *Imports) accountsOf(ctx context.Context, tx pgx.Tx, e *entry, f form, f
 	if err != nil {
 		return nil, err
 	}
-	o, err := selectOwned(ctx, tx, e.OwnerID)
-	if err != nil {
-		return nil, err
-	}
 	c := newResolver(&ledgerv1.Import{Format: e.Format}, o, nil)
-	var accounts []*ledgerv1.ImportAccount
+	var all []*ledgerv1.ImportAccount
 	for i, a := range found {
 		account := &ledgerv1.ImportAccount{Key: a.Key, Name: a.Name, Last4: a.Last4, Currency: a.Currency}
 		if account.Name == "" {
 			account.Name = a.Key
+		}
+		account.Color, account.Icon, _ = accounts.Appearance(a.Color, a.Icon, "")
+		if account.Archived = a.Archived; a.Position != nil && *a.Position >= 0 && *a.Position <= maxPosition {
+			account.Position = a.Position
 		}
 		account.OpeningBalance, account.ClosingBalance = balance(a.Opening), balance(a.Closing)
 		if !a.ClosingDate.IsZero() {
@@ -116,9 +127,21 @@ func (s *Imports) accountsOf(ctx context.Context, tx pgx.Tx, e *entry, f form, f
 		default:
 			c.adopt(account)
 		}
-		accounts = append(accounts, account)
+		all = append(all, account)
 	}
-	return accounts, nil
+	return all, nil
+}
+
+// categoriesOf returns the categories that a file describes: the owner's of the same name, or one that the commit creates.
+func categoriesOf(o owned, found []formats.Category) []*ledgerv1.ImportCategory {
+	c := newResolver(&ledgerv1.Import{}, o, nil)
+	for _, f := range found {
+		if f.Name != "" {
+			n := c.category(f.Name)
+			n.Color, n.Icon, n.Kind = accounts.Appearance(f.Color, f.Icon, f.Kind)
+		}
+	}
+	return slices.Collect(maps.Values(c.categories))
 }
 
 // balance returns a balance in a file, or nil if it states none.

@@ -65,7 +65,7 @@ func day(t *time.Time) string {
 	if t == nil {
 		return ""
 	}
-	return t.Format(calendar.DateLayout)
+	return t.UTC().Format(calendar.DateLayout)
 }
 
 // proto returns r as the API shows it.

@@ -104,7 +104,8 @@ func loadResolver(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledg
 	return newResolver(details, o, h), nil
 }
 
-// store replaces the accounts and categories of the details with those that rows name, in the order of their names.
+// store replaces the accounts and categories of the details with those that rows name, in the order of their names. Those of Coffer's own
+// export stay without a row.
 func (c *resolver) store() {
 	c.details.Accounts, c.details.Categories = nil, nil
 	for _, a := range c.accounts {
@@ -113,7 +114,7 @@ func (c *resolver) store() {
 		}
 	}
 	for _, n := range c.categories {
-		if n.GetCount() > 0 {
+		if n.GetCount() > 0 || c.details.GetFormat() == formats.Coffer {
 			c.details.Categories = append(c.details.Categories, n)
 		}
 	}

@@ -48,7 +48,7 @@ func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns [
 func selectCandidates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, ns []int32) ([]candidate, error) {
 	candidates, err := pg.All[candidate](ctx, q, `
 		WITH wanted AS (
-			SELECT n, wallet_id, booked_currency, amount_minor, date,
+			SELECT n, wallet_id, booked_currency, amount_minor, (date AT TIME ZONE 'UTC')::date AS date,
 				coalesce(chosen_payee, payee) || ' ' || coalesce(chosen_description, description) AS text
 			FROM import_rows
 			WHERE owner_id = $1 AND import_id = $2 AND status = 'ready' AND action = '' AND ($3::integer[] IS NULL OR n = ANY($3))

@@ -136,7 +136,8 @@ func updateImport(ctx context.Context, q pg.Querier, e entry) error {
 				count(*) FILTER (WHERE status = 'matched') AS matched, count(*) FILTER (WHERE status = 'invalid') AS invalid,
 				count(*) FILTER (WHERE status = 'skipped') AS skipped, count(*) FILTER (WHERE status = 'booked') AS booked,
 				count(*) FILTER (WHERE status = 'undone') AS undone,
-				min(date) FILTER (WHERE status <> 'hidden') AS first_date, max(date) FILTER (WHERE status <> 'hidden') AS last_date
+				min(date AT TIME ZONE 'UTC') FILTER (WHERE status <> 'hidden') AS first_date,
+				max(date AT TIME ZONE 'UTC') FILTER (WHERE status <> 'hidden') AS last_date
 			FROM import_rows
 			WHERE owner_id = $1 AND import_id = $2
 		)

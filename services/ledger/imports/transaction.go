@@ -3,7 +3,6 @@ package imports
 import (
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -73,7 +72,7 @@ func (c *chunk) put(r *row, t posting.Transaction) {
 func (c *chunk) transaction(r *row) posting.Transaction {
 	t := posting.Transaction{
 		ID: c.newID(), OwnerID: c.OwnerID, WalletID: *r.WalletID, AmountMinor: *r.AmountMinor, Currency: r.BookedCurrency,
-		Date: time.Date(r.Date.Year(), r.Date.Month(), r.Date.Day(), 0, 0, 0, 0, time.UTC), Payee: r.payee(), Description: r.description(),
+		Date: r.Date.UTC(), Payee: r.payee(), Description: r.description(),
 		Notes: r.Notes, TagNames: tagNames(r.Tags), ImportID: &c.ID, Version: 1, CreatedAt: c.now, UpdatedAt: c.now,
 	}
 	if r.ExternalID != "" {

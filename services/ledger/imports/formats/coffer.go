@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"iter"
+	"strings"
 	"time"
+	"unicode/utf8"
 )
 
 // cofferLine is a line of Coffer's own export. Each line is a JSON object with one member, which names the kind of the
@@ -27,12 +29,19 @@ type cofferWallet struct {
 	Currency       string      `json:"currency"`
 	Balance        json.Number `json:"balance"`
 	InitialBalance json.Number `json:"initialBalance"`
+	Archived       bool        `json:"archived"`
+	Color          string      `json:"color"`
+	Icon           string      `json:"icon"`
+	Position       *int32      `json:"position"`
 }
 
 // cofferCategory is a category of the API.
 type cofferCategory struct {
-	ID   string `json:"id"`
-	Name string `json:"name"`
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Color string `json:"color"`
+	Icon  string `json:"icon"`
+	Kind  string `json:"kind"`
 }
 
 // cofferTransaction is a transaction of the API.
@@ -49,6 +58,7 @@ type cofferTransaction struct {
 	Notes       string      `json:"notes"`
 	Tags        []string    `json:"tags"`
 	TransferID  string      `json:"transferId"`
+	ExternalID  string      `json:"externalId"`
 	Splits      []struct {
 		CategoryID  string      `json:"categoryId"`
 		Amount      json.Number `json:"amount"`
@@ -56,8 +66,14 @@ type cofferTransaction struct {
 	} `json:"splits"`
 }
 
-// maxCategories is the maximum number of categories in an export.
-const maxCategories = 20_000
+const (
+	// maxCategories is the maximum number of categories in an export.
+	maxCategories = 20_000
+	// maxLine is the maximum size of a line: a transaction with maxParts parts and the longest texts.
+	maxLine = 512 << 10
+	// maxID is the maximum length of an external id.
+	maxID = 255
+)
 
 // cofferParser is the state of an export: its wallets and categories.
 type cofferParser struct {
@@ -68,9 +84,11 @@ type cofferParser struct {
 
 // parseCoffer parses Coffer's own export.
 func parseCoffer(in *input) iter.Seq2[Record, error] {
+	in.exact = true
 	return func(yield func(Record, error) bool) {
 		p := &cofferParser{in: in, wallets: make(map[string]string), categories: make(map[string]string)}
 		source := newLines(in.text)
+		source.limit = maxLine
 		for {
 			text, err := source.next()
 			if errors.Is(err, io.EOF) {
@@ -104,14 +122,18 @@ func (p *cofferParser) line(text []byte, line int) (*Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		account.Name, account.Currency, account.Last4 = account.Key, w.Currency, ""
+		account.Name, account.Currency, account.Last4 = cmp.Or(keep(w.Name, maxName), account.Key), w.Currency, ""
+		account.Color, account.Icon, account.Archived, account.Position = w.Color, w.Icon, w.Archived, w.Position
 		account.Opening, account.Closing = w.InitialBalance.String(), w.Balance.String()
 		p.wallets[w.ID] = account.Key
 	case object.Category != nil:
 		if len(p.categories) == maxCategories {
 			return nil, &ParseError{Line: line, Message: fmt.Sprintf("the file has more than %d categories", maxCategories)}
 		}
-		p.categories[object.Category.ID] = cut(spaces(object.Category.Name), maxName)
+		c := object.Category
+		name := keep(c.Name, maxName)
+		p.categories[c.ID] = name
+		p.in.facts.Categories = append(p.in.facts.Categories, Category{Name: name, Color: c.Color, Icon: c.Icon, Kind: c.Kind})
 	case object.Transaction != nil:
 		r := p.transaction(object.Transaction)
 		r.Line = line
@@ -135,11 +157,9 @@ func (p *cofferParser) key(name string) string {
 // transaction converts a transaction.
 func (p *cofferParser) transaction(t *cofferTransaction) Record {
 	r := Record{
-		Currency: t.Currency, Payee: t.Payee, Description: t.Description, Notes: t.Notes, Tags: t.Tags,
-		Account: p.wallets[t.WalletID], Category: p.categories[t.CategoryID],
-	}
-	if t.ID != "" {
-		r.ExternalID = "coffer:" + t.ID
+		Currency: t.Currency, Payee: keep(t.Payee, maxPayee), Description: keep(t.Description, maxText), Notes: keep(t.Notes, maxNotes),
+		Tags: t.Tags[:min(len(t.Tags), maxTags)], Account: p.wallets[t.WalletID], Category: p.categories[t.CategoryID],
+		ExternalID: ownID(t.ExternalID, t.ID),
 	}
 	if t.TransferID != "" {
 		r.Transfer = &Transfer{ID: t.TransferID, Paired: true}
@@ -171,10 +191,30 @@ func (p *cofferParser) transaction(t *cofferTransaction) Record {
 			amount = negate(amount)
 		}
 		total.add(amount)
-		r.Splits = append(r.Splits, Split{Amount: amount, Category: p.categories[s.CategoryID], Description: cut(spaces(s.Description), maxText)})
+		r.Splits = append(r.Splits, Split{Amount: amount, Category: p.categories[s.CategoryID], Description: keep(s.Description, maxText)})
 	}
 	if len(r.Splits) > 0 && total.differs(sumOf(r.Amount)) {
 		r.Problem = "the parts do not add up to the amount"
 	}
 	return r
+}
+
+// ownID returns the external id of a transaction of an export: the one that it has from its bank, by which files of the bank recognize
+// it, or otherwise its own id.
+func ownID(external, id string) string {
+	switch {
+	case external != "":
+		return cut(spaces(external), maxID)
+	case id != "":
+		return "coffer:" + cut(spaces(id), maxName)
+	}
+	return ""
+}
+
+// keep returns a text of an export as it is. Only a text that Coffer does not accept is cleaned.
+func keep(s string, limit int) string {
+	if utf8.ValidString(s) && !strings.ContainsRune(s, 0) && strings.TrimSpace(s) == s && utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return cut(spaces(s), limit)
 }

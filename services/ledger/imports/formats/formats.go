@@ -153,14 +153,25 @@ type Account struct {
 	Closing     string
 	ClosingDate time.Time
 	Count       int
+
+	// Only Coffer's own export has these.
+	Color, Icon string
+	Archived    bool
+	Position    *int32
+}
+
+// Category is a category that a file describes. Only Coffer's own export has them.
+type Category struct {
+	Name, Color, Icon, Kind string
 }
 
 // Facts are known after the last record.
 type Facts struct {
-	Format   string
-	Accounts []Account // In formats with a mapping: see Mapping.Compile.
-	Warnings []string  // Sorted, each once.
-	Mapping  *Mapping  // The proposal for formats with a mapping, otherwise nil.
+	Format     string
+	Accounts   []Account // In formats with a mapping: see Mapping.Compile.
+	Categories []Category
+	Warnings   []string // Sorted, each once.
+	Mapping    *Mapping // The proposal for formats with a mapping, otherwise nil.
 }
 
 // Minor returns the amount in minor units of the currency, or of fallback if the record has no currency.

@@ -8,17 +8,18 @@ import (
 	"io"
 )
 
-// lines reads lines of at most MaxRow bytes. A line ends with LF, CR LF or CR.
+// lines reads lines of at most limit bytes. A line ends with LF, CR LF or CR.
 type lines struct {
-	r    *bufio.Reader
-	line int // Number of the last line that next returned.
-	buf  []byte
-	skip bool // The last line ended with CR, so an LF belongs to it.
+	r     *bufio.Reader
+	limit int
+	line  int // Number of the last line that next returned.
+	buf   []byte
+	skip  bool // The last line ended with CR, so an LF belongs to it.
 }
 
-// newLines returns a reader of the lines of r.
+// newLines returns a reader of the lines of r, of at most MaxRow bytes.
 func newLines(r io.Reader) *lines {
-	return &lines{r: bufio.NewReaderSize(r, 32<<10)}
+	return &lines{r: bufio.NewReaderSize(r, 32<<10), limit: MaxRow}
 }
 
 // next returns the next line without its end, valid until the next call, or io.EOF.
@@ -45,8 +46,8 @@ func (l *lines) next() ([]byte, error) {
 		if i < 0 {
 			i = len(chunk)
 		}
-		if len(l.buf)+i > MaxRow {
-			return nil, &ParseError{Line: l.line + 1, Message: fmt.Sprintf("the row has more than %d bytes", MaxRow)}
+		if len(l.buf)+i > l.limit {
+			return nil, &ParseError{Line: l.line + 1, Message: fmt.Sprintf("the row has more than %d bytes", l.limit)}
 		}
 		l.buf = append(l.buf, chunk[:i]...)
 		if i == len(chunk) {

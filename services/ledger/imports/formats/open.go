@@ -28,6 +28,7 @@ type input struct {
 	facts   Facts
 	keys    map[string]int // Positions in facts.Accounts by key.
 	mapped  bool           // Records only have cells.
+	exact   bool           // The parser has cleaned the records.
 	valid   int            // Records without a problem.
 	problem *Record        // The first record with a problem.
 }
@@ -163,7 +164,7 @@ func (in *input) note(r *Record) {
 	if in.mapped {
 		return
 	}
-	if r.clean() {
+	if !in.exact && r.clean() {
 		in.warn(TruncatedDescription)
 	}
 	if i, ok := in.keys[r.Account]; ok && !r.Opening {

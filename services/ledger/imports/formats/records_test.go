@@ -146,6 +146,31 @@ func TestOpenCoffer(t *testing.T) {
 	require.Equal(t, []string{"-6.00", "1.00"}, []string{records[1].Splits[0].Amount, records[1].Splits[1].Amount})
 }
 
+// TestOpenCofferCSV reads an export as CSV. Its second split has parts without a description.
+func TestOpenCofferCSV(t *testing.T) {
+	t.Parallel()
+	records, facts := readAll(t, "\ufeff"+strings.Join(cofferColumns, ",")+`
+a.1,2024-01-31T10:00:00.123Z,expense,-6.00,EUR,'=Bank,Food,'-Shop,one,"n
+m","Trip,'@x",,ofx:1,a
+a.2,2024-01-31T10:00:00.123Z,expense,1.00,EUR,'=Bank,Fun,'-Shop,two,"n
+m","Trip,'@x",,,a
+b.1,2024-02-01T00:00:00.000Z,income,2.00,EUR,'=Bank,Food,,one,,,,,b
+b.2,2024-02-01T00:00:00.000Z,income,3.00,EUR,'=Bank,Fun,,,,,,,b
+c,01.02.2024,income,3.00,EUR,Cash,Fun,,,,,,,
+d,2024-02-02,transfer,-3.00,EUR,Cash,,,''=x,,,t,'=y,
+`, Options{})
+	require.Equal(t, Coffer, facts.Format)
+	require.Len(t, records, 4)
+	require.Equal(t, "2024-01-31|-5|EUR|-Shop|one", linesOf(records)[0])
+	require.Equal(t, []Split{{Amount: "-6.00", Category: "Food", Description: "one"}, {Amount: "1.00", Category: "Fun", Description: "two"}}, records[0].Splits)
+	require.Equal(t, []string{"=Bank", "n\nm", "ofx:1"}, []string{records[0].Account, records[0].Notes, records[0].ExternalID})
+	require.Equal(t, []string{"Trip", "'@x"}, records[0].Tags)
+	require.Equal(t, []string{"", "coffer:b", "5"}, []string{records[1].Description, records[1].ExternalID, records[1].Amount})
+	require.Equal(t, "the date is missing or cannot be read", records[2].Problem)
+	require.Equal(t, &Transfer{ID: "t", Paired: true}, records[3].Transfer)
+	require.Equal(t, []string{"'=x", "=y"}, []string{records[3].Description, records[3].ExternalID})
+}
+
 func TestIDsAssign(t *testing.T) {
 	t.Parallel()
 	const file = "Date,Payee,Amount\n2024-01-31,Coffee,-2.50\n2024-01-31,Coffee,-2.5\n2024-02-01,Coffee,-2.50\n"

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// sniffCSV returns the format of a text with columns: CSV, Firefly III or YNAB.
+// sniffCSV returns the format of a text with columns: CSV, Firefly III, YNAB or Coffer.
 func sniffCSV(head string, options Options) (string, func(*input) iter.Seq2[Record, error]) {
 	delimiter := byte(0)
 	if len(options.Delimiter) == 1 {
@@ -21,6 +21,8 @@ func sniffCSV(head string, options Options) (string, func(*input) iter.Seq2[Reco
 		return YNAB, parseYNAB(delimiter)
 	case err == nil && isFirefly(first):
 		return Firefly, parseFirefly(delimiter)
+	case err == nil && delimiter == ',' && isCofferCSV(first):
+		return Coffer, parseCofferCSV
 	}
 	return CSV, parseCSV(delimiter)
 }

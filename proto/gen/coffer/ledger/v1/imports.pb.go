@@ -562,8 +562,16 @@ type ImportAccount struct {
 	Count int32 `protobuf:"varint,9,opt,name=count,proto3" json:"count,omitempty"`
 	// The balance before the first row that the file states, in the major unit. A created wallet starts with it.
 	OpeningBalance *string `protobuf:"bytes,10,opt,name=opening_balance,json=openingBalance,proto3,oneof" json:"opening_balance,omitempty"`
-	unknownFields  protoimpl.UnknownFields
-	sizeCache      protoimpl.SizeCache
+	// Color of a created wallet, #RRGGBB. Only in Coffer's own export, as are icon, position and archived.
+	Color string `protobuf:"bytes,11,opt,name=color,proto3" json:"color,omitempty"`
+	// Emoji of a created wallet.
+	Icon string `protobuf:"bytes,12,opt,name=icon,proto3" json:"icon,omitempty"`
+	// Position of a created wallet.
+	Position *int32 `protobuf:"varint,13,opt,name=position,proto3,oneof" json:"position,omitempty"`
+	// A created wallet is archived.
+	Archived      bool `protobuf:"varint,14,opt,name=archived,proto3" json:"archived,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
 }
 
 func (x *ImportAccount) Reset() {
@@ -666,6 +674,34 @@ func (x *ImportAccount) GetOpeningBalance() string {
 	return ""
 }
 
+func (x *ImportAccount) GetColor() string {
+	if x != nil {
+		return x.Color
+	}
+	return ""
+}
+
+func (x *ImportAccount) GetIcon() string {
+	if x != nil {
+		return x.Icon
+	}
+	return ""
+}
+
+func (x *ImportAccount) GetPosition() int32 {
+	if x != nil && x.Position != nil {
+		return *x.Position
+	}
+	return 0
+}
+
+func (x *ImportAccount) GetArchived() bool {
+	if x != nil {
+		return x.Archived
+	}
+	return false
+}
+
 // ImportCategory is a category that a file names.
 type ImportCategory struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -676,7 +712,13 @@ type ImportCategory struct {
 	// Id of the category for these rows.
 	CategoryId string `protobuf:"bytes,3,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
 	// The commit creates a category of this name.
-	Create        bool `protobuf:"varint,4,opt,name=create,proto3" json:"create,omitempty"`
+	Create bool `protobuf:"varint,4,opt,name=create,proto3" json:"create,omitempty"`
+	// Color of a created category, #RRGGBB. Only in Coffer's own export, as are icon and kind.
+	Color string `protobuf:"bytes,5,opt,name=color,proto3" json:"color,omitempty"`
+	// Emoji of a created category.
+	Icon string `protobuf:"bytes,6,opt,name=icon,proto3" json:"icon,omitempty"`
+	// Kind of a created category.
+	Kind          string `protobuf:"bytes,7,opt,name=kind,proto3" json:"kind,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -737,6 +779,27 @@ func (x *ImportCategory) GetCreate() bool {
 		return x.Create
 	}
 	return false
+}
+
+func (x *ImportCategory) GetColor() string {
+	if x != nil {
+		return x.Color
+	}
+	return ""
+}
+
+func (x *ImportCategory) GetIcon() string {
+	if x != nil {
+		return x.Icon
+	}
+	return ""
+}
+
+func (x *ImportCategory) GetKind() string {
+	if x != nil {
+		return x.Kind
+	}
+	return ""
 }
 
 // ImportDefaults are used where a row has no value of its own.
@@ -2662,7 +2725,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\bcurrency\x18\f \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\":\n" +
 	"\fImportColumn\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x14\n" +
-	"\x05field\x18\x02 \x01(\tR\x05field\"\x85\x03\n" +
+	"\x05field\x18\x02 \x01(\tR\x05field\"\x8b\x04\n" +
 	"\rImportAccount\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -2674,15 +2737,23 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x06create\x18\b \x01(\bR\x06create\x12\x14\n" +
 	"\x05count\x18\t \x01(\x05R\x05count\x122\n" +
 	"\x0fopening_balance\x18\n" +
-	" \x01(\tB\x04ص\x18\x01H\x01R\x0eopeningBalance\x88\x01\x01B\x12\n" +
+	" \x01(\tB\x04ص\x18\x01H\x01R\x0eopeningBalance\x88\x01\x01\x12\x1a\n" +
+	"\x05color\x18\v \x01(\tB\x04\xf8\xb5\x18\x01R\x05color\x12\x18\n" +
+	"\x04icon\x18\f \x01(\tB\x04\xf8\xb5\x18\x01R\x04icon\x12\x1f\n" +
+	"\bposition\x18\r \x01(\x05H\x02R\bposition\x88\x01\x01\x12 \n" +
+	"\barchived\x18\x0e \x01(\bB\x04\xf8\xb5\x18\x01R\barchivedB\x12\n" +
 	"\x10_closing_balanceB\x12\n" +
-	"\x10_opening_balance\"y\n" +
+	"\x10_opening_balanceB\v\n" +
+	"\t_position\"\xe0\x01\n" +
 	"\x0eImportCategory\x12\x12\n" +
 	"\x04name\x18\x01 \x01(\tR\x04name\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\x12%\n" +
 	"\vcategory_id\x18\x03 \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
 	"categoryId\x12\x16\n" +
-	"\x06create\x18\x04 \x01(\bR\x06create\"\xbf\x01\n" +
+	"\x06create\x18\x04 \x01(\bR\x06create\x12\x1a\n" +
+	"\x05color\x18\x05 \x01(\tB\x04\xf8\xb5\x18\x01R\x05color\x12\x18\n" +
+	"\x04icon\x18\x06 \x01(\tB\x04\xf8\xb5\x18\x01R\x04icon\x12/\n" +
+	"\x04kind\x18\a \x01(\tB\x1b\xf8\xb5\x18\x01¶\x18\x13expense income bothR\x04kind\"\xbf\x01\n" +
 	"\x0eImportDefaults\x12!\n" +
 	"\twallet_id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\bwalletId\x124\n" +
 	"\x13expense_category_id\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\x11expenseCategoryId\x122\n" +

@@ -38,8 +38,11 @@ func (u *user) populate(t *testing.T) {
 	u.patch("/api/v1/wallet/"+wallets[3].id, object{"archived": true}).ok("WALLET_UPDATED")
 	var categories []string
 	for _, c := range []object{
-		{"name": "Food", "kind": "expense", "color": "#00ff00", "icon": "🍎"}, {"name": "Salary", "kind": "income"},
-		{"name": "=Fun: and, \"games\"", "kind": "both"}, {"name": "two  spaces"}, {"name": "Unused", "color": "#123456"},
+		{"name": "Food", "kind": "expense", "color": "#00ff00", "icon": "🍎"},
+		{"name": "Salary", "kind": "income"},
+		{"name": "=Fun: and, \"games\"", "kind": "both"},
+		{"name": "two  spaces"},
+		{"name": "Unused", "color": "#123456"},
 	} {
 		categories = append(categories, u.post("/api/v1/categories", c).created("CATEGORY_CREATED").text("category.id"))
 	}

@@ -1,8 +1,8 @@
 package export
 
 import (
-	"cmp"
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/csv"
 	"testing"

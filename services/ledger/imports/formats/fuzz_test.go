@@ -25,8 +25,10 @@ var seeds = map[string][]string{
 	},
 	Firefly: {"user_id,group_id,journal_id,group_title,type,currency_code,amount,foreign_currency_code,foreign_amount,description,date,source_name,destination_name,category,tags,notes\n1,1,1,Both,Withdrawal,EUR,-1.500000000000,,,A,2024-01-31T00:00:00+01:00,Bank,Shop,Food,\"a,b\",n\n1,1,2,Both,Withdrawal,EUR,-2.500000000000,,,B,2024-01-31T00:00:00+01:00,Bank,Shop,Home,,\n"},
 	YNAB:    {"\"Account\",\"Flag\",\"Date\",\"Payee\",\"Category Group/Category\",\"Category Group\",\"Category\",\"Memo\",\"Outflow\",\"Inflow\",\"Cleared\"\n\"Bank\",\"\",\"31/01/2024\",\"Shop\",\"A: B\",\"A\",\"B\",\"Split (1/2) x\",€1.00,€0.00,\"Cleared\"\n\"Bank\",\"\",\"31/01/2024\",\"Shop\",\"A: C\",\"A\",\"C\",\"Split (2/2) y\",€2.00,€0.00,\"Cleared\"\n"},
-	Coffer: {`{"wallet":{"id":"w","name":"Bank","currency":"EUR","balance":-5,"initialBalance":0}}` + "\n" + `{"transaction":{"id":"t","amount":-5.00,"currency":"EUR","type":"expense","date":"2024-01-31T10:00:00.000Z","walletId":"w"}}` + "\n",
-		strings.Join(cofferColumns, ",") + "\n" + "p.1,2024-01-31T00:00:00.000Z,expense,-5.00,EUR,'=Bank,Food,Shop,x,,a,,,p\np.2,2024-01-31T00:00:00.000Z,expense,2.00,EUR,'=Bank,Fun,Shop,y,,a,,,p\n"},
+	Coffer: {
+		`{"wallet":{"id":"w","name":"Bank","currency":"EUR","balance":-5,"initialBalance":0}}` + "\n" + `{"transaction":{"id":"t","amount":-5.00,"currency":"EUR","type":"expense","date":"2024-01-31T10:00:00.000Z","walletId":"w"}}` + "\n",
+		strings.Join(cofferColumns, ",") + "\n" + "p.1,2024-01-31T00:00:00.000Z,expense,-5.00,EUR,'=Bank,Food,Shop,x,,a,,,p\np.2,2024-01-31T00:00:00.000Z,expense,2.00,EUR,'=Bank,Fun,Shop,y,,a,,,p\n",
+	},
 }
 
 // fuzzFormat checks that a parser neither panics nor keeps its input, and that every amount consists of digits of the file.

@@ -49,6 +49,7 @@ type backend struct {
 	ledgerv1.UnimplementedSettingsServiceServer
 	ledgerv1.UnimplementedTransferServiceServer
 	ledgerv1.UnimplementedImportServiceServer
+	ledgerv1.UnimplementedRuleServiceServer
 	budgetv1.UnimplementedBudgetServiceServer
 	budgetv1.UnimplementedNotificationServiceServer
 	budgetv1.UnimplementedWebhookServiceServer
@@ -128,6 +129,7 @@ func newBackend(t *testing.T, answers map[string]any) *backend {
 	ledgerv1.RegisterSettingsServiceServer(server, b)
 	ledgerv1.RegisterTransferServiceServer(server, b)
 	ledgerv1.RegisterImportServiceServer(server, b)
+	ledgerv1.RegisterRuleServiceServer(server, b)
 	budgetv1.RegisterBudgetServiceServer(server, b)
 	budgetv1.RegisterNotificationServiceServer(server, b)
 	budgetv1.RegisterWebhookServiceServer(server, b)

@@ -14,7 +14,7 @@ import (
 var kinds = map[string]string{
 	"wallet": "wallet", "categories": "category", "transaction": "transaction", "budgets": "budget", "members": "member", "notifications": "notification",
 	"receipts": "receipt", "sessions": "session", "webhooks": "webhook", "deliveries": "delivery", "attachments": "attachment",
-	"transfers": "transfer", "imports": "import", "profiles": "profile", "tags": "tag",
+	"transfers": "transfer", "imports": "import", "profiles": "profile", "tags": "tag", "rules": "rule",
 }
 
 // params returns the kind of resource for each id in the operation's path.

@@ -85,6 +85,7 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 	read := u.upload("?keepImage=true", []byte(groceries), "walletId", ids["wallet"], "categoryId", ids["category"]).created("RECEIPT_TRANSACTIONS_CREATED")
 	ids["receipt"] = read.text("receipt.id")
 	ids["attachment"] = u.attach(ids["transaction"], word, word).created("ATTACHMENT_CREATED").text("attachment.id")
+	ids["rule"] = u.post("/api/v1/rules", with(u.rule(ids["category"]), object{"name": word})).created("RULE_CREATED").text("rule.id")
 	ids["import"], ids["profile"] = u.importedFile(word, ids["wallet"], ids["category"])
 	ids["webhook"] = u.post("/api/v1/webhooks", object{"url": "https://example.com/" + word, "description": word}).created("WEBHOOK_CREATED").text("webhook.id")
 	ids["budget"] = u.budgetNamed(word, ids["wallet"], ids["category"])
@@ -237,6 +238,8 @@ func (s *attackRun) body(t *testing.T, o operation) object {
 		"payee": "Shop", "tags": []string{"Trip"}, "timeZone": "UTC", "weekStart": "monday", "locale": "de-DE", "baseCurrency": "EUR",
 		"defaultWalletId": s.attackerIDs["wallet"], "defaultCategoryId": s.attackerIDs["category"],
 		"accounts": []object{}, "categories": []object{}, "defaults": object{"walletId": s.attackerIDs["wallet"]}, "rows": []object{{"n": 2, "action": "skip"}}, "force": false,
+		"match": "all", "stop": false, "on": []string{"import"}, "ids": []string{s.attackerIDs["rule"]},
+		"conditions": []object{{"field": "payee", "op": "is", "values": []string{"Shop"}}}, "actions": []object{{"kind": "addTag", "value": "Trip"}},
 		"outTransactionId": s.attackerIDs["transaction"], "inTransactionId": s.attackerIDs["transaction"], "inCategoryId": s.attackerIDs["category"],
 		"transactions": []object{expense(s.attackerIDs["wallet"], s.attackerIDs["category"], "1")}, "alertThresholds": []int{50}, "currentPassword": "not the password", "newPassword": "another long secret",
 	}

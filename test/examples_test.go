@@ -42,6 +42,7 @@ func TestExamples(t *testing.T) {
 	r.transfers(ada, wallet)
 	r.tags(ada, wallet, category)
 	r.imports(ada, wallet, category)
+	r.rules(ada, category)
 	r.sharing(ada, grace, r.budget(ada, wallet, category))
 	r.webhooks(ada)
 	r.sessions(ada)
@@ -141,6 +142,17 @@ func (r *recorder) tags(u *user, wallet, category string) {
 	r.call(u, http.MethodGet, "/api/v1/tags", nil)
 	r.call(u, http.MethodPatch, "/api/v1/tags/Trip", object{"name": "Rome", "color": "#B5651D"})
 	r.call(u, http.MethodDelete, "/api/v1/tags/Rome", nil)
+}
+
+// rules creates, changes, orders and deletes a rule.
+func (r *recorder) rules(u *user, category string) {
+	id := r.call(u, http.MethodPost, "/api/v1/rules", u.rule(category)).text("rule.id")
+	path := "/api/v1/rules/" + id
+	r.call(u, http.MethodGet, "/api/v1/rules", nil)
+	r.call(u, http.MethodGet, path+"?wait=0", nil)
+	r.call(u, http.MethodPatch, path, object{"enabled": false, "stop": true})
+	r.call(u, http.MethodPost, "/api/v1/rules/order", object{"ids": []any{id}})
+	r.call(u, http.MethodDelete, path, nil)
 }
 
 // imports reviews, commits and undoes an import. It leaves no transaction.

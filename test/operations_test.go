@@ -34,6 +34,8 @@ var testedElsewhere = map[string]string{
 	"INVITATION_LIMIT_REACHED":                 "TestShareBudgetPendingLimit",
 	"createAttachment TRANSACTION_IS_TRANSFER": "TestCreateAttachmentOfTransfer",
 	"createImport LIMIT_REACHED":               "TestCreateImport",
+	"createRule LIMIT_REACHED":                 "TestCreateRule",
+	"updateRule RULE_RUNNING":                  "TestUpdateRule",
 	"createImport PAYLOAD_TOO_LARGE":           "TestOpenBombs",
 	"createTransaction LIMIT_REACHED":          "TestCreateTransactionTagLimit",
 	"createTransactions LIMIT_REACHED":         "TestCreateTransactionTagLimit",

@@ -396,6 +396,39 @@ func (e CreateImportResultCode) Valid() bool {
 	}
 }
 
+// Defines values for CreateRuleRequestMatch.
+const (
+	CreateRuleRequestMatchAll CreateRuleRequestMatch = "all"
+	CreateRuleRequestMatchAny CreateRuleRequestMatch = "any"
+)
+
+// Valid indicates whether the value is a known member of the CreateRuleRequestMatch enum.
+func (e CreateRuleRequestMatch) Valid() bool {
+	switch e {
+	case CreateRuleRequestMatchAll:
+		return true
+	case CreateRuleRequestMatchAny:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateRuleResultCode.
+const (
+	RULECREATED CreateRuleResultCode = "RULE_CREATED"
+)
+
+// Valid indicates whether the value is a known member of the CreateRuleResultCode enum.
+func (e CreateRuleResultCode) Valid() bool {
+	switch e {
+	case RULECREATED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreateTransactionRequestType.
 const (
 	CreateTransactionRequestTypeExpense CreateTransactionRequestType = "expense"
@@ -660,6 +693,21 @@ func (e DeleteNotificationResultCode) Valid() bool {
 	}
 }
 
+// Defines values for DeleteRuleResultCode.
+const (
+	RULEDELETED DeleteRuleResultCode = "RULE_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteRuleResultCode enum.
+func (e DeleteRuleResultCode) Valid() bool {
+	switch e {
+	case RULEDELETED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeleteTagResultCode.
 const (
 	TAGDELETED DeleteTagResultCode = "TAG_DELETED"
@@ -834,6 +882,21 @@ const (
 func (e GetReceiptResultCode) Valid() bool {
 	switch e {
 	case RECEIPTFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetRuleResultCode.
+const (
+	RULEFETCHED GetRuleResultCode = "RULE_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetRuleResultCode enum.
+func (e GetRuleResultCode) Valid() bool {
+	switch e {
+	case RULEFETCHED:
 		return true
 	default:
 		return false
@@ -1338,6 +1401,21 @@ func (e ListNotificationsResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ListRulesResultCode.
+const (
+	RULESFETCHED ListRulesResultCode = "RULES_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListRulesResultCode enum.
+func (e ListRulesResultCode) Valid() bool {
+	switch e {
+	case RULESFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListSessionsResultCode.
 const (
 	SESSIONSFETCHED ListSessionsResultCode = "SESSIONS_FETCHED"
@@ -1668,6 +1746,21 @@ func (e NotificationType) Valid() bool {
 	}
 }
 
+// Defines values for OrderRulesResultCode.
+const (
+	RULESREORDERED OrderRulesResultCode = "RULES_REORDERED"
+)
+
+// Valid indicates whether the value is a known member of the OrderRulesResultCode enum.
+func (e OrderRulesResultCode) Valid() bool {
+	switch e {
+	case RULESREORDERED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ProgressState.
 const (
 	Near ProgressState = "near"
@@ -1857,6 +1950,135 @@ const (
 func (e RotateWebhookSecretResultCode) Valid() bool {
 	switch e {
 	case WEBHOOKSECRETROTATED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleMatch.
+const (
+	RuleMatchAll RuleMatch = "all"
+	RuleMatchAny RuleMatch = "any"
+)
+
+// Valid indicates whether the value is a known member of the RuleMatch enum.
+func (e RuleMatch) Valid() bool {
+	switch e {
+	case RuleMatchAll:
+		return true
+	case RuleMatchAny:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleActionKind.
+const (
+	AddTag         RuleActionKind = "addTag"
+	SetCategory    RuleActionKind = "setCategory"
+	SetDescription RuleActionKind = "setDescription"
+	SetNotes       RuleActionKind = "setNotes"
+	SetPayee       RuleActionKind = "setPayee"
+	Skip           RuleActionKind = "skip"
+	TransferTo     RuleActionKind = "transferTo"
+)
+
+// Valid indicates whether the value is a known member of the RuleActionKind enum.
+func (e RuleActionKind) Valid() bool {
+	switch e {
+	case AddTag:
+		return true
+	case SetCategory:
+		return true
+	case SetDescription:
+		return true
+	case SetNotes:
+		return true
+	case SetPayee:
+		return true
+	case Skip:
+		return true
+	case TransferTo:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleConditionField.
+const (
+	RuleConditionFieldAmount      RuleConditionField = "amount"
+	RuleConditionFieldCurrency    RuleConditionField = "currency"
+	RuleConditionFieldDescription RuleConditionField = "description"
+	RuleConditionFieldNotes       RuleConditionField = "notes"
+	RuleConditionFieldPayee       RuleConditionField = "payee"
+	RuleConditionFieldTag         RuleConditionField = "tag"
+	RuleConditionFieldText        RuleConditionField = "text"
+	RuleConditionFieldType        RuleConditionField = "type"
+	RuleConditionFieldWalletId    RuleConditionField = "walletId"
+)
+
+// Valid indicates whether the value is a known member of the RuleConditionField enum.
+func (e RuleConditionField) Valid() bool {
+	switch e {
+	case RuleConditionFieldAmount:
+		return true
+	case RuleConditionFieldCurrency:
+		return true
+	case RuleConditionFieldDescription:
+		return true
+	case RuleConditionFieldNotes:
+		return true
+	case RuleConditionFieldPayee:
+		return true
+	case RuleConditionFieldTag:
+		return true
+	case RuleConditionFieldText:
+		return true
+	case RuleConditionFieldType:
+		return true
+	case RuleConditionFieldWalletId:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for RuleConditionOp.
+const (
+	Between    RuleConditionOp = "between"
+	Contains   RuleConditionOp = "contains"
+	EndsWith   RuleConditionOp = "endsWith"
+	Gt         RuleConditionOp = "gt"
+	In         RuleConditionOp = "in"
+	Is         RuleConditionOp = "is"
+	Lt         RuleConditionOp = "lt"
+	Matches    RuleConditionOp = "matches"
+	StartsWith RuleConditionOp = "startsWith"
+)
+
+// Valid indicates whether the value is a known member of the RuleConditionOp enum.
+func (e RuleConditionOp) Valid() bool {
+	switch e {
+	case Between:
+		return true
+	case Contains:
+		return true
+	case EndsWith:
+		return true
+	case Gt:
+		return true
+	case In:
+		return true
+	case Is:
+		return true
+	case Lt:
+		return true
+	case Matches:
+		return true
+	case StartsWith:
 		return true
 	default:
 		return false
@@ -2184,6 +2406,39 @@ func (e UpdateNotificationsResultCode) Valid() bool {
 	}
 }
 
+// Defines values for UpdateRuleRequestMatch.
+const (
+	UpdateRuleRequestMatchAll UpdateRuleRequestMatch = "all"
+	UpdateRuleRequestMatchAny UpdateRuleRequestMatch = "any"
+)
+
+// Valid indicates whether the value is a known member of the UpdateRuleRequestMatch enum.
+func (e UpdateRuleRequestMatch) Valid() bool {
+	switch e {
+	case UpdateRuleRequestMatchAll:
+		return true
+	case UpdateRuleRequestMatchAny:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for UpdateRuleResultCode.
+const (
+	RULEUPDATED UpdateRuleResultCode = "RULE_UPDATED"
+)
+
+// Valid indicates whether the value is a known member of the UpdateRuleResultCode enum.
+func (e UpdateRuleResultCode) Valid() bool {
+	switch e {
+	case RULEUPDATED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UpdateSettingsRequestWeekStart.
 const (
 	UpdateSettingsRequestWeekStartMonday   UpdateSettingsRequestWeekStart = "monday"
@@ -2504,22 +2759,22 @@ func (e ListTransactionsParamsType) Valid() bool {
 
 // Defines values for ListTransactionsParamsSort.
 const (
-	Amount      ListTransactionsParamsSort = "amount"
-	Date        ListTransactionsParamsSort = "date"
-	MinusAmount ListTransactionsParamsSort = "-amount"
-	MinusDate   ListTransactionsParamsSort = "-date"
+	ListTransactionsParamsSortAmount      ListTransactionsParamsSort = "amount"
+	ListTransactionsParamsSortDate        ListTransactionsParamsSort = "date"
+	ListTransactionsParamsSortMinusAmount ListTransactionsParamsSort = "-amount"
+	ListTransactionsParamsSortMinusDate   ListTransactionsParamsSort = "-date"
 )
 
 // Valid indicates whether the value is a known member of the ListTransactionsParamsSort enum.
 func (e ListTransactionsParamsSort) Valid() bool {
 	switch e {
-	case Amount:
+	case ListTransactionsParamsSortAmount:
 		return true
-	case Date:
+	case ListTransactionsParamsSortDate:
 		return true
-	case MinusAmount:
+	case ListTransactionsParamsSortMinusAmount:
 		return true
-	case MinusDate:
+	case ListTransactionsParamsSortMinusDate:
 		return true
 	default:
 		return false
@@ -2894,6 +3149,9 @@ type Changes struct {
 	// Recurrences Always empty: recurrences are planned.
 	Recurrences []Recurrence `json:"recurrences"`
 
+	// Rules Without progress. A rule also changes when it is applied, because it counts its applications.
+	Rules []Rule `json:"rules"`
+
 	// Settings Absent if the settings did not change.
 	Settings     *Settings     `json:"settings,omitempty"`
 	Tags         []FollowedTag `json:"tags"`
@@ -3099,6 +3357,48 @@ type CreateImportResult struct {
 
 // CreateImportResultCode The result of the operation, for programs.
 type CreateImportResultCode string
+
+// CreateRuleRequest defines model for CreateRuleRequest.
+type CreateRuleRequest struct {
+	// Actions 1 to 5, each kind once.
+	Actions []RuleAction `json:"actions"`
+
+	// Conditions 1 to 10.
+	Conditions []RuleCondition `json:"conditions"`
+
+	// Enabled Default true.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Match all (default): every condition must be met. any: one is enough.
+	Match *CreateRuleRequestMatch `json:"match,omitempty"`
+
+	// Name 1 to 100 characters.
+	Name string `json:"name"`
+
+	// On What the rule runs on: import, receipt, recurrence. Default import and receipt.
+	On *[]string `json:"on,omitempty"`
+
+	// Stop If the rule matches, later rules do not run. Default false.
+	Stop *bool `json:"stop,omitempty"`
+}
+
+// CreateRuleRequestMatch all (default): every condition must be met. any: one is enough.
+type CreateRuleRequestMatch string
+
+// CreateRuleResult defines model for CreateRuleResult.
+type CreateRuleResult struct {
+	// Code The result of the operation, for programs.
+	Code CreateRuleResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Rule Rule changes the transactions that meet its conditions.
+	Rule Rule `json:"rule"`
+}
+
+// CreateRuleResultCode The result of the operation, for programs.
+type CreateRuleResultCode string
 
 // CreateTransactionRequest Example: {"amount":12.3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-14","description":"Lunch","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type CreateTransactionRequest struct {
@@ -3489,6 +3789,21 @@ type DeleteNotificationResult struct {
 // DeleteNotificationResultCode The result of the operation, for programs.
 type DeleteNotificationResultCode string
 
+// DeleteRuleResult defines model for DeleteRuleResult.
+type DeleteRuleResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteRuleResultCode `json:"code"`
+
+	// Id Id of the deleted rule.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeleteRuleResultCode The result of the operation, for programs.
+type DeleteRuleResultCode string
+
 // DeleteTagResult Example: {"code":"TAG_DELETED","message":"Tag deleted","name":"Rome"}
 type DeleteTagResult struct {
 	// Code The result of the operation, for programs.
@@ -3759,6 +4074,21 @@ type GetReceiptResult struct {
 
 // GetReceiptResultCode The result of the operation, for programs.
 type GetReceiptResultCode string
+
+// GetRuleResult defines model for GetRuleResult.
+type GetRuleResult struct {
+	// Code The result of the operation, for programs.
+	Code GetRuleResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Rule Rule changes the transactions that meet its conditions.
+	Rule Rule `json:"rule"`
+}
+
+// GetRuleResultCode The result of the operation, for programs.
+type GetRuleResultCode string
 
 // GetSettingsResult Example: {"code":"SETTINGS_FETCHED","message":"Settings fetched","settings":{"baseCurrency":"EUR","defaultCategoryId":"0199f0c5-0000-7000-8000-000000000004","defaultWalletId":"0199f0c5-0000-7000-8000-000000000003","locale":"de-DE","timeZone":"Europe/Berlin","updatedAt":"2026-11-20T10:15:00.000Z","weekStart":"monday"}}
 type GetSettingsResult struct {
@@ -4546,6 +4876,21 @@ type ListNotificationsResult struct {
 // ListNotificationsResultCode The result of the operation, for programs.
 type ListNotificationsResultCode string
 
+// ListRulesResult defines model for ListRulesResult.
+type ListRulesResult struct {
+	// Code The result of the operation, for programs.
+	Code ListRulesResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Rules By position.
+	Rules []Rule `json:"rules"`
+}
+
+// ListRulesResultCode The result of the operation, for programs.
+type ListRulesResultCode string
+
 // ListSessionsResult Example: {"code":"SESSIONS_FETCHED","message":"Sessions fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"sessions":[{"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000036","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"},{"createdAt":"2026-11-20T10:15:00.000Z","current":true,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000029","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}]}
 type ListSessionsResult struct {
 	// Code The result of the operation, for programs.
@@ -4929,6 +5274,27 @@ type Notification struct {
 
 // NotificationType Type of the event.
 type NotificationType string
+
+// OrderRulesRequest defines model for OrderRulesRequest.
+type OrderRulesRequest struct {
+	// Ids Ids of all rules of the user, each once.
+	Ids []string `json:"ids"`
+}
+
+// OrderRulesResult defines model for OrderRulesResult.
+type OrderRulesResult struct {
+	// Code The result of the operation, for programs.
+	Code OrderRulesResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Rules By position.
+	Rules []Rule `json:"rules"`
+}
+
+// OrderRulesResultCode The result of the operation, for programs.
+type OrderRulesResultCode string
 
 // OtherCurrency OtherCurrency is spending that the limit does not count.
 //
@@ -5357,6 +5723,87 @@ type RotateWebhookSecretResult struct {
 // RotateWebhookSecretResultCode The result of the operation, for programs.
 type RotateWebhookSecretResultCode string
 
+// Rule Rule changes the transactions that meet its conditions.
+type Rule struct {
+	// Actions 1 to 5, each kind once.
+	Actions []RuleAction `json:"actions"`
+
+	// AppliedCount Number of rows, lines and transactions that the rule has been applied to. A row of an import counts when it is committed.
+	AppliedCount int32 `json:"appliedCount"`
+
+	// Conditions 1 to 10.
+	Conditions []RuleCondition `json:"conditions"`
+
+	// CreatedAt Time of the creation; RFC 3339, UTC.
+	CreatedAt time.Time `json:"createdAt"`
+
+	// Enabled A rule that is not enabled runs only when it is applied explicitly.
+	Enabled bool `json:"enabled"`
+
+	// Id UUID, version 7.
+	Id openapi_types.UUID `json:"id"`
+
+	// LastAppliedAt Time of the last application; RFC 3339, UTC.
+	LastAppliedAt *time.Time `json:"lastAppliedAt,omitempty"`
+
+	// Match all: every condition must be met. any: one is enough.
+	Match RuleMatch `json:"match"`
+
+	// Name 1 to 100 characters.
+	Name string `json:"name"`
+
+	// On What the rule runs on: import, receipt, recurrence. Recurrences are not yet available.
+	On []string `json:"on"`
+
+	// Position Rules run in ascending order of their positions. Positions start at 1 and may have gaps.
+	Position int32 `json:"position"`
+
+	// Progress Progress of the latest application to existing transactions. Absent before the first one.
+	Progress *Job `json:"progress,omitempty"`
+
+	// Stop If the rule matches, later rules do not run.
+	Stop bool `json:"stop"`
+
+	// UpdatedAt Time of the last change; RFC 3339, UTC.
+	UpdatedAt time.Time `json:"updatedAt"`
+}
+
+// RuleMatch all: every condition must be met. any: one is enough.
+type RuleMatch string
+
+// RuleAction RuleAction is a change of a transaction.
+type RuleAction struct {
+	// Kind transferTo makes a transfer of a row of an import, and skip excludes it from the import. Both have no effect on receipts and existing transactions. A rule has at most one of setCategory, transferTo and skip.
+	Kind RuleActionKind `json:"kind"`
+
+	// Value Id of one of the user's categories for setCategory, id of one of the user's wallets for transferTo, the name of a tag for addTag, and a text for setPayee, setDescription and setNotes. Empty for skip.
+	Value string `json:"value"`
+}
+
+// RuleActionKind transferTo makes a transfer of a row of an import, and skip excludes it from the import. Both have no effect on receipts and existing transactions. A rule has at most one of setCategory, transferTo and skip.
+type RuleActionKind string
+
+// RuleCondition RuleCondition compares a field of a transaction. Texts are compared without regard to case, width and repeated spaces.
+type RuleCondition struct {
+	// Field payee, description and notes; text is any of these three. amount is absolute, in the transaction's currency. type is income or expense. tag is each of the transaction's tags.
+	Field RuleConditionField `json:"field"`
+
+	// Not true: the condition is met if the comparison is not.
+	Not bool `json:"not"`
+
+	// Op For payee, description, notes and text: is, contains, startsWith, endsWith, matches, in. For amount: is, lt, gt, between. For currency, walletId, type and tag: is, in.
+	Op RuleConditionOp `json:"op"`
+
+	// Values Two values for between, which includes both; 1 to 50 for in; one for the others. matches has a regular expression in RE2 syntax of at most 200 bytes. Amounts are decimals in the major unit.
+	Values []string `json:"values"`
+}
+
+// RuleConditionField payee, description and notes; text is any of these three. amount is absolute, in the transaction's currency. type is income or expense. tag is each of the transaction's tags.
+type RuleConditionField string
+
+// RuleConditionOp For payee, description, notes and text: is, contains, startsWith, endsWith, matches, in. For amount: is, lt, gt, between. For currency, walletId, type and tag: is, in.
+type RuleConditionOp string
+
 // Session Session is a sign-in of a user on a device.
 //
 // Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000036","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
@@ -5565,7 +6012,7 @@ type Tombstone struct {
 	// Id Id of the object, or the name of a tag in lower case.
 	Id string `json:"id"`
 
-	// Kind wallet, category, transaction, transfer or tag. Clients ignore other kinds, which may be added.
+	// Kind wallet, category, transaction, transfer, tag or rule. Clients ignore other kinds, which may be added.
 	Kind string `json:"kind"`
 }
 
@@ -6036,6 +6483,48 @@ type UpdateNotificationsResult struct {
 
 // UpdateNotificationsResultCode The result of the operation, for programs.
 type UpdateNotificationsResultCode string
+
+// UpdateRuleRequest defines model for UpdateRuleRequest.
+type UpdateRuleRequest struct {
+	// Actions 1 to 5, each kind once.
+	Actions *[]RuleAction `json:"actions,omitempty"`
+
+	// Conditions 1 to 10.
+	Conditions *[]RuleCondition `json:"conditions,omitempty"`
+
+	// Enabled A rule that is not enabled runs only when it is applied explicitly.
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// Match all: every condition must be met. any: one is enough.
+	Match *UpdateRuleRequestMatch `json:"match,omitempty"`
+
+	// Name 1 to 100 characters.
+	Name *string `json:"name,omitempty"`
+
+	// On What the rule runs on: import, receipt, recurrence; at least one.
+	On *[]string `json:"on,omitempty"`
+
+	// Stop If the rule matches, later rules do not run.
+	Stop *bool `json:"stop,omitempty"`
+}
+
+// UpdateRuleRequestMatch all: every condition must be met. any: one is enough.
+type UpdateRuleRequestMatch string
+
+// UpdateRuleResult defines model for UpdateRuleResult.
+type UpdateRuleResult struct {
+	// Code The result of the operation, for programs.
+	Code UpdateRuleResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Rule Rule changes the transactions that meet its conditions.
+	Rule Rule `json:"rule"`
+}
+
+// UpdateRuleResultCode The result of the operation, for programs.
+type UpdateRuleResultCode string
 
 // UpdateSettingsRequest Example: {"baseCurrency":"EUR","defaultCategoryId":"0199f0c5-0000-7000-8000-000000000004","defaultWalletId":"0199f0c5-0000-7000-8000-000000000003","locale":"de-DE","timeZone":"Europe/Berlin","weekStart":"monday"}
 type UpdateSettingsRequest struct {
@@ -6736,6 +7225,30 @@ type GetReceiptImageParams struct {
 	Page *int32 `form:"page,omitempty" json:"page,omitempty"`
 }
 
+// CreateRuleParams defines parameters for CreateRule.
+type CreateRuleParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteRuleParams defines parameters for DeleteRule.
+type DeleteRuleParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
+// GetRuleParams defines parameters for GetRule.
+type GetRuleParams struct {
+	// Wait Seconds, 0 to 8. The response is sent when the application has made progress, or after this time.
+	Wait *int32 `form:"wait,omitempty" json:"wait,omitempty"`
+}
+
+// UpdateRuleParams defines parameters for UpdateRule.
+type UpdateRuleParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *string `json:"If-Match,omitempty"`
+}
+
 // UpdateSettingsParams defines parameters for UpdateSettings.
 type UpdateSettingsParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
@@ -7077,6 +7590,15 @@ type UpdateNotificationsJSONRequestBody = UpdateNotificationsRequest
 
 // UpdateNotificationJSONRequestBody defines body for UpdateNotification for application/json ContentType.
 type UpdateNotificationJSONRequestBody = UpdateNotificationRequest
+
+// CreateRuleJSONRequestBody defines body for CreateRule for application/json ContentType.
+type CreateRuleJSONRequestBody = CreateRuleRequest
+
+// OrderRulesJSONRequestBody defines body for OrderRules for application/json ContentType.
+type OrderRulesJSONRequestBody = OrderRulesRequest
+
+// UpdateRuleJSONRequestBody defines body for UpdateRule for application/json ContentType.
+type UpdateRuleJSONRequestBody = UpdateRuleRequest
 
 // UpdateSettingsJSONRequestBody defines body for UpdateSettings for application/json ContentType.
 type UpdateSettingsJSONRequestBody = UpdateSettingsRequest
@@ -7748,6 +8270,81 @@ type ClientInterface interface {
 	//
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 	GetReceiptImage(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListRules List rules
+	//
+	// Returns all rules of the user by position; at most 500.
+	//
+	// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+	ListRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRuleWithBody Create rule
+	//
+	// Creates a rule after the user's other rules.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRuleWithBody(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// CreateRule Create rule
+	//
+	// Creates a rule after the user's other rules.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRule(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OrderRulesWithBody Order rules
+	//
+	// Sets the order of the rules.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
+	OrderRulesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// OrderRules Order rules
+	//
+	// Sets the order of the rules.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
+	OrderRules(ctx context.Context, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteRule Delete rule
+	//
+	// Deletes a rule. Transactions stay as they are. An application of the rule ends.
+	//
+	// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+	DeleteRule(ctx context.Context, id openapi_types.UUID, params *DeleteRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetRule Get rule
+	//
+	// Returns a rule with the progress of its latest application.
+	//
+	// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+	GetRule(ctx context.Context, id openapi_types.UUID, params *GetRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateRuleWithBody Update rule
+	//
+	// Changes a rule. Lists replace the previous ones. Existing transactions stay as they are.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRuleWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// UpdateRule Update rule
+	//
+	// Changes a rule. Lists replace the previous ones. Existing transactions stay as they are.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRule(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSettings Get settings
 	//
@@ -9385,6 +9982,171 @@ func (c *Client) GetReceipt(ctx context.Context, id openapi_types.UUID, reqEdito
 // Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 func (c *Client) GetReceiptImage(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReceiptImageRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListRules List rules
+//
+// Returns all rules of the user by position; at most 500.
+//
+// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+func (c *Client) ListRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListRulesRequest(c.Server)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRuleWithBody Create rule
+//
+// Creates a rule after the user's other rules.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *Client) CreateRuleWithBody(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRuleRequestWithBody(c.Server, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// CreateRule Create rule
+//
+// Creates a rule after the user's other rules.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *Client) CreateRule(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateRuleRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OrderRulesWithBody Order rules
+//
+// Sets the order of the rules.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
+func (c *Client) OrderRulesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOrderRulesRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// OrderRules Order rules
+//
+// Sets the order of the rules.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
+func (c *Client) OrderRules(ctx context.Context, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOrderRulesRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteRule Delete rule
+//
+// Deletes a rule. Transactions stay as they are. An application of the rule ends.
+//
+// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+func (c *Client) DeleteRule(ctx context.Context, id openapi_types.UUID, params *DeleteRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteRuleRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetRule Get rule
+//
+// Returns a rule with the progress of its latest application.
+//
+// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+func (c *Client) GetRule(ctx context.Context, id openapi_types.UUID, params *GetRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetRuleRequest(c.Server, id, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateRuleWithBody Update rule
+//
+// Changes a rule. Lists replace the previous ones. Existing transactions stay as they are.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *Client) UpdateRuleWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateRuleRequestWithBody(c.Server, id, params, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// UpdateRule Update rule
+//
+// Changes a rule. Lists replace the previous ones. Existing transactions stay as they are.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *Client) UpdateRule(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateRuleRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -13135,6 +13897,300 @@ func NewGetReceiptImageRequest(server string, id openapi_types.UUID, params *Get
 	return req, nil
 }
 
+// NewListRulesRequest constructs an http.Request for the ListRules method
+func NewListRulesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewCreateRuleRequest calls the generic CreateRule builder with application/json body
+func NewCreateRuleRequest(server string, params *CreateRuleParams, body CreateRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewCreateRuleRequestWithBody(server, params, "application/json", bodyReader)
+}
+
+// NewCreateRuleRequestWithBody constructs an http.Request for the CreateRule method, with any body, and a specified content type
+func NewCreateRuleRequestWithBody(server string, params *CreateRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewOrderRulesRequest calls the generic OrderRules builder with application/json body
+func NewOrderRulesRequest(server string, body OrderRulesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewOrderRulesRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewOrderRulesRequestWithBody constructs an http.Request for the OrderRules method, with any body, and a specified content type
+func NewOrderRulesRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/order")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
+// NewDeleteRuleRequest constructs an http.Request for the DeleteRule method
+func NewDeleteRuleRequest(server string, id openapi_types.UUID, params *DeleteRuleParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetRuleRequest constructs an http.Request for the GetRule method
+func NewGetRuleRequest(server string, id openapi_types.UUID, params *GetRuleParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Wait != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "wait", *params.Wait, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewUpdateRuleRequest calls the generic UpdateRule builder with application/json body
+func NewUpdateRuleRequest(server string, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewUpdateRuleRequestWithBody(server, id, params, "application/json", bodyReader)
+}
+
+// NewUpdateRuleRequestWithBody constructs an http.Request for the UpdateRule method, with any body, and a specified content type
+func NewUpdateRuleRequestWithBody(server string, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPatch, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetSettingsRequest constructs an http.Request for the GetSettings method
 func NewGetSettingsRequest(server string) (*http.Request, error) {
 	var err error
@@ -16025,6 +17081,87 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with GET /api/v1/receipts/{id}/image (the `GetReceiptImage` operationId).
 	GetReceiptImageWithResponse(ctx context.Context, id openapi_types.UUID, params *GetReceiptImageParams, reqEditors ...RequestEditorFn) (*GetReceiptImageResponse, error)
+
+	// ListRulesWithResponse List rules
+	//
+	// Returns all rules of the user by position; at most 500.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+	ListRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRulesResponse, error)
+
+	// CreateRuleWithBodyWithResponse Create rule
+	//
+	// Creates a rule after the user's other rules.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRuleWithBodyWithResponse(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error)
+
+	// CreateRuleWithResponse Create rule
+	//
+	// Creates a rule after the user's other rules.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+	CreateRuleWithResponse(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error)
+
+	// OrderRulesWithBodyWithResponse Order rules
+	//
+	// Sets the order of the rules.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
+	OrderRulesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OrderRulesResponse, error)
+
+	// OrderRulesWithResponse Order rules
+	//
+	// Sets the order of the rules.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
+	OrderRulesWithResponse(ctx context.Context, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*OrderRulesResponse, error)
+
+	// DeleteRuleWithResponse Delete rule
+	//
+	// Deletes a rule. Transactions stay as they are. An application of the rule ends.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+	DeleteRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteRuleParams, reqEditors ...RequestEditorFn) (*DeleteRuleResponse, error)
+
+	// GetRuleWithResponse Get rule
+	//
+	// Returns a rule with the progress of its latest application.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+	GetRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *GetRuleParams, reqEditors ...RequestEditorFn) (*GetRuleResponse, error)
+
+	// UpdateRuleWithBodyWithResponse Update rule
+	//
+	// Changes a rule. Lists replace the previous ones. Existing transactions stay as they are.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error)
+
+	// UpdateRuleWithResponse Update rule
+	//
+	// Changes a rule. Lists replace the previous ones. Existing transactions stay as they are.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
+	UpdateRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error)
 
 	// GetSettingsWithResponse Get settings
 	//
@@ -19246,6 +20383,340 @@ func (r GetReceiptImageResponse) ContentType() string {
 	return ""
 }
 
+// ListRulesResponse200Headers the declared response headers of an HTTP 200 response for ListRules
+type ListRulesResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListRulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListRulesResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListRulesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListRulesResponse) GetJSON200() *ListRulesResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListRulesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListRulesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListRulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListRulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListRulesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// CreateRuleResponse201Headers the declared response headers of an HTTP 201 response for CreateRule
+type CreateRuleResponse201Headers struct {
+	ETag                *string
+	IdempotencyReplayed *string
+	XRequestId          *string
+}
+
+type CreateRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON201 the response for an HTTP 201 `application/json` response
+	JSON201 *CreateRuleResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers201 the parsed response headers for an HTTP 201 response
+	Headers201 *CreateRuleResponse201Headers
+}
+
+// GetJSON201 returns the response for an HTTP 201 `application/json` response
+func (r CreateRuleResponse) GetJSON201() *CreateRuleResult {
+	return r.JSON201
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r CreateRuleResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r CreateRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r CreateRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r CreateRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r CreateRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// OrderRulesResponse200Headers the declared response headers of an HTTP 200 response for OrderRules
+type OrderRulesResponse200Headers struct {
+	XRequestId *string
+}
+
+type OrderRulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *OrderRulesResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *OrderRulesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r OrderRulesResponse) GetJSON200() *OrderRulesResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r OrderRulesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r OrderRulesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r OrderRulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r OrderRulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r OrderRulesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteRuleResponse200Headers the declared response headers of an HTTP 200 response for DeleteRule
+type DeleteRuleResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeleteRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteRuleResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteRuleResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteRuleResponse) GetJSON200() *DeleteRuleResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteRuleResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// GetRuleResponse200Headers the declared response headers of an HTTP 200 response for GetRule
+type GetRuleResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type GetRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetRuleResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetRuleResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetRuleResponse) GetJSON200() *GetRuleResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetRuleResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// UpdateRuleResponse200Headers the declared response headers of an HTTP 200 response for UpdateRule
+type UpdateRuleResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type UpdateRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *UpdateRuleResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *UpdateRuleResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r UpdateRuleResponse) GetJSON200() *UpdateRuleResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r UpdateRuleResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r UpdateRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r UpdateRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r UpdateRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r UpdateRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetSettingsResponse200Headers the declared response headers of an HTTP 200 response for GetSettings
 type GetSettingsResponse200Headers struct {
 	ETag       *string
@@ -22295,6 +23766,141 @@ func (c *ClientWithResponses) GetReceiptImageWithResponse(ctx context.Context, i
 		return nil, err
 	}
 	return ParseGetReceiptImageResponse(rsp)
+}
+
+// ListRulesWithResponse List rules
+//
+// Returns all rules of the user by position; at most 500.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/rules (the `ListRules` operationId).
+func (c *ClientWithResponses) ListRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*ListRulesResponse, error) {
+	rsp, err := c.ListRules(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListRulesResponse(rsp)
+}
+
+// CreateRuleWithBodyWithResponse Create rule
+//
+// Creates a rule after the user's other rules.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *ClientWithResponses) CreateRuleWithBodyWithResponse(ctx context.Context, params *CreateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error) {
+	rsp, err := c.CreateRuleWithBody(ctx, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRuleResponse(rsp)
+}
+
+// CreateRuleWithResponse Create rule
+//
+// Creates a rule after the user's other rules.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules (the `CreateRule` operationId).
+func (c *ClientWithResponses) CreateRuleWithResponse(ctx context.Context, params *CreateRuleParams, body CreateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateRuleResponse, error) {
+	rsp, err := c.CreateRule(ctx, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseCreateRuleResponse(rsp)
+}
+
+// OrderRulesWithBodyWithResponse Order rules
+//
+// Sets the order of the rules.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
+func (c *ClientWithResponses) OrderRulesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OrderRulesResponse, error) {
+	rsp, err := c.OrderRulesWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOrderRulesResponse(rsp)
+}
+
+// OrderRulesWithResponse Order rules
+//
+// Sets the order of the rules.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
+func (c *ClientWithResponses) OrderRulesWithResponse(ctx context.Context, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*OrderRulesResponse, error) {
+	rsp, err := c.OrderRules(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseOrderRulesResponse(rsp)
+}
+
+// DeleteRuleWithResponse Delete rule
+//
+// Deletes a rule. Transactions stay as they are. An application of the rule ends.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
+func (c *ClientWithResponses) DeleteRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteRuleParams, reqEditors ...RequestEditorFn) (*DeleteRuleResponse, error) {
+	rsp, err := c.DeleteRule(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteRuleResponse(rsp)
+}
+
+// GetRuleWithResponse Get rule
+//
+// Returns a rule with the progress of its latest application.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
+func (c *ClientWithResponses) GetRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *GetRuleParams, reqEditors ...RequestEditorFn) (*GetRuleResponse, error) {
+	rsp, err := c.GetRule(ctx, id, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetRuleResponse(rsp)
+}
+
+// UpdateRuleWithBodyWithResponse Update rule
+//
+// Changes a rule. Lists replace the previous ones. Existing transactions stay as they are.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *ClientWithResponses) UpdateRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error) {
+	rsp, err := c.UpdateRuleWithBody(ctx, id, params, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateRuleResponse(rsp)
+}
+
+// UpdateRuleWithResponse Update rule
+//
+// Changes a rule. Lists replace the previous ones. Existing transactions stay as they are.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
+func (c *ClientWithResponses) UpdateRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error) {
+	rsp, err := c.UpdateRule(ctx, id, params, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseUpdateRuleResponse(rsp)
 }
 
 // GetSettingsWithResponse Get settings
@@ -25572,6 +27178,310 @@ func ParseGetReceiptImageResponse(rsp *http.Response) (*GetReceiptImageResponse,
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetReceiptImageResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListRulesResponse parses an HTTP response from a ListRulesWithResponse call
+func ParseListRulesResponse(rsp *http.Response) (*ListRulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListRulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListRulesResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListRulesResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseCreateRuleResponse parses an HTTP response from a CreateRuleWithResponse call
+func ParseCreateRuleResponse(rsp *http.Response) (*CreateRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &CreateRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 201:
+		var dest CreateRuleResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON201 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 201:
+		var headers CreateRuleResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseOrderRulesResponse parses an HTTP response from a OrderRulesWithResponse call
+func ParseOrderRulesResponse(rsp *http.Response) (*OrderRulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &OrderRulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest OrderRulesResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers OrderRulesResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteRuleResponse parses an HTTP response from a DeleteRuleWithResponse call
+func ParseDeleteRuleResponse(rsp *http.Response) (*DeleteRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteRuleResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteRuleResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseGetRuleResponse parses an HTTP response from a GetRuleWithResponse call
+func ParseGetRuleResponse(rsp *http.Response) (*GetRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetRuleResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseUpdateRuleResponse parses an HTTP response from a UpdateRuleWithResponse call
+func ParseUpdateRuleResponse(rsp *http.Response) (*UpdateRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &UpdateRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest UpdateRuleResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers UpdateRuleResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

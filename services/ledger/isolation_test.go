@@ -28,6 +28,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
+	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
 	"github.com/coffer-budget/coffer/services/ledger/sync"
 	"github.com/coffer-budget/coffer/services/ledger/tags"
@@ -88,6 +89,8 @@ type isolated struct {
 	settings *settings.Server
 	changes  *sync.Server
 	tags     *tags.Server
+	rules    *rules.Rules
+	ruleIDs  []string
 	db       *pgxpool.Pool
 	user     fixture.User
 	// The ids of wallets and categories, in the order of their creation.
@@ -130,6 +133,7 @@ func newIsolated(t *testing.T) *isolated {
 	}}
 	s.files = &attachments.Attachments{Ledger: f.Ledger, Quota: 1000}
 	f.RPCs = &s.server
+	s.rules = rules.New(f.Ledger, f.Reads, slog.New(slog.DiscardHandler))
 	s.imports = imports.New(s.Accounts, f.Cursors, "a secret of the tests", slog.New(slog.DiscardHandler))
 	s.Run(t.Context())
 	return s
@@ -220,6 +224,7 @@ func (s *isolated) prepare(t *testing.T) {
 	require.NoError(t, err)
 	s.insertDetailed(t)
 	s.prepareAttachments(t)
+	s.prepareRules(t)
 	s.committed = s.importFile(t, statement)
 	_, err = s.imports.CommitImport(s.user.Ctx, &ledgerv1.CommitImportRequest{Id: s.committed})
 	require.NoError(t, err)
@@ -283,6 +288,7 @@ func (s *isolated) use() []string {
 	s.read(ctx, wallets, food)
 	s.useAttachments(ctx)
 	s.useImports()
+	s.useRules(ctx)
 
 	s.record(s.settings.UpdateSettings(ctx, &ledgerv1.UpdateSettingsRequest{WeekStart: new("sunday")}))
 	s.record(s.tags.UpdateTag(ctx, &ledgerv1.UpdateTagRequest{Tag: "trip", Name: new("Rome"), Color: new("#112233")}))

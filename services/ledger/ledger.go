@@ -13,6 +13,7 @@
 //   - settings: what a user prefers on all devices. sync: the changes that devices follow. tags: the names and colors of tags
 //   - attachments: files that users keep with transactions
 //   - imports: files of banks that become transactions, with a review before and an undo after. imports/formats: their parsers
+//   - rules: the rules of users and the categories that their history suggests. rules/matching and rules/learning: the pure parts
 //   - export: the books of a user as a file, in several formats
 //   - posting: applies transactions to balances and totals, and defines the order of locks
 //   - request: dates, currencies and references to wallets and categories in requests. reads: the limit on expensive reads
@@ -50,6 +51,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
+	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
 	"github.com/coffer-budget/coffer/services/ledger/sync"
 	"github.com/coffer-budget/coffer/services/ledger/tags"
@@ -146,6 +148,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		Receipts:     receiving,
 		Reports:      &reports.Reports{Ledger: book, Reads: gates},
 	}
+	ruling := rules.New(book, gates, log)
 	importing := imports.New(s.Accounts, cursors, config.ServiceKey, log)
 	go importing.Run(ctx)
 	unmeasure, err := s.Measure()
@@ -161,6 +164,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	srv := rpc.NewServer(config.Config, verifier, log)
 	ledgerv1.RegisterLedgerServiceServer(srv, s)
 	ledgerv1.RegisterImportServiceServer(srv, importing)
+	ledgerv1.RegisterRuleServiceServer(srv, ruling)
 	registerResources(srv, config, s.Accounts, gates)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return checkHealth(ctx, srv, db, ocrConn) })
 }

@@ -130,8 +130,8 @@ func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCateg
 	return resp, nil
 }
 
-// DeleteCategory deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into that
-// target first: transactions, totals and budgets then use the target. The owner's lock prevents concurrent writes.
+// DeleteCategory deletes a category that no transaction, budget or rule uses. With reassignTo, it merges the category into that
+// target first: transactions, totals, budgets and rules then use the target. The owner's lock prevents concurrent writes.
 func (s *Accounts) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategoryRequest) (*ledgerv1.DeleteCategoryResponse, error) {
 	id, target, err := parseCategoryDelete(req)
 	if err != nil {
@@ -182,10 +182,13 @@ func (s *Accounts) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCateg
 	return &ledgerv1.DeleteCategoryResponse{Id: id.String()}, nil
 }
 
-// merge reassigns the transactions of a category to the target and adds its totals to the target's totals. The caller holds the
+// merge reassigns the transactions and rules of a category to the target and adds its totals to the target's totals. The caller holds the
 // owner's lock. It returns errCategoryOverflow if a total would be out of range.
 func (s *Accounts) merge(ctx context.Context, tx pgx.Tx, owner, from, target uuid.UUID) error {
 	if err := reassignTransactions(ctx, tx, owner, from, target, s.Now()); err != nil {
+		return err
+	}
+	if err := reassignRules(ctx, tx, owner, from, target, s.Now()); err != nil {
 		return err
 	}
 	err := mergeTotals(ctx, tx, owner, from, target)

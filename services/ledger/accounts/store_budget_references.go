@@ -10,8 +10,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// categoryKey is the foreign key that prevents the deletion of a category that a transaction or a budget uses. The constraints of both
-// tables have this name.
+// categoryKey is the foreign key that prevents the deletion of a category that a transaction, a budget or a rule uses. The constraints of
+// all these tables have this name.
 const categoryKey = "transactions_category_fkey"
 
 // heldCategory identifies a category by the id that a budget holds. The category may have been merged since.

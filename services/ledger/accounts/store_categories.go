@@ -138,6 +138,18 @@ func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uui
 	return nil
 }
 
+// reassignRules changes the category that the rules of a category set.
+func reassignRules(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE rules
+		SET category_id = $3, version = version + 1, updated_at = $4
+		WHERE owner_id = $1 AND category_id = $2`, owner, from, to, at)
+	if err != nil {
+		return fmt.Errorf("reassigning the rules of category %s: %w", from, err)
+	}
+	return nil
+}
+
 // mergeTotals adds the monthly totals of one category to those of another, and deletes the former. It violates
 // monthly_totals_amount_range if a total would be out of range.
 func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
@@ -162,8 +174,8 @@ func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) e
 }
 
 // deleteCategory deletes a category and its totals, and replaces it in the owner's settings by the target of its merge. Without a
-// merge, target is nil. It violates categoryKey if a transaction or a budget uses the category. Otherwise the totals are zero. The
-// caller holds the owner's lock.
+// merge, target is nil. It violates categoryKey if a transaction, a budget or a rule uses the category. Otherwise the totals are zero.
+// The caller holds the owner's lock.
 func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID, target *uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2),

@@ -130,8 +130,9 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	return nil
 }
 
-// deleteWallet deletes a wallet, its balances and its totals, and removes it from the owner's settings. It violates transactions_wallet_fkey if a transaction uses the
-// wallet. Otherwise the totals are zero. The balances are deleted by ON DELETE CASCADE. The caller holds the owner's lock.
+// deleteWallet deletes a wallet, its balances and its totals, and removes it from the owner's settings. It violates
+// transactions_wallet_fkey if a transaction or a rule uses the wallet. Otherwise the totals are zero. The balances are deleted by ON
+// DELETE CASCADE. The caller holds the owner's lock.
 func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND wallet_id = $2),

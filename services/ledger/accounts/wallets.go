@@ -130,7 +130,7 @@ func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletR
 	return resp, nil
 }
 
-// DeleteWallet deletes a wallet that no transaction uses. The owner's lock prevents concurrent transactions in it.
+// DeleteWallet deletes a wallet that no transaction and no rule uses. The owner's lock prevents concurrent transactions in it.
 func (s *Accounts) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletRequest) (*ledgerv1.DeleteWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

@@ -63,6 +63,16 @@ var writes = []struct {
 		_, err := h.DeleteWallet(h.Ctx, &ledgerv1.DeleteWalletRequest{Id: h.unusedWallet.String()})
 		return err
 	}},
+	{"rule created", func(h holdings) error {
+		_, err := h.rules.CreateRule(h.Ctx, &ledgerv1.CreateRuleRequest{Name: "Shop", Conditions: h.named(h.unusedWallet), Actions: h.sets(h.unusedCategory)})
+		return err
+	}},
+	{"rule changed", func(h holdings) error {
+		_, err := h.rules.UpdateRule(h.Ctx, &ledgerv1.UpdateRuleRequest{
+			Id: h.rule, Conditions: &ledgerv1.RuleConditions{Values: h.named(h.otherWallet)}, Actions: &ledgerv1.RuleActions{Values: h.sets(h.unusedCategory)},
+		})
+		return err
+	}},
 	{"category renamed", func(h holdings) error {
 		_, err := h.UpdateCategory(h.Ctx, &ledgerv1.UpdateCategoryRequest{Id: h.Category.String(), Name: new("Groceries")})
 		return err
@@ -129,6 +139,17 @@ type holdings struct {
 	// food is in wallet and category, fun in otherWallet and otherCategory; scanned are the transactions of a receipt.
 	food, fun string
 	scanned   [2]string
+	// rule sets Category, which has the lowest id.
+	rule string
+}
+
+// named returns the condition of a rule that names a wallet, and sets its action that names a category.
+func (h holdings) named(wallet uuid.UUID) []*ledgerv1.RuleCondition {
+	return []*ledgerv1.RuleCondition{{Field: "walletId", Op: "is", Values: []string{wallet.String()}}}
+}
+
+func (h holdings) sets(category uuid.UUID) []*ledgerv1.RuleAction {
+	return []*ledgerv1.RuleAction{{Kind: "setCategory", Value: category.String()}}
 }
 
 // newHoldings inserts n holdings with few statements, because a test needs hundreds.
@@ -159,6 +180,8 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 		owners, receipts = append(owners, owner, owner, owner), append(receipts, receipt, receipt, receipt)
 		wallets = append(wallets, h.unusedWallet, h.Wallet, h.otherWallet)
 		categories = append(categories, h.unusedCategory, h.Category, h.otherCategory)
+		// The rule has the id of its owner, so that one statement inserts those of all holdings.
+		h.rule = owner.String()
 		all[i] = h
 	}
 	_, err := p.DB.Exec(t.Context(), `
@@ -176,6 +199,12 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 		), total AS (
 			INSERT INTO monthly_totals (owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
 			SELECT owner_id, '2026-03-01', wallet_id, category_id, 'EUR', 0, 0, 0 FROM holding
+		), rule AS (
+			INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources, conditions, actions, category_id, version, created_at, updated_at)
+			SELECT DISTINCT ON (owner_id) owner_id, owner_id, 'Rule', true, 1, false, false, '{import}'::text[],
+				'[{"field": "payee", "op": "is", "values": ["Shop"]}]'::jsonb, '[{"kind": "setCategory"}]'::jsonb, category_id, 1, now(), now()
+			FROM holding
+			ORDER BY owner_id, category_id
 		)
 		INSERT INTO receipts (owner_id, id, file_sha256, content, created_at)
 		SELECT DISTINCT owner_id, receipt_id, ''::bytea, ''::bytea, now() FROM holding`, owners, wallets, categories, receipts)

@@ -11,6 +11,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
+	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 )
 
@@ -21,7 +22,8 @@ type service struct {
 	*transactions.Transactions
 	*receipts.Receipts
 	*reports.Reports
-	ocr *fixture.OCR
+	rules *rules.Rules
+	ocr   *fixture.OCR
 }
 
 // setup returns a service on a fresh schema.
@@ -39,6 +41,7 @@ func serve(ctx context.Context, f *fixture.Service) *service {
 		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
 		Receipts:     &receipts.Receipts{Ledger: f.Ledger, OCR: ocr, Log: slog.New(slog.DiscardHandler)},
 		Reports:      &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
+		rules:        rules.New(f.Ledger, f.Reads, slog.New(slog.DiscardHandler)),
 	}
 	f.RPCs = s
 	s.Run(ctx)

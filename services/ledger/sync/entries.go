@@ -12,6 +12,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
@@ -71,6 +72,18 @@ func tagEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position,
 		}
 	}
 	return entries, nil
+}
+
+// ruleEntries returns the rules that changed after a position, without the progress of their applications, which has no numbers.
+func ruleEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
+	changed, err := rules.Changed(ctx, tx, owner, after.in(ruleList), limit)
+	entries := make([]entry, len(changed))
+	for i, c := range changed {
+		m := c.Proto()
+		m.Progress = nil
+		entries[i] = entry{position: position{Seq: c.Seq, List: ruleList, ID: c.ID.String()}, message: m}
+	}
+	return entries, err
 }
 
 // transactionEntries returns the transactions that changed after a position, with their splits and tags, and with their transfers.

@@ -22,7 +22,7 @@ type state struct {
 }
 
 // numbered are the tables whose rows have a number. Their order is that in which writes lock rows.
-var numbered = []string{"settings", "categories", "transactions", "wallets", "tags", "tombstones"}
+var numbered = []string{"settings", "categories", "transactions", "wallets", "tags", "rules", "tombstones"}
 
 // stateStatement reads the state of an owner.
 var stateStatement = func() string {

@@ -73,6 +73,7 @@ const (
 	walletList
 	categoryList
 	tagList
+	ruleList
 	transactionList
 	tombstoneList
 	// complete follows all entries of a number.
@@ -230,7 +231,7 @@ func pageLength(entries []entry, limit int) int {
 func selectEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	var entries []entry
 	for _, read := range []func(context.Context, pgx.Tx, uuid.UUID, position, int) ([]entry, error){
-		settingsEntries, walletEntries, categoryEntries, tagEntries, transactionEntries, tombstoneEntries,
+		settingsEntries, walletEntries, categoryEntries, tagEntries, ruleEntries, transactionEntries, tombstoneEntries,
 	} {
 		more, err := read(ctx, tx, owner, after, limit)
 		if err != nil {
@@ -257,6 +258,8 @@ func add(ctx context.Context, tx pgx.Tx, owner uuid.UUID, entries []entry, resp 
 			resp.Changes.Categories = append(resp.Changes.Categories, m)
 		case *ledgerv1.FollowedTag:
 			resp.Changes.Tags = append(resp.Changes.Tags, m)
+		case *ledgerv1.Rule:
+			resp.Changes.Rules = append(resp.Changes.Rules, m)
 		case *ledgerv1.Transaction:
 			resp.Changes.Transactions = append(resp.Changes.Transactions, m)
 			if e.transfer != nil {

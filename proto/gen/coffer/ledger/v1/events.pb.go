@@ -1259,11 +1259,177 @@ func (x *ImportUndone) GetImport() *Import {
 	return nil
 }
 
+// RuleCreated is published when a rule is created. Subject: ledger.v1.rule.created.
+type RuleCreated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The new rule.
+	Rule          *Rule `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleCreated) Reset() {
+	*x = RuleCreated{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleCreated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleCreated) ProtoMessage() {}
+
+func (x *RuleCreated) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleCreated.ProtoReflect.Descriptor instead.
+func (*RuleCreated) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *RuleCreated) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *RuleCreated) GetRule() *Rule {
+	if x != nil {
+		return x.Rule
+	}
+	return nil
+}
+
+// RuleUpdated is published when a rule is changed, or the status of its application changes. Subject: ledger.v1.rule.updated.
+// A merge of categories, or another order of the rules, publishes no events of rules.
+type RuleUpdated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The rule after the change.
+	Rule          *Rule `protobuf:"bytes,2,opt,name=rule,proto3" json:"rule,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleUpdated) Reset() {
+	*x = RuleUpdated{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleUpdated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleUpdated) ProtoMessage() {}
+
+func (x *RuleUpdated) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleUpdated.ProtoReflect.Descriptor instead.
+func (*RuleUpdated) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *RuleUpdated) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *RuleUpdated) GetRule() *Rule {
+	if x != nil {
+		return x.Rule
+	}
+	return nil
+}
+
+// RuleDeleted is published when a rule is deleted. Subject: ledger.v1.rule.deleted.
+type RuleDeleted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owned it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// Id of the deleted rule.
+	RuleId        string `protobuf:"bytes,2,opt,name=rule_id,json=ruleId,proto3" json:"rule_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleDeleted) Reset() {
+	*x = RuleDeleted{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleDeleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleDeleted) ProtoMessage() {}
+
+func (x *RuleDeleted) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleDeleted.ProtoReflect.Descriptor instead.
+func (*RuleDeleted) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *RuleDeleted) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *RuleDeleted) GetRuleId() string {
+	if x != nil {
+		return x.RuleId
+	}
+	return ""
+}
+
 var File_coffer_ledger_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\x1ecoffer/ledger/v1/imports.proto\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a\x1bcoffer/ledger/v1/tags.proto\x1a coffer/ledger/v1/transfers.proto\"p\n" +
+	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\x1ecoffer/ledger/v1/imports.proto\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1ccoffer/ledger/v1/rules.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a\x1bcoffer/ledger/v1/tags.proto\x1a coffer/ledger/v1/transfers.proto\"p\n" +
 	"\x12TransactionCreated\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12?\n" +
 	"\vtransaction\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\"\x9b\x01\n" +
@@ -1345,7 +1511,16 @@ const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\x06import\x18\x02 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\"[\n" +
 	"\fImportUndone\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x120\n" +
-	"\x06import\x18\x02 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06importBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\x06import\x18\x02 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\"T\n" +
+	"\vRuleCreated\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12*\n" +
+	"\x04rule\x18\x02 \x01(\v2\x16.coffer.ledger.v1.RuleR\x04rule\"T\n" +
+	"\vRuleUpdated\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12*\n" +
+	"\x04rule\x18\x02 \x01(\v2\x16.coffer.ledger.v1.RuleR\x04rule\"A\n" +
+	"\vRuleDeleted\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12\x17\n" +
+	"\arule_id\x18\x02 \x01(\tR\x06ruleIdBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_events_proto_rawDescOnce sync.Once
@@ -1359,7 +1534,7 @@ func file_coffer_ledger_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_events_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 20)
+var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
 var file_coffer_ledger_v1_events_proto_goTypes = []any{
 	(*TransactionCreated)(nil),       // 0: coffer.ledger.v1.TransactionCreated
 	(*TransactionUpdated)(nil),       // 1: coffer.ledger.v1.TransactionUpdated
@@ -1381,38 +1556,44 @@ var file_coffer_ledger_v1_events_proto_goTypes = []any{
 	(*ImportCommitted)(nil),          // 17: coffer.ledger.v1.ImportCommitted
 	(*ImportFailed)(nil),             // 18: coffer.ledger.v1.ImportFailed
 	(*ImportUndone)(nil),             // 19: coffer.ledger.v1.ImportUndone
-	(*Transaction)(nil),              // 20: coffer.ledger.v1.Transaction
-	(*Transfer)(nil),                 // 21: coffer.ledger.v1.Transfer
-	(*Wallet)(nil),                   // 22: coffer.ledger.v1.Wallet
-	(*Category)(nil),                 // 23: coffer.ledger.v1.Category
-	(*Settings)(nil),                 // 24: coffer.ledger.v1.Settings
-	(*Tag)(nil),                      // 25: coffer.ledger.v1.Tag
-	(*Import)(nil),                   // 26: coffer.ledger.v1.Import
+	(*RuleCreated)(nil),              // 20: coffer.ledger.v1.RuleCreated
+	(*RuleUpdated)(nil),              // 21: coffer.ledger.v1.RuleUpdated
+	(*RuleDeleted)(nil),              // 22: coffer.ledger.v1.RuleDeleted
+	(*Transaction)(nil),              // 23: coffer.ledger.v1.Transaction
+	(*Transfer)(nil),                 // 24: coffer.ledger.v1.Transfer
+	(*Wallet)(nil),                   // 25: coffer.ledger.v1.Wallet
+	(*Category)(nil),                 // 26: coffer.ledger.v1.Category
+	(*Settings)(nil),                 // 27: coffer.ledger.v1.Settings
+	(*Tag)(nil),                      // 28: coffer.ledger.v1.Tag
+	(*Import)(nil),                   // 29: coffer.ledger.v1.Import
+	(*Rule)(nil),                     // 30: coffer.ledger.v1.Rule
 }
 var file_coffer_ledger_v1_events_proto_depIdxs = []int32{
-	20, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
-	20, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
-	20, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
-	20, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
-	21, // 4: coffer.ledger.v1.TransferCreated.transfer:type_name -> coffer.ledger.v1.Transfer
-	21, // 5: coffer.ledger.v1.TransferUpdated.before:type_name -> coffer.ledger.v1.Transfer
-	21, // 6: coffer.ledger.v1.TransferUpdated.after:type_name -> coffer.ledger.v1.Transfer
-	21, // 7: coffer.ledger.v1.TransferDeleted.transfer:type_name -> coffer.ledger.v1.Transfer
-	22, // 8: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
-	22, // 9: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
-	23, // 10: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
-	23, // 11: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
-	24, // 12: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
-	25, // 13: coffer.ledger.v1.TagUpdated.tag:type_name -> coffer.ledger.v1.Tag
-	25, // 14: coffer.ledger.v1.TagDeleted.tag:type_name -> coffer.ledger.v1.Tag
-	26, // 15: coffer.ledger.v1.ImportCommitted.import:type_name -> coffer.ledger.v1.Import
-	26, // 16: coffer.ledger.v1.ImportFailed.import:type_name -> coffer.ledger.v1.Import
-	26, // 17: coffer.ledger.v1.ImportUndone.import:type_name -> coffer.ledger.v1.Import
-	18, // [18:18] is the sub-list for method output_type
-	18, // [18:18] is the sub-list for method input_type
-	18, // [18:18] is the sub-list for extension type_name
-	18, // [18:18] is the sub-list for extension extendee
-	0,  // [0:18] is the sub-list for field type_name
+	23, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
+	23, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
+	23, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
+	23, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
+	24, // 4: coffer.ledger.v1.TransferCreated.transfer:type_name -> coffer.ledger.v1.Transfer
+	24, // 5: coffer.ledger.v1.TransferUpdated.before:type_name -> coffer.ledger.v1.Transfer
+	24, // 6: coffer.ledger.v1.TransferUpdated.after:type_name -> coffer.ledger.v1.Transfer
+	24, // 7: coffer.ledger.v1.TransferDeleted.transfer:type_name -> coffer.ledger.v1.Transfer
+	25, // 8: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
+	25, // 9: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
+	26, // 10: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
+	26, // 11: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
+	27, // 12: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
+	28, // 13: coffer.ledger.v1.TagUpdated.tag:type_name -> coffer.ledger.v1.Tag
+	28, // 14: coffer.ledger.v1.TagDeleted.tag:type_name -> coffer.ledger.v1.Tag
+	29, // 15: coffer.ledger.v1.ImportCommitted.import:type_name -> coffer.ledger.v1.Import
+	29, // 16: coffer.ledger.v1.ImportFailed.import:type_name -> coffer.ledger.v1.Import
+	29, // 17: coffer.ledger.v1.ImportUndone.import:type_name -> coffer.ledger.v1.Import
+	30, // 18: coffer.ledger.v1.RuleCreated.rule:type_name -> coffer.ledger.v1.Rule
+	30, // 19: coffer.ledger.v1.RuleUpdated.rule:type_name -> coffer.ledger.v1.Rule
+	20, // [20:20] is the sub-list for method output_type
+	20, // [20:20] is the sub-list for method input_type
+	20, // [20:20] is the sub-list for extension type_name
+	20, // [20:20] is the sub-list for extension extendee
+	0,  // [0:20] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_events_proto_init() }
@@ -1422,6 +1603,7 @@ func file_coffer_ledger_v1_events_proto_init() {
 	}
 	file_coffer_ledger_v1_imports_proto_init()
 	file_coffer_ledger_v1_ledger_proto_init()
+	file_coffer_ledger_v1_rules_proto_init()
 	file_coffer_ledger_v1_settings_proto_init()
 	file_coffer_ledger_v1_tags_proto_init()
 	file_coffer_ledger_v1_transfers_proto_init()
@@ -1432,7 +1614,7 @@ func file_coffer_ledger_v1_events_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_events_proto_rawDesc), len(file_coffer_ledger_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   20,
+			NumMessages:   23,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

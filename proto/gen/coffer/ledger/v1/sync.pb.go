@@ -168,7 +168,9 @@ type Changes struct {
 	Transfers []*Transfer    `protobuf:"bytes,5,rep,name=transfers,proto3" json:"transfers,omitempty"`
 	Tags      []*FollowedTag `protobuf:"bytes,6,rep,name=tags,proto3" json:"tags,omitempty"`
 	// Always empty: recurrences are planned.
-	Recurrences   []*Recurrence `protobuf:"bytes,7,rep,name=recurrences,proto3" json:"recurrences,omitempty"`
+	Recurrences []*Recurrence `protobuf:"bytes,7,rep,name=recurrences,proto3" json:"recurrences,omitempty"`
+	// Without progress. A rule also changes when it is applied, because it counts its applications.
+	Rules         []*Rule `protobuf:"bytes,8,rep,name=rules,proto3" json:"rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -248,6 +250,13 @@ func (x *Changes) GetTags() []*FollowedTag {
 func (x *Changes) GetRecurrences() []*Recurrence {
 	if x != nil {
 		return x.Recurrences
+	}
+	return nil
+}
+
+func (x *Changes) GetRules() []*Rule {
+	if x != nil {
+		return x.Rules
 	}
 	return nil
 }
@@ -365,7 +374,7 @@ func (x *FollowedTag) GetColor() string {
 // Tombstone is a deleted object.
 type Tombstone struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// wallet, category, transaction, transfer or tag. Clients ignore other kinds, which may be added.
+	// wallet, category, transaction, transfer, tag or rule. Clients ignore other kinds, which may be added.
 	Kind string `protobuf:"bytes,1,opt,name=kind,proto3" json:"kind,omitempty"`
 	// Id of the object, or the name of a tag in lower case.
 	Id string `protobuf:"bytes,2,opt,name=id,proto3" json:"id,omitempty"`
@@ -494,7 +503,7 @@ var File_coffer_ledger_v1_sync_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_sync_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/ledger/v1/sync.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a coffer/ledger/v1/transfers.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"Q\n" +
+	"\x1bcoffer/ledger/v1/sync.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1ccoffer/ledger/v1/rules.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a coffer/ledger/v1/transfers.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"Q\n" +
 	"\x12ListChangesRequest\x12\x19\n" +
 	"\x05limit\x18\x01 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
 	"\x06cursor\x18\x02 \x01(\tR\x06cursorB\b\n" +
@@ -506,7 +515,7 @@ const file_coffer_ledger_v1_sync_proto_rawDesc = "" +
 	"\adeleted\x18\x04 \x03(\v2\x1b.coffer.ledger.v1.TombstoneR\adeleted\x12C\n" +
 	"\n" +
 	"pagination\x18\x05 \x01(\v2#.coffer.ledger.v1.ChangesPaginationR\n" +
-	"pagination\"\xb3\x03\n" +
+	"pagination\"\xe1\x03\n" +
 	"\aChanges\x122\n" +
 	"\awallets\x18\x01 \x03(\v2\x18.coffer.ledger.v1.WalletR\awallets\x12:\n" +
 	"\n" +
@@ -516,7 +525,8 @@ const file_coffer_ledger_v1_sync_proto_rawDesc = "" +
 	"\bsettings\x18\x04 \x01(\v2\x1a.coffer.ledger.v1.SettingsH\x00R\bsettings\x88\x01\x01\x128\n" +
 	"\ttransfers\x18\x05 \x03(\v2\x1a.coffer.ledger.v1.TransferR\ttransfers\x121\n" +
 	"\x04tags\x18\x06 \x03(\v2\x1d.coffer.ledger.v1.FollowedTagR\x04tags\x12>\n" +
-	"\vrecurrences\x18\a \x03(\v2\x1c.coffer.ledger.v1.RecurrenceR\vrecurrencesB\v\n" +
+	"\vrecurrences\x18\a \x03(\v2\x1c.coffer.ledger.v1.RecurrenceR\vrecurrences\x12,\n" +
+	"\x05rules\x18\b \x03(\v2\x16.coffer.ledger.v1.RuleR\x05rulesB\v\n" +
 	"\t_settings\"\x1c\n" +
 	"\n" +
 	"Recurrence\x12\x0e\n" +
@@ -565,6 +575,7 @@ var file_coffer_ledger_v1_sync_proto_goTypes = []any{
 	(*Transaction)(nil),         // 9: coffer.ledger.v1.Transaction
 	(*Settings)(nil),            // 10: coffer.ledger.v1.Settings
 	(*Transfer)(nil),            // 11: coffer.ledger.v1.Transfer
+	(*Rule)(nil),                // 12: coffer.ledger.v1.Rule
 }
 var file_coffer_ledger_v1_sync_proto_depIdxs = []int32{
 	2,  // 0: coffer.ledger.v1.ListChangesResponse.changes:type_name -> coffer.ledger.v1.Changes
@@ -577,13 +588,14 @@ var file_coffer_ledger_v1_sync_proto_depIdxs = []int32{
 	11, // 7: coffer.ledger.v1.Changes.transfers:type_name -> coffer.ledger.v1.Transfer
 	4,  // 8: coffer.ledger.v1.Changes.tags:type_name -> coffer.ledger.v1.FollowedTag
 	3,  // 9: coffer.ledger.v1.Changes.recurrences:type_name -> coffer.ledger.v1.Recurrence
-	0,  // 10: coffer.ledger.v1.SyncService.ListChanges:input_type -> coffer.ledger.v1.ListChangesRequest
-	1,  // 11: coffer.ledger.v1.SyncService.ListChanges:output_type -> coffer.ledger.v1.ListChangesResponse
-	11, // [11:12] is the sub-list for method output_type
-	10, // [10:11] is the sub-list for method input_type
-	10, // [10:10] is the sub-list for extension type_name
-	10, // [10:10] is the sub-list for extension extendee
-	0,  // [0:10] is the sub-list for field type_name
+	12, // 10: coffer.ledger.v1.Changes.rules:type_name -> coffer.ledger.v1.Rule
+	0,  // 11: coffer.ledger.v1.SyncService.ListChanges:input_type -> coffer.ledger.v1.ListChangesRequest
+	1,  // 12: coffer.ledger.v1.SyncService.ListChanges:output_type -> coffer.ledger.v1.ListChangesResponse
+	12, // [12:13] is the sub-list for method output_type
+	11, // [11:12] is the sub-list for method input_type
+	11, // [11:11] is the sub-list for extension type_name
+	11, // [11:11] is the sub-list for extension extendee
+	0,  // [0:11] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_sync_proto_init() }
@@ -592,6 +604,7 @@ func file_coffer_ledger_v1_sync_proto_init() {
 		return
 	}
 	file_coffer_ledger_v1_ledger_proto_init()
+	file_coffer_ledger_v1_rules_proto_init()
 	file_coffer_ledger_v1_settings_proto_init()
 	file_coffer_ledger_v1_transfers_proto_init()
 	file_coffer_ledger_v1_sync_proto_msgTypes[0].OneofWrappers = []any{}

@@ -88,7 +88,7 @@ const (
 	Reason_FORBIDDEN_ORIGIN Reason = 46
 	// 400: the id is not a UUID; 404: the wallet is unknown or another user's.
 	Reason_WALLET_NOT_FOUND Reason = 60
-	// Transactions use the wallet.
+	// Transactions or rules use the wallet.
 	Reason_WALLET_IN_USE Reason = 61
 	// The user has 500 wallets.
 	Reason_WALLET_LIMIT_REACHED Reason = 62
@@ -96,7 +96,7 @@ const (
 	Reason_WALLET_CURRENCY_LIMIT_REACHED Reason = 63
 	// 400: an id is not a UUID, or the list is empty; 404: a category is unknown or another user's.
 	Reason_INVALID_CATEGORY_EXIST_PARAMS Reason = 64
-	// Transactions or budgets use the category; `reassignTo` moves them to another category.
+	// Transactions, budgets or rules use the category; `reassignTo` moves them to another category.
 	Reason_CATEGORY_IN_USE Reason = 65
 	// The user has a category with this name; case is ignored.
 	Reason_CATEGORY_ALREADY_EXISTS Reason = 66
@@ -228,6 +228,14 @@ const (
 	Reason_INVALID_IMPORT_PROFILE_ID Reason = 159
 	// The profile is unknown or another user's.
 	Reason_IMPORT_PROFILE_NOT_FOUND Reason = 160
+	// The rule's id is not a UUID.
+	Reason_INVALID_RULE_ID Reason = 161
+	// The pattern of a condition is not an RE2 expression of at most 200 bytes, or is too complex.
+	Reason_INVALID_RULE_PATTERN Reason = 162
+	// The rule is unknown or another user's.
+	Reason_RULE_NOT_FOUND Reason = 163
+	// The rule is being applied to existing transactions.
+	Reason_RULE_RUNNING Reason = 164
 )
 
 // Enum value maps for Reason.
@@ -330,6 +338,10 @@ var (
 		158: "IMPORT_DUPLICATE",
 		159: "INVALID_IMPORT_PROFILE_ID",
 		160: "IMPORT_PROFILE_NOT_FOUND",
+		161: "INVALID_RULE_ID",
+		162: "INVALID_RULE_PATTERN",
+		163: "RULE_NOT_FOUND",
+		164: "RULE_RUNNING",
 	}
 	Reason_value = map[string]int32{
 		"REASON_UNSPECIFIED":            0,
@@ -429,6 +441,10 @@ var (
 		"IMPORT_DUPLICATE":              158,
 		"INVALID_IMPORT_PROFILE_ID":     159,
 		"IMPORT_PROFILE_NOT_FOUND":      160,
+		"INVALID_RULE_ID":               161,
+		"INVALID_RULE_PATTERN":          162,
+		"RULE_NOT_FOUND":                163,
+		"RULE_RUNNING":                  164,
 	}
 )
 
@@ -518,7 +534,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xc27\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xdf9\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -617,7 +633,11 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x10IMPORT_NOT_READY\x10\x9d\x01\x1a/\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18\"The import cannot be committed yet\x12E\n" +
 	"\x10IMPORT_DUPLICATE\x10\x9e\x01\x1a.\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18!The same file was imported before\x12V\n" +
 	"\x19INVALID_IMPORT_PROFILE_ID\x10\x9f\x01\x1a6\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18)Invalid import profile id: must be a UUID\x12D\n" +
-	"\x18IMPORT_PROFILE_NOT_FOUND\x10\xa0\x01\x1a%\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x18Import profile not found:I\n" +
+	"\x18IMPORT_PROFILE_NOT_FOUND\x10\xa0\x01\x1a%\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x18Import profile not found\x12B\n" +
+	"\x0fINVALID_RULE_ID\x10\xa1\x01\x1a,\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x1fInvalid rule id: must be a UUID\x12j\n" +
+	"\x14INVALID_RULE_PATTERN\x10\xa2\x01\x1aO\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18BInvalid pattern: must be a regular expression of at most 200 bytes\x120\n" +
+	"\x0eRULE_NOT_FOUND\x10\xa3\x01\x1a\x1b\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x0eRule not found\x129\n" +
+	"\fRULE_RUNNING\x10\xa4\x01\x1a&\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18\x19The rule is being applied:I\n" +
 	"\x04code\x12!.google.protobuf.EnumValueOptions\x18\xef\x86\x03 \x01(\x0e2\x10.google.rpc.CodeR\x04code:D\n" +
 	"\vhttp_status\x12!.google.protobuf.EnumValueOptions\x18\xf0\x86\x03 \x01(\x05R\n" +
 	"httpStatus:L\n" +

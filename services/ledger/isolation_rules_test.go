@@ -1,0 +1,52 @@
+package ledger
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// prepareRules creates two rules, which name a category that a merge moves and a wallet.
+func (s *isolated) prepareRules(t *testing.T) {
+	t.Helper()
+	for _, name := range []string{"Milk", "Bakery"} {
+		resp, err := s.rules.CreateRule(s.user.Ctx, &ledgerv1.CreateRuleRequest{
+			Name: name,
+			Conditions: []*ledgerv1.RuleCondition{
+				{Field: "text", Op: "contains", Values: []string{name}}, {Field: "walletId", Op: "in", Values: s.wallets[:2]},
+			},
+			Actions: []*ledgerv1.RuleAction{{Kind: "setCategory", Value: s.categories[2]}, {Kind: "addTag", Value: name}},
+		})
+		require.NoError(t, err)
+		s.ruleIDs = append(s.ruleIDs, resp.GetRule().GetId())
+	}
+	_, err := s.db.Exec(t.Context(), `
+		INSERT INTO rule_jobs (owner_id, rule_id, status, after_id, queued_at) SELECT owner_id, id, 'done', id, created_at FROM rules`)
+	require.NoError(t, err)
+}
+
+// useRules calls every RPC of rules.
+func (s *isolated) useRules(ctx context.Context) {
+	s.readRules(ctx)
+	s.record(s.rules.UpdateRule(ctx, &ledgerv1.UpdateRuleRequest{
+		Id: s.ruleIDs[0], Name: new("Cream"), Conditions: &ledgerv1.RuleConditions{Values: []*ledgerv1.RuleCondition{
+			{Field: "text", Op: "contains", Values: []string{"a"}}, {Field: "walletId", Op: "is", Values: s.wallets[1:2]},
+		}},
+	}))
+	s.record(s.rules.OrderRules(ctx, &ledgerv1.OrderRulesRequest{Ids: []string{s.ruleIDs[1], s.ruleIDs[0]}}))
+	s.readRules(ctx)
+	s.record(s.rules.DeleteRule(ctx, &ledgerv1.DeleteRuleRequest{Id: s.ruleIDs[1]}))
+	s.record(s.rules.DeleteRule(ctx, &ledgerv1.DeleteRuleRequest{Id: s.ruleIDs[1]}))
+	s.readRules(ctx)
+}
+
+// readRules lists the rules and returns each of them.
+func (s *isolated) readRules(ctx context.Context) {
+	s.record(s.rules.ListRules(ctx, &ledgerv1.ListRulesRequest{}))
+	for _, id := range s.ruleIDs {
+		s.record(s.rules.GetRule(ctx, &ledgerv1.GetRuleRequest{Id: id}))
+	}
+}

@@ -1,0 +1,9 @@
+package rules
+
+// The values of a job's status.
+const (
+	queued  = "queued"
+	running = "running"
+	done    = "done"
+	failed  = "failed"
+)

@@ -1,0 +1,200 @@
+package matching
+
+import (
+	"errors"
+	"fmt"
+	"regexp"
+	"regexp/syntax"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/money"
+)
+
+const (
+	// maxPattern is the maximum length of a pattern in bytes.
+	maxPattern = 200
+	// maxProgram is the maximum number of instructions of a compiled pattern. Repetitions such as (a{50}){20} are short but expensive.
+	maxProgram = 300
+)
+
+// The values of the field type.
+const (
+	expense = "expense"
+	income  = "income"
+)
+
+// errPattern is returned for a pattern that is too long or too complex.
+var errPattern = errors.New("the pattern is too long or too complex")
+
+// condition is a condition that is ready to run.
+type condition struct {
+	test func(*subject) bool
+	not  bool
+}
+
+// met reports whether a transaction meets the condition.
+func (c condition) met(sub *subject) bool { return c.test(sub) != c.not }
+
+// compileCondition prepares a condition.
+func compileCondition(c Condition) (condition, error) {
+	if !slices.Contains(Ops[c.Field], c.Op) {
+		return condition{}, fmt.Errorf("%s does not fit %s", c.Op, c.Field)
+	}
+	if least, most := Count(c.Op); len(c.Values) < least || len(c.Values) > most {
+		return condition{}, fmt.Errorf("%s has %d values", c.Op, len(c.Values))
+	}
+	var test func(*subject) bool
+	var err error
+	switch c.Field {
+	case Amount:
+		test, err = compileAmount(c)
+	case WalletID:
+		test, err = compileWallets(c.Values)
+	case Currency:
+		codes := upper(c.Values)
+		test = func(sub *subject) bool { return slices.Contains(codes, sub.Currency) }
+	case Type:
+		values := slices.Clone(c.Values)
+		test = func(sub *subject) bool { return slices.Contains(values, sub.kind()) }
+	case Tag:
+		values := foldAll(c.Values)
+		test = func(sub *subject) bool {
+			return slices.ContainsFunc(sub.tags, func(tag string) bool { return slices.Contains(values, tag) })
+		}
+	default:
+		test, err = compileText(c)
+	}
+	return condition{test: test, not: c.Not}, err
+}
+
+// Count returns the minimum and the maximum number of values of an operator.
+func Count(op string) (least, most int) {
+	switch op {
+	case Between:
+		return 2, 2
+	case In:
+		return 1, 50
+	}
+	return 1, 1
+}
+
+// compileText prepares a comparison of one of the three texts, or of any of them.
+func compileText(c Condition) (func(*subject) bool, error) {
+	compare, err := compileComparison(c)
+	if err != nil {
+		return nil, err
+	}
+	switch c.Field {
+	case Payee:
+		return func(sub *subject) bool { return compare(sub.text(payeeText)) }, nil
+	case Description:
+		return func(sub *subject) bool { return compare(sub.text(descriptionText)) }, nil
+	case Notes:
+		return func(sub *subject) bool { return compare(sub.text(notesText)) }, nil
+	}
+	return func(sub *subject) bool {
+		return compare(sub.text(payeeText)) || compare(sub.text(descriptionText)) || compare(sub.text(notesText))
+	}, nil
+}
+
+// compileComparison prepares the comparison of a text.
+func compileComparison(c Condition) (func(*folded) bool, error) {
+	if c.Op == Matches {
+		pattern, err := CompilePattern(c.Values[0])
+		if err != nil {
+			return nil, err
+		}
+		return func(t *folded) bool { return pattern.MatchString(t.plain) }, nil
+	}
+	values := foldAll(c.Values)
+	if slices.Contains(values, "") {
+		return nil, errors.New("an empty text is no value")
+	}
+	value := values[0]
+	switch c.Op {
+	case Contains:
+		return func(t *folded) bool { return strings.Contains(t.folded, value) }, nil
+	case StartsWith:
+		return func(t *folded) bool { return strings.HasPrefix(t.folded, value) }, nil
+	case EndsWith:
+		return func(t *folded) bool { return strings.HasSuffix(t.folded, value) }, nil
+	case In:
+		return func(t *folded) bool { return slices.Contains(values, t.folded) }, nil
+	}
+	return func(t *folded) bool { return t.folded == value }, nil
+}
+
+// CompilePattern compiles a pattern, which ignores case. A pattern matches the text before it is folded, with single spaces.
+func CompilePattern(pattern string) (*regexp.Regexp, error) {
+	if pattern == "" || len(pattern) > maxPattern {
+		return nil, errPattern
+	}
+	parsed, err := syntax.Parse(pattern, syntax.Perl|syntax.FoldCase)
+	if err != nil {
+		return nil, err
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return nil, err
+	}
+	if len(program.Inst) > maxProgram {
+		return nil, errPattern
+	}
+	return regexp.Compile("(?i)" + pattern)
+}
+
+// ParseAmount parses a value of an amount condition. It returns ten-thousandths of the major unit.
+func ParseAmount(s string) (int64, error) {
+	n, err := money.ParseDecimal(s, money.MaxDecimals)
+	if err == nil && n < 0 {
+		return 0, errors.New("must not be negative")
+	}
+	return n, err
+}
+
+// compileAmount prepares a comparison of the amount.
+func compileAmount(c Condition) (func(*subject) bool, error) {
+	var values [2]int64
+	for i, s := range c.Values {
+		n, err := ParseAmount(s)
+		if err != nil {
+			return nil, err
+		}
+		values[i] = n
+	}
+	first, second := values[0], values[1]
+	switch c.Op {
+	case Less:
+		return func(sub *subject) bool { return sub.AmountE4 != UnknownAmount && sub.AmountE4 < first }, nil
+	case Greater:
+		return func(sub *subject) bool { return sub.AmountE4 > first }, nil
+	case Between:
+		return func(sub *subject) bool { return sub.AmountE4 >= first && sub.AmountE4 <= second }, nil
+	}
+	return func(sub *subject) bool { return sub.AmountE4 == first }, nil
+}
+
+// compileWallets prepares a comparison of the wallet.
+func compileWallets(values []string) (func(*subject) bool, error) {
+	var ids []uuid.UUID
+	for _, s := range values {
+		id, err := uuid.Parse(s)
+		if err != nil {
+			return nil, err
+		}
+		ids = append(ids, id)
+	}
+	return func(sub *subject) bool { return slices.Contains(ids, sub.Wallet) }, nil
+}
+
+// upper returns texts in upper case.
+func upper(values []string) []string {
+	out := make([]string, len(values))
+	for i, s := range values {
+		out[i] = strings.ToUpper(s)
+	}
+	return out
+}

@@ -1,0 +1,221 @@
+// Package matching decides what the rules of a user do with a transaction.
+//
+// It is pure: Compile prepares the rules once, and Set.Run evaluates them for one transaction. Rules run in their order, and a later rule
+// sees the texts and tags that earlier ones have set. The first rule that sets a category, a transfer or a skip decides this for all
+// rules. Tags accumulate. An Outcome has no amount, date or wallet, so a rule cannot change them.
+//
+// Texts are compared after Fold: without regard to case, width and repeated spaces. Patterns are RE2 expressions of limited size, so
+// the time of a comparison is linear in the text.
+package matching
+
+import (
+	"slices"
+
+	"github.com/google/uuid"
+)
+
+// The fields of conditions.
+const (
+	Payee       = "payee"
+	Description = "description"
+	Notes       = "notes"
+	Text        = "text"
+	Amount      = "amount"
+	Currency    = "currency"
+	WalletID    = "walletId"
+	Type        = "type"
+	Tag         = "tag"
+)
+
+// The operators of conditions.
+const (
+	Is         = "is"
+	Contains   = "contains"
+	StartsWith = "startsWith"
+	EndsWith   = "endsWith"
+	Matches    = "matches"
+	Less       = "lt"
+	Greater    = "gt"
+	Between    = "between"
+	In         = "in"
+)
+
+// The kinds of actions.
+const (
+	SetCategory    = "setCategory"
+	AddTag         = "addTag"
+	SetPayee       = "setPayee"
+	SetDescription = "setDescription"
+	SetNotes       = "setNotes"
+	TransferTo     = "transferTo"
+	Skip           = "skip"
+)
+
+// Kinds are the kinds of actions.
+var Kinds = []string{SetCategory, AddTag, SetPayee, SetDescription, SetNotes, TransferTo, Skip}
+
+// Ops are the operators of each field.
+var Ops = map[string][]string{
+	Payee:       {Is, Contains, StartsWith, EndsWith, Matches, In},
+	Description: {Is, Contains, StartsWith, EndsWith, Matches, In},
+	Notes:       {Is, Contains, StartsWith, EndsWith, Matches, In},
+	Text:        {Is, Contains, StartsWith, EndsWith, Matches, In},
+	Amount:      {Is, Less, Greater, Between},
+	Currency:    {Is, In},
+	WalletID:    {Is, In},
+	Type:        {Is, In},
+	Tag:         {Is, In},
+}
+
+// Rule is a rule of a user.
+type Rule struct {
+	ID uuid.UUID
+	// Any: one condition is enough.
+	Any bool
+	// Stop: if the rule matches, later rules do not run.
+	Stop       bool
+	Conditions []Condition
+	Actions    []Action
+}
+
+// Condition compares a field of a transaction with values.
+type Condition struct {
+	Field  string   `json:"field"`
+	Op     string   `json:"op"`
+	Values []string `json:"values"`
+	Not    bool     `json:"not,omitempty"`
+}
+
+// Action is a change of a transaction.
+type Action struct {
+	Kind  string `json:"kind"`
+	Value string `json:"value,omitempty"`
+}
+
+// UnknownAmount is the amount of a transaction whose currency is not known yet. It meets no comparison.
+const UnknownAmount = -1
+
+// Transaction is what rules see of a transaction, a row of an import or a line of a receipt.
+type Transaction struct {
+	Payee, Description, Notes string
+	// AmountE4 is the absolute amount in ten-thousandths of the major unit, or UnknownAmount.
+	AmountE4 int64
+	Income   bool
+	Currency string
+	Wallet   uuid.UUID
+	// Tags are names.
+	Tags []string
+}
+
+// Outcome is what rules change.
+type Outcome struct {
+	// At most one of Category, TransferTo and Skip is set. DecidedBy is the rule that set it.
+	Category   uuid.UUID
+	TransferTo uuid.UUID
+	Skip       bool
+	DecidedBy  uuid.UUID
+	// Payee, Description and Notes are nil if no rule sets them.
+	Payee, Description, Notes *string
+	// Tags are names to add, in the order of the rules.
+	Tags []string
+	// Matched are the rules whose conditions were met.
+	Matched []uuid.UUID
+}
+
+// Set is a list of rules that is ready to run. It is safe for concurrent use.
+type Set struct{ rules []compiled }
+
+type compiled struct {
+	Rule
+	conditions []condition
+	// decision is the value of setCategory or transferTo.
+	decision uuid.UUID
+}
+
+// Compile prepares rules, in the order in which they run. It returns an error for a condition or an action that is not valid.
+func Compile(rules []Rule) (*Set, error) {
+	s := &Set{rules: make([]compiled, len(rules))}
+	for i, r := range rules {
+		c := compiled{Rule: r, conditions: make([]condition, len(r.Conditions))}
+		for j, given := range r.Conditions {
+			var err error
+			if c.conditions[j], err = compileCondition(given); err != nil {
+				return nil, err
+			}
+		}
+		for _, a := range r.Actions {
+			if a.Kind == SetCategory || a.Kind == TransferTo {
+				id, err := uuid.Parse(a.Value)
+				if err != nil {
+					return nil, err
+				}
+				c.decision = id
+			}
+		}
+		s.rules[i] = c
+	}
+	return s, nil
+}
+
+// Empty reports whether the set has no rules.
+func (s *Set) Empty() bool { return len(s.rules) == 0 }
+
+// Run returns what the rules change in a transaction.
+func (s *Set) Run(t Transaction) Outcome {
+	var o Outcome
+	sub := newSubject(t)
+	for i := range s.rules {
+		r := &s.rules[i]
+		if !r.matches(&sub) {
+			continue
+		}
+		o.Matched = append(o.Matched, r.ID)
+		for _, a := range r.Actions {
+			r.act(a, &sub, &o)
+		}
+		if r.Stop {
+			break
+		}
+	}
+	return o
+}
+
+// matches reports whether the conditions are met.
+func (c *compiled) matches(sub *subject) bool {
+	for _, condition := range c.conditions {
+		if condition.met(sub) == c.Any {
+			return c.Any
+		}
+	}
+	return !c.Any
+}
+
+// act adds an action to the outcome, and to what later rules see.
+func (c *compiled) act(a Action, sub *subject, o *Outcome) {
+	switch a.Kind {
+	case SetPayee:
+		o.Payee = &a.Value
+		sub.texts[payeeText] = newFolded(a.Value)
+	case SetDescription:
+		o.Description = &a.Value
+		sub.texts[descriptionText] = newFolded(a.Value)
+	case SetNotes:
+		o.Notes = &a.Value
+		sub.texts[notesText] = newFolded(a.Value)
+	case AddTag:
+		if key := Fold(a.Value); !slices.Contains(sub.tags, key) {
+			sub.tags, o.Tags = append(sub.tags, key), append(o.Tags, a.Value)
+		}
+	}
+	if o.DecidedBy != uuid.Nil {
+		return
+	}
+	switch a.Kind {
+	case SetCategory:
+		o.Category, o.DecidedBy = c.decision, c.ID
+	case TransferTo:
+		o.TransferTo, o.DecidedBy = c.decision, c.ID
+	case Skip:
+		o.Skip, o.DecidedBy = true, c.ID
+	}
+}

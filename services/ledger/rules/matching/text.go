@@ -1,0 +1,94 @@
+package matching
+
+import (
+	"strings"
+
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
+)
+
+// The texts of a subject.
+const (
+	payeeText = iota
+	descriptionText
+	notesText
+	textCount
+)
+
+// subject is a transaction while rules run on it.
+type subject struct {
+	Transaction
+	texts [textCount]folded
+	// tags are folded.
+	tags []string
+}
+
+// newSubject returns the subject of a transaction.
+func newSubject(t Transaction) subject {
+	sub := subject{Transaction: t, tags: foldAll(t.Tags)}
+	sub.texts[payeeText], sub.texts[descriptionText], sub.texts[notesText] = newFolded(t.Payee), newFolded(t.Description), newFolded(t.Notes)
+	return sub
+}
+
+// text returns one of the texts.
+func (s *subject) text(i int) *folded { return &s.texts[i] }
+
+// kind returns the value of the field type.
+func (s *subject) kind() string {
+	if s.Income {
+		return income
+	}
+	return expense
+}
+
+// folded is a text in the two forms that conditions compare: plain in NFKC with single spaces, and folded also without case.
+type folded struct{ plain, folded string }
+
+// newFolded returns both forms of a text.
+func newFolded(s string) folded {
+	if s == "" {
+		return folded{}
+	}
+	plain := singleSpaces(normalize(s))
+	return folded{plain: plain, folded: foldCase(plain)}
+}
+
+// Fold returns a text in which letters that differ only in case or width are equal, with single spaces.
+func Fold(s string) string { return newFolded(s).folded }
+
+// foldAll folds texts.
+func foldAll(values []string) []string {
+	out := make([]string, len(values))
+	for i, s := range values {
+		out[i] = Fold(s)
+	}
+	return out
+}
+
+// normalize returns a text in NFKC. Most texts are ASCII, which is already normal.
+func normalize(s string) string {
+	if isASCII(s) {
+		return s
+	}
+	return norm.NFKC.String(s)
+}
+
+// foldCase returns a text without case.
+func foldCase(s string) string {
+	if isASCII(s) {
+		return strings.ToLower(s)
+	}
+	return cases.Fold().String(s)
+}
+
+// singleSpaces replaces each run of spaces by one space, and removes those at both ends.
+func singleSpaces(s string) string { return strings.Join(strings.Fields(s), " ") }
+
+func isASCII(s string) bool {
+	for i := range len(s) {
+		if s[i] >= 0x80 {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,254 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
+)
+
+// The values of the field match.
+const (
+	matchAll = "all"
+	matchAny = "any"
+)
+
+const (
+	maxConditions = 10
+	maxActions    = 5
+	// maxValue is the maximum length of a text that a condition compares, in characters.
+	maxValue = 200
+)
+
+// parseRule returns a new rule without id and owner, and adds a problem for each invalid field.
+func parseRule(p *apierr.Problems, req *ledgerv1.CreateRuleRequest) Rule {
+	r := Rule{Enabled: req.Enabled == nil || req.GetEnabled(), Stop: req.GetStop()}
+	r.setName(p, req.GetName())
+	if req.GetMatch() != "" {
+		r.setMatch(p, req.GetMatch())
+	}
+	r.setConditions(p, req.GetConditions())
+	r.setActions(p, req.GetActions())
+	if r.Sources = []string{OnImport, OnReceipt}; len(req.GetOn()) > 0 {
+		r.setSources(p, req.GetOn())
+	}
+	return r
+}
+
+// change returns r with the fields that a request changes, and adds a problem for each invalid one.
+func (r Rule) change(p *apierr.Problems, req *ledgerv1.UpdateRuleRequest) Rule {
+	if req.Name != nil {
+		r.setName(p, req.GetName())
+	}
+	if req.Enabled != nil {
+		r.Enabled = req.GetEnabled()
+	}
+	if req.Match != nil {
+		r.setMatch(p, req.GetMatch())
+	}
+	if req.Conditions != nil {
+		r.setConditions(p, req.GetConditions().GetValues())
+	}
+	if req.Actions != nil {
+		r.setActions(p, req.GetActions().GetValues())
+	}
+	if req.Stop != nil {
+		r.Stop = req.GetStop()
+	}
+	if req.On != nil {
+		r.setSources(p, req.GetOn().GetValues())
+	}
+	return r
+}
+
+// isEmpty reports whether a request changes nothing.
+func isEmpty(req *ledgerv1.UpdateRuleRequest) bool {
+	return req.Name == nil && req.Enabled == nil && req.Match == nil && req.Conditions == nil && req.Actions == nil && req.Stop == nil &&
+		req.On == nil
+}
+
+// setName accepts 1 to 100 characters.
+func (r *Rule) setName(p *apierr.Problems, s string) {
+	name, problem := text.Name("name", s)
+	p.Field(problem)
+	r.Name = name
+}
+
+// setMatch accepts all and any.
+func (r *Rule) setMatch(p *apierr.Problems, s string) {
+	if s != matchAll && s != matchAny {
+		p.Field(&apierr.Field{Name: "match", Message: "must be all or any"})
+	}
+	r.MatchAny = s == matchAny
+}
+
+// setSources accepts a list of distinct sources.
+func (r *Rule) setSources(p *apierr.Problems, sources []string) {
+	known := []string{OnImport, OnReceipt, recurrence}
+	for i, s := range sources {
+		if !slices.Contains(known, s) {
+			p.Field(&apierr.Field{Name: fmt.Sprintf("on[%d]", i), Message: "must be " + strings.Join(known, ", ")})
+		}
+	}
+	if len(sources) == 0 {
+		p.Field(&apierr.Field{Name: "on", Message: "must have at least one element"})
+	}
+	r.Sources = slices.Compact(slices.Sorted(slices.Values(sources)))
+}
+
+// setConditions accepts 1 to 10 conditions.
+func (r *Rule) setConditions(p *apierr.Problems, conditions []*ledgerv1.RuleCondition) {
+	r.Conditions = nil
+	if len(conditions) < 1 || len(conditions) > maxConditions {
+		p.Field(&apierr.Field{Name: "conditions", Message: fmt.Sprintf("must have 1 to %d elements", maxConditions)})
+		return
+	}
+	for i, c := range conditions {
+		r.Conditions = append(r.Conditions, parseCondition(p, fmt.Sprintf("conditions[%d]", i), c))
+	}
+}
+
+// parseCondition returns a condition. path is that of the condition in the request.
+func parseCondition(p *apierr.Problems, path string, m *ledgerv1.RuleCondition) matching.Condition {
+	c := matching.Condition{Field: m.GetField(), Op: m.GetOp(), Not: m.GetNot()}
+	ops, known := matching.Ops[c.Field]
+	if !known {
+		p.Field(&apierr.Field{Name: path + ".field", Message: "must be payee, description, notes, text, amount, currency, walletId, type or tag"})
+		return c
+	}
+	if !slices.Contains(ops, c.Op) {
+		p.Field(&apierr.Field{Name: path + ".op", Message: "must be one of " + strings.Join(ops, ", ") + " for " + c.Field})
+		return c
+	}
+	least, most := matching.Count(c.Op)
+	switch n := len(m.GetValues()); {
+	case n >= least && n <= most:
+	case least == most:
+		p.Field(&apierr.Field{Name: path + ".values", Message: fmt.Sprintf("must have %d elements for %s", least, c.Op)})
+		return c
+	default:
+		p.Field(&apierr.Field{Name: path + ".values", Message: fmt.Sprintf("must have %d to %d elements for %s", least, most, c.Op)})
+		return c
+	}
+	for i, s := range m.GetValues() {
+		c.Values = append(c.Values, parseValue(p, fmt.Sprintf("%s.values[%d]", path, i), c, s))
+	}
+	return c
+}
+
+// parseValue returns a value of a condition.
+func parseValue(p *apierr.Problems, path string, c matching.Condition, s string) string {
+	problem := func(message string) { p.Field(&apierr.Field{Name: path, Message: message}) }
+	switch {
+	case c.Op == matching.Matches:
+		if _, err := matching.CompilePattern(s); err != nil {
+			p.Add(errInvalidPattern.With(path, "must be a regular expression in RE2 syntax of at most 200 bytes"))
+		}
+	case c.Field == matching.Amount:
+		if _, err := matching.ParseAmount(s); err != nil {
+			problem("must be a decimal of at least 0, in the major unit")
+		}
+	case c.Field == matching.WalletID:
+		id := request.ParseID(p, path, s, request.ErrInvalidWalletID)
+		return id.String()
+	case c.Field == matching.Currency:
+		return request.ParseCurrency(p, path, s).Code()
+	case c.Field == matching.Type:
+		if s != posting.Expense && s != posting.Income {
+			problem("must be expense or income")
+		}
+	default:
+		value, invalid := text.Description(path, s)
+		p.Field(invalid)
+		if invalid == nil && (matching.Fold(value) == "" || len([]rune(value)) > maxValue) {
+			problem(fmt.Sprintf("must have 1 to %d characters", maxValue))
+		}
+		return value
+	}
+	return s
+}
+
+// setActions accepts 1 to 5 actions of different kinds.
+func (r *Rule) setActions(p *apierr.Problems, actions []*ledgerv1.RuleAction) {
+	r.Actions, r.CategoryID = nil, nil
+	if len(actions) < 1 || len(actions) > maxActions {
+		p.Field(&apierr.Field{Name: "actions", Message: fmt.Sprintf("must have 1 to %d elements", maxActions)})
+		return
+	}
+	decides := ""
+	seen := map[string]bool{}
+	for i, m := range actions {
+		path, kind := fmt.Sprintf("actions[%d]", i), m.GetKind()
+		switch {
+		case !slices.Contains(matching.Kinds, kind):
+			p.Field(&apierr.Field{Name: path + ".kind", Message: "must be " + strings.Join(matching.Kinds, ", ")})
+		case seen[kind]:
+			p.Field(&apierr.Field{Name: path + ".kind", Message: "must not repeat another action"})
+		case kind == matching.SetCategory || kind == matching.TransferTo || kind == matching.Skip:
+			if decides != "" {
+				p.Field(&apierr.Field{Name: path + ".kind", Message: "cannot be combined with " + decides})
+			}
+			decides = kind
+		}
+		seen[kind] = true
+		r.Actions = append(r.Actions, r.parseAction(p, path+".value", m))
+	}
+}
+
+// parseAction returns an action. It stores the category of matching.SetCategory in the rule. path is that of the value.
+func (r *Rule) parseAction(p *apierr.Problems, path string, m *ledgerv1.RuleAction) matching.Action {
+	a := matching.Action{Kind: m.GetKind()}
+	var problem *apierr.Field
+	switch a.Kind {
+	case matching.SetCategory:
+		r.CategoryID = request.RequireReference(p, path, m.GetValue(), request.ErrInvalidCategoryID)
+	case matching.TransferTo:
+		if id := request.RequireReference(p, path, m.GetValue(), request.ErrInvalidWalletID); id != nil {
+			a.Value = id.String()
+		}
+	case matching.AddTag:
+		a.Value, problem = text.Tag(path, m.GetValue())
+	case matching.SetPayee:
+		a.Value, problem = text.Payee(path, m.GetValue())
+	case matching.SetDescription:
+		a.Value, problem = text.Description(path, m.GetValue())
+	case matching.SetNotes:
+		a.Value, problem = text.Notes(path, m.GetValue())
+	case matching.Skip:
+		if m.GetValue() != "" {
+			problem = &apierr.Field{Name: path, Message: "must be empty for skip"}
+		}
+	}
+	p.Field(problem)
+	return a
+}
+
+// checkOwned adds a problem for each wallet and category that does not belong to the owner.
+func (r Rule) checkOwned(p *apierr.Problems, o request.Owned) {
+	unknown := func(s string) bool {
+		id, err := uuid.Parse(s)
+		return err == nil && id != uuid.Nil && !slices.Contains(o.Wallets, id)
+	}
+	for i, c := range r.Conditions {
+		if c.Field == matching.WalletID && slices.ContainsFunc(c.Values, unknown) {
+			p.Add(request.ErrWalletNotFound.With(fmt.Sprintf("conditions[%d].values", i), "names an unknown wallet"))
+		}
+	}
+	for i, a := range r.Actions {
+		path := fmt.Sprintf("actions[%d].value", i)
+		switch {
+		case a.Kind == matching.TransferTo && unknown(a.Value):
+			p.Add(request.ErrWalletNotFound.With(path, "is unknown"))
+		case a.Kind == matching.SetCategory && r.CategoryID != nil && !slices.Contains(o.Categories, *r.CategoryID):
+			p.Add(request.ErrCategoryNotFound.With(path, "is unknown"))
+		}
+	}
+}

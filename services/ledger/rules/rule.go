@@ -1,0 +1,124 @@
+package rules
+
+import (
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/calendar"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
+)
+
+// The sources of transactions that a rule runs on.
+const (
+	OnImport   = "import"
+	OnReceipt  = "receipt"
+	recurrence = "recurrence"
+)
+
+// Rule is a row of rules, with its job.
+type Rule struct {
+	OwnerID  uuid.UUID `db:"owner_id"`
+	ID       uuid.UUID
+	Name     string
+	Enabled  bool
+	Position int32
+	// MatchAny: one condition is enough.
+	MatchAny bool `db:"match_any"`
+	Stop     bool
+	// Sources are the values of the field on.
+	Sources    []string
+	Conditions []matching.Condition
+	// Actions have no value for matching.SetCategory, whose category is CategoryID.
+	Actions    []matching.Action
+	CategoryID *uuid.UUID `db:"category_id"`
+	// AppliedCount and LastAppliedAt are of imports, receipts and applications together.
+	AppliedCount  int32      `db:"applied_count"`
+	LastAppliedAt *time.Time `db:"last_applied_at"`
+	// Version starts at 1 and increases with each change of the fields that a PATCH can change. The ETag contains it.
+	Version   int64
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
+	// JobStatus is nil if the rule was never applied to existing transactions.
+	JobStatus  *string `db:"job_status"`
+	JobDone    int64   `db:"job_done"`
+	JobTotal   int64   `db:"job_total"`
+	JobProblem string  `db:"job_problem"`
+	// Seq is the place of the last change among the writes of the owner.
+	Seq int64
+}
+
+// working reports whether the rule is being applied, or waits for it.
+func (r Rule) working() bool {
+	return r.JobStatus != nil && (*r.JobStatus == queued || *r.JobStatus == running)
+}
+
+// wallets returns the wallets that the conditions and actions name.
+func (r Rule) wallets() []uuid.UUID {
+	var ids []uuid.UUID
+	add := func(s string) {
+		if id, err := uuid.Parse(s); err == nil && !slices.Contains(ids, id) {
+			ids = append(ids, id)
+		}
+	}
+	for _, c := range r.Conditions {
+		if c.Field == matching.WalletID {
+			for _, s := range c.Values {
+				add(s)
+			}
+		}
+	}
+	for _, a := range r.Actions {
+		if a.Kind == matching.TransferTo {
+			add(a.Value)
+		}
+	}
+	return ids
+}
+
+// actions returns the actions with the category.
+func (r Rule) actions() []matching.Action {
+	actions := slices.Clone(r.Actions)
+	for i, a := range actions {
+		if a.Kind == matching.SetCategory && r.CategoryID != nil {
+			actions[i].Value = r.CategoryID.String()
+		}
+	}
+	return actions
+}
+
+// compile returns the set of some rules.
+func compile(rules ...Rule) (*matching.Set, error) {
+	prepared := make([]matching.Rule, len(rules))
+	for i, r := range rules {
+		prepared[i] = matching.Rule{ID: r.ID, Any: r.MatchAny, Stop: r.Stop, Conditions: r.Conditions, Actions: r.actions()}
+	}
+	return matching.Compile(prepared)
+}
+
+// Proto returns r as the API shows it.
+func (r Rule) Proto() *ledgerv1.Rule {
+	m := &ledgerv1.Rule{
+		Id: r.ID.String(), Name: r.Name, Enabled: r.Enabled, Position: r.Position, Match: matchAll, Stop: r.Stop, On: r.Sources,
+		AppliedCount: r.AppliedCount, CreatedAt: calendar.FormatTime(r.CreatedAt), UpdatedAt: calendar.FormatTime(r.UpdatedAt),
+	}
+	if r.MatchAny {
+		m.Match = matchAny
+	}
+	for _, c := range r.Conditions {
+		m.Conditions = append(m.Conditions, &ledgerv1.RuleCondition{Field: c.Field, Op: c.Op, Values: c.Values, Not: c.Not})
+	}
+	for _, a := range r.actions() {
+		m.Actions = append(m.Actions, &ledgerv1.RuleAction{Kind: a.Kind, Value: a.Value})
+	}
+	if r.LastAppliedAt != nil {
+		m.LastAppliedAt = new(calendar.FormatTime(*r.LastAppliedAt))
+	}
+	if r.JobStatus != nil {
+		m.Progress = &restv1.Job{Status: *r.JobStatus, Done: r.JobDone, Total: r.JobTotal, Problem: r.JobProblem}
+	}
+	return m
+}

@@ -1,0 +1,300 @@
+// Package rules serves the rules of users, which categorize and complete transactions, and the suggestions that it learns.
+//
+// It guarantees that a rule names only wallets and categories of its owner. Foreign keys ensure this, and each write shares the owner's
+// lock, so a category is never merged or deleted while a rule that names it is written. A merge moves the rules along. The files:
+//
+//   - rules.go: the RPCs that read and change rules. parse.go validates them; rule.go converts between rows and messages
+//   - apply.go: the preview and the job that applies a rule to existing transactions. jobs.go: the worker, whose leases are like those of
+//     imports (ADR 81)
+//   - run.go: the rules of an owner for the packages that run them, imports and receipts
+//   - suggest.go: suggestions of categories and of rules
+//
+// Package matching decides what a rule does, and package learning what an owner's history suggests. Both are pure.
+package rules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/reads"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+const (
+	// maxRules is the maximum number of rules of a user.
+	maxRules = 500
+	// maxWait is the longest time that GetRule waits for progress. It is within the deadline of an ordinary request.
+	maxWait = 8 * time.Second
+	// waitStep is the interval at which GetRule reads the rule again.
+	waitStep = 200 * time.Millisecond
+)
+
+// Rules implements RuleService.
+type Rules struct {
+	// An RPC without a method here is a compile error.
+	ledgerv1.UnsafeRuleServiceServer
+
+	*posting.Ledger
+	reads *reads.Gates
+	log   *slog.Logger
+	// queued wakes the worker when a job was queued at this replica.
+	queued chan struct{}
+}
+
+var _ ledgerv1.RuleServiceServer = (*Rules)(nil)
+
+// New returns the server of the RPCs. The jobs wait until Run is called.
+func New(book *posting.Ledger, gates *reads.Gates, log *slog.Logger) *Rules {
+	return &Rules{Ledger: book, reads: gates, log: log, queued: make(chan struct{}, 1)}
+}
+
+// CreateRule creates a rule after the caller's other rules.
+func (s *Rules) CreateRule(ctx context.Context, req *ledgerv1.CreateRuleRequest) (*ledgerv1.CreateRuleResponse, error) {
+	var p apierr.Problems
+	r := parseRule(&p, req)
+	r.ID, r.OwnerID, r.Version, r.CreatedAt = s.NewID(), caller.Owner(ctx), 1, s.Now()
+	r.UpdatedAt = r.CreatedAt
+	call := idem.Call{Scope: r.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp := &ledgerv1.CreateRuleResponse{}
+	var err error
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		if err := posting.ShareOwner(ctx, tx, r.OwnerID); err != nil {
+			return err
+		}
+		if err := checkOwned(ctx, tx, p, r); err != nil {
+			return err
+		}
+		last, err := selectLast(ctx, tx, r.OwnerID)
+		if err != nil {
+			return err
+		}
+		if last.Count >= maxRules {
+			return errLimitReached
+		}
+		r.Position = last.Position + 1
+		if err := insertRule(ctx, tx, r); err != nil {
+			return posting.ClientError(err)
+		}
+		resp.Rule, resp.Etag = r.Proto(), etag.Format(r.Version)
+		return s.Publish(ctx, tx, r.OwnerID, &ledgerv1.RuleCreated{OwnerId: r.OwnerID.String(), Rule: resp.GetRule()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// checkOwned returns the problems p of a request as one error, including a problem for each reference of r that does not belong to the
+// owner.
+func checkOwned(ctx context.Context, tx pgx.Tx, p apierr.Problems, r Rule) error {
+	var categories []uuid.UUID
+	if r.CategoryID != nil {
+		categories = append(categories, *r.CategoryID)
+	}
+	o, err := request.SelectOwned(ctx, tx, r.OwnerID, r.wallets(), categories)
+	if err != nil {
+		return err
+	}
+	r.checkOwned(&p, o)
+	return p.Err()
+}
+
+// ListRules returns all rules of the caller by position.
+func (s *Rules) ListRules(ctx context.Context, _ *ledgerv1.ListRulesRequest) (*ledgerv1.ListRulesResponse, error) {
+	rows, err := selectRules(ctx, s.DB, caller.Owner(ctx))
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.ListRulesResponse{Rules: protos(rows)}, nil
+}
+
+// protos returns rules as the API shows them.
+func protos(rows []Rule) []*ledgerv1.Rule {
+	var ms []*ledgerv1.Rule
+	for _, r := range rows {
+		ms = append(ms, r.Proto())
+	}
+	return ms
+}
+
+// GetRule returns one of the caller's rules. With wait it returns when its job has made progress, or after that time.
+func (s *Rules) GetRule(ctx context.Context, req *ledgerv1.GetRuleRequest) (*ledgerv1.GetRuleResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	wait := time.Duration(req.GetWait()) * time.Second
+	if wait < 0 || wait > maxWait {
+		return nil, apierr.Validation([]apierr.Field{{Name: "wait", Message: "must be 0 to 8"}})
+	}
+	r, err := known(selectRule(ctx, s.DB, caller.Owner(ctx), id))
+	if err != nil {
+		return nil, err
+	}
+	first, waited := r, time.After(wait)
+waiting:
+	for wait > 0 && r.working() && *r.JobStatus == *first.JobStatus && r.JobDone == first.JobDone {
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-waited:
+			break waiting
+		case <-time.After(waitStep):
+		}
+		if r, err = known(selectRule(ctx, s.DB, caller.Owner(ctx), id)); err != nil {
+			return nil, err
+		}
+	}
+	return &ledgerv1.GetRuleResponse{Rule: r.Proto(), Etag: etag.Format(r.Version)}, nil
+}
+
+// known replaces pgx.ErrNoRows with the public error.
+func known(r Rule, err error) (Rule, error) {
+	if errors.Is(err, pgx.ErrNoRows) {
+		return Rule{}, errNotFound
+	}
+	return r, err
+}
+
+// UpdateRule changes one of the caller's rules. A rule that is being applied cannot be changed.
+func (s *Rules) UpdateRule(ctx context.Context, req *ledgerv1.UpdateRuleRequest) (*ledgerv1.UpdateRuleResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	if isEmpty(req) {
+		return nil, apierr.EmptyUpdate
+	}
+	resp := &ledgerv1.UpdateRuleResponse{}
+	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		before, err := lockMatching(ctx, tx, id, req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		var p apierr.Problems
+		r := before.change(&p, req)
+		if err := checkOwned(ctx, tx, p, r); err != nil {
+			return err
+		}
+		if before.working() {
+			return errRunning
+		}
+		r.Version++
+		r.UpdatedAt = s.Now()
+		if err := updateRule(ctx, tx, r); err != nil {
+			return posting.ClientError(err)
+		}
+		resp.Rule, resp.Etag = r.Proto(), etag.Format(r.Version)
+		return s.Publish(ctx, tx, r.OwnerID, &ledgerv1.RuleUpdated{OwnerId: r.OwnerID.String(), Rule: resp.GetRule()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// lockMatching shares the owner's lock and returns the caller's rule if its version matches If-Match. No other write of the rule can
+// start until tx ends, because each of them takes the owner's next number.
+func lockMatching(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (Rule, error) {
+	owner := caller.Owner(ctx)
+	if err := posting.ShareOwner(ctx, tx, owner); err != nil {
+		return Rule{}, err
+	}
+	r, err := known(selectRule(ctx, tx, owner, id))
+	if err != nil {
+		return Rule{}, err
+	}
+	if !etag.Matches(ifMatch, r.Version) {
+		return Rule{}, apierr.VersionMismatch
+	}
+	return r, nil
+}
+
+// DeleteRule deletes one of the caller's rules, with its job.
+func (s *Rules) DeleteRule(ctx context.Context, req *ledgerv1.DeleteRuleRequest) (*ledgerv1.DeleteRuleResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		r, err := lockMatching(ctx, tx, id, req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		if err := deleteRule(ctx, tx, r.OwnerID, id); err != nil {
+			return err
+		}
+		return s.Publish(ctx, tx, r.OwnerID, &ledgerv1.RuleDeleted{OwnerId: r.OwnerID.String(), RuleId: id.String()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.DeleteRuleResponse{Id: id.String()}, nil
+}
+
+// OrderRules sets the order of the caller's rules. The request names all of them.
+func (s *Rules) OrderRules(ctx context.Context, req *ledgerv1.OrderRulesRequest) (*ledgerv1.OrderRulesResponse, error) {
+	ids, err := parseOrder(req.GetIds())
+	if err != nil {
+		return nil, err
+	}
+	owner := caller.Owner(ctx)
+	resp := &ledgerv1.OrderRulesResponse{}
+	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		if err := posting.ShareOwner(ctx, tx, owner); err != nil {
+			return err
+		}
+		before, err := selectRules(ctx, tx, owner)
+		if err != nil {
+			return err
+		}
+		complete := len(ids) == len(before)
+		for _, r := range before {
+			complete = complete && slices.Contains(ids, r.ID)
+		}
+		if !complete {
+			return apierr.Validation([]apierr.Field{{Name: "ids", Message: "must name each rule exactly once"}})
+		}
+		if err := updatePositions(ctx, tx, owner, ids, s.Now()); err != nil {
+			return err
+		}
+		after, err := selectRules(ctx, tx, owner)
+		resp.Rules = protos(after)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return resp, nil
+}
+
+// parseOrder returns distinct ids.
+func parseOrder(given []string) ([]uuid.UUID, error) {
+	ids := make([]uuid.UUID, 0, min(len(given), maxRules))
+	for i, s := range given {
+		id, ok := text.ID(s)
+		if !ok {
+			return nil, errInvalidID.With(fmt.Sprintf("ids[%d]", i), "must be a UUID")
+		}
+		if slices.Contains(ids, id) || len(ids) == maxRules {
+			return nil, apierr.Validation([]apierr.Field{{Name: "ids", Message: "must name each rule exactly once"}})
+		}
+		ids = append(ids, id)
+	}
+	return ids, nil
+}

@@ -1,0 +1,149 @@
+package rules
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
+)
+
+func TestCreateRule(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	t.Run("another user does not see it", func(t *testing.T) {
+		r := p.rule(t, setsCategory("Bakery", p.Category))
+		got, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
+		require.NoError(t, err)
+		require.True(t, proto.Equal(r, got.GetRule()), got)
+		_, err = other.GetRule(other.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
+		require.ErrorIs(t, err, errNotFound)
+		list, err := other.ListRules(other.Ctx, &ledgerv1.ListRulesRequest{})
+		require.NoError(t, err)
+		require.Empty(t, list.GetRules())
+	})
+	t.Run("a repetition with the same key creates no second rule", func(t *testing.T) {
+		u := newPerson(t.Context(), t, s)
+		req := setsCategory("Bakery", u.Category)
+		req.IdempotencyKey = "key"
+		first := u.rule(t, req)
+		again, err := u.CreateRule(u.Ctx, req)
+		require.NoError(t, err)
+		require.True(t, again.GetReplayed())
+		require.True(t, proto.Equal(first, again.GetRule()))
+	})
+	t.Run("at most 500", func(t *testing.T) {
+		_, err := s.DB.Exec(t.Context(), `
+			INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources, conditions, actions, version, created_at, updated_at)
+			SELECT $1, gen_random_uuid(), 'x', true, n, false, false, '{import}', '[]', '[]', 1, now(), now()
+			FROM generate_series(1, $2) AS n`, other.ID, maxRules)
+		require.NoError(t, err)
+		_, err = other.CreateRule(other.Ctx, setsCategory("Bakery", other.Category))
+		require.Equal(t, restv1.Reason_LIMIT_REACHED.String(), apierr.From(err).Reason)
+	})
+}
+
+func TestUpdateRule(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	fun := s.MakeCategory(p.Ctx, t, "Fun")
+	r := p.rule(t, setsCategory("Bakery", p.Category))
+	t.Run("replaces lists and keeps the rest", func(t *testing.T) {
+		changed, err := p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: r.GetId(), Actions: &ledgerv1.RuleActions{Values: []*ledgerv1.RuleAction{
+			{Kind: matching.SetPayee, Value: "Baker"}, {Kind: matching.SetCategory, Value: fun.String()},
+		}}})
+		require.NoError(t, err)
+		require.Equal(t, r.GetConditions()[0].GetValues(), changed.GetRule().GetConditions()[0].GetValues())
+		require.Equal(t, fun.String(), changed.GetRule().GetActions()[1].GetValue())
+		got, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
+		require.NoError(t, err)
+		require.True(t, proto.Equal(changed.GetRule(), got.GetRule()), got)
+	})
+	t.Run("a rejected change leaves the rule as it was", func(t *testing.T) {
+		before, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
+		require.NoError(t, err)
+		_, err = p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: r.GetId(), Name: new("New"), Actions: &ledgerv1.RuleActions{
+			Values: []*ledgerv1.RuleAction{{Kind: matching.SetCategory, Value: uuid.NewString()}},
+		}})
+		require.Equal(t, restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS.String(), apierr.From(err).Reason)
+		after, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
+		require.NoError(t, err)
+		require.True(t, proto.Equal(before, after))
+	})
+}
+
+func TestOrderRules(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	var ids []string
+	for i := range 4 {
+		ids = append([]string{p.rule(t, setsCategory(fmt.Sprint("Shop ", i), p.Category)).GetId()}, ids...)
+	}
+	ordered, err := p.OrderRules(p.Ctx, &ledgerv1.OrderRulesRequest{Ids: ids})
+	require.NoError(t, err)
+	for i, r := range ordered.GetRules() {
+		require.Equal(t, ids[i], r.GetId())
+		require.EqualValues(t, i+1, r.GetPosition())
+	}
+	_, err = p.DeleteRule(p.Ctx, &ledgerv1.DeleteRuleRequest{Id: ids[0]})
+	require.NoError(t, err)
+	require.EqualValues(t, 5, p.rule(t, setsCategory("Last", p.Category)).GetPosition())
+}
+
+func TestDeleteCategoryOfRule(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	used, target := s.MakeCategory(p.Ctx, t, "Used"), s.MakeCategory(p.Ctx, t, "Target")
+	r := p.rule(t, setsCategory("Bakery", used))
+	_, err := s.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: used.String()})
+	require.Equal(t, restv1.Reason_CATEGORY_IN_USE.String(), apierr.From(err).Reason)
+	_, err = s.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: used.String(), ReassignTo: new(target.String())})
+	require.NoError(t, err)
+	got, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
+	require.NoError(t, err)
+	require.Equal(t, target.String(), got.GetRule().GetActions()[0].GetValue())
+	_, err = p.DeleteRule(p.Ctx, &ledgerv1.DeleteRuleRequest{Id: r.GetId()})
+	require.NoError(t, err)
+	_, err = s.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: target.String()})
+	require.NoError(t, err)
+}
+
+func TestDeleteWalletOfRule(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	for name, change := range map[string]func(*ledgerv1.CreateRuleRequest, string){
+		"condition": func(r *ledgerv1.CreateRuleRequest, wallet string) {
+			r.Conditions = append(r.Conditions, &ledgerv1.RuleCondition{Field: matching.WalletID, Op: matching.Is, Values: []string{wallet}, Not: true})
+		},
+		"transfer": func(r *ledgerv1.CreateRuleRequest, wallet string) {
+			r.Actions = []*ledgerv1.RuleAction{{Kind: matching.TransferTo, Value: wallet}}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			wallet := s.MakeWallet(p.Ctx, t, name, "EUR").String()
+			req := setsCategory("Bakery", p.Category)
+			change(req, wallet)
+			r := p.rule(t, req)
+			_, err := s.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: wallet})
+			require.Equal(t, restv1.Reason_WALLET_IN_USE.String(), apierr.From(err).Reason)
+			_, err = p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{
+				Id: r.GetId(), Conditions: &ledgerv1.RuleConditions{Values: setsCategory("x", p.Category).GetConditions()},
+				Actions: &ledgerv1.RuleActions{Values: []*ledgerv1.RuleAction{{Kind: matching.Skip}}},
+			})
+			require.NoError(t, err)
+			_, err = s.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: wallet})
+			require.NoError(t, err)
+		})
+	}
+}

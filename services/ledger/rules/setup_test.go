@@ -1,0 +1,68 @@
+package rules
+
+import (
+	"context"
+	"log/slog"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
+	"github.com/coffer-budget/coffer/services/ledger/transactions"
+)
+
+// server serves the RPCs that the tests of this package call.
+type server struct {
+	*fixture.Service
+	*Rules
+	*accounts.Accounts
+	*transactions.Transactions
+}
+
+// setup returns a server on a fresh schema. Its worker does not run: tests run jobs themselves.
+func setup(t testing.TB) *server {
+	t.Helper()
+	f := fixture.New(t)
+	s := &server{
+		Service: f, Rules: New(f.Ledger, f.Reads, slog.New(slog.DiscardHandler)),
+		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
+	}
+	f.RPCs = struct {
+		*fixture.Service
+		*accounts.Accounts
+		*transactions.Transactions
+	}{f, s.Accounts, s.Transactions}
+	s.Transactions.Run(t.Context())
+	return s
+}
+
+// person is a user of a server.
+type person struct {
+	*server
+	fixture.User
+}
+
+func newPerson(ctx context.Context, t require.TestingT, s *server) person {
+	return person{s, s.NewUser(ctx, t)}
+}
+
+// setsCategory returns the request for a rule that sets the category of a payee.
+func setsCategory(payee string, category uuid.UUID) *ledgerv1.CreateRuleRequest {
+	return &ledgerv1.CreateRuleRequest{
+		Name:       payee,
+		Conditions: []*ledgerv1.RuleCondition{{Field: matching.Payee, Op: matching.Contains, Values: []string{payee}}},
+		Actions:    []*ledgerv1.RuleAction{{Kind: matching.SetCategory, Value: category.String()}},
+	}
+}
+
+// rule creates a rule.
+func (p person) rule(t require.TestingT, req *ledgerv1.CreateRuleRequest) *ledgerv1.Rule {
+	resp, err := p.CreateRule(p.Ctx, req)
+	require.NoError(t, err)
+	return resp.GetRule()
+}

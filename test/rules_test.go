@@ -1,0 +1,101 @@
+package test
+
+import (
+	"encoding/json"
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// rule returns the request for a rule that sets a category for a payee.
+func (u *user) rule(category string) object {
+	return object{
+		"name":       "Bakery",
+		"conditions": []any{object{"field": "payee", "op": "contains", "values": []any{"bakery"}}},
+		"actions":    []any{object{"kind": "setCategory", "value": category}, object{"kind": "addTag", "value": "Bread"}},
+	}
+}
+
+func TestRules(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	food, fun := u.category("Food"), u.category("Fun")
+	t.Run("a rule has defaults and an ETag", func(t *testing.T) {
+		made := u.post("/api/v1/rules", u.rule(food)).created("RULE_CREATED")
+		rule := made.at("rule").(object)
+		require.Equal(t, true, rule["enabled"])
+		require.Equal(t, "all", rule["match"])
+		require.Equal(t, []any{"import", "receipt"}, rule["on"])
+		require.Equal(t, json.Number("1"), rule["position"])
+		require.NotContains(t, rule, "progress")
+		path := "/api/v1/rules/" + made.text("rule.id")
+		etag := made.header.Get("ETag")
+		changed := u.call(http.MethodPatch, path, object{"enabled": false, "on": []any{"import"}}, "If-Match", etag).ok("RULE_UPDATED")
+		require.Equal(t, []any{"import"}, changed.at("rule.on"))
+		u.call(http.MethodPatch, path, object{"enabled": true}, "If-Match", etag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+		u.call(http.MethodDelete, path, nil, "If-Match", etag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+		require.Equal(t, changed.at("rule"), u.get(path).ok("RULE_FETCHED").at("rule"))
+		u.del(path).ok("RULE_DELETED")
+	})
+	t.Run("order", func(t *testing.T) {
+		first := u.post("/api/v1/rules", u.rule(food)).created("RULE_CREATED").text("rule.id")
+		second := u.post("/api/v1/rules", u.rule(fun)).created("RULE_CREATED").text("rule.id")
+		ordered := u.post("/api/v1/rules/order", object{"ids": []any{second, first}}).ok("RULES_REORDERED")
+		require.Equal(t, second, ordered.text("rules.0.id"))
+		require.Equal(t, ordered.at("rules"), u.get("/api/v1/rules").ok("RULES_FETCHED").at("rules"))
+		u.post("/api/v1/rules/order", object{"ids": []any{second}}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("ids")
+		u.post("/api/v1/rules/order", object{"ids": []any{second, second}}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("ids")
+		u.post("/api/v1/rules/order", object{"ids": []any{"x"}}).fails(http.StatusBadRequest, "INVALID_RULE_ID").blames("ids[0]")
+		u.del("/api/v1/categories/"+fun).fails(http.StatusConflict, "CATEGORY_IN_USE")
+		u.del("/api/v1/categories/" + fun + "?reassignTo=" + food).ok("CATEGORY_DELETED")
+		require.Equal(t, food, u.get("/api/v1/rules/"+second).text("rule.actions.0.value"))
+	})
+}
+
+func TestRuleErrors(t *testing.T) {
+	t.Parallel()
+	u, other := newUser(t), newUser(t)
+	category, theirs, wallet := u.category("Food"), other.category("Food"), other.wallet("EUR", "0")
+	condition := func(field, op string, values ...any) object {
+		return object{"conditions": []any{object{"field": field, "op": op, "values": values}}}
+	}
+	action := func(kind, value string) object { return object{"actions": []any{object{"kind": kind, "value": value}}} }
+	path := "/api/v1/rules/" + u.post("/api/v1/rules", u.rule(category)).created("RULE_CREATED").text("rule.id")
+	for name, c := range map[string]struct {
+		change       object
+		status       int
+		code, blamed string
+	}{
+		"field and operator":        {condition("amount", "contains", "1"), 400, "VALIDATION_ERROR", "conditions[0].op"},
+		"unknown field":             {condition("date", "is", "1"), 400, "VALIDATION_ERROR", "conditions[0].field"},
+		"number of values":          {condition("amount", "between", "1"), 400, "VALIDATION_ERROR", "conditions[0].values"},
+		"amount":                    {condition("amount", "is", "x"), 400, "VALIDATION_ERROR", "conditions[0].values[0]"},
+		"pattern":                   {condition("text", "matches", "a(?=b)"), 400, "INVALID_RULE_PATTERN", "conditions[0].values[0]"},
+		"currency":                  {condition("currency", "is", "XXX"), 400, "UNSUPPORTED_CURRENCY", "conditions[0].values[0]"},
+		"another user's wallet":     {condition("walletId", "is", wallet), 404, "WALLET_NOT_FOUND", "conditions[0].values"},
+		"transfer to their wallet":  {action("transferTo", wallet), 404, "WALLET_NOT_FOUND", "actions[0].value"},
+		"another user's category":   {action("setCategory", theirs), 404, "INVALID_CATEGORY_EXIST_PARAMS", "actions[0].value"},
+		"malformed category":        {action("setCategory", "x"), 400, "INVALID_CATEGORY_EXIST_PARAMS", "actions[0].value"},
+		"unknown action":            {action("delete", ""), 400, "VALIDATION_ERROR", "actions[0].kind"},
+		"no condition":              {object{"conditions": []any{}}, 400, "VALIDATION_ERROR", "conditions"},
+		"no action":                 {object{"actions": []any{}}, 400, "VALIDATION_ERROR", "actions"},
+		"match":                     {object{"match": "most"}, 400, "VALIDATION_ERROR", "match"},
+		"source":                    {object{"on": []any{"export"}}, 400, "VALIDATION_ERROR", "on[0]"},
+		"name":                      {object{"name": ""}, 400, "VALIDATION_ERROR", "name"},
+		"a repeated kind of action": {object{"actions": []any{object{"kind": "skip"}, object{"kind": "skip"}}}, 400, "VALIDATION_ERROR", "actions[1].kind"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			u.post("/api/v1/rules", with(u.rule(category), c.change)).fails(c.status, c.code).blames(c.blamed)
+			u.patch(path, c.change).fails(c.status, c.code).blames(c.blamed)
+		})
+	}
+	u.patch(path, object{}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
+	u.get(path+"?wait=9").fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("wait")
+	for _, a := range []response{other.get(path), other.patch(path, object{"stop": true}), other.del(path)} {
+		a.fails(http.StatusNotFound, "RULE_NOT_FOUND")
+	}
+	for _, a := range []response{u.get("/api/v1/rules/x"), u.patch("/api/v1/rules/x", object{"stop": true}), u.del("/api/v1/rules/x")} {
+		a.fails(http.StatusBadRequest, "INVALID_RULE_ID")
+	}
+}

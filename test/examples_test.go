@@ -152,7 +152,17 @@ func (r *recorder) rules(u *user, category string) {
 	r.call(u, http.MethodGet, path+"?wait=0", nil)
 	r.call(u, http.MethodPatch, path, object{"enabled": false, "stop": true})
 	r.call(u, http.MethodPost, "/api/v1/rules/order", object{"ids": []any{id}})
+	r.call(u, http.MethodPost, path+"/apply", object{"from": "2026-01-01", "to": "2026-12-31", "dryRun": true})
+	r.call(u, http.MethodPost, path+"/apply", object{"from": "2026-01-01"})
+	u.awaitRule(path)
 	r.call(u, http.MethodDelete, path, nil)
+}
+
+// awaitRule waits until the job of a rule has ended.
+func (u *user) awaitRule(path string) {
+	require.EventuallyWithT(u.t, func(c *assert.CollectT) {
+		require.Equal(c, "done", u.get(path+"?wait=1").ok("RULE_FETCHED").text("rule.progress.status"))
+	}, time.Minute, 10*time.Millisecond)
 }
 
 // imports reviews, commits and undoes an import. It leaves no transaction.

@@ -53,6 +53,32 @@ func TestRules(t *testing.T) {
 	})
 }
 
+func TestApplyRule(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	wallet, food, fun := u.wallet("EUR", "0"), u.category("Food"), u.category("Fun")
+	id := u.post("/api/v1/transaction", with(expense(wallet, food, "3"), object{"payee": "The BAKERY"})).created("TRANSACTION_CREATED").text("transaction.id")
+	path := "/api/v1/rules/" + u.post("/api/v1/rules", u.rule(fun)).created("RULE_CREATED").text("rule.id")
+	preview := u.post(path+"/apply", object{"dryRun": true, "walletId": wallet, "from": "2026-01-01"}).ok("RULE_PREVIEWED")
+	require.Equal(t, json.Number("1"), preview.at("matched"))
+	require.Equal(t, json.Number("1"), preview.at("changed"))
+	require.Equal(t, food, preview.text("examples.0.before.categoryId"))
+	require.Equal(t, fun, preview.text("examples.0.after.categoryId"))
+	require.Equal(t, food, u.get("/api/v1/transaction/"+id).text("transaction.categoryId"))
+	started := u.post(path+"/apply", nil)
+	require.Equal(t, http.StatusAccepted, started.status)
+	require.Equal(t, "RULE_APPLY_STARTED", started.text("code"))
+	require.NotContains(t, started.body, "matched")
+	u.awaitRule(path)
+	require.Equal(t, fun, u.get("/api/v1/transaction/"+id).text("transaction.categoryId"))
+	other := newUser(t)
+	other.post(path+"/apply", nil).fails(http.StatusNotFound, "RULE_NOT_FOUND")
+	u.post("/api/v1/rules/x/apply", nil).fails(http.StatusBadRequest, "INVALID_RULE_ID")
+	u.post(path+"/apply", object{"walletId": other.wallet("EUR", "0")}).fails(http.StatusNotFound, "WALLET_NOT_FOUND").blames("walletId")
+	u.post(path+"/apply", object{"from": "x"}).fails(http.StatusBadRequest, "INVALID_TRANSACTION_DATE").blames("from")
+	u.post(path+"/apply", object{"from": "2026-02-01", "to": "2026-01-01"}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("to")
+}
+
 func TestRuleErrors(t *testing.T) {
 	t.Parallel()
 	u, other := newUser(t), newUser(t)

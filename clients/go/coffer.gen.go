@@ -18,6 +18,24 @@ import (
 	openapi_types "github.com/oapi-codegen/runtime/types"
 )
 
+// Defines values for ApplyRuleResultCode.
+const (
+	RULEAPPLYSTARTED ApplyRuleResultCode = "RULE_APPLY_STARTED"
+	RULEPREVIEWED    ApplyRuleResultCode = "RULE_PREVIEWED"
+)
+
+// Valid indicates whether the value is a known member of the ApplyRuleResultCode enum.
+func (e ApplyRuleResultCode) Valid() bool {
+	switch e {
+	case RULEAPPLYSTARTED:
+		return true
+	case RULEPREVIEWED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for AuditEntryOutcome.
 const (
 	Failure AuditEntryOutcome = "failure"
@@ -2867,6 +2885,45 @@ func (e ListWebhookDeliveriesParamsStatus) Valid() bool {
 		return false
 	}
 }
+
+// ApplyRuleRequest defines model for ApplyRuleRequest.
+type ApplyRuleRequest struct {
+	// DryRun true changes nothing, and returns what would change.
+	DryRun *bool `json:"dryRun,omitempty"`
+
+	// From First day or moment of the transactions. Without it, there is no limit.
+	From *openapi_types.Date `json:"from,omitempty"`
+
+	// To Last day or moment of the transactions.
+	To *openapi_types.Date `json:"to,omitempty"`
+
+	// WalletId Only transactions of this wallet.
+	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
+}
+
+// ApplyRuleResult defines model for ApplyRuleResult.
+type ApplyRuleResult struct {
+	// Changed Number of transactions that the rule would change. Only with dryRun.
+	Changed *int32 `json:"changed,omitempty"`
+
+	// Code The result of the operation, for programs.
+	Code ApplyRuleResultCode `json:"code"`
+
+	// Examples At most 10 changes, the newest first. Only with dryRun.
+	Examples *[]RuleExample `json:"examples,omitempty"`
+
+	// Matched Number of transactions that meet the conditions. Only with dryRun.
+	Matched *int32 `json:"matched,omitempty"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Rule Rule changes the transactions that meet its conditions.
+	Rule Rule `json:"rule"`
+}
+
+// ApplyRuleResultCode The result of the operation, for programs.
+type ApplyRuleResultCode string
 
 // Attachment Attachment is a file that belongs to a transaction.
 //
@@ -5804,6 +5861,15 @@ type RuleConditionField string
 // RuleConditionOp For payee, description, notes and text: is, contains, startsWith, endsWith, matches, in. For amount: is, lt, gt, between. For currency, walletId, type and tag: is, in.
 type RuleConditionOp string
 
+// RuleExample RuleExample is a transaction that a rule would change.
+type RuleExample struct {
+	// After The transaction after the change.
+	After *Transaction `json:"after,omitempty"`
+
+	// Before The transaction as it is.
+	Before *Transaction `json:"before,omitempty"`
+}
+
 // Session Session is a sign-in of a user on a device.
 //
 // Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000036","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
@@ -7600,6 +7666,9 @@ type OrderRulesJSONRequestBody = OrderRulesRequest
 // UpdateRuleJSONRequestBody defines body for UpdateRule for application/json ContentType.
 type UpdateRuleJSONRequestBody = UpdateRuleRequest
 
+// ApplyRuleJSONRequestBody defines body for ApplyRule for application/json ContentType.
+type ApplyRuleJSONRequestBody = ApplyRuleRequest
+
 // UpdateSettingsJSONRequestBody defines body for UpdateSettings for application/json ContentType.
 type UpdateSettingsJSONRequestBody = UpdateSettingsRequest
 
@@ -8345,6 +8414,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
 	UpdateRule(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApplyRuleWithBody Apply rule
+	//
+	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
+	ApplyRuleWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ApplyRule Apply rule
+	//
+	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
+	ApplyRule(ctx context.Context, id openapi_types.UUID, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSettings Get settings
 	//
@@ -10147,6 +10234,44 @@ func (c *Client) UpdateRuleWithBody(ctx context.Context, id openapi_types.UUID, 
 // Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
 func (c *Client) UpdateRule(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateRuleRequest(c.Server, id, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApplyRuleWithBody Apply rule
+//
+// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
+func (c *Client) ApplyRuleWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApplyRuleRequestWithBody(c.Server, id, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ApplyRule Apply rule
+//
+// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
+func (c *Client) ApplyRule(ctx context.Context, id openapi_types.UUID, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApplyRuleRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
 	}
@@ -14191,6 +14316,53 @@ func NewUpdateRuleRequestWithBody(server string, id openapi_types.UUID, params *
 	return req, nil
 }
 
+// NewApplyRuleRequest calls the generic ApplyRule builder with application/json body
+func NewApplyRuleRequest(server string, id openapi_types.UUID, body ApplyRuleJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewApplyRuleRequestWithBody(server, id, "application/json", bodyReader)
+}
+
+// NewApplyRuleRequestWithBody constructs an http.Request for the ApplyRule method, with any body, and a specified content type
+func NewApplyRuleRequestWithBody(server string, id openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/%s/apply", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewGetSettingsRequest constructs an http.Request for the GetSettings method
 func NewGetSettingsRequest(server string) (*http.Request, error) {
 	var err error
@@ -17162,6 +17334,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
 	UpdateRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error)
+
+	// ApplyRuleWithBodyWithResponse Apply rule
+	//
+	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
+	ApplyRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error)
+
+	// ApplyRuleWithResponse Apply rule
+	//
+	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
+	ApplyRuleWithResponse(ctx context.Context, id openapi_types.UUID, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error)
 
 	// GetSettingsWithResponse Get settings
 	//
@@ -20717,6 +20907,75 @@ func (r UpdateRuleResponse) ContentType() string {
 	return ""
 }
 
+// ApplyRuleResponse200Headers the declared response headers of an HTTP 200 response for ApplyRule
+type ApplyRuleResponse200Headers struct {
+	XRequestId *string
+}
+
+// ApplyRuleResponse202Headers the declared response headers of an HTTP 202 response for ApplyRule
+type ApplyRuleResponse202Headers struct {
+	XRequestId *string
+}
+
+type ApplyRuleResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ApplyRuleResult
+	// JSON202 the response for an HTTP 202 `application/json` response
+	JSON202 *ApplyRuleResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ApplyRuleResponse200Headers
+	// Headers202 the parsed response headers for an HTTP 202 response
+	Headers202 *ApplyRuleResponse202Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ApplyRuleResponse) GetJSON200() *ApplyRuleResult {
+	return r.JSON200
+}
+
+// GetJSON202 returns the response for an HTTP 202 `application/json` response
+func (r ApplyRuleResponse) GetJSON202() *ApplyRuleResult {
+	return r.JSON202
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ApplyRuleResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ApplyRuleResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ApplyRuleResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ApplyRuleResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ApplyRuleResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetSettingsResponse200Headers the declared response headers of an HTTP 200 response for GetSettings
 type GetSettingsResponse200Headers struct {
 	ETag       *string
@@ -23901,6 +24160,36 @@ func (c *ClientWithResponses) UpdateRuleWithResponse(ctx context.Context, id ope
 		return nil, err
 	}
 	return ParseUpdateRuleResponse(rsp)
+}
+
+// ApplyRuleWithBodyWithResponse Apply rule
+//
+// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
+func (c *ClientWithResponses) ApplyRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error) {
+	rsp, err := c.ApplyRuleWithBody(ctx, id, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseApplyRuleResponse(rsp)
+}
+
+// ApplyRuleWithResponse Apply rule
+//
+// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
+func (c *ClientWithResponses) ApplyRuleWithResponse(ctx context.Context, id openapi_types.UUID, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error) {
+	rsp, err := c.ApplyRule(ctx, id, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseApplyRuleResponse(rsp)
 }
 
 // GetSettingsWithResponse Get settings
@@ -27490,6 +27779,69 @@ func ParseUpdateRuleResponse(rsp *http.Response) (*UpdateRuleResponse, error) {
 			headers.XRequestId = &value
 		}
 		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseApplyRuleResponse parses an HTTP response from a ApplyRuleWithResponse call
+func ParseApplyRuleResponse(rsp *http.Response) (*ApplyRuleResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ApplyRuleResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ApplyRuleResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 202:
+		var dest ApplyRuleResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON202 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ApplyRuleResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 202:
+		var headers ApplyRuleResponse202Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers202 = &headers
 	}
 
 	return response, nil

@@ -23,9 +23,9 @@ func (s *isolated) prepareRules(t *testing.T) {
 		require.NoError(t, err)
 		s.ruleIDs = append(s.ruleIDs, resp.GetRule().GetId())
 	}
-	_, err := s.db.Exec(t.Context(), `
-		INSERT INTO rule_jobs (owner_id, rule_id, status, after_id, queued_at) SELECT owner_id, id, 'done', id, created_at FROM rules`)
+	_, err := s.rules.ApplyRule(s.user.Ctx, &ledgerv1.ApplyRuleRequest{Id: s.ruleIDs[0]})
 	require.NoError(t, err)
+	s.rules.RunQueued(t.Context())
 }
 
 // useRules calls every RPC of rules.
@@ -36,6 +36,9 @@ func (s *isolated) useRules(ctx context.Context) {
 			{Field: "text", Op: "contains", Values: []string{"a"}}, {Field: "walletId", Op: "is", Values: s.wallets[1:2]},
 		}},
 	}))
+	s.record(s.rules.ApplyRule(ctx, &ledgerv1.ApplyRuleRequest{Id: s.ruleIDs[0], DryRun: true}))
+	s.record(s.rules.ApplyRule(ctx, &ledgerv1.ApplyRuleRequest{Id: s.ruleIDs[0], WalletId: &s.wallets[1]}))
+	s.rules.RunQueued(ctx)
 	s.record(s.rules.OrderRules(ctx, &ledgerv1.OrderRulesRequest{Ids: []string{s.ruleIDs[1], s.ruleIDs[0]}}))
 	s.readRules(ctx)
 	s.record(s.rules.DeleteRule(ctx, &ledgerv1.DeleteRuleRequest{Id: s.ruleIDs[1]}))

@@ -149,6 +149,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		Reports:      &reports.Reports{Ledger: book, Reads: gates},
 	}
 	ruling := rules.New(book, gates, log)
+	go ruling.Run(ctx)
 	importing := imports.New(s.Accounts, cursors, config.ServiceKey, log)
 	go importing.Run(ctx)
 	unmeasure, err := s.Measure()

@@ -54,8 +54,11 @@ CREATE TABLE rule_jobs (
     window_start timestamptz,
     window_end   timestamptz,
     wallet_id    uuid,
-    -- Transactions up to this id are processed.
-    after_id     uuid        NOT NULL,
+    -- The position: transactions up to this date and id are processed.
+    after_date   timestamptz NOT NULL DEFAULT '-infinity',
+    after_id     uuid        NOT NULL DEFAULT '00000000-0000-0000-0000-000000000000',
+    -- Number of leases since the job last made progress.
+    attempts     integer     NOT NULL DEFAULT 0,
     -- The replica that runs the job holds the lease until then. Each lease has an id, so that a replica that lost it notices.
     lease        uuid,
     leased_until timestamptz,

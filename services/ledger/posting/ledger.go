@@ -32,6 +32,16 @@ func (l *Ledger) Publish(ctx context.Context, q pg.Querier, owner uuid.UUID, dat
 	return outbox.Add(ctx, q, l.event(ctx, owner, data))
 }
 
+// PublishUpdates adds the events of changed transactions of one owner, like Publish.
+func (l *Ledger) PublishUpdates(ctx context.Context, q pg.Querier, before, after []Transaction) error {
+	events := make([]outbox.Event, len(after))
+	for i, t := range after {
+		events[i] = l.event(ctx, t.OwnerID, &ledgerv1.TransactionUpdated{OwnerId: t.OwnerID.String(), Before: before[i].Proto(), After: t.Proto()})
+	}
+	l.Wake()
+	return outbox.Add(ctx, q, events...)
+}
+
 // Created returns the event of a created transaction.
 func (l *Ledger) Created(ctx context.Context, owner uuid.UUID, t *ledgerv1.Transaction) outbox.Event {
 	return l.event(ctx, owner, &ledgerv1.TransactionCreated{OwnerId: owner.String(), Transaction: t})

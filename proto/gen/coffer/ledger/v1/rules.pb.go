@@ -1271,6 +1271,229 @@ func (x *OrderRulesResponse) GetRules() []*Rule {
 	return nil
 }
 
+type ApplyRuleRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the rule, a UUID.
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// First day or moment of the transactions. Without it, there is no limit.
+	From *string `protobuf:"bytes,2,opt,name=from,proto3,oneof" json:"from,omitempty"`
+	// Last day or moment of the transactions.
+	To *string `protobuf:"bytes,3,opt,name=to,proto3,oneof" json:"to,omitempty"`
+	// Only transactions of this wallet.
+	WalletId *string `protobuf:"bytes,4,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
+	// true changes nothing, and returns what would change.
+	DryRun        bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApplyRuleRequest) Reset() {
+	*x = ApplyRuleRequest{}
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[18]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplyRuleRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplyRuleRequest) ProtoMessage() {}
+
+func (x *ApplyRuleRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[18]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplyRuleRequest.ProtoReflect.Descriptor instead.
+func (*ApplyRuleRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{18}
+}
+
+func (x *ApplyRuleRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+func (x *ApplyRuleRequest) GetFrom() string {
+	if x != nil && x.From != nil {
+		return *x.From
+	}
+	return ""
+}
+
+func (x *ApplyRuleRequest) GetTo() string {
+	if x != nil && x.To != nil {
+		return *x.To
+	}
+	return ""
+}
+
+func (x *ApplyRuleRequest) GetWalletId() string {
+	if x != nil && x.WalletId != nil {
+		return *x.WalletId
+	}
+	return ""
+}
+
+func (x *ApplyRuleRequest) GetDryRun() bool {
+	if x != nil {
+		return x.DryRun
+	}
+	return false
+}
+
+type ApplyRuleResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Rule    *Rule                  `protobuf:"bytes,3,opt,name=rule,proto3" json:"rule,omitempty"`
+	// Number of transactions that meet the conditions. Only with dryRun.
+	Matched *int32 `protobuf:"varint,4,opt,name=matched,proto3,oneof" json:"matched,omitempty"`
+	// Number of transactions that the rule would change. Only with dryRun.
+	Changed *int32 `protobuf:"varint,5,opt,name=changed,proto3,oneof" json:"changed,omitempty"`
+	// At most 10 changes, the newest first. Only with dryRun.
+	Examples      []*RuleExample `protobuf:"bytes,6,rep,name=examples,proto3" json:"examples,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ApplyRuleResponse) Reset() {
+	*x = ApplyRuleResponse{}
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[19]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ApplyRuleResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ApplyRuleResponse) ProtoMessage() {}
+
+func (x *ApplyRuleResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[19]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ApplyRuleResponse.ProtoReflect.Descriptor instead.
+func (*ApplyRuleResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{19}
+}
+
+func (x *ApplyRuleResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ApplyRuleResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ApplyRuleResponse) GetRule() *Rule {
+	if x != nil {
+		return x.Rule
+	}
+	return nil
+}
+
+func (x *ApplyRuleResponse) GetMatched() int32 {
+	if x != nil && x.Matched != nil {
+		return *x.Matched
+	}
+	return 0
+}
+
+func (x *ApplyRuleResponse) GetChanged() int32 {
+	if x != nil && x.Changed != nil {
+		return *x.Changed
+	}
+	return 0
+}
+
+func (x *ApplyRuleResponse) GetExamples() []*RuleExample {
+	if x != nil {
+		return x.Examples
+	}
+	return nil
+}
+
+// RuleExample is a transaction that a rule would change.
+type RuleExample struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The transaction as it is.
+	Before *Transaction `protobuf:"bytes,1,opt,name=before,proto3" json:"before,omitempty"`
+	// The transaction after the change.
+	After         *Transaction `protobuf:"bytes,2,opt,name=after,proto3" json:"after,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleExample) Reset() {
+	*x = RuleExample{}
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[20]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleExample) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleExample) ProtoMessage() {}
+
+func (x *RuleExample) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[20]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleExample.ProtoReflect.Descriptor instead.
+func (*RuleExample) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{20}
+}
+
+func (x *RuleExample) GetBefore() *Transaction {
+	if x != nil {
+		return x.Before
+	}
+	return nil
+}
+
+func (x *RuleExample) GetAfter() *Transaction {
+	if x != nil {
+		return x.After
+	}
+	return nil
+}
+
 var File_coffer_ledger_v1_rules_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
@@ -1379,7 +1602,31 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\x12OrderRulesResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12,\n" +
-	"\x05rules\x18\x03 \x03(\v2\x16.coffer.ledger.v1.RuleR\x05rules2\xd5\a\n" +
+	"\x05rules\x18\x03 \x03(\v2\x16.coffer.ledger.v1.RuleR\x05rules\"\xbd\x01\n" +
+	"\x10ApplyRuleRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
+	"\x04from\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x00R\x04from\x88\x01\x01\x12\x1d\n" +
+	"\x02to\x18\x03 \x01(\tB\bʶ\x18\x04dateH\x01R\x02to\x88\x01\x01\x12 \n" +
+	"\twallet_id\x18\x04 \x01(\tH\x02R\bwalletId\x88\x01\x01\x12\x17\n" +
+	"\adry_run\x18\x05 \x01(\bR\x06dryRunB\a\n" +
+	"\x05_fromB\x05\n" +
+	"\x03_toB\f\n" +
+	"\n" +
+	"_wallet_id\"\x84\x02\n" +
+	"\x11ApplyRuleResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12*\n" +
+	"\x04rule\x18\x03 \x01(\v2\x16.coffer.ledger.v1.RuleR\x04rule\x12\x1d\n" +
+	"\amatched\x18\x04 \x01(\x05H\x00R\amatched\x88\x01\x01\x12\x1d\n" +
+	"\achanged\x18\x05 \x01(\x05H\x01R\achanged\x88\x01\x01\x12?\n" +
+	"\bexamples\x18\x06 \x03(\v2\x1d.coffer.ledger.v1.RuleExampleB\x04\xf8\xb5\x18\x01R\bexamplesB\n" +
+	"\n" +
+	"\b_matchedB\n" +
+	"\n" +
+	"\b_changed\"y\n" +
+	"\vRuleExample\x125\n" +
+	"\x06before\x18\x01 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x06before\x123\n" +
+	"\x05after\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x05after2\xc1\t\n" +
 	"\vRuleService\x12\x9e\x01\n" +
 	"\n" +
 	"CreateRule\x12#.coffer.ledger.v1.CreateRuleRequest\x1a$.coffer.ledger.v1.CreateRuleResponse\"E\x8a\xb5\x18\x1f\n" +
@@ -1396,7 +1643,10 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\fRULE_DELETED\x12\fRule deleted\x18\xc8\x01\xb2\xb5\x18\x04\xa1\x01\xa3\x01\x82\xd3\xe4\x93\x02\x14*\x12/api/v1/rules/{id}\x12\xa6\x01\n" +
 	"\n" +
 	"OrderRules\x12#.coffer.ledger.v1.OrderRulesRequest\x1a$.coffer.ledger.v1.OrderRulesResponse\"M\x8a\xb5\x18%\n" +
-	"\x0fRULES_REORDERED\x12\x0fRules reordered\x18\xc8\x01\xb2\xb5\x18\x02\xa1\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/rules/orderBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\x0fRULES_REORDERED\x12\x0fRules reordered\x18\xc8\x01\xb2\xb5\x18\x02\xa1\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/rules/order\x12\xe9\x01\n" +
+	"\tApplyRule\x12\".coffer.ledger.v1.ApplyRuleRequest\x1a#.coffer.ledger.v1.ApplyRuleResponse\"\x92\x01\x8a\xb5\x188\n" +
+	"\x12RULE_APPLY_STARTED\x12\x1fApplication of the rule started\x18\xca\x01\x8a\xb5\x18#\n" +
+	"\x0eRULE_PREVIEWED\x12\x0eRule previewed\x18\xc8\x01\xb2\xb5\x18\b\xa1\x01\xa3\x01\xa4\x01<G\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/rules/{id}/applyBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_rules_proto_rawDescOnce sync.Once
@@ -1410,7 +1660,7 @@ func file_coffer_ledger_v1_rules_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_rules_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 18)
+var file_coffer_ledger_v1_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
 var file_coffer_ledger_v1_rules_proto_goTypes = []any{
 	(*Rule)(nil),               // 0: coffer.ledger.v1.Rule
 	(*RuleCondition)(nil),      // 1: coffer.ledger.v1.RuleCondition
@@ -1430,12 +1680,16 @@ var file_coffer_ledger_v1_rules_proto_goTypes = []any{
 	(*DeleteRuleResponse)(nil), // 15: coffer.ledger.v1.DeleteRuleResponse
 	(*OrderRulesRequest)(nil),  // 16: coffer.ledger.v1.OrderRulesRequest
 	(*OrderRulesResponse)(nil), // 17: coffer.ledger.v1.OrderRulesResponse
-	(*v1.Job)(nil),             // 18: coffer.rest.v1.Job
+	(*ApplyRuleRequest)(nil),   // 18: coffer.ledger.v1.ApplyRuleRequest
+	(*ApplyRuleResponse)(nil),  // 19: coffer.ledger.v1.ApplyRuleResponse
+	(*RuleExample)(nil),        // 20: coffer.ledger.v1.RuleExample
+	(*v1.Job)(nil),             // 21: coffer.rest.v1.Job
+	(*Transaction)(nil),        // 22: coffer.ledger.v1.Transaction
 }
 var file_coffer_ledger_v1_rules_proto_depIdxs = []int32{
 	1,  // 0: coffer.ledger.v1.Rule.conditions:type_name -> coffer.ledger.v1.RuleCondition
 	2,  // 1: coffer.ledger.v1.Rule.actions:type_name -> coffer.ledger.v1.RuleAction
-	18, // 2: coffer.ledger.v1.Rule.progress:type_name -> coffer.rest.v1.Job
+	21, // 2: coffer.ledger.v1.Rule.progress:type_name -> coffer.rest.v1.Job
 	1,  // 3: coffer.ledger.v1.RuleConditions.values:type_name -> coffer.ledger.v1.RuleCondition
 	2,  // 4: coffer.ledger.v1.RuleActions.values:type_name -> coffer.ledger.v1.RuleAction
 	1,  // 5: coffer.ledger.v1.CreateRuleRequest.conditions:type_name -> coffer.ledger.v1.RuleCondition
@@ -1448,23 +1702,29 @@ var file_coffer_ledger_v1_rules_proto_depIdxs = []int32{
 	5,  // 12: coffer.ledger.v1.UpdateRuleRequest.on:type_name -> coffer.ledger.v1.RuleSources
 	0,  // 13: coffer.ledger.v1.UpdateRuleResponse.rule:type_name -> coffer.ledger.v1.Rule
 	0,  // 14: coffer.ledger.v1.OrderRulesResponse.rules:type_name -> coffer.ledger.v1.Rule
-	6,  // 15: coffer.ledger.v1.RuleService.CreateRule:input_type -> coffer.ledger.v1.CreateRuleRequest
-	8,  // 16: coffer.ledger.v1.RuleService.ListRules:input_type -> coffer.ledger.v1.ListRulesRequest
-	10, // 17: coffer.ledger.v1.RuleService.GetRule:input_type -> coffer.ledger.v1.GetRuleRequest
-	12, // 18: coffer.ledger.v1.RuleService.UpdateRule:input_type -> coffer.ledger.v1.UpdateRuleRequest
-	14, // 19: coffer.ledger.v1.RuleService.DeleteRule:input_type -> coffer.ledger.v1.DeleteRuleRequest
-	16, // 20: coffer.ledger.v1.RuleService.OrderRules:input_type -> coffer.ledger.v1.OrderRulesRequest
-	7,  // 21: coffer.ledger.v1.RuleService.CreateRule:output_type -> coffer.ledger.v1.CreateRuleResponse
-	9,  // 22: coffer.ledger.v1.RuleService.ListRules:output_type -> coffer.ledger.v1.ListRulesResponse
-	11, // 23: coffer.ledger.v1.RuleService.GetRule:output_type -> coffer.ledger.v1.GetRuleResponse
-	13, // 24: coffer.ledger.v1.RuleService.UpdateRule:output_type -> coffer.ledger.v1.UpdateRuleResponse
-	15, // 25: coffer.ledger.v1.RuleService.DeleteRule:output_type -> coffer.ledger.v1.DeleteRuleResponse
-	17, // 26: coffer.ledger.v1.RuleService.OrderRules:output_type -> coffer.ledger.v1.OrderRulesResponse
-	21, // [21:27] is the sub-list for method output_type
-	15, // [15:21] is the sub-list for method input_type
-	15, // [15:15] is the sub-list for extension type_name
-	15, // [15:15] is the sub-list for extension extendee
-	0,  // [0:15] is the sub-list for field type_name
+	0,  // 15: coffer.ledger.v1.ApplyRuleResponse.rule:type_name -> coffer.ledger.v1.Rule
+	20, // 16: coffer.ledger.v1.ApplyRuleResponse.examples:type_name -> coffer.ledger.v1.RuleExample
+	22, // 17: coffer.ledger.v1.RuleExample.before:type_name -> coffer.ledger.v1.Transaction
+	22, // 18: coffer.ledger.v1.RuleExample.after:type_name -> coffer.ledger.v1.Transaction
+	6,  // 19: coffer.ledger.v1.RuleService.CreateRule:input_type -> coffer.ledger.v1.CreateRuleRequest
+	8,  // 20: coffer.ledger.v1.RuleService.ListRules:input_type -> coffer.ledger.v1.ListRulesRequest
+	10, // 21: coffer.ledger.v1.RuleService.GetRule:input_type -> coffer.ledger.v1.GetRuleRequest
+	12, // 22: coffer.ledger.v1.RuleService.UpdateRule:input_type -> coffer.ledger.v1.UpdateRuleRequest
+	14, // 23: coffer.ledger.v1.RuleService.DeleteRule:input_type -> coffer.ledger.v1.DeleteRuleRequest
+	16, // 24: coffer.ledger.v1.RuleService.OrderRules:input_type -> coffer.ledger.v1.OrderRulesRequest
+	18, // 25: coffer.ledger.v1.RuleService.ApplyRule:input_type -> coffer.ledger.v1.ApplyRuleRequest
+	7,  // 26: coffer.ledger.v1.RuleService.CreateRule:output_type -> coffer.ledger.v1.CreateRuleResponse
+	9,  // 27: coffer.ledger.v1.RuleService.ListRules:output_type -> coffer.ledger.v1.ListRulesResponse
+	11, // 28: coffer.ledger.v1.RuleService.GetRule:output_type -> coffer.ledger.v1.GetRuleResponse
+	13, // 29: coffer.ledger.v1.RuleService.UpdateRule:output_type -> coffer.ledger.v1.UpdateRuleResponse
+	15, // 30: coffer.ledger.v1.RuleService.DeleteRule:output_type -> coffer.ledger.v1.DeleteRuleResponse
+	17, // 31: coffer.ledger.v1.RuleService.OrderRules:output_type -> coffer.ledger.v1.OrderRulesResponse
+	19, // 32: coffer.ledger.v1.RuleService.ApplyRule:output_type -> coffer.ledger.v1.ApplyRuleResponse
+	26, // [26:33] is the sub-list for method output_type
+	19, // [19:26] is the sub-list for method input_type
+	19, // [19:19] is the sub-list for extension type_name
+	19, // [19:19] is the sub-list for extension extendee
+	0,  // [0:19] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_rules_proto_init() }
@@ -1477,13 +1737,15 @@ func file_coffer_ledger_v1_rules_proto_init() {
 	file_coffer_ledger_v1_rules_proto_msgTypes[6].OneofWrappers = []any{}
 	file_coffer_ledger_v1_rules_proto_msgTypes[10].OneofWrappers = []any{}
 	file_coffer_ledger_v1_rules_proto_msgTypes[12].OneofWrappers = []any{}
+	file_coffer_ledger_v1_rules_proto_msgTypes[18].OneofWrappers = []any{}
+	file_coffer_ledger_v1_rules_proto_msgTypes[19].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_rules_proto_rawDesc), len(file_coffer_ledger_v1_rules_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   18,
+			NumMessages:   21,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -25,6 +25,7 @@ const (
 	RuleService_UpdateRule_FullMethodName = "/coffer.ledger.v1.RuleService/UpdateRule"
 	RuleService_DeleteRule_FullMethodName = "/coffer.ledger.v1.RuleService/DeleteRule"
 	RuleService_OrderRules_FullMethodName = "/coffer.ledger.v1.RuleService/OrderRules"
+	RuleService_ApplyRule_FullMethodName  = "/coffer.ledger.v1.RuleService/ApplyRule"
 )
 
 // RuleServiceClient is the client API for RuleService service.
@@ -48,6 +49,10 @@ type RuleServiceClient interface {
 	DeleteRule(ctx context.Context, in *DeleteRuleRequest, opts ...grpc.CallOption) (*DeleteRuleResponse, error)
 	// Sets the order of the rules.
 	OrderRules(ctx context.Context, in *OrderRulesRequest, opts ...grpc.CallOption) (*OrderRulesResponse, error)
+	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes
+	// nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts
+	// of a split transaction keep their categories.
+	ApplyRule(ctx context.Context, in *ApplyRuleRequest, opts ...grpc.CallOption) (*ApplyRuleResponse, error)
 }
 
 type ruleServiceClient struct {
@@ -118,6 +123,16 @@ func (c *ruleServiceClient) OrderRules(ctx context.Context, in *OrderRulesReques
 	return out, nil
 }
 
+func (c *ruleServiceClient) ApplyRule(ctx context.Context, in *ApplyRuleRequest, opts ...grpc.CallOption) (*ApplyRuleResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ApplyRuleResponse)
+	err := c.cc.Invoke(ctx, RuleService_ApplyRule_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // RuleServiceServer is the server API for RuleService service.
 // All implementations must embed UnimplementedRuleServiceServer
 // for forward compatibility.
@@ -139,6 +154,10 @@ type RuleServiceServer interface {
 	DeleteRule(context.Context, *DeleteRuleRequest) (*DeleteRuleResponse, error)
 	// Sets the order of the rules.
 	OrderRules(context.Context, *OrderRulesRequest) (*OrderRulesResponse, error)
+	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes
+	// nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts
+	// of a split transaction keep their categories.
+	ApplyRule(context.Context, *ApplyRuleRequest) (*ApplyRuleResponse, error)
 	mustEmbedUnimplementedRuleServiceServer()
 }
 
@@ -166,6 +185,9 @@ func (UnimplementedRuleServiceServer) DeleteRule(context.Context, *DeleteRuleReq
 }
 func (UnimplementedRuleServiceServer) OrderRules(context.Context, *OrderRulesRequest) (*OrderRulesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method OrderRules not implemented")
+}
+func (UnimplementedRuleServiceServer) ApplyRule(context.Context, *ApplyRuleRequest) (*ApplyRuleResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ApplyRule not implemented")
 }
 func (UnimplementedRuleServiceServer) mustEmbedUnimplementedRuleServiceServer() {}
 func (UnimplementedRuleServiceServer) testEmbeddedByValue()                     {}
@@ -296,6 +318,24 @@ func _RuleService_OrderRules_Handler(srv interface{}, ctx context.Context, dec f
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RuleService_ApplyRule_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ApplyRuleRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RuleServiceServer).ApplyRule(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RuleService_ApplyRule_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RuleServiceServer).ApplyRule(ctx, req.(*ApplyRuleRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // RuleService_ServiceDesc is the grpc.ServiceDesc for RuleService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -326,6 +366,10 @@ var RuleService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "OrderRules",
 			Handler:    _RuleService_OrderRules_Handler,
+		},
+		{
+			MethodName: "ApplyRule",
+			Handler:    _RuleService_ApplyRule_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,243 @@
+package rules
+
+import (
+	"context"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
+)
+
+const (
+	// previewed is the code of the response to a preview.
+	previewed = "RULE_PREVIEWED"
+	// maxPreviewed is the maximum number of transactions that a preview examines.
+	maxPreviewed = 100_000
+	// previewRows is the number of transactions that it reads together.
+	previewRows = 5000
+	// maxExamples is the maximum number of examples in a preview.
+	maxExamples = 10
+	// maxTags is the maximum number of tags of a transaction.
+	maxTags = 20
+)
+
+// ApplyRule applies one of the caller's rules to existing transactions: it queues a job, or with dryRun returns what it would do.
+func (s *Rules) ApplyRule(ctx context.Context, req *ledgerv1.ApplyRuleRequest) (*ledgerv1.ApplyRuleResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	var p apierr.Problems
+	w := parseWindow(&p, req)
+	owner := caller.Owner(ctx)
+	if err := request.CheckOwned(ctx, s.DB, p, owner, request.References{Wallet: w.Wallet}); err != nil {
+		return nil, err
+	}
+	if req.GetDryRun() {
+		return s.preview(ctx, owner, id, w)
+	}
+	resp := &ledgerv1.ApplyRuleResponse{}
+	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+		r, err := lockMatching(ctx, tx, id, "")
+		if err != nil {
+			return err
+		}
+		if r.working() {
+			return errRunning
+		}
+		if err := upsertJob(ctx, tx, owner, id, w, s.Now()); err != nil {
+			return err
+		}
+		if r, err = selectRule(ctx, tx, owner, id); err != nil {
+			return err
+		}
+		resp.Rule = r.Proto()
+		return s.Publish(ctx, tx, owner, &ledgerv1.RuleUpdated{OwnerId: owner.String(), Rule: resp.GetRule()})
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.wake()
+	return resp, nil
+}
+
+// parseWindow returns the transactions that a request names.
+func parseWindow(p *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
+	var w window
+	if req.From != nil {
+		w.Start = new(request.ParseBound(p, "from", req.GetFrom(), false))
+	}
+	if req.To != nil {
+		w.End = new(request.ParseBound(p, "to", req.GetTo(), true))
+	}
+	if w.Start != nil && w.End != nil && !w.Start.Before(*w.End) {
+		p.Field(&apierr.Field{Name: "to", Message: "must not be before from"})
+	}
+	if req.WalletId != nil {
+		w.Wallet = request.ParseReference(p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID)
+	}
+	return w
+}
+
+// preview counts the newest transactions that a rule matches and changes.
+func (s *Rules) preview(ctx context.Context, owner, id uuid.UUID, w window) (*ledgerv1.ApplyRuleResponse, error) {
+	leave, err := s.reads.Enter(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	r, err := known(selectRule(ctx, s.DB, owner, id))
+	if err != nil {
+		return nil, err
+	}
+	set, err := compile(r)
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.ApplyRuleResponse{Code: previewed, Message: "Rule previewed", Rule: r.Proto(), Matched: new(int32(0)), Changed: new(int32(0))}
+	date, before := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), uuid.Max
+	for examined := 0; examined < maxPreviewed; {
+		ts, err := selectBefore(ctx, s.DB, owner, w, date, before, previewRows)
+		if err != nil {
+			return nil, err
+		}
+		if err := previewOf(ctx, s.DB, set, ts, resp); err != nil {
+			return nil, err
+		}
+		if len(ts) < previewRows {
+			break
+		}
+		examined += len(ts)
+		date, before = ts[len(ts)-1].Date, ts[len(ts)-1].ID
+	}
+	return resp, nil
+}
+
+// previewOf adds the effects on some transactions to a preview.
+func previewOf(ctx context.Context, q pg.Querier, set *matching.Set, ts []posting.Transaction, resp *ledgerv1.ApplyRuleResponse) error {
+	if err := posting.AddDetails(ctx, q, ownerOf(ts), ts); err != nil {
+		return err
+	}
+	for _, t := range ts {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		after, matched, changed := changeOf(set, t)
+		if !matched {
+			continue
+		}
+		*resp.Matched++
+		if !changed {
+			continue
+		}
+		*resp.Changed++
+		if len(resp.GetExamples()) < maxExamples {
+			resp.Examples = append(resp.Examples, &ledgerv1.RuleExample{Before: t.Proto(), After: after.Proto()})
+		}
+	}
+	return nil
+}
+
+// ownerOf returns the owner of transactions.
+func ownerOf(ts []posting.Transaction) uuid.UUID {
+	if len(ts) == 0 {
+		return uuid.Nil
+	}
+	return ts[0].OwnerID
+}
+
+// changeOf returns a transaction after the rules of a set, and reports whether one matches and whether it changes anything. TagNames has
+// the names of all tags, and Tags still the keys from before. Amount, date, currency and wallet stay as they are. A split transaction
+// keeps its parts.
+func changeOf(set *matching.Set, t posting.Transaction) (after posting.Transaction, matched, changed bool) {
+	o := set.Run(Subject(t))
+	after = t
+	if o.Category != uuid.Nil && len(t.Splits) == 0 && t.TransferID == nil {
+		after.CategoryID = &o.Category
+	}
+	Complete(&after, o)
+	changed = after.Payee != t.Payee || after.Description != t.Description || after.Notes != t.Notes || len(after.TagNames) != len(t.TagNames) ||
+		after.CategoryID != nil && !t.HasCategory(*after.CategoryID)
+	return after, len(o.Matched) > 0, changed
+}
+
+// Complete sets the texts and adds the tags of an outcome.
+func Complete(t *posting.Transaction, o matching.Outcome) {
+	for _, set := range []struct{ field, value *string }{{&t.Payee, o.Payee}, {&t.Description, o.Description}, {&t.Notes, o.Notes}} {
+		if set.value != nil {
+			*set.field = *set.value
+		}
+	}
+	t.TagNames = slices.Clone(t.TagNames)
+	for _, tag := range o.Tags {
+		if len(t.TagNames) < maxTags {
+			t.TagNames = append(t.TagNames, tag)
+		}
+	}
+}
+
+// Subject returns what rules see of a transaction. TagNames must be loaded.
+func Subject(t posting.Transaction) matching.Transaction {
+	amount := t.AmountE4()
+	if amount < 0 {
+		amount = max(-amount, -math.MaxInt64)
+	}
+	return matching.Transaction{
+		Payee: t.Payee, Description: t.Description, Notes: t.Notes, AmountE4: amount, Income: t.AmountMinor > 0, Currency: t.Currency,
+		Wallet: t.WalletID, Tags: t.TagNames,
+	}
+}
+
+// applyTo applies a rule to transactions that tx has locked, with their totals and events. It returns the number that the rule matches.
+func (s *Rules) applyTo(ctx context.Context, tx pgx.Tx, r Rule, ts []posting.Transaction) (int, error) {
+	set, err := compile(r)
+	if err != nil {
+		return 0, err
+	}
+	if err := posting.AddDetails(ctx, tx, r.OwnerID, ts); err != nil {
+		return 0, err
+	}
+	var before, after []posting.Transaction
+	matches := 0
+	for _, t := range ts {
+		if err := ctx.Err(); err != nil {
+			return 0, err
+		}
+		next, matched, changed := changeOf(set, t)
+		if matched {
+			matches++
+		}
+		if changed {
+			next.Version, next.UpdatedAt = t.Version+1, s.Now()
+			before, after = append(before, t), append(after, next)
+		}
+	}
+	if len(after) == 0 {
+		return matches, nil
+	}
+	if err := posting.UseTags(ctx, tx, r.OwnerID, s.Now(), after); err != nil {
+		return 0, err
+	}
+	if err := updateTransactions(ctx, tx, r.OwnerID, after); err != nil {
+		return 0, posting.ClientError(err)
+	}
+	if err := posting.Replace(ctx, tx, before, after); err != nil {
+		return 0, err
+	}
+	return matches, s.PublishUpdates(ctx, tx, before, after)
+}
+
+// joinKeys returns the keys of tags as one text.
+func joinKeys(keys []string) string { return strings.Join(keys, ",") }

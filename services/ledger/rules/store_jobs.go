@@ -1,0 +1,218 @@
+package rules
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// The values of a job's status.
+const (
+	queued  = "queued"
+	running = "running"
+	done    = "done"
+	failed  = "failed"
+)
+
+const (
+	// leaseTime is the time after which another replica may take the job of a replica that does not renew its lease.
+	leaseTime = 60 * time.Second
+	// maxAttempts is the number of leases without progress after which a job fails. The pauses between them take two minutes.
+	maxAttempts = 8
+	// maxPause is the longest pause before the next attempt.
+	maxPause = time.Minute
+)
+
+// errLostLease is returned by a chunk if another replica has taken the job, or the rule was deleted.
+var errLostLease = errors.New("another replica applies the rule")
+
+// window selects the transactions that a rule is applied to: from Start to before End, in a wallet. Nil is no limit.
+type window struct {
+	Start  *time.Time `db:"window_start"`
+	End    *time.Time `db:"window_end"`
+	Wallet *uuid.UUID `db:"wallet_id"`
+}
+
+// inWindow is the condition on a transaction t of owner $1. Its arguments are $2 to $4.
+const inWindow = `t.owner_id = $1 AND t.transfer_id IS NULL AND ($2::timestamptz IS NULL OR t.date >= $2) AND ($3::timestamptz IS NULL OR t.date < $3)
+	AND ($4::uuid IS NULL OR t.wallet_id = $4)`
+
+// job is a job that this replica leases.
+type job struct {
+	OwnerID uuid.UUID `db:"owner_id"`
+	RuleID  uuid.UUID `db:"rule_id"`
+	Lease   uuid.UUID
+	// Attempts is the number of leases since the job last made progress, including this one.
+	Attempts int
+}
+
+// place is the position of a job in its window.
+type place struct {
+	window
+	AfterDate time.Time `db:"after_date"`
+	AfterID   uuid.UUID `db:"after_id"`
+}
+
+// upsertJob queues the application of a rule, in place of an earlier one.
+func upsertJob(ctx context.Context, q pg.Querier, owner, rule uuid.UUID, w window, at time.Time) error {
+	_, err := q.Exec(ctx, `
+		INSERT INTO rule_jobs (owner_id, rule_id, status, total, window_start, window_end, wallet_id, after_date, queued_at)
+		SELECT $1, $5, 'queued', (SELECT count(*) FROM transactions t WHERE `+inWindow+`), $2, $3, $4, '0001-01-01Z', $6
+		ON CONFLICT (owner_id, rule_id) DO UPDATE
+		SET status = EXCLUDED.status, done = 0, total = EXCLUDED.total, problem = '', window_start = EXCLUDED.window_start,
+			window_end = EXCLUDED.window_end, wallet_id = EXCLUDED.wallet_id, after_date = EXCLUDED.after_date,
+			after_id = '00000000-0000-0000-0000-000000000000', attempts = 0, lease = NULL, leased_until = NULL, queued_at = EXCLUDED.queued_at`,
+		owner, w.Start, w.End, w.Wallet, rule, at)
+	if err != nil {
+		return fmt.Errorf("queuing rule %s: %w", rule, err)
+	}
+	return nil
+}
+
+// leaseJob leases the job that waits longest, or returns pgx.ErrNoRows. It counts the attempt, so that a job that kills its replicas
+// fails, too.
+func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID) (job, error) {
+	j, err := pg.One[job](ctx, q, `
+		UPDATE rule_jobs
+		SET lease = $1, leased_until = now() + make_interval(secs => $2), attempts = attempts + 1
+		WHERE (owner_id, rule_id) = (
+			SELECT owner_id, rule_id
+			FROM rule_jobs
+			WHERE status IN ('queued', 'running') AND (leased_until IS NULL OR leased_until < now())
+			ORDER BY queued_at
+			LIMIT 1
+			FOR UPDATE SKIP LOCKED)
+		RETURNING owner_id, rule_id, lease, attempts`, lease, leaseTime.Seconds())
+	if err != nil {
+		return job{}, fmt.Errorf("leasing a job: %w", err)
+	}
+	return j, nil
+}
+
+// releaseJob ends a lease early, so that the job can be tried again after a pause, which doubles with each attempt.
+func releaseJob(ctx context.Context, q pg.Querier, j job) error {
+	pause := min(time.Second<<(min(j.Attempts, maxAttempts)-1), maxPause)
+	_, err := q.Exec(ctx, `
+		UPDATE rule_jobs
+		SET leased_until = now() + make_interval(secs => $4)
+		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`, j.OwnerID, j.RuleID, j.Lease, pause.Seconds())
+	if err != nil {
+		return fmt.Errorf("releasing the job of rule %s: %w", j.RuleID, err)
+	}
+	return nil
+}
+
+// renewLease locks a job, renews its lease and returns its position. It returns errLostLease if another replica has taken it.
+func renewLease(ctx context.Context, q pg.Querier, j job) (place, error) {
+	p, err := pg.One[place](ctx, q, `
+		UPDATE rule_jobs
+		SET leased_until = now() + make_interval(secs => $4), status = 'running'
+		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3 AND status IN ('queued', 'running')
+		RETURNING window_start, window_end, wallet_id, after_date, after_id`, j.OwnerID, j.RuleID, j.Lease, leaseTime.Seconds())
+	if errors.Is(err, pgx.ErrNoRows) {
+		return place{}, errLostLease
+	}
+	if err != nil {
+		return place{}, fmt.Errorf("renewing the lease of rule %s: %w", j.RuleID, err)
+	}
+	return p, nil
+}
+
+// advance moves the position of a job behind a chunk. The next failure is the first attempt again.
+func advance(ctx context.Context, q pg.Querier, j job, date time.Time, id uuid.UUID, processed int) error {
+	_, err := q.Exec(ctx, `
+		UPDATE rule_jobs
+		SET after_date = $3, after_id = $4, done = done + $5, total = greatest(total, done + $5), attempts = 0
+		WHERE owner_id = $1 AND rule_id = $2`, j.OwnerID, j.RuleID, date, id, processed)
+	if err != nil {
+		return fmt.Errorf("storing the progress of rule %s: %w", j.RuleID, err)
+	}
+	return nil
+}
+
+// endJob ends a job and its lease. It returns errLostLease if another replica has taken it.
+func endJob(ctx context.Context, q pg.Querier, j job, status, problem string) error {
+	tag, err := q.Exec(ctx, `
+		UPDATE rule_jobs
+		SET status = $4, problem = $5, lease = NULL, leased_until = NULL, total = CASE WHEN $4 = 'done' THEN done ELSE total END
+		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`, j.OwnerID, j.RuleID, j.Lease, status, problem)
+	if err != nil {
+		return fmt.Errorf("ending the job of rule %s: %w", j.RuleID, err)
+	}
+	if tag.RowsAffected() == 0 {
+		return errLostLease
+	}
+	return nil
+}
+
+// lockNext locks up to limit transactions of a job after its position until tx ends, and returns them without their splits.
+func lockNext(ctx context.Context, tx pgx.Tx, owner uuid.UUID, p place, limit int) ([]posting.Transaction, error) {
+	ts, err := pg.All[posting.Transaction](ctx, tx, `
+		SELECT `+posting.TransactionColumns+`
+		FROM transactions t
+		WHERE `+inWindow+` AND (t.date, t.id) > ($5, $6)
+		ORDER BY t.date, t.id
+		LIMIT $7
+		FOR UPDATE`, owner, p.Start, p.End, p.Wallet, p.AfterDate, p.AfterID, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the next transactions of a rule: %w", err)
+	}
+	return ts, nil
+}
+
+// selectBefore returns up to limit transactions of a window before a place, newest first, without their splits.
+func selectBefore(ctx context.Context, q pg.Querier, owner uuid.UUID, w window, date time.Time, id uuid.UUID, limit int) ([]posting.Transaction, error) {
+	ts, err := pg.All[posting.Transaction](ctx, q, `
+		SELECT `+posting.TransactionColumns+`
+		FROM transactions t
+		WHERE `+inWindow+` AND (t.date, t.id) < ($5, $6)
+		ORDER BY t.date DESC, t.id DESC
+		LIMIT $7`, owner, w.Start, w.End, w.Wallet, date, id, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting transactions for a preview: %w", err)
+	}
+	return ts, nil
+}
+
+// updateTransactions writes the fields of transactions that a rule may change, and their versions. The caller corrects the totals with
+// posting.Replace. The keys of tags have no commas.
+func updateTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction) error {
+	var ids []uuid.UUID
+	var categories []*uuid.UUID
+	var payees, descriptions, notes, tags []string
+	for _, t := range ts {
+		ids, categories = append(ids, t.ID), append(categories, t.CategoryID)
+		payees, descriptions, notes = append(payees, t.Payee), append(descriptions, t.Description), append(notes, t.Notes)
+		tags = append(tags, joinKeys(t.Tags))
+	}
+	_, err := q.Exec(ctx, `
+		UPDATE transactions t
+		SET category_id = c.category_id, payee = c.payee, description = c.description, notes = c.notes, tags = string_to_array(c.tags, ','),
+			version = t.version + 1, updated_at = $8, seq = (SELECT taken_seq($1))
+		FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[]) AS c (id, category_id, payee, description, notes, tags)
+		WHERE t.id = c.id AND t.owner_id = $1`, owner, ids, categories, payees, descriptions, notes, tags, ts[0].UpdatedAt)
+	if err != nil {
+		return fmt.Errorf("updating %d transactions: %w", len(ts), err)
+	}
+	return nil
+}
+
+// countApplied counts applications of rules.
+func countApplied(ctx context.Context, q pg.Querier, owner uuid.UUID, rules []uuid.UUID, counts []int32, at time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE rules r
+		SET applied_count = least(r.applied_count::bigint + a.count, 2147483647)::integer, last_applied_at = $4
+		FROM unnest($2::uuid[], $3::integer[]) AS a (id, count)
+		WHERE r.owner_id = $1 AND r.id = a.id AND a.count > 0`, owner, rules, counts, at)
+	if err != nil {
+		return fmt.Errorf("counting the applications of rules: %w", err)
+	}
+	return nil
+}

@@ -2886,7 +2886,7 @@ func (e ListWebhookDeliveriesParamsStatus) Valid() bool {
 	}
 }
 
-// ApplyRuleRequest defines model for ApplyRuleRequest.
+// ApplyRuleRequest Example: {"dryRun":true,"from":"2026-01-01","to":"2026-12-31"}
 type ApplyRuleRequest struct {
 	// DryRun true changes nothing, and returns what would change.
 	DryRun *bool `json:"dryRun,omitempty"`
@@ -2901,7 +2901,7 @@ type ApplyRuleRequest struct {
 	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
-// ApplyRuleResult defines model for ApplyRuleResult.
+// ApplyRuleResult Example: {"changed":2,"code":"RULE_PREVIEWED","examples":[{"after":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}},{"after":{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}],"matched":2,"message":"Rule previewed","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type ApplyRuleResult struct {
 	// Changed Number of transactions that the rule would change. Only with dryRun.
 	Changed *int32 `json:"changed,omitempty"`
@@ -2919,6 +2919,8 @@ type ApplyRuleResult struct {
 	Message string `json:"message"`
 
 	// Rule Rule changes the transactions that meet its conditions.
+	//
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -2953,7 +2955,7 @@ type Attachment struct {
 
 // AuditEntry AuditEntry is a security event of a user.
 //
-// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000028","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000029","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
+// Example: {"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000029","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000030","type":"login_succeeded","userAgent":"Go-http-client/1.1"}
 type AuditEntry struct {
 	// Address Address of the client. Absent if it is unknown, and in an entry that counts failures from more than 20 addresses.
 	Address *string `json:"address,omitempty"`
@@ -2994,7 +2996,7 @@ type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000024","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"}
 type AuditSharing struct {
 	// BudgetId Id of the budget, a UUID.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -3055,7 +3057,7 @@ type Box struct {
 
 // Budget Budget is a limit on spending. Each window of its period has the full limit.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Budget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `json:"alertThresholds"`
@@ -3199,7 +3201,7 @@ type ChangePasswordResultCode string
 
 // Changes Changes are whole objects, as their own operations return them. An object that changes while a client reads pages appears again.
 //
-// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"rules":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type Changes struct {
 	Categories []Category `json:"categories"`
 
@@ -3325,11 +3327,11 @@ type CreateBudgetRequest struct {
 // CreateBudgetRequestPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
 type CreateBudgetRequestPeriod string
 
-// CreateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_CREATED","message":"Budget created"}
+// CreateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_CREATED","message":"Budget created"}
 type CreateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -3415,7 +3417,7 @@ type CreateImportResult struct {
 // CreateImportResultCode The result of the operation, for programs.
 type CreateImportResultCode string
 
-// CreateRuleRequest defines model for CreateRuleRequest.
+// CreateRuleRequest Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"name":"Bakery"}
 type CreateRuleRequest struct {
 	// Actions 1 to 5, each kind once.
 	Actions []RuleAction `json:"actions"`
@@ -3442,7 +3444,7 @@ type CreateRuleRequest struct {
 // CreateRuleRequestMatch all (default): every condition must be met. any: one is enough.
 type CreateRuleRequestMatch string
 
-// CreateRuleResult defines model for CreateRuleResult.
+// CreateRuleResult Example: {"code":"RULE_CREATED","message":"Rule created","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":false,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type CreateRuleResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateRuleResultCode `json:"code"`
@@ -3451,6 +3453,8 @@ type CreateRuleResult struct {
 	Message string `json:"message"`
 
 	// Rule Rule changes the transactions that meet its conditions.
+	//
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -3509,7 +3513,7 @@ type CreateTransactionResult struct {
 
 	// Transaction Transaction is an income or an expense in a wallet.
 	//
-	// Example: {"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -3719,7 +3723,7 @@ type CreateWebhookRequest struct {
 	Url string `json:"url"`
 }
 
-// CreateWebhookResult Example: {"code":"WEBHOOK_CREATED","message":"Webhook created","secret":"whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":true,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// CreateWebhookResult Example: {"code":"WEBHOOK_CREATED","message":"Webhook created","secret":"whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":true,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type CreateWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateWebhookResultCode `json:"code"`
@@ -3732,7 +3736,7 @@ type CreateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -3771,7 +3775,7 @@ type DeleteAttachmentResult struct {
 // DeleteAttachmentResultCode The result of the operation, for programs.
 type DeleteAttachmentResultCode string
 
-// DeleteBudgetResult Example: {"code":"BUDGET_DELETED","id":"0199f0c5-0000-7000-8000-000000000024","message":"Budget deleted"}
+// DeleteBudgetResult Example: {"code":"BUDGET_DELETED","id":"0199f0c5-0000-7000-8000-000000000025","message":"Budget deleted"}
 type DeleteBudgetResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteBudgetResultCode `json:"code"`
@@ -3831,7 +3835,7 @@ type DeleteImportResult struct {
 // DeleteImportResultCode The result of the operation, for programs.
 type DeleteImportResultCode string
 
-// DeleteNotificationResult Example: {"code":"NOTIFICATION_DELETED","id":"0199f0c5-0000-7000-8000-000000000026","message":"Notification deleted"}
+// DeleteNotificationResult Example: {"code":"NOTIFICATION_DELETED","id":"0199f0c5-0000-7000-8000-000000000027","message":"Notification deleted"}
 type DeleteNotificationResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteNotificationResultCode `json:"code"`
@@ -3846,7 +3850,7 @@ type DeleteNotificationResult struct {
 // DeleteNotificationResultCode The result of the operation, for programs.
 type DeleteNotificationResultCode string
 
-// DeleteRuleResult defines model for DeleteRuleResult.
+// DeleteRuleResult Example: {"code":"RULE_DELETED","id":"0199f0c5-0000-7000-8000-000000000024","message":"Rule deleted"}
 type DeleteRuleResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteRuleResultCode `json:"code"`
@@ -3921,7 +3925,7 @@ type DeleteWalletResult struct {
 // DeleteWalletResultCode The result of the operation, for programs.
 type DeleteWalletResultCode string
 
-// DeleteWebhookResult Example: {"code":"WEBHOOK_DELETED","id":"0199f0c5-0000-7000-8000-000000000032","message":"Webhook deleted"}
+// DeleteWebhookResult Example: {"code":"WEBHOOK_DELETED","id":"0199f0c5-0000-7000-8000-000000000033","message":"Webhook deleted"}
 type DeleteWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteWebhookResultCode `json:"code"`
@@ -3962,7 +3966,7 @@ type Error struct {
 
 // Event Event is a CloudEvent 1.0. In JSON its fields have the names of CloudEvents' JSON format.
 //
-// Example: {"data":{"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000030","name":"Travel","updatedAt":"2026-11-20T10:15:00.000Z"},"ownerId":"0199f0c5-0000-7000-8000-000000000025"},"datacontenttype":"application/json","id":"0199f0c5-0000-7000-8000-000000000031","source":"/coffer/ledger","specversion":"1.0","subject":"0199f0c5-0000-7000-8000-000000000025","time":"2026-11-20T10:15:00.000Z","type":"ledger.v1.category.created"}
+// Example: {"data":{"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000031","name":"Travel","updatedAt":"2026-11-20T10:15:00.000Z"},"ownerId":"0199f0c5-0000-7000-8000-000000000026"},"datacontenttype":"application/json","id":"0199f0c5-0000-7000-8000-000000000032","source":"/coffer/ledger","specversion":"1.0","subject":"0199f0c5-0000-7000-8000-000000000026","time":"2026-11-20T10:15:00.000Z","type":"ledger.v1.category.created"}
 type Event struct {
 	// Data The content of the event. Its type is the message of that name in events.proto.
 	Data *map[string]interface{} `json:"data,omitempty"`
@@ -4041,11 +4045,11 @@ type FollowedTag struct {
 	Name string `json:"name"`
 }
 
-// GetBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_FETCHED","message":"Budget fetched"}
+// GetBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":8.43,"remaining":320.5,"spent":29.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_FETCHED","message":"Budget fetched"}
 type GetBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -4132,7 +4136,7 @@ type GetReceiptResult struct {
 // GetReceiptResultCode The result of the operation, for programs.
 type GetReceiptResultCode string
 
-// GetRuleResult defines model for GetRuleResult.
+// GetRuleResult Example: {"code":"RULE_FETCHED","message":"Rule fetched","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":false,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type GetRuleResult struct {
 	// Code The result of the operation, for programs.
 	Code GetRuleResultCode `json:"code"`
@@ -4141,6 +4145,8 @@ type GetRuleResult struct {
 	Message string `json:"message"`
 
 	// Rule Rule changes the transactions that meet its conditions.
+	//
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -4191,7 +4197,7 @@ type GetTransactionResult struct {
 
 	// Transaction Transaction is an income or an expense in a wallet.
 	//
-	// Example: {"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -4232,7 +4238,7 @@ type GetWalletResult struct {
 // GetWalletResultCode The result of the operation, for programs.
 type GetWalletResultCode string
 
-// GetWebhookResult Example: {"code":"WEBHOOK_FETCHED","message":"Webhook fetched","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// GetWebhookResult Example: {"code":"WEBHOOK_FETCHED","message":"Webhook fetched","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type GetWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code GetWebhookResultCode `json:"code"`
@@ -4242,7 +4248,7 @@ type GetWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -4617,7 +4623,7 @@ type ImportSplit struct {
 
 // Invitation Invitation is a pending membership, as the invited user sees it.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000024","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}
 type Invitation struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -4734,7 +4740,7 @@ type ListAttachmentsResult struct {
 // ListAttachmentsResultCode The result of the operation, for programs.
 type ListAttachmentsResultCode string
 
-// ListAuditResult Example: {"code":"AUDIT_FETCHED","entries":[{"at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000027","outcome":"success","sharing":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"},"type":"invitation_sent"},{"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000028","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000029","type":"login_succeeded","userAgent":"Go-http-client/1.1"}],"message":"Security events fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
+// ListAuditResult Example: {"code":"AUDIT_FETCHED","entries":[{"at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000028","outcome":"success","sharing":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"},"type":"invitation_sent"},{"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000029","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000030","type":"login_succeeded","userAgent":"Go-http-client/1.1"}],"message":"Security events fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
 type ListAuditResult struct {
 	// Code The result of the operation, for programs.
 	Code ListAuditResultCode `json:"code"`
@@ -4754,7 +4760,7 @@ type ListAuditResult struct {
 // ListAuditResultCode The result of the operation, for programs.
 type ListAuditResultCode string
 
-// ListBudgetsResult Example: {"budgets":[{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"code":"BUDGETS_FETCHED","message":"Budgets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListBudgetsResult Example: {"budgets":[{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":8.43,"remaining":320.5,"spent":29.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"code":"BUDGETS_FETCHED","message":"Budgets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListBudgetsResult struct {
 	// Budgets Budgets of the page.
 	Budgets []ListedBudget `json:"budgets"`
@@ -4794,11 +4800,11 @@ type ListCategoriesResult struct {
 // ListCategoriesResultCode The result of the operation, for programs.
 type ListCategoriesResultCode string
 
-// ListChangesResult Example: {"changes":{"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]},"code":"CHANGES_FETCHED","deleted":[],"message":"Changes fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
+// ListChangesResult Example: {"changes":{"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"rules":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]},"code":"CHANGES_FETCHED","deleted":[],"message":"Changes fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
 type ListChangesResult struct {
 	// Changes Changes are whole objects, as their own operations return them. An object that changes while a client reads pages appears again.
 	//
-	// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+	// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"rules":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 	Changes Changes `json:"changes"`
 
 	// Code The result of the operation, for programs.
@@ -4870,7 +4876,7 @@ type ListImportsResult struct {
 // ListImportsResultCode The result of the operation, for programs.
 type ListImportsResultCode string
 
-// ListInvitationsResult Example: {"code":"INVITATIONS_FETCHED","invitations":[{"budgetId":"0199f0c5-0000-7000-8000-000000000024","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}],"message":"Invitations fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListInvitationsResult Example: {"code":"INVITATIONS_FETCHED","invitations":[{"budgetId":"0199f0c5-0000-7000-8000-000000000025","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}],"message":"Invitations fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListInvitationsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListInvitationsResultCode `json:"code"`
@@ -4890,7 +4896,7 @@ type ListInvitationsResult struct {
 // ListInvitationsResultCode The result of the operation, for programs.
 type ListInvitationsResultCode string
 
-// ListMembersResult Example: {"code":"BUDGET_MEMBERS_FETCHED","members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"message":"Budget members fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListMembersResult Example: {"code":"BUDGET_MEMBERS_FETCHED","members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"message":"Budget members fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListMembersResult struct {
 	// Code The result of the operation, for programs.
 	Code ListMembersResultCode `json:"code"`
@@ -4910,7 +4916,7 @@ type ListMembersResult struct {
 // ListMembersResultCode The result of the operation, for programs.
 type ListMembersResultCode string
 
-// ListNotificationsResult Example: {"code":"NOTIFICATIONS_FETCHED","message":"Notifications fetched","notifications":[{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000026","read":false,"type":"budget.v1.invitation.sent"}],"pagination":{"hasMore":false,"limit":50,"nextCursor":""},"unreadCount":1}
+// ListNotificationsResult Example: {"code":"NOTIFICATIONS_FETCHED","message":"Notifications fetched","notifications":[{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000027","read":false,"type":"budget.v1.invitation.sent"}],"pagination":{"hasMore":false,"limit":50,"nextCursor":""},"unreadCount":1}
 type ListNotificationsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListNotificationsResultCode `json:"code"`
@@ -4933,7 +4939,7 @@ type ListNotificationsResult struct {
 // ListNotificationsResultCode The result of the operation, for programs.
 type ListNotificationsResultCode string
 
-// ListRulesResult defines model for ListRulesResult.
+// ListRulesResult Example: {"code":"RULES_FETCHED","message":"Rules fetched","rules":[{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":false,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type ListRulesResult struct {
 	// Code The result of the operation, for programs.
 	Code ListRulesResultCode `json:"code"`
@@ -4948,7 +4954,7 @@ type ListRulesResult struct {
 // ListRulesResultCode The result of the operation, for programs.
 type ListRulesResultCode string
 
-// ListSessionsResult Example: {"code":"SESSIONS_FETCHED","message":"Sessions fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"sessions":[{"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000036","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"},{"createdAt":"2026-11-20T10:15:00.000Z","current":true,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000029","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}]}
+// ListSessionsResult Example: {"code":"SESSIONS_FETCHED","message":"Sessions fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"sessions":[{"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000037","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"},{"createdAt":"2026-11-20T10:15:00.000Z","current":true,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000030","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}]}
 type ListSessionsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListSessionsResultCode `json:"code"`
@@ -5049,7 +5055,7 @@ type ListWalletsResult struct {
 // ListWalletsResultCode The result of the operation, for programs.
 type ListWalletsResultCode string
 
-// ListWebhookDeliveriesResult Example: {"code":"WEBHOOK_DELIVERIES_FETCHED","deliveries":[{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000033","id":"0199f0c5-0000-7000-8000-000000000034","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000032"}],"message":"Webhook deliveries fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListWebhookDeliveriesResult Example: {"code":"WEBHOOK_DELIVERIES_FETCHED","deliveries":[{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000034","id":"0199f0c5-0000-7000-8000-000000000035","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000033"}],"message":"Webhook deliveries fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListWebhookDeliveriesResult struct {
 	// Code The result of the operation, for programs.
 	Code ListWebhookDeliveriesResultCode `json:"code"`
@@ -5069,7 +5075,7 @@ type ListWebhookDeliveriesResult struct {
 // ListWebhookDeliveriesResultCode The result of the operation, for programs.
 type ListWebhookDeliveriesResultCode string
 
-// ListWebhooksResult Example: {"code":"WEBHOOKS_FETCHED","message":"Webhooks fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"webhooks":[{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}]}
+// ListWebhooksResult Example: {"code":"WEBHOOKS_FETCHED","message":"Webhooks fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"webhooks":[{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}]}
 type ListWebhooksResult struct {
 	// Code The result of the operation, for programs.
 	Code ListWebhooksResultCode `json:"code"`
@@ -5091,7 +5097,7 @@ type ListWebhooksResultCode string
 
 // ListedBudget ListedBudget is a budget in a list, with the names and field numbers of Budget. If the user's invitation is pending, it has only the contents of the invitation: id, name, ownerId, role and membershipStatus. All other fields are absent then.
 //
-// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":8.43,"remaining":320.5,"spent":29.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type ListedBudget struct {
 	// AlertThresholds Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
@@ -5247,7 +5253,7 @@ type MatchTransferResultCode string
 
 // Member Member is a user invited to a budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 type Member struct {
 	// BudgetId Id of the budget.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -5308,7 +5314,7 @@ type MonthTotals struct {
 
 // Notification Notification is a stored event that the user should not miss.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000026","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000027","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 type Notification struct {
 	// CreatedAt Time of the event; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -5332,13 +5338,13 @@ type Notification struct {
 // NotificationType Type of the event.
 type NotificationType string
 
-// OrderRulesRequest defines model for OrderRulesRequest.
+// OrderRulesRequest Example: {"ids":["0199f0c5-0000-7000-8000-000000000024"]}
 type OrderRulesRequest struct {
 	// Ids Ids of all rules of the user, each once.
 	Ids []string `json:"ids"`
 }
 
-// OrderRulesResult defines model for OrderRulesResult.
+// OrderRulesResult Example: {"code":"RULES_REORDERED","message":"Rules reordered","rules":[{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type OrderRulesResult struct {
 	// Code The result of the operation, for programs.
 	Code OrderRulesResultCode `json:"code"`
@@ -5380,7 +5386,7 @@ type Pagination struct {
 
 // Progress Progress is the spending of a budget in one window.
 //
-// Example: {"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":7.57,"remaining":323.5,"spent":26.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"}
+// Example: {"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":8.43,"remaining":320.5,"spent":29.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"}
 type Progress struct {
 	// OtherCurrencies Spending of the window in other currencies than the budget's, not converted.
 	OtherCurrencies []OtherCurrency `json:"otherCurrencies"`
@@ -5601,14 +5607,14 @@ type Recurrence struct {
 // RedeliverWebhookEventRequest defines model for RedeliverWebhookEventRequest.
 type RedeliverWebhookEventRequest = map[string]interface{}
 
-// RedeliverWebhookEventResult Example: {"code":"WEBHOOK_REDELIVERY_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000033","id":"0199f0c5-0000-7000-8000-000000000035","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000032"},"message":"Webhook redelivery created"}
+// RedeliverWebhookEventResult Example: {"code":"WEBHOOK_REDELIVERY_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000034","id":"0199f0c5-0000-7000-8000-000000000036","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000033"},"message":"Webhook redelivery created"}
 type RedeliverWebhookEventResult struct {
 	// Code The result of the operation, for programs.
 	Code RedeliverWebhookEventResultCode `json:"code"`
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000033","id":"0199f0c5-0000-7000-8000-000000000034","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000032"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000034","id":"0199f0c5-0000-7000-8000-000000000035","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000033"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -5688,7 +5694,7 @@ type RegisterResult struct {
 // RegisterResultCode The result of the operation, for programs.
 type RegisterResultCode string
 
-// RemoveMemberResult Example: {"code":"BUDGET_MEMBER_REMOVED","id":"0199f0c5-0000-7000-8000-000000000025","message":"Budget member removed"}
+// RemoveMemberResult Example: {"code":"BUDGET_MEMBER_REMOVED","id":"0199f0c5-0000-7000-8000-000000000026","message":"Budget member removed"}
 type RemoveMemberResult struct {
 	// Code The result of the operation, for programs.
 	Code RemoveMemberResultCode `json:"code"`
@@ -5727,14 +5733,14 @@ type RespondToInvitationRequestRole string
 // RespondToInvitationRequestStatus The invited user's response. An accepted member leaves the budget with rejected.
 type RespondToInvitationRequestStatus string
 
-// RespondToInvitationResult Example: {"code":"BUDGET_MEMBER_UPDATED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"},"message":"Budget member updated"}
+// RespondToInvitationResult Example: {"code":"BUDGET_MEMBER_UPDATED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"},"message":"Budget member updated"}
 type RespondToInvitationResult struct {
 	// Code The result of the operation, for programs.
 	Code RespondToInvitationResultCode `json:"code"`
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -5744,7 +5750,7 @@ type RespondToInvitationResult struct {
 // RespondToInvitationResultCode The result of the operation, for programs.
 type RespondToInvitationResultCode string
 
-// RevokeSessionResult Example: {"code":"SESSION_REVOKED","id":"0199f0c5-0000-7000-8000-000000000036","message":"Session revoked"}
+// RevokeSessionResult Example: {"code":"SESSION_REVOKED","id":"0199f0c5-0000-7000-8000-000000000037","message":"Session revoked"}
 type RevokeSessionResult struct {
 	// Code The result of the operation, for programs.
 	Code RevokeSessionResultCode `json:"code"`
@@ -5781,6 +5787,8 @@ type RotateWebhookSecretResult struct {
 type RotateWebhookSecretResultCode string
 
 // Rule Rule changes the transactions that meet its conditions.
+//
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 type Rule struct {
 	// Actions 1 to 5, each kind once.
 	Actions []RuleAction `json:"actions"`
@@ -5829,6 +5837,8 @@ type Rule struct {
 type RuleMatch string
 
 // RuleAction RuleAction is a change of a transaction.
+//
+// Example: {"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"}
 type RuleAction struct {
 	// Kind transferTo makes a transfer of a row of an import, and skip excludes it from the import. Both have no effect on receipts and existing transactions. A rule has at most one of setCategory, transferTo and skip.
 	Kind RuleActionKind `json:"kind"`
@@ -5841,6 +5851,8 @@ type RuleAction struct {
 type RuleActionKind string
 
 // RuleCondition RuleCondition compares a field of a transaction. Texts are compared without regard to case, width and repeated spaces.
+//
+// Example: {"field":"payee","not":false,"op":"contains","values":["bakery"]}
 type RuleCondition struct {
 	// Field payee, description and notes; text is any of these three. amount is absolute, in the transaction's currency. type is income or expense. tag is each of the transaction's tags.
 	Field RuleConditionField `json:"field"`
@@ -5862,6 +5874,8 @@ type RuleConditionField string
 type RuleConditionOp string
 
 // RuleExample RuleExample is a transaction that a rule would change.
+//
+// Example: {"after":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
 type RuleExample struct {
 	// After The transaction after the change.
 	After *Transaction `json:"after,omitempty"`
@@ -5872,7 +5886,7 @@ type RuleExample struct {
 
 // Session Session is a sign-in of a user on a device.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000036","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000037","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
 type Session struct {
 	// CreatedAt Time of the sign-in, RFC 3339 in UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -5940,14 +5954,14 @@ type ShareBudgetRequest struct {
 // ShareBudgetRequestRole A viewer reads the budget. An editor may also change it. Default viewer.
 type ShareBudgetRequestRole string
 
-// ShareBudgetResult Example: {"code":"BUDGET_SHARED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","role":"editor","sharePercent":50,"status":"pending"},"message":"Budget shared"}
+// ShareBudgetResult Example: {"code":"BUDGET_SHARED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","role":"editor","sharePercent":50,"status":"pending"},"message":"Budget shared"}
 type ShareBudgetResult struct {
 	// Code The result of the operation, for programs.
 	Code ShareBudgetResultCode `json:"code"`
 
 	// Member Member is a user invited to a budget.
 	//
-	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000024","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000025","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000025","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
 	Member Member `json:"member"`
 
 	// Message The result of the operation, in English for users.
@@ -6053,14 +6067,14 @@ type TagTotal struct {
 // TestWebhookRequest defines model for TestWebhookRequest.
 type TestWebhookRequest = map[string]interface{}
 
-// TestWebhookResult Example: {"code":"WEBHOOK_TEST_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000033","id":"0199f0c5-0000-7000-8000-000000000034","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000032"},"message":"Webhook test created"}
+// TestWebhookResult Example: {"code":"WEBHOOK_TEST_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000034","id":"0199f0c5-0000-7000-8000-000000000035","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000033"},"message":"Webhook test created"}
 type TestWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code TestWebhookResultCode `json:"code"`
 
 	// Delivery WebhookDelivery is the delivery of one event to one webhook.
 	//
-	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000033","id":"0199f0c5-0000-7000-8000-000000000034","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000032"}
+	// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000034","id":"0199f0c5-0000-7000-8000-000000000035","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000033"}
 	Delivery WebhookDelivery `json:"delivery"`
 
 	// Message The result of the operation, in English for users.
@@ -6107,7 +6121,7 @@ type Totals struct {
 
 // Transaction Transaction is an income or an expense in a wallet.
 //
-// Example: {"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Transaction struct {
 	// Amount In the major unit of the currency; negative for an expense.
 	Amount json.Number `json:"amount"`
@@ -6367,11 +6381,11 @@ type UpdateBudgetRequest struct {
 // UpdateBudgetRequestPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
 type UpdateBudgetRequestPeriod string
 
-// UpdateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":350,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":350,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_UPDATED","message":"Budget updated"}
+// UpdateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":350,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":350,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_UPDATED","message":"Budget updated"}
 type UpdateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
-	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000024","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Budget Budget `json:"budget"`
 
 	// Code The result of the operation, for programs.
@@ -6512,7 +6526,7 @@ type UpdateNotificationRequest struct {
 	Read *bool `json:"read,omitempty"`
 }
 
-// UpdateNotificationResult Example: {"code":"NOTIFICATION_UPDATED","message":"Notification updated","notification":{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000026","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}}
+// UpdateNotificationResult Example: {"code":"NOTIFICATION_UPDATED","message":"Notification updated","notification":{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000027","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}}
 type UpdateNotificationResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateNotificationResultCode `json:"code"`
@@ -6522,7 +6536,7 @@ type UpdateNotificationResult struct {
 
 	// Notification Notification is a stored event that the user should not miss.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000024","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000025","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000026","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000027","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}
 	Notification Notification `json:"notification"`
 }
 
@@ -6550,7 +6564,7 @@ type UpdateNotificationsResult struct {
 // UpdateNotificationsResultCode The result of the operation, for programs.
 type UpdateNotificationsResultCode string
 
-// UpdateRuleRequest defines model for UpdateRuleRequest.
+// UpdateRuleRequest Example: {"enabled":false,"stop":true}
 type UpdateRuleRequest struct {
 	// Actions 1 to 5, each kind once.
 	Actions *[]RuleAction `json:"actions,omitempty"`
@@ -6577,7 +6591,7 @@ type UpdateRuleRequest struct {
 // UpdateRuleRequestMatch all: every condition must be met. any: one is enough.
 type UpdateRuleRequestMatch string
 
-// UpdateRuleResult defines model for UpdateRuleResult.
+// UpdateRuleResult Example: {"code":"RULE_UPDATED","message":"Rule updated","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type UpdateRuleResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateRuleResultCode `json:"code"`
@@ -6586,6 +6600,8 @@ type UpdateRuleResult struct {
 	Message string `json:"message"`
 
 	// Rule Rule changes the transactions that meet its conditions.
+	//
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -6708,7 +6724,7 @@ type UpdateTransactionResult struct {
 
 	// Transaction Transaction is an income or an expense in a wallet.
 	//
-	// Example: {"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -6815,7 +6831,7 @@ type UpdateWebhookRequest struct {
 	Url *string `json:"url,omitempty"`
 }
 
-// UpdateWebhookResult Example: {"code":"WEBHOOK_UPDATED","message":"Webhook updated","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// UpdateWebhookResult Example: {"code":"WEBHOOK_UPDATED","message":"Webhook updated","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
 type UpdateWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateWebhookResultCode `json:"code"`
@@ -6825,7 +6841,7 @@ type UpdateWebhookResult struct {
 
 	// Webhook Webhook is an address to which a user's events are sent.
 	//
-	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+	// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 	Webhook Webhook `json:"webhook"`
 }
 
@@ -6941,7 +6957,7 @@ type WarningCode string
 
 // Webhook Webhook is an address to which a user's events are sent.
 //
-// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000032","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
+// Example: {"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}
 type Webhook struct {
 	// CreatedAt Time of the creation; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
@@ -6973,7 +6989,7 @@ type WebhookDisabledReason string
 
 // WebhookDelivery WebhookDelivery is the delivery of one event to one webhook.
 //
-// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000033","id":"0199f0c5-0000-7000-8000-000000000034","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000032"}
+// Example: {"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000034","id":"0199f0c5-0000-7000-8000-000000000035","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000033"}
 type WebhookDelivery struct {
 	// Attempts Number of attempts.
 	Attempts int32 `json:"attempts"`

@@ -13,15 +13,15 @@ export async function keepRecent(transactions: readonly Transaction[]): Promise<
   await write("snapshot", "transactions", transactions.slice(0, kept)).catch(() => undefined);
 }
 
-/** suggestions returns up to five transactions with different descriptions that contain the typed text, the latest first. */
-export function suggestions(transactions: readonly Transaction[], text: string, most = 5): Transaction[] {
+/** suggestions returns up to five transactions with different payees or descriptions that contain the typed text, the latest first. */
+export function suggestions(transactions: readonly Transaction[], of: "payee" | "description", text: string, most = 5): Transaction[] {
   const typed = text.trim().toLocaleLowerCase();
   if (typed.length < 2) return [];
   const found = new Map<string, Transaction>();
   for (const transaction of transactions) {
-    const description = transaction.description.toLocaleLowerCase();
-    if (!description.includes(typed) || description === typed || found.has(description)) continue;
-    found.set(description, transaction);
+    const name = (transaction[of] ?? "").toLocaleLowerCase();
+    if (!name.includes(typed) || name === typed || found.has(name) || transaction.transferId) continue;
+    found.set(name, transaction);
     if (found.size === most) break;
   }
   return [...found.values()];

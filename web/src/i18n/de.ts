@@ -38,6 +38,8 @@ const de: typeof en = {
 
   expense: "Ausgabe",
   income: "Einnahme",
+  transfer: "Umbuchung",
+  tags: "Tags",
   spent: "Ausgaben",
   net: "Saldo",
   left: "Übrig",

@@ -38,6 +38,8 @@ export default {
 
   expense: "Expense",
   income: "Income",
+  transfer: "Transfer",
+  tags: "Tags",
   spent: "Spent",
   net: "Net",
   left: "Left",

@@ -15,19 +15,21 @@ test("a user adds an expense with the keyboard only", async (t) => {
   await page.getByText("Choose a category").waitFor();
   await page.keyboard.press("Tab");
   await page.keyboard.press("Tab");
+  await page.keyboard.type("Bakery");
+  await page.keyboard.press("Tab");
   await page.keyboard.type("Bread");
   await page.keyboard.press("Tab");
   await page.keyboard.press("Space");
   await page.keyboard.press("Enter");
   // The sheet stays open and is empty for the next entry.
-  await page.getByText("Saved · €13.50 · Bread").waitFor();
+  await page.getByText("Saved · €13.50 · Bakery").waitFor();
   assert.equal(await amount.inputValue(), "");
   await page.keyboard.press("Escape");
   await amount.waitFor({ state: "detached" });
   const { transactions } = await user.get("/transaction");
   assert.equal(transactions.length, 1);
-  const [{ amount: booked, description, categoryId, type }] = transactions;
-  assert.deepEqual([booked, description, type], [-13.5, "Bread", "expense"]);
+  const [{ amount: booked, payee, description, categoryId, type }] = transactions;
+  assert.deepEqual([booked, payee, description, type], [-13.5, "Bakery", "Bread", "expense"]);
   assert.ok(categories.some(({ id }) => id === categoryId));
 });
 

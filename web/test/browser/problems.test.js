@@ -7,7 +7,7 @@ const today = new Date().toISOString().slice(0, 10);
 /**
  * forms are the forms of the console. fill completes one so that it can be sent, and problems are the answers to its request: status,
  * code, the field of the detail, and the label of the control at which the message must appear. A code of a state has no detail. Without
- * a label, the message appears in the form, with the request id.
+ * a label, the message appears in the form, with the request id. opened is a button that the page shows before fill opens the form.
  */
 const forms = [
   {
@@ -22,6 +22,10 @@ const forms = [
     problems: [
       [400, "VALIDATION_ERROR", "amount", "Amount"],
       [400, "VALIDATION_ERROR", "description", "What for?"],
+      [400, "VALIDATION_ERROR", "payee", "Payee"],
+      [400, "VALIDATION_ERROR", "notes", "Notes"],
+      [400, "VALIDATION_ERROR", "tags[0]", "Tags"],
+      [409, "LIMIT_REACHED", "tags", "Tags"],
       [400, "UNSUPPORTED_CURRENCY", "currency", "Currency"],
       [400, "INVALID_TRANSACTION_DATE", "date", "Other day"],
       [400, "INVALID_TRANSACTION_TYPE", "type", "Income"],
@@ -47,6 +51,77 @@ const forms = [
       [404, "TRANSACTION_NOT_FOUND"],
       [403, "TRANSACTION_OWNER_MISMATCH"],
       [400, "EMPTY_UPDATE"],
+    ],
+  },
+  {
+    name: "a split transaction",
+    path: () => "/?entry=new",
+    request: ["POST", "/api/v1/transaction"],
+    async fill(form) {
+      await form.getByLabel("Amount", { exact: true }).fill("5");
+      await form.getByRole("button", { name: "Split" }).click();
+      for (const [n, amount] of [[1, "2"], [2, "3"]]) {
+        await form.getByLabel(`Category of part ${n}`).selectOption({ label: "Groceries" });
+        await form.getByLabel(`Amount of part ${n}`).fill(amount);
+      }
+    },
+    submit: "Save",
+    problems: [
+      [400, "SPLIT_SUM_MISMATCH", "splits", "Another part"],
+      [400, "VALIDATION_ERROR", "splits[1].amount", "Amount of part 2"],
+      [400, "INVALID_CATEGORY_EXIST_PARAMS", "splits[0].categoryId", "Category of part 1"],
+      [404, "INVALID_CATEGORY_EXIST_PARAMS", "splits[1].categoryId", "Category of part 2"],
+    ],
+  },
+  {
+    name: "a new transfer",
+    path: () => "/?entry=new",
+    request: ["POST", "/api/v1/transfers"],
+    async fill(form) {
+      await form.getByRole("radio", { name: "Transfer" }).check();
+      await form.getByLabel("To", { exact: true }).selectOption({ label: "Tokyo" });
+      await form.getByLabel("Amount", { exact: true }).fill("5");
+      await form.getByLabel("Amount that arrives").fill("800");
+    },
+    submit: "Save",
+    problems: [
+      [400, "VALIDATION_ERROR", "amount", "Amount"],
+      [400, "VALIDATION_ERROR", "toAmount", "Amount that arrives"],
+      [400, "TRANSFER_AMOUNT_MISMATCH", "toAmount", "Amount that arrives"],
+      [400, "TRANSFER_SAME_WALLET", undefined, "To"],
+      [404, "WALLET_NOT_FOUND", "fromWalletId", "From"],
+      [404, "WALLET_NOT_FOUND", "toWalletId", "To"],
+      [400, "INVALID_TRANSACTION_DATE", "date", "Other day"],
+      [409, "WALLET_CURRENCY_LIMIT_REACHED", undefined, "Currency"],
+      [409, "IDEMPOTENCY_KEY_CONFLICT"],
+    ],
+  },
+  {
+    name: "a tag",
+    path: () => "/settings/tags",
+    request: ["PATCH", "/api/v1/tags/"],
+    async fill(form) {
+      await form.getByRole("button", { name: "Actions for Work" }).click();
+      await form.getByRole("menuitem", { name: "Edit" }).click();
+      await form.page().getByLabel("Name").fill("Office");
+    },
+    opened: "Actions for Work",
+    submit: "Save",
+    problems: [[400, "VALIDATION_ERROR", "name", "Name"], [400, "VALIDATION_ERROR", "color", "Violet"], [404, "TAG_NOT_FOUND"], [409, "LIMIT_REACHED"]],
+  },
+  {
+    name: "the preferences",
+    path: () => "/settings/preferences",
+    request: ["PATCH", "/api/v1/settings"],
+    fill: (form) => form.getByLabel("Time zone").selectOption("Europe/Berlin"),
+    submit: "Save",
+    problems: [
+      [400, "INVALID_TIME_ZONE", "timeZone", "Time zone"],
+      [400, "VALIDATION_ERROR", "weekStart", "First day of the week"],
+      [400, "VALIDATION_ERROR", "locale", "Regional format"],
+      [400, "UNSUPPORTED_CURRENCY", "baseCurrency", "Main currency"],
+      [404, "WALLET_NOT_FOUND", "defaultWalletId", "Usual wallet"],
+      [404, "INVALID_CATEGORY_EXIST_PARAMS", "defaultCategoryId", "Usual category"],
     ],
   },
   {
@@ -180,13 +255,15 @@ const forms = [
 
 const ada = await account();
 const home = await household(ada, 1);
+await ada.post("/wallet", { name: "Tokyo", currency: "JPY", balance: 0 });
+await ada.patch(`/transaction/${home.transactions[0].id}`, { tags: ["Work"] });
 const { budget } = await ada.post("/budgets", { name: "Rent", currency: "EUR", limit: 100, period: "monthly", startDate: `${today.slice(0, 7)}-01`, walletId: home.wallets[0].id, categoryIds: [home.categories[1].id] });
 
-for (const { name, path, request, fill, submit, problems } of forms) {
+for (const { name, path, request, fill, opened, submit, problems } of forms) {
   test(`each problem of ${name} appears at its field`, async (t) => {
     const page = await open(t, ada, path({ ...home, budget }), phone);
     const form = page.locator("dialog, main").last();
-    await form.getByRole("button", { name: submit, exact: true }).first().waitFor();
+    await form.getByRole("button", { name: opened ?? submit, exact: true }).first().waitFor();
     await fill(form);
     let answer;
     await page.route(({ pathname }) => pathname.includes(request[1]), (route) => {

@@ -12,14 +12,18 @@ const words = {
   today: "2026-11-22",
   income: "Income",
   expense: "Expense",
+  transfer: "Transfer",
   months,
 };
 
 test("filters survive the address", () => {
-  const filters = { q: "a b", walletId: [cash], categoryId: [food], type: "expense", currency: "EUR", from: "2026-10-01", to: "2026-10-31", minAmount: "50", maxAmount: "99.5" };
+  const filters = { q: "a b", walletId: [cash], categoryId: [food], tag: ["holiday", "two words"], untagged: undefined, payee: "Bakery & Co", type: "expense", currency: "EUR", from: "2026-10-01", to: "2026-10-31", minAmount: "50", maxAmount: "99.5" };
   const address = addressOf(filters);
   assert.deepEqual(filtersOf(new URL(address, "http://x").searchParams), filters);
   assert.equal(addressOf(noFilters), "/transactions");
+  const untagged = { ...noFilters, untagged: true, type: "transfer" };
+  const read = filtersOf(new URL(addressOf(untagged), "http://x").searchParams);
+  assert.deepEqual([read.untagged, read.type, read.tag], [true, "transfer", []]);
   assert.ok(!isFiltered(noFilters) && isFiltered(filters));
 });
 
@@ -34,6 +38,8 @@ test("typed text becomes filters", () => {
   assert.deepEqual(read("<=12,5 bread cash (home)"), { ...noFilters, q: "bread", maxAmount: "12.5", type: "expense", walletId: [cash] });
   assert.deepEqual(read("income december"), { ...noFilters, q: undefined, type: "income", from: "2025-12-01", to: "2025-12-31" });
   assert.deepEqual(read("march 2024"), { ...noFilters, q: undefined, from: "2024-03-01", to: "2024-03-31" });
+  assert.deepEqual(read("#holiday food #Work transfer"), { ...noFilters, q: undefined, categoryId: [food], tag: ["holiday", "Work"], untagged: undefined, type: "transfer" });
+  assert.equal(read("C# guide").q, "C# guide");
   assert.equal(read("seafood").q, "seafood");
   assert.equal(read("  ").q, undefined);
 });
@@ -51,6 +57,12 @@ test("itemsOf groups by day and sums per currency", () => {
   assert.deepEqual(items[0].sums, [{ minor: -330n, currency: "EUR" }, { minor: -500n, currency: "USD" }]);
   assert.equal(heightOf(items), 2 * headingHeight + 4 * rowHeight);
   assert.equal(heightOf([]), 0);
+});
+
+test("itemsOf leaves transfers out of the sums of a day", () => {
+  const date = "2026-11-22T10:00:00.000Z";
+  const items = itemsOf([{ id: "1", date, amount: "-1.10", currency: "EUR" }, { id: "2", date, amount: "-30", currency: "EUR", transferId: "t" }, { id: "3", date, amount: "30", currency: "EUR", transferId: "t" }]);
+  assert.deepEqual(items[0].sums, [{ minor: -110n, currency: "EUR" }]);
 });
 
 test("visible finds the rows of 100 000 without a scan", () => {

@@ -24,6 +24,8 @@ const de: typeof en = {
   noBudgets: "Ein Budget zeigt, wie viel noch übrig ist.",
   newBudget: "Budget anlegen",
   latest: "Neueste",
+  movedIn: "Zugebucht",
+  movedOut: "Weggebucht",
   allTransactions: "Alle Buchungen",
   noneInMonth: "Noch keine Buchungen",
   invitations: (n) => plural(n, { one: "# Einladung zu einem Budget", other: "# Einladungen zu Budgets" }),

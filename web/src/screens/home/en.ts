@@ -23,6 +23,8 @@ export default {
   noBudgets: "A budget shows how much you can still spend.",
   newBudget: "Create a budget",
   latest: "Latest",
+  movedIn: "Transferred in",
+  movedOut: "Transferred out",
   allTransactions: "All transactions",
   noneInMonth: "No transactions yet",
   invitations: (n: number) => plural(n, { one: "# invitation to a budget", other: "# invitations to budgets" }),

@@ -3,7 +3,7 @@ import type en from "./en";
 
 const de: typeof en = {
   title: "Einstellungen",
-  sections: { profile: "Profil", security: "Sicherheit", activity: "Aktivität", appearance: "Aussehen und Sprache", shortcuts: "Tastenkürzel", about: "Über Coffer" },
+  sections: { profile: "Profil", security: "Sicherheit", activity: "Aktivität", preferences: "Vorlieben", tags: "Tags", appearance: "Aussehen und Sprache", shortcuts: "Tastenkürzel", about: "Über Coffer" },
 
   passwordForEmail: "Dein Passwort, weil sich die E-Mail ändert",
   taken: "Ein anderes Konto hat diese E-Mail.",
@@ -48,6 +48,20 @@ const de: typeof en = {
   memberChanged: (own, budget) => (own ? `Du hast ein Mitglied von ${budget} geändert` : `Deine Rolle oder dein Anteil an ${budget} hat sich geändert`),
   memberRemoved: (own, self, budget) =>
     own ? (self ? `Du hast ein Mitglied aus ${budget} entfernt` : `Ein Mitglied hat ${budget} verlassen`) : self ? `Du hast ${budget} verlassen` : `Du wurdest aus ${budget} entfernt`,
+
+  preferencesText: "Diese Einstellungen gelten auf allen Geräten.",
+  preferences: { timeZone: "Zeitzone", weekStart: "Erster Tag der Woche", locale: "Schreibweise", baseCurrency: "Hauptwährung", defaultWalletId: "Übliches Konto", defaultCategoryId: "Übliche Kategorie" },
+  weekStarts: { monday: "Montag", sunday: "Sonntag", saturday: "Samstag" },
+
+  tagUse: (n) => plural(n, { one: "# Buchung", other: "# Buchungen" }),
+  tagActions: (tag) => `Aktionen für ${tag}`,
+  tagDeleted: (tag) => `Tag ${tag} gelöscht`,
+  noTags: "Noch keine Tags",
+  noTagsText: "Ein Tag an einer Buchung, etwa „Urlaub“, dient später als Filter.",
+  editTag: "Tag bearbeiten",
+  mergeHint: "Mit dem Namen eines anderen Tags werden beide zu einem.",
+  mergeTag: "Tags zusammenführen",
+  mergeTagText: (tag, other) => `Es gibt schon das Tag ${other}. Dessen Buchungen und die von ${tag} haben dann das Tag ${other}. Das lässt sich nicht rückgängig machen.`,
 
   language: "Sprache",
   appearance: "Aussehen",

@@ -2,7 +2,7 @@ import { plural } from "../../i18n/i18n.svelte";
 
 export default {
   title: "Settings",
-  sections: { profile: "Profile", security: "Security", activity: "Activity", appearance: "Appearance and language", shortcuts: "Keyboard shortcuts", about: "About" },
+  sections: { profile: "Profile", security: "Security", activity: "Activity", preferences: "Preferences", tags: "Tags", appearance: "Appearance and language", shortcuts: "Keyboard shortcuts", about: "About" },
 
   passwordForEmail: "Your password, because the e-mail changes",
   taken: "Another account has this e-mail.",
@@ -47,6 +47,20 @@ export default {
   memberChanged: (own: boolean, budget: string) => (own ? `You changed a member of ${budget}` : `Your role or share in ${budget} changed`),
   memberRemoved: (own: boolean, self: boolean, budget: string) =>
     own ? (self ? `You removed a member from ${budget}` : `A member left ${budget}`) : self ? `You left ${budget}` : `You were removed from ${budget}`,
+
+  preferencesText: "These settings apply on all your devices.",
+  preferences: { timeZone: "Time zone", weekStart: "First day of the week", locale: "Regional format", baseCurrency: "Main currency", defaultWalletId: "Usual wallet", defaultCategoryId: "Usual category" },
+  weekStarts: { monday: "Monday", sunday: "Sunday", saturday: "Saturday" },
+
+  tagUse: (n: number) => plural(n, { one: "# transaction", other: "# transactions" }),
+  tagActions: (tag: string) => `Actions for ${tag}`,
+  tagDeleted: (tag: string) => `Tag ${tag} deleted`,
+  noTags: "No tags yet",
+  noTagsText: "Add a tag to a transaction, such as “holiday”. You can filter by it later.",
+  editTag: "Edit tag",
+  mergeHint: "With the name of another tag, both become one.",
+  mergeTag: "Merge the tags",
+  mergeTagText: (tag: string, other: string) => `There is already a tag ${other}. Its transactions and those of ${tag} then have the tag ${other}. This cannot be undone.`,
 
   language: "Language",
   appearance: "Appearance",

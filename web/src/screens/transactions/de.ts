@@ -37,6 +37,16 @@ const de: typeof en = {
   discard: "Verwerfen",
   newer: "Es gibt Änderungen",
   show: "Zeigen",
+  untagged: "Ohne Tags",
+  payee: "Empfänger",
+  toWallet: "nach",
+  split: "Mehrere Kategorien",
+  parts: (n) => plural(n, { one: "# Kategorie", other: "# Kategorien" }),
+  attachments: (n) => plural(n, { one: "# Anhang", other: "# Anhänge" }),
+  transfers: "Umbuchungen",
+  suggestions: "Sind das Umbuchungen?",
+  makeTransfer: "Umbuchen",
+  matched: "Die beiden Buchungen sind jetzt eine Umbuchung",
 };
 
 export default de;

@@ -10,7 +10,11 @@ export interface Filters {
   readonly q?: string;
   readonly walletId: readonly string[];
   readonly categoryId: readonly string[];
-  readonly type?: "expense" | "income";
+  readonly tag: readonly string[];
+  /** untagged selects the transactions without tags. It excludes tag. */
+  readonly untagged?: boolean;
+  readonly payee?: string;
+  readonly type?: "expense" | "income" | "transfer";
   readonly currency?: string;
   readonly from?: Day;
   readonly to?: Day;
@@ -18,7 +22,7 @@ export interface Filters {
   readonly maxAmount?: Digits;
 }
 
-export const noFilters: Filters = { walletId: [], categoryId: [] };
+export const noFilters: Filters = { walletId: [], categoryId: [], tag: [] };
 
 const amount = /^\d{1,12}(\.\d{1,4})?$/;
 
@@ -34,7 +38,10 @@ export function filtersOf(query: URLSearchParams): Filters {
     q: query.get("q") || undefined,
     walletId: query.getAll("wallet").filter((id) => uuid.test(id)),
     categoryId: query.getAll("category").filter((id) => uuid.test(id)),
-    type: valid("type", (text) => text === "expense" || text === "income") as Filters["type"],
+    tag: query.has("untagged") ? [] : query.getAll("tag"),
+    untagged: query.has("untagged") || undefined,
+    payee: query.get("payee") || undefined,
+    type: valid("type", (text) => /^(expense|income|transfer)$/.test(text)) as Filters["type"],
     currency: valid("currency", (text) => /^[A-Z]{3}$/.test(text)),
     from: valid("from", isDay),
     to: valid("to", isDay),
@@ -61,7 +68,10 @@ export function addressOf(filters: Filters): string {
   if (filters.q) query.set("q", filters.q);
   filters.walletId.forEach((id) => query.append("wallet", id));
   filters.categoryId.forEach((id) => query.append("category", id));
+  filters.tag.forEach((name) => query.append("tag", name));
   for (const [name, value] of [
+    ["untagged", filters.untagged && "true"],
+    ["payee", filters.payee],
     ["type", filters.type],
     ["currency", filters.currency],
     ["from", filters.from],
@@ -92,6 +102,7 @@ export interface Vocabulary {
   readonly today: Day;
   readonly income: string;
   readonly expense: string;
+  readonly transfer: string;
   /** months are the names of the twelve months. */
   readonly months: readonly string[];
 }
@@ -100,8 +111,8 @@ const thisMonth = /\b(this month|diesen monat|dieser monat)\b/i;
 const lastMonth = /\b(last month|letzten monat|letzter monat|vormonat)\b/i;
 
 /**
- * readFilters turns a typed text into filters: ">50" and "<20" are amounts, names of wallets, categories and months and words such as
- * "last month" are filters, and the rest is searched in the description.
+ * readFilters turns a typed text into filters: ">50" and "<20" are amounts, "#holiday" is a tag, names of wallets, categories and months
+ * and words such as "last month" are filters, and the rest is searched in payees, descriptions and notes.
  */
 export function readFilters(text: string, base: Filters, words: Vocabulary): Filters {
   let rest = ` ${text} `;
@@ -114,6 +125,7 @@ export function readFilters(text: string, base: Filters, words: Vocabulary): Fil
   };
   take(/>=?\s*(\d+(?:[.,]\d{1,2})?)(?=\s)/, ([, n]) => ({ minAmount: n!.replace(",", ".") as Digits }));
   take(/<=?\s*(\d+(?:[.,]\d{1,2})?)(?=\s)/, ([, n]) => ({ maxAmount: n!.replace(",", ".") as Digits }));
+  while (/\s#[^\s#,/]/.test(rest)) take(/(?<=\s)#([^\s#,/]+)/, ([, name]) => ({ tag: [...new Set([...filters.tag, name!])], untagged: undefined }));
   take(thisMonth, () => monthDays(monthOf(words.today)));
   take(lastMonth, () => monthDays(addMonths(monthOf(words.today), -1)));
   words.months.forEach((name, i) =>
@@ -121,6 +133,7 @@ export function readFilters(text: string, base: Filters, words: Vocabulary): Fil
   );
   take(word(words.income), () => ({ type: "income" }));
   take(word(words.expense), () => ({ type: "expense" }));
+  take(word(words.transfer), () => ({ type: "transfer" }));
   for (const { id, name } of longestFirst(words.categories)) take(word(name), () => ({ categoryId: [...new Set([...filters.categoryId, id])] }));
   for (const { id, name } of longestFirst(words.wallets)) take(word(name), () => ({ walletId: [...new Set([...filters.walletId, id])] }));
   return typed({ ...filters, q: rest.trim().replace(/\s+/g, " ") || undefined });

@@ -10,7 +10,7 @@ export type Item =
   | { readonly kind: "day"; readonly key: string; readonly top: number; readonly day: Day; readonly sums: readonly Money[] }
   | { readonly kind: "row"; readonly key: string; readonly top: number; readonly transaction: Transaction; readonly index: number };
 
-/** itemsOf groups transactions, sorted by date, into days with their sums. */
+/** itemsOf groups transactions, sorted by date, into days with their sums. Transfers are neither expense nor income, and not in the sums. */
 export function itemsOf(transactions: readonly Transaction[]): Item[] {
   const items: Item[] = [];
   let top = 0;
@@ -19,7 +19,7 @@ export function itemsOf(transactions: readonly Transaction[]): Item[] {
     let end = start;
     while (end < transactions.length && dayOf(transactions[end]!.date) === day) end++;
     const ofDay = transactions.slice(start, end);
-    items.push({ kind: "day", key: day, top, day, sums: sum(ofDay.map(({ amount, currency }) => money(amount, currency))) });
+    items.push({ kind: "day", key: day, top, day, sums: sum(ofDay.filter(({ transferId }) => !transferId).map(({ amount, currency }) => money(amount, currency))) });
     top += headingHeight;
     ofDay.forEach((transaction, i) => {
       items.push({ kind: "row", key: transaction.id, top, transaction, index: start + i });

@@ -1,11 +1,13 @@
 // The loaded pages of the transaction list.
 import { untrack } from "svelte";
+import { SvelteMap } from "svelte/reactivity";
 import { api } from "../../api/api";
 import { Problem } from "../../api/problem";
 import { keepRecent, kept, recentTransactions } from "../../api/recent";
 import { isRemoved } from "../../api/removals.svelte";
 import { onChange } from "../../api/topics";
-import type { Transaction } from "../../api/types";
+import type { Transaction, Transfer } from "../../api/types";
+import { dayOf } from "../../dates/dates";
 import { money, type Money } from "../../money/money";
 import { isFiltered, requestOf, type Filters } from "./filters";
 
@@ -30,14 +32,33 @@ export function transactionList(filters: () => Filters) {
   let loading = $state(false);
   let outdated = $state(false);
   let controller = new AbortController();
+  /** transfers are those whose legs are listed: a leg does not contain the wallet of the other one. */
+  const transfers = new SvelteMap<string, Transfer>();
 
   const shown = $derived(rows.filter(({ id }) => !isRemoved(id)));
 
   async function page(of: Filters, limit: number, after: string | undefined, signal: AbortSignal) {
     const wanted = requestOf(of);
-    const request = { ...wanted, walletId: [...wanted.walletId], categoryId: [...wanted.categoryId] };
+    const request = { ...wanted, walletId: [...wanted.walletId], categoryId: [...wanted.categoryId], tag: [...wanted.tag] };
     const include: "totals"[] | undefined = after ? undefined : ["totals"];
-    return api.get("/api/v1/transaction", { query: { ...request, limit, cursor: after, include }, signal });
+    const answer = await api.get("/api/v1/transaction", { query: { ...request, limit, cursor: after, include }, signal });
+    await findTransfers(answer.transactions, after !== undefined, signal);
+    return answer;
+  }
+
+  /** findTransfers loads the transfers of the legs in a page. Those of earlier pages are loaded again if the list starts again. */
+  async function findTransfers(page: readonly Transaction[], known: boolean, signal: AbortSignal) {
+    const missing = new Set(page.map(({ transferId }) => transferId).filter((id) => id && !(known && transfers.has(id))));
+    const days = page.filter(({ transferId }) => missing.has(transferId)).map(({ date }) => dayOf(date)).sort();
+    for (let cursor: string | undefined; missing.size; ) {
+      const answer = await api.get("/api/v1/transfers", { query: { from: days[0], to: days.at(-1), limit: nextPage, cursor }, signal });
+      for (const transfer of answer.transfers) {
+        transfers.set(transfer.id, transfer);
+        missing.delete(transfer.id);
+      }
+      cursor = answer.pagination.nextCursor || undefined;
+      if (!cursor) return;
+    }
   }
 
   /** load replaces the rows by the first ones, at least as many as given. */
@@ -115,6 +136,8 @@ export function transactionList(filters: () => Filters) {
     get rows() {
       return shown;
     },
+    /** transferOf returns the transfer of a leg, undefined until it is loaded and without a connection. */
+    transferOf: ({ transferId }: Transaction) => (transferId ? transfers.get(transferId) : undefined),
     get totals() {
       return totals;
     },

@@ -28,10 +28,10 @@ export default defineConfig({
     reportCompressedSize: false,
     rolldownOptions: {
       output: {
-        // Few chunks compress better than many. The base is what most screens share. The charts, each language, the daily screens and
-        // the screens of the account have a chunk each. The home screen has its own, for the first paint. The screens for import, export,
-        // rules and webhooks are used rarely. They are counted separately, with messages and styles of their own (ADR 87). All other styles
-        // are 15 kB in one file, and 24 kB in one file per screen.
+        // Few chunks compress better than many. The base has the code that most screens share. The charts, each language, the daily
+        // screens and the screens of the account have a chunk each. The home screen has one too, so that the first paint is small. The
+        // screens for import, export, rules and webhooks are used rarely. They are counted separately, and have separate messages and
+        // styles (ADR 87). All other styles are 15 kB in one file, and 24 kB in one file per screen.
         codeSplitting: {
           groups: [
             { name: "style", test: (id) => /\.css$/.test(id) && !data.test(id), priority: 3 },

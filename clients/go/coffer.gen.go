@@ -7207,7 +7207,7 @@ type GetSummaryParams struct {
 	// Currency Restricts the summary to one currency; ISO 4217 code. By default it contains all.
 	Currency *string `form:"currency,omitempty" json:"currency,omitempty"`
 
-	// Include daily adds the totals of the days, and tags those of the tags. The window may then have at most 100000 transactions.
+	// Include daily adds the totals of the days, and tags the totals of the tags. The window may then have at most 100000 transactions.
 	Include *[]GetSummaryParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
 	// IfNoneMatch ETag of an earlier response to the same request. If the response would be the same, its status is 304 and it has no body.

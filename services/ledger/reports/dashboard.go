@@ -93,7 +93,7 @@ type summaryQuery struct {
 	period calendar.Period
 	// currency restricts the summary to one currency. If it is empty, the summary contains all.
 	currency string
-	// daily adds the totals of the days, and tags those of the tags.
+	// daily adds the totals of the days, and tags the totals of the tags.
 	daily, tags bool
 }
 

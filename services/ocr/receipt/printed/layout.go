@@ -21,7 +21,7 @@ type Line struct {
 	Height  int  // median height of the words in pixels
 	plain   bool // from plain text, without pixels
 	Exact   bool // see Page.Exact
-	Refund  bool // the signs of the amounts are those of a refund
+	Refund  bool // set for a refund, by the signs of its amounts
 }
 
 // Lines converts the words of the pages to lines, from top to bottom.

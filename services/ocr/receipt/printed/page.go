@@ -10,7 +10,7 @@
 //	amount.go    the numbers on a line
 //	kinds.go     whether a line has a total, a tax, a payment or goods, by its labels
 //	currency.go  the currency of the receipt
-//	language.go  the language of a page, for the engine
+//	language.go  the language of the pages: engines have a model for each
 package printed
 
 // Word is a recognized word. Confidence is the engine's, from 0 to 1.

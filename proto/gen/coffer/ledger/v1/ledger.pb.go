@@ -3884,7 +3884,7 @@ type GetSummaryRequest struct {
 	To *string `protobuf:"bytes,2,opt,name=to,proto3,oneof" json:"to,omitempty"`
 	// Restricts the summary to one currency; ISO 4217 code. By default it contains all.
 	Currency *string `protobuf:"bytes,3,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
-	// daily adds the totals of the days, and tags those of the tags. The window may then have at most 100000 transactions.
+	// daily adds the totals of the days, and tags the totals of the tags. The window may then have at most 100000 transactions.
 	Include       []string `protobuf:"bytes,4,rep,name=include,proto3" json:"include,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

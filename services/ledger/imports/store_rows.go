@@ -3,6 +3,7 @@ package imports
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -102,7 +103,7 @@ func copyRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []row) e
 
 // replaceRows writes rows, which are in the order of their numbers, again. It is several times faster than an UPDATE of as many columns.
 // The range of numbers is an index condition for PostgreSQL also without statistics of a new import. With the list alone, it reads all
-// rows of the import for each page.
+// rows of the import for each page. The other statements on a list of rows have the range for the same reason.
 func replaceRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []row) error {
 	if len(rows) == 0 {
 		return nil
@@ -153,7 +154,11 @@ func selectVisible(ctx context.Context, q pg.Querier, owner, id uuid.UUID, statu
 
 // selectNumbered returns the rows with the given numbers that are not hidden.
 func selectNumbered(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32) ([]row, error) {
-	rows, err := pg.All[row](ctx, q, rowsWith+` AND n = ANY($3) AND status <> 'hidden' ORDER BY n`, owner, id, ns)
+	if len(ns) == 0 {
+		return nil, nil
+	}
+	rows, err := pg.All[row](ctx, q, rowsWith+` AND n BETWEEN $4 AND $5 AND n = ANY($3) AND status <> 'hidden' ORDER BY n`,
+		owner, id, ns, slices.Min(ns), slices.Max(ns))
 	if err != nil {
 		return nil, fmt.Errorf("selecting rows of import %s: %w", id, err)
 	}
@@ -173,6 +178,9 @@ func selectPending(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int
 
 // setOutcomes writes the status, the problem and the transaction of rows.
 func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []row) error {
+	if len(rows) == 0 {
+		return nil
+	}
 	ns, statuses, problems := make([]int32, len(rows)), make([]string, len(rows)), make([]string, len(rows))
 	transactions, originals := make([]*uuid.UUID, len(rows)), make([]*uuid.UUID, len(rows))
 	for i, r := range rows {
@@ -182,7 +190,8 @@ func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []
 		UPDATE import_rows r
 		SET status = o.status, problem = o.problem, transaction_id = o.transaction_id, duplicate_of = o.duplicate_of, cells = '{}'
 		FROM unnest($3::integer[], $4::text[], $5::text[], $6::uuid[], $7::uuid[]) AS o (n, status, problem, transaction_id, duplicate_of)
-		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = o.n`, owner, id, ns, statuses, problems, transactions, originals)
+		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = o.n AND r.n BETWEEN $8 AND $9`,
+		owner, id, ns, statuses, problems, transactions, originals, slices.Min(ns), slices.Max(ns))
 	if err != nil {
 		return fmt.Errorf("writing the outcome of %d rows of import %s: %w", len(rows), id, err)
 	}

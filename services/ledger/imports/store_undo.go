@@ -95,22 +95,22 @@ func lockOtherLegs(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []post
 }
 
 // setUndone marks the booked rows with the given numbers as undone, and those whose transactions are kept as skipped. It returns how the
-// counts change.
-func setUndone(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns, kept []int32) (counts, error) {
+// counts change. All numbers are from first to last.
+func setUndone(ctx context.Context, q pg.Querier, owner, id uuid.UUID, first, last int32, ns, kept []int32) (counts, error) {
 	type outcome struct{ Undone, Skipped int32 }
 	o, err := pg.One[outcome](ctx, q, `
 		WITH undone AS (
 			UPDATE import_rows
 			SET status = 'undone', transaction_id = NULL
-			WHERE owner_id = $1 AND import_id = $2 AND n = ANY($3)
+			WHERE owner_id = $1 AND import_id = $2 AND n = ANY($3) AND n BETWEEN $5 AND $6
 			RETURNING n
 		), kept AS (
 			UPDATE import_rows
 			SET status = 'skipped', problem = 'the transaction was changed after the import'
-			WHERE owner_id = $1 AND import_id = $2 AND n = ANY($4)
+			WHERE owner_id = $1 AND import_id = $2 AND n = ANY($4) AND n BETWEEN $5 AND $6
 			RETURNING n
 		)
-		SELECT (SELECT count(*) FROM undone)::integer AS undone, (SELECT count(*) FROM kept)::integer AS skipped`, owner, id, ns, kept)
+		SELECT (SELECT count(*) FROM undone)::integer AS undone, (SELECT count(*) FROM kept)::integer AS skipped`, owner, id, ns, kept, first, last)
 	if err != nil {
 		return counts{}, fmt.Errorf("marking rows of import %s as undone: %w", id, err)
 	}

@@ -87,7 +87,7 @@ func (s *Imports) remove(ctx context.Context, tx pgx.Tx, e entry, rows []bookedR
 			undoneRows = append(undoneRows, b.N)
 		}
 	}
-	changed, err := setUndone(ctx, tx, e.OwnerID, e.ID, undoneRows, kept)
+	changed, err := setUndone(ctx, tx, e.OwnerID, e.ID, rows[len(rows)-1].N, rows[0].N, undoneRows, kept)
 	if err != nil {
 		return err
 	}

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { addressOf, filtersOf, isFiltered, noFilters, readFilters, requestOf } from "../../src/screens/transactions/filters.ts";
-import { headingHeight, heightOf, itemsOf, rowHeight, visible } from "../../src/screens/transactions/groups.ts";
+import { group, headingHeight, heightOf, noGroups, rowHeight, sumsOf, visible } from "../../src/screens/transactions/groups.ts";
 
 const food = "0199f0c5-0000-7000-8000-000000000004";
 const cash = "0199f0c5-0000-7000-8000-000000000003";
@@ -50,19 +50,39 @@ test("amounts of expenses are negative in requests", () => {
   assert.equal(filtersOf(new URLSearchParams("min=20")).type, "expense");
 });
 
-test("itemsOf groups by day and sums per currency", () => {
+const itemsOf = (transactions) => group(transactions, noGroups).items;
+
+test("group groups by day, sumsOf sums per currency", () => {
   const of = (id, date, amount, currency = "EUR") => ({ id, date: `${date}T10:00:00.000Z`, amount, currency });
   const items = itemsOf([of("1", "2026-11-22", "-1.10"), of("2", "2026-11-22", "-5", "USD"), of("3", "2026-11-22", "-2.20"), of("4", "2026-11-20", "3")]);
   assert.deepEqual(items.map(({ kind }) => kind), ["day", "row", "row", "row", "day", "row"]);
-  assert.deepEqual(items[0].sums, [{ minor: -330n, currency: "EUR" }, { minor: -500n, currency: "USD" }]);
+  assert.deepEqual(sumsOf(items[0].transactions), [{ minor: -330n, currency: "EUR" }, { minor: -500n, currency: "USD" }]);
   assert.equal(heightOf(items), 2 * headingHeight + 4 * rowHeight);
   assert.equal(heightOf([]), 0);
 });
 
-test("itemsOf leaves transfers out of the sums of a day", () => {
+test("sumsOf leaves transfers out of the sums of a day", () => {
   const date = "2026-11-22T10:00:00.000Z";
-  const items = itemsOf([{ id: "1", date, amount: "-1.10", currency: "EUR" }, { id: "2", date, amount: "-30", currency: "EUR", transferId: "t" }, { id: "3", date, amount: "30", currency: "EUR", transferId: "t" }]);
-  assert.deepEqual(items[0].sums, [{ minor: -110n, currency: "EUR" }]);
+  const sums = sumsOf([{ id: "1", date, amount: "-1.10", currency: "EUR" }, { id: "2", date, amount: "-30", currency: "EUR", transferId: "t" }, { id: "3", date, amount: "30", currency: "EUR", transferId: "t" }]);
+  assert.deepEqual(sums, [{ minor: -110n, currency: "EUR" }]);
+});
+
+test("group after another list has the same items as without it", () => {
+  const rows = (...days) => days.map((day, i) => ({ id: `${day}-${i}`, date: `2026-11-${day}T10:00:00.000Z`, amount: "-1", currency: "EUR" }));
+  const long = rows(28, 28, 27, 27, 27, 26, 25, 25);
+  const changed = long.map((row, i) => (i === 3 ? { ...row, amount: "-2" } : row));
+  const lists = [[], long.slice(0, 1), long.slice(0, 3), long.slice(0, 5), long, changed, long.toSpliced(2, 1), long.slice(1), rows(24, 23)];
+  for (const before of lists) {
+    for (const after of lists) assert.deepEqual(group(after, group(before, noGroups)).items, itemsOf(after));
+  }
+});
+
+test("group keeps the items of the days before a further page", () => {
+  const row = (i) => ({ id: String(i), date: new Date(Date.UTC(2026, 0, 1) - Math.floor(i / 3) * 864e5).toISOString(), amount: "-1", currency: "EUR" });
+  const first = Array.from({ length: 10 }, (_, i) => row(i));
+  const before = group(first, noGroups);
+  const after = group([...first, row(10), row(11)], before);
+  assert.equal(after.items.filter((item) => before.items.includes(item)).length, 9 + 3);
 });
 
 test("visible finds the rows of 100 000 without a scan", () => {

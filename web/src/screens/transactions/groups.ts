@@ -7,27 +7,49 @@ export const headingHeight = 44;
 export const rowHeight = 62;
 
 export type Item =
-  | { readonly kind: "day"; readonly key: string; readonly top: number; readonly day: Day; readonly sums: readonly Money[] }
-  | { readonly kind: "row"; readonly key: string; readonly top: number; readonly transaction: Transaction; readonly index: number };
+  | { readonly kind: "day"; readonly key: Day; readonly top: number; readonly transactions: readonly Transaction[] }
+  | { readonly kind: "row"; readonly key: string; readonly top: number; readonly transaction: Transaction };
 
-/** itemsOf groups transactions, sorted by date, into days with their sums. Transfers are neither expense nor income, and not in the sums. */
-export function itemsOf(transactions: readonly Transaction[]): Item[] {
-  const items: Item[] = [];
-  let top = 0;
-  for (let start = 0; start < transactions.length; ) {
-    const day = dayOf(transactions[start]!.date);
+/** A Grouping is a list of transactions with its items. */
+export interface Grouping {
+  readonly transactions: readonly Transaction[];
+  readonly items: readonly Item[];
+}
+
+export const noGroups: Grouping = { transactions: [], items: [] };
+
+/**
+ * group returns transactions, sorted by date, with a heading before those of each day. It keeps the items of before up to the last day that
+ * both begin with, so that another page of a long list costs its own rows only.
+ */
+export function group(transactions: readonly Transaction[], before: Grouping): Grouping {
+  let same = 0;
+  while (same < transactions.length && transactions[same] === before.transactions[same]) same++;
+  // The day of the last common transaction may have more transactions now.
+  const day = same > 0 && dayOf(transactions[same - 1]!.date);
+  while (same > 0 && dayOf(transactions[same - 1]!.date) === day) same--;
+  const kept = before.items.findLastIndex((item) => item.kind === "row" && item.transaction === transactions[same - 1]) + 1;
+  const items = before.items.slice(0, kept);
+  let top = heightOf(items);
+  for (let start = same; start < transactions.length; ) {
+    const key = dayOf(transactions[start]!.date);
     let end = start;
-    while (end < transactions.length && dayOf(transactions[end]!.date) === day) end++;
+    while (end < transactions.length && dayOf(transactions[end]!.date) === key) end++;
     const ofDay = transactions.slice(start, end);
-    items.push({ kind: "day", key: day, top, day, sums: sum(ofDay.filter(({ transferId }) => !transferId).map(({ amount, currency }) => money(amount, currency))) });
+    items.push({ kind: "day", key, top, transactions: ofDay });
     top += headingHeight;
-    ofDay.forEach((transaction, i) => {
-      items.push({ kind: "row", key: transaction.id, top, transaction, index: start + i });
+    for (const transaction of ofDay) {
+      items.push({ kind: "row", key: transaction.id, top, transaction });
       top += rowHeight;
-    });
+    }
     start = end;
   }
-  return items;
+  return { transactions, items };
+}
+
+/** sumsOf returns the sums of transactions per currency. Transfers are neither expense nor income, and not in the sums. */
+export function sumsOf(transactions: readonly Transaction[]): Money[] {
+  return sum(transactions.filter(({ transferId }) => !transferId).map(({ amount, currency }) => money(amount, currency)));
 }
 
 /** heightOf returns the height of all items. */

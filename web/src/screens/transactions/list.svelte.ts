@@ -4,7 +4,7 @@ import { SvelteMap } from "svelte/reactivity";
 import { api } from "../../api/api";
 import { Problem } from "../../api/problem";
 import { keepRecent, kept, recentTransactions } from "../../api/recent";
-import { isRemoved } from "../../api/removals.svelte";
+import { withoutRemoved } from "../../api/removals.svelte";
 import { onChange } from "../../api/topics";
 import type { Transaction, Transfer } from "../../api/types";
 import { dayOf } from "../../dates/dates";
@@ -35,7 +35,7 @@ export function transactionList(filters: () => Filters) {
   /** transfers are those whose legs are listed: a leg does not contain the wallet of the other one. */
   const transfers = new SvelteMap<string, Transfer>();
 
-  const shown = $derived(rows.filter(({ id }) => !isRemoved(id)));
+  const shown = $derived(withoutRemoved(rows));
 
   async function page(of: Filters, limit: number, after: string | undefined, signal: AbortSignal) {
     const wanted = requestOf(of);

@@ -305,6 +305,16 @@ func TestImportSuggestsCategories(t *testing.T) {
 	p.commit(t, p.mustUpload(t, statement))
 	m := p.mustUpload(t, "Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n06.03.2026;Kiosk;News;-2,00;EUR\n")
 	require.Equal(t, []string{fromHistory, fromDefault}, []string{p.rows(t, m)[0].GetCategoryFrom(), p.rows(t, m)[1].GetCategoryFrom()})
+	change := func(c *ledgerv1.ImportRowChange) string {
+		resp, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{c}})
+		require.NoError(t, err)
+		return resp.GetRows()[0].GetCategoryFrom()
+	}
+	first, second := p.rows(t, m)[0].GetN(), p.rows(t, m)[1].GetN()
+	require.Equal(t, fromHistory, change(&ledgerv1.ImportRowChange{N: second, Payee: new("Bakery 9")}))
+	require.Equal(t, fromDefault, change(&ledgerv1.ImportRowChange{N: second, Payee: new("12 34")}))
+	require.Equal(t, fromUser, change(&ledgerv1.ImportRowChange{N: first, CategoryId: new(p.Category.String())}))
+	require.Equal(t, fromHistory, change(&ledgerv1.ImportRowChange{N: first, CategoryId: new("")}))
 }
 
 func TestDeleteImport(t *testing.T) {

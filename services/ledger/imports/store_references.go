@@ -53,13 +53,15 @@ func selectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (owned, err
 	return o, nil
 }
 
+// used is the use of a category by a transaction.
+type used struct {
+	Payee, Description string
+	Expense            bool
+	CategoryID         uuid.UUID `db:"category_id"`
+}
+
 // selectHistory returns the categories of the owner's newest transactions of the last 24 months.
 func selectHistory(ctx context.Context, q pg.Querier, owner uuid.UUID) (history, error) {
-	type used struct {
-		Payee, Description string
-		Expense            bool
-		CategoryID         uuid.UUID `db:"category_id"`
-	}
 	rows, err := pg.All[used](ctx, q, `
 		SELECT payee, description, amount_minor < 0 AS expense, category_id
 		FROM (
@@ -73,11 +75,39 @@ func selectHistory(ctx context.Context, q pg.Querier, owner uuid.UUID) (history,
 	if err != nil {
 		return nil, fmt.Errorf("selecting the categories that %s used: %w", owner, err)
 	}
+	return historyOf(rows), nil
+}
+
+// selectHistoryWith is selectHistory for the transactions whose text contains one of the words. The index of the search finds them.
+func selectHistoryWith(ctx context.Context, q pg.Querier, owner uuid.UUID, words []string) (history, error) {
+	if len(words) == 0 {
+		return history{}, nil
+	}
+	rows, err := pg.All[used](ctx, q, `
+		SELECT t.payee, t.description, t.amount_minor < 0 AS expense, t.category_id
+		FROM (SELECT DISTINCT word FROM unnest($2::text[]) AS w (word)) AS w
+		CROSS JOIN LATERAL (
+			SELECT id, payee, description, amount_minor, category_id
+			FROM transactions
+			WHERE owner_id = $1 AND date >= now() - interval '24 months' AND category_id IS NOT NULL
+				AND lower((payee || ' ' || description || ' ' || notes) COLLATE "und-x-icu") LIKE '%' || w.word || '%'
+			ORDER BY date DESC, id DESC
+			LIMIT $3
+		) AS t
+		GROUP BY t.id, t.payee, t.description, t.amount_minor, t.category_id`, owner, words, historyRows)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the categories that %s used for %d words: %w", owner, len(words), err)
+	}
+	return historyOf(rows), nil
+}
+
+// historyOf counts uses of categories.
+func historyOf(rows []used) history {
 	h := history{}
 	for _, r := range rows {
 		h.add(r.Payee, r.Description, r.Expense, r.CategoryID)
 	}
-	return h, nil
+	return h
 }
 
 // selectOtherAccounts returns the accounts at the other sides of the transfers that have an id in the file, by row.

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -66,15 +67,20 @@ func changeRows(ctx context.Context, tx pgx.Tx, e entry, details *ledgerv1.Impor
 	if err != nil {
 		return nil, err
 	}
-	c, err := loadResolver(ctx, tx, e.OwnerID, details)
+	o, err := selectOwned(ctx, tx, e.OwnerID)
 	if err != nil {
 		return nil, err
 	}
-	paired, err := chooseRows(ctx, tx, e.OwnerID, c.owned, rows, changes)
+	paired, err := chooseRows(ctx, tx, e.OwnerID, o, rows, changes)
 	if err != nil {
 		return nil, err
 	}
 	if !paired {
+		h, err := selectHistoryWith(ctx, tx, e.OwnerID, historyWords(rows))
+		if err != nil {
+			return nil, err
+		}
+		c := newResolver(details, o, h)
 		for i := range rows {
 			c.resolve(&rows[i])
 		}
@@ -92,6 +98,26 @@ func changeRows(ctx context.Context, tx pgx.Tx, e entry, details *ledgerv1.Impor
 	}
 	details.Accounts, details.Categories = stored.GetAccounts(), stored.GetCategories()
 	return ns, findDuplicates(ctx, tx, e.OwnerID, e.ID, e.Format, ns)
+}
+
+// historyWords returns a word of each row whose category the history may suggest: the longest one of ASCII letters, which a search finds in
+// any spelling of the other letters. It returns an empty word, which every text contains, for a text without such letters.
+func historyWords(rows []row) []string {
+	var words []string
+	for _, r := range rows {
+		if r.ChosenCategoryID != nil || r.ChosenWalletID != nil || r.Category != "" || len(r.Splits) > 0 {
+			continue
+		}
+		longest := ""
+		notLetter := func(c rune) bool { return c < 'a' || c > 'z' }
+		for word := range strings.FieldsFuncSeq(strings.ToLower(cmp.Or(strings.TrimSpace(r.payee()), r.description())), notLetter) {
+			if len(word) > len(longest) {
+				longest = word
+			}
+		}
+		words = append(words, longest)
+	}
+	return words
 }
 
 // chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a transfer in the file.

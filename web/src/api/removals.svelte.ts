@@ -7,6 +7,11 @@ import { announce, type Topic } from "./topics";
 
 const hidden = new SvelteSet<string>();
 
+/** isRemoved reports whether lists hide an item. */
+export function isRemoved(id: string): boolean {
+  return hidden.has(id);
+}
+
 /** withoutRemoved returns the items that lists show: the same list if no item is hidden, so that a long one is not copied. */
 export function withoutRemoved<T extends { readonly id: string }>(items: readonly T[]): readonly T[] {
   return hidden.size ? items.filter(({ id }) => !hidden.has(id)) : items;

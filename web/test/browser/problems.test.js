@@ -79,6 +79,7 @@ const forms = [
     request: ["POST", "/api/v1/transfers"],
     async fill(form) {
       await form.getByRole("radio", { name: "Transfer" }).check();
+      await form.getByLabel("From", { exact: true }).selectOption({ label: "Cash" });
       await form.getByLabel("To", { exact: true }).selectOption({ label: "Tokyo" });
       await form.getByLabel("Amount", { exact: true }).fill("5");
       await form.getByLabel("Amount that arrives").fill("800");

@@ -35,7 +35,8 @@ test("a second amount appears only between currencies", async (t) => {
   const page = await open(t, user, "/?entry=new", phone);
   await page.getByRole("radio", { name: "Transfer" }).check();
   await page.getByLabel("Amount", { exact: true }).fill("10.50");
-  await page.getByLabel("To", { exact: true }).waitFor();
+  await page.getByLabel("From", { exact: true }).selectOption({ label: "Checking account" });
+  await page.getByLabel("To", { exact: true }).selectOption({ label: "Cash" });
   assert.equal(await page.getByLabel("Amount that arrives").count(), 0);
   await page.getByLabel("To", { exact: true }).selectOption(wallet.id);
   await page.getByLabel("Amount that arrives").fill("1700.5");

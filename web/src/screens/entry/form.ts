@@ -3,7 +3,7 @@ import { fetched } from "../../api/api";
 import type { Problem } from "../../api/problem";
 import type { Split, Transaction, Transfer } from "../../api/types";
 import { amountMessage, amountText, readAmount } from "../../components/amount";
-import { dayOf } from "../../dates/dates";
+import { dayOf, today } from "../../dates/dates";
 import { i18n } from "../../i18n/i18n.svelte";
 import { decimalSign, formatMoney } from "../../money/format";
 import type { Digits } from "../../money/json";
@@ -55,8 +55,17 @@ export type Errors = Partial<Record<string, string>>;
 export function errorsOf(problem: Problem): Errors {
   if (problem.code === "WALLET_CURRENCY_LIMIT_REACHED" && !problem.details.length) return { currency: problem.message };
   if (problem.code === "TRANSFER_SAME_WALLET" && !problem.details.length) return { toWalletId: problem.message };
-  const parts = problem.details.map(({ field, message }) => [field, message]);
-  return { ...Object.fromEntries(parts), ...Object.fromEntries(shownFields.map((name) => [name, problem.field(name)])) };
+  const errors: Errors = Object.fromEntries(shownFields.map((name) => [name, problem.field(name)]));
+  // A line of a split shows the message for its category and its amount. All others are below the lines.
+  delete errors.splits;
+  for (const { field, message } of problem.details) errors[/^splits(?!\[\d+\]\.(amount|categoryId)$)/.test(field) ? "splits" : field] = message;
+  return errors;
+}
+
+/** empty returns the fields of a new transaction. */
+export function empty(): Fields {
+  const texts = { amount: "", currency: "", payee: "", description: "", notes: "", walletId: "", toWalletId: "", toAmount: "", toCurrency: "", categoryId: "" };
+  return { ...texts, kind: "expense", tags: [], date: today(), parts: [] };
 }
 
 /** fieldsOf fills the form with a transaction or transfer. */

@@ -3,7 +3,7 @@ import type en from "./en";
 
 const de: typeof en = {
   title: "Einstellungen",
-  sections: { profile: "Profil", security: "Sicherheit", activity: "Aktivität", preferences: "Vorlieben", tags: "Tags", appearance: "Aussehen und Sprache", shortcuts: "Tastenkürzel", about: "Über Coffer" },
+  sections: { profile: "Profil", security: "Sicherheit", activity: "Aktivität", preferences: "Vorgaben", tags: "Tags", appearance: "Aussehen und Sprache", shortcuts: "Tastenkürzel", about: "Über Coffer" },
 
   passwordForEmail: "Dein Passwort, weil sich die E-Mail ändert",
   taken: "Ein anderes Konto hat diese E-Mail.",

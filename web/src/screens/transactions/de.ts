@@ -4,7 +4,7 @@ import type en from "./en";
 const de: typeof en = {
   title: "Buchungen",
   search: "Buchungen suchen",
-  searchHint: "Beschreibung, Kategorie, Konto, >50, letzter Monat …",
+  searchHint: "Empfänger, Kategorie, #Tag, >50, letzter Monat …",
   filters: "Filter",
   clear: "Filter löschen",
   type: "Art",
@@ -39,7 +39,6 @@ const de: typeof en = {
   show: "Zeigen",
   untagged: "Ohne Tags",
   payee: "Empfänger",
-  toWallet: "nach",
   split: "Mehrere Kategorien",
   parts: (n) => plural(n, { one: "# Kategorie", other: "# Kategorien" }),
   attachments: (n) => plural(n, { one: "# Anhang", other: "# Anhänge" }),

@@ -3,7 +3,7 @@ import { plural } from "../../i18n/i18n.svelte";
 export default {
   title: "Transactions",
   search: "Search transactions",
-  searchHint: "Description, category, wallet, >50, last month …",
+  searchHint: "Payee, category, #tag, >50, last month …",
   filters: "Filters",
   clear: "Clear filters",
   type: "Type",
@@ -38,7 +38,6 @@ export default {
   show: "Show",
   untagged: "Without tags",
   payee: "Payee",
-  toWallet: "to",
   split: "Several categories",
   parts: (n: number) => plural(n, { one: "# category", other: "# categories" }),
   attachments: (n: number) => plural(n, { one: "# attachment", other: "# attachments" }),

@@ -42,7 +42,7 @@ export function sizeLimit({ firstPaint, app, data }) {
       const part = (file) => (first.has(file) ? "first paint" : dataFiles.includes(file) ? "data" : "");
       const rows = sized.map((file) => [gzipped(file), part(file), file]).sort((a, b) => b[0] - a[0]);
       const lines = rows.map(([bytes, when, file]) => `${String(bytes).padStart(8)}  ${when.padEnd(11)}  ${file}`);
-      const totals = [["first paint", sum(first), firstPaint], ["everyday app", sum(appFiles), app], ["import, export, rules and webhooks", sum(dataFiles), data]];
+      const totals = [["first paint", sum(first), firstPaint], ["everyday app", sum(appFiles), app], ["rarely used screens", sum(dataFiles), data]];
       for (const [name, bytes, limit] of totals) {
         lines.push(`${String(bytes).padStart(8)}  of ${limit}  ${name}`);
       }

@@ -18,6 +18,8 @@ export const screens: Record<string, Load> = {
   categories: () => import("../screens/categories/Categories.svelte"),
   webhooks: () => import("../screens/webhooks/Webhooks.svelte"),
   settings: () => import("../screens/settings/Settings.svelte"),
+  preferences: () => import("../screens/preferences/Preferences.svelte"),
+  tags: () => import("../screens/tags/Tags.svelte"),
   more: () => import("../screens/more/More.svelte"),
   missing: () => import("../screens/missing/Missing.svelte"),
 };

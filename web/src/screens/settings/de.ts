@@ -49,20 +49,6 @@ const de: typeof en = {
   memberRemoved: (own, self, budget) =>
     own ? (self ? `Du hast ein Mitglied aus ${budget} entfernt` : `Ein Mitglied hat ${budget} verlassen`) : self ? `Du hast ${budget} verlassen` : `Du wurdest aus ${budget} entfernt`,
 
-  preferencesText: "Diese Einstellungen gelten auf allen Geräten.",
-  preferences: { timeZone: "Zeitzone", weekStart: "Erster Tag der Woche", locale: "Schreibweise", baseCurrency: "Hauptwährung", defaultWalletId: "Übliches Konto", defaultCategoryId: "Übliche Kategorie" },
-  weekStarts: { monday: "Montag", sunday: "Sonntag", saturday: "Samstag" },
-
-  tagUse: (n) => plural(n, { one: "# Buchung", other: "# Buchungen" }),
-  tagActions: (tag) => `Aktionen für ${tag}`,
-  tagDeleted: (tag) => `Tag ${tag} gelöscht`,
-  noTags: "Noch keine Tags",
-  noTagsText: "Ein Tag an einer Buchung, etwa „Urlaub“, dient später als Filter.",
-  editTag: "Tag bearbeiten",
-  mergeHint: "Mit dem Namen eines anderen Tags werden beide zu einem.",
-  mergeTag: "Tags zusammenführen",
-  mergeTagText: (tag, other) => `Es gibt schon das Tag ${other}. Dessen Buchungen und die von ${tag} haben dann das Tag ${other}. Das lässt sich nicht rückgängig machen.`,
-
   language: "Sprache",
   appearance: "Aussehen",
   system: "Wie das System",

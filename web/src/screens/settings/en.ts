@@ -48,20 +48,6 @@ export default {
   memberRemoved: (own: boolean, self: boolean, budget: string) =>
     own ? (self ? `You removed a member from ${budget}` : `A member left ${budget}`) : self ? `You left ${budget}` : `You were removed from ${budget}`,
 
-  preferencesText: "These settings apply on all your devices.",
-  preferences: { timeZone: "Time zone", weekStart: "First day of the week", locale: "Regional format", baseCurrency: "Main currency", defaultWalletId: "Usual wallet", defaultCategoryId: "Usual category" },
-  weekStarts: { monday: "Monday", sunday: "Sunday", saturday: "Saturday" },
-
-  tagUse: (n: number) => plural(n, { one: "# transaction", other: "# transactions" }),
-  tagActions: (tag: string) => `Actions for ${tag}`,
-  tagDeleted: (tag: string) => `Tag ${tag} deleted`,
-  noTags: "No tags yet",
-  noTagsText: "Add a tag to a transaction, such as “holiday”. You can filter by it later.",
-  editTag: "Edit tag",
-  mergeHint: "With the name of another tag, both become one.",
-  mergeTag: "Merge the tags",
-  mergeTagText: (tag: string, other: string) => `There is already a tag ${other}. Its transactions and those of ${tag} then have the tag ${other}. This cannot be undone.`,
-
   language: "Language",
   appearance: "Appearance",
   system: "As the system",

@@ -32,6 +32,7 @@ func (s *server) stored(t testing.TB) string {
 			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM categories x),
 			(SELECT string_agg((to_jsonb(x) - 'version' - 'updated_at' - 'seq')::text, ';' ORDER BY x.id) FROM (SELECT * FROM transactions) x),
 			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM splits x),
+			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM tags x),
 			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM monthly_totals x WHERE transaction_count <> 0),
 			(SELECT string_agg(x::text, ';' ORDER BY x::text) FROM monthly_transfers x WHERE transfer_count <> 0)) AS all`)
 	require.NoError(t, err)
@@ -247,6 +248,21 @@ func TestUndoImport(t *testing.T) {
 		resp, err := p.UndoImport(p.Ctx, &ledgerv1.UndoImportRequest{Id: m.GetId()})
 		require.NoError(t, err)
 		require.Equal(t, codeFetched, resp.GetCode())
+	})
+	t.Run("deletes the wallets, categories, transfers and tags of the import", func(t *testing.T) {
+		t.Parallel()
+		s := setup(t)
+		p := newPerson(t, s)
+		_, err := s.DB.Exec(t.Context(), `INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'home', 'Home', now())`, p.ID)
+		require.NoError(t, err)
+		before := s.stored(t)
+		m := p.commit(t, p.uploadExport(t, strings.Replace(exported, `"categoryId":"c1"`, `"categoryId":"c1","tags":["Trip","home"]`, 1)))
+		require.EqualValues(t, 6, m.GetCounts().GetBooked())
+		require.Contains(t, s.stored(t), "Trip")
+		m = p.undo(t, m, false)
+		require.EqualValues(t, 6, m.GetCounts().GetUndone())
+		require.Equal(t, before, s.stored(t))
+		s.RequireConsistent(t)
 	})
 	t.Run("keeps changed transactions unless it is forced", func(t *testing.T) {
 		t.Parallel()

@@ -116,3 +116,27 @@ func setUndone(ctx context.Context, q pg.Querier, owner, id uuid.UUID, first, la
 	}
 	return counts{Undone: o.Undone, Skipped: o.Skipped, Booked: -o.Undone - o.Skipped}, nil
 }
+
+// deleteTags deletes the tags that a commit created together with deleted transactions, unless the user has given them a color or uses
+// them. A chunk gives its transactions and new tags the same time of creation.
+func deleteTags(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction) error {
+	var keys []string
+	var created []time.Time
+	for _, t := range ts {
+		for _, key := range t.Tags {
+			keys, created = append(keys, key), append(created, t.CreatedAt)
+		}
+	}
+	if len(keys) == 0 {
+		return nil
+	}
+	_, err := q.Exec(ctx, `
+		DELETE FROM tags
+		WHERE owner_id = $1 AND (key, created_at) IN (SELECT * FROM unnest($2::text[], $3::timestamptz[])) AND color = ''
+			AND NOT EXISTS (
+				SELECT FROM transactions t WHERE t.owner_id = $1 AND t.tags <> '{}' AND t.tags @> ARRAY[tags.key])`, owner, keys, created)
+	if err != nil {
+		return fmt.Errorf("deleting unused tags of %s: %w", owner, err)
+	}
+	return nil
+}

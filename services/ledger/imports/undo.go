@@ -147,6 +147,9 @@ func (s *Imports) deleteAll(ctx context.Context, tx pgx.Tx, e entry, ts []postin
 	if err := posting.Remove(ctx, tx, ts...); err != nil {
 		return err
 	}
+	if err := deleteTags(ctx, tx, e.OwnerID, ts); err != nil {
+		return err
+	}
 	event := &ledgerv1.TransactionsImportUndone{OwnerId: e.OwnerID.String(), ImportId: e.ID.String(), Count: int32(len(ts))}
 	event.WalletIds, event.CategoryIds, event.FirstDate, event.LastDate = concerned(ts)
 	return s.Publish(ctx, tx, e.OwnerID, event)

@@ -33,6 +33,7 @@ interface Data {
   currency?: string;
   limit?: string;
   spent?: string;
+  import?: { fileName?: string; counts?: { booked?: number } };
 }
 
 export interface Context {
@@ -75,6 +76,10 @@ export function content({ type, data }: Pick<Notification, "type" | "data">, { t
       return { icon: "users", title: t.updated(budget), text: d.role && terms(d, t, percent), href };
     case "budget.v1.member.removed":
       return d.memberId === self ? { icon: "log-out", title: t.removedYou(budget) } : { icon: "log-out", title: t.removedMember(name(d.memberId), budget), href };
+    case "ledger.v1.import.committed":
+      return { icon: "upload", title: t.imported(d.import?.fileName ?? ""), text: t.booked(d.import?.counts?.booked ?? 0) };
+    case "ledger.v1.import.failed":
+      return { icon: "upload", title: t.importFailed(d.import?.fileName ?? "") };
     default:
       return { icon: "info", title: t.unknown(type) };
   }

@@ -26,6 +26,8 @@ func TestInsertDetails(t *testing.T) {
 	split.Splits = []posting.Split{{p.Category, -400, "food"}, {fun, 100, "refund"}}
 	plain.ID, plain.AmountMinor, plain.CategoryID, plain.ExternalID = p.NewID(), -50, &fun, new("bank:1")
 	all := []posting.Transaction{out, split, plain, in}
+	_, err := s.DB.Exec(t.Context(), `INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'a', 'a', now()), ($1, 'b', 'b', now())`, p.ID)
+	require.NoError(t, err)
 	written, err := posting.Insert(t.Context(), s.DB, 0, all, outbox.Rows{}, nil)
 	require.NoError(t, err)
 	require.Len(t, written, len(all))

@@ -2,6 +2,7 @@ package posting_test
 
 import (
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/google/uuid"
@@ -16,68 +17,76 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// writes are the requests that change balances or totals, or the wallets and categories that they belong to.
-var writes = []struct {
+// request is a request that changes balances, totals or counts, or the wallets, categories and tags that they belong to.
+type request struct {
 	name  string
 	write func(holdings) error
-}{
-	{"create", func(h holdings) error { return h.add(h.Wallet, h.Category, "") }},
-	{"create with a key", func(h holdings) error { return h.add(h.otherWallet, h.otherCategory, "key") }},
-	{"create in the unused wallet and category", func(h holdings) error { return h.add(h.unusedWallet, h.unusedCategory, "") }},
-	{"batch", func(h holdings) error {
+	// prepare changes the holdings before the write, or is nil.
+	prepare func(t require.TestingT, h *holdings)
+}
+
+// writes are the requests of TestConcurrentWrites.
+var writes = slices.Concat(plainWrites, transferWrites, detailWrites, importWrites)
+
+// plainWrites are requests without transfers, splits, tags, attachments and imports.
+var plainWrites = []request{
+	{name: "create", write: func(h holdings) error { return h.add(h.Wallet, h.Category, "") }},
+	{name: "create with a key", write: func(h holdings) error { return h.add(h.otherWallet, h.otherCategory, "key") }},
+	{name: "create in the unused wallet and category", write: func(h holdings) error { return h.add(h.unusedWallet, h.unusedCategory, "") }},
+	{name: "batch", write: func(h holdings) error {
 		req := h.batch(h.expense(h.otherWallet, h.Category, "2026-04-01"), h.expense(h.Wallet, h.otherCategory, "2026-03-01"),
 			h.expense(h.Wallet, h.Category, "2026-03-01"), h.expense(h.unusedWallet, h.Category, "2026-03-01"))
 		req.IdempotencyKey = "key"
 		_, err := h.CreateTransactions(h.Ctx, req)
 		return err
 	}},
-	{"receipt", func(h holdings) error { _, err := h.scan("second"); return err }},
-	{"amount", func(h holdings) error {
+	{name: "receipt", write: func(h holdings) error { _, err := h.scan("second"); return err }},
+	{name: "amount", write: func(h holdings) error {
 		return h.update(h.food, func(r *ledgerv1.UpdateTransactionRequest) { r.Amount = new("9") })
 	}},
-	{"month", func(h holdings) error {
+	{name: "month", write: func(h holdings) error {
 		return h.update(h.food, func(r *ledgerv1.UpdateTransactionRequest) { r.Date = new("2026-04-02") })
 	}},
-	{"category", func(h holdings) error {
+	{name: "category", write: func(h holdings) error {
 		return h.update(h.food, func(r *ledgerv1.UpdateTransactionRequest) { r.CategoryId = new(h.otherCategory.String()) })
 	}},
-	{"category and wallet of the other", func(h holdings) error {
+	{name: "category and wallet of the other", write: func(h holdings) error {
 		return h.update(h.fun, func(r *ledgerv1.UpdateTransactionRequest) {
 			r.CategoryId, r.WalletId = new(h.Category.String()), new(h.Wallet.String())
 		})
 	}},
-	{"wallet", func(h holdings) error {
+	{name: "wallet", write: func(h holdings) error {
 		return h.update(h.food, func(r *ledgerv1.UpdateTransactionRequest) { r.WalletId = new(h.unusedWallet.String()) })
 	}},
-	{"delete", func(h holdings) error { return h.remove(h.food) }},
-	{"delete of a receipt's first", func(h holdings) error { return h.remove(h.scanned[0]) }},
-	{"delete of a receipt's last", func(h holdings) error { return h.remove(h.scanned[1]) }},
-	{"merge", func(h holdings) error { return h.merge(h.Category, h.otherCategory) }},
-	{"merge back", func(h holdings) error { return h.merge(h.otherCategory, h.Category) }},
-	{"merge into the unused category", func(h holdings) error { return h.merge(h.Category, h.unusedCategory) }},
-	{"category deleted", func(h holdings) error {
+	{name: "delete", write: func(h holdings) error { return h.remove(h.food) }},
+	{name: "delete of a receipt's first", write: func(h holdings) error { return h.remove(h.scanned[0]) }},
+	{name: "delete of a receipt's last", write: func(h holdings) error { return h.remove(h.scanned[1]) }},
+	{name: "merge", write: func(h holdings) error { return h.merge(h.Category, h.otherCategory) }},
+	{name: "merge back", write: func(h holdings) error { return h.merge(h.otherCategory, h.Category) }},
+	{name: "merge into the unused category", write: func(h holdings) error { return h.merge(h.Category, h.unusedCategory) }},
+	{name: "category deleted", write: func(h holdings) error {
 		_, err := h.DeleteCategory(h.Ctx, &ledgerv1.DeleteCategoryRequest{Id: h.unusedCategory.String()})
 		return err
 	}},
-	{"wallet deleted", func(h holdings) error {
+	{name: "wallet deleted", write: func(h holdings) error {
 		_, err := h.DeleteWallet(h.Ctx, &ledgerv1.DeleteWalletRequest{Id: h.unusedWallet.String()})
 		return err
 	}},
-	{"rule created", func(h holdings) error {
+	{name: "rule created", write: func(h holdings) error {
 		_, err := h.rules.CreateRule(h.Ctx, &ledgerv1.CreateRuleRequest{Name: "Shop", Conditions: h.named(h.unusedWallet), Actions: h.sets(h.unusedCategory)})
 		return err
 	}},
-	{"rule changed", func(h holdings) error {
+	{name: "rule changed", write: func(h holdings) error {
 		_, err := h.rules.UpdateRule(h.Ctx, &ledgerv1.UpdateRuleRequest{
 			Id: h.rule, Conditions: &ledgerv1.RuleConditions{Values: h.named(h.otherWallet)}, Actions: &ledgerv1.RuleActions{Values: h.sets(h.unusedCategory)},
 		})
 		return err
 	}},
-	{"category renamed", func(h holdings) error {
+	{name: "category renamed", write: func(h holdings) error {
 		_, err := h.UpdateCategory(h.Ctx, &ledgerv1.UpdateCategoryRequest{Id: h.Category.String(), Name: new("Groceries")})
 		return err
 	}},
-	{"wallet renamed", func(h holdings) error {
+	{name: "wallet renamed", write: func(h holdings) error {
 		_, err := h.UpdateWallet(h.Ctx, &ledgerv1.UpdateWalletRequest{Id: h.Wallet.String(), Name: new("Purse")})
 		return err
 	}},
@@ -88,32 +97,52 @@ var writes = []struct {
 // statement may be a deadlock's victim: a retry would hide it here, but not from a client that meets two in a row.
 func TestConcurrentWrites(t *testing.T) {
 	t.Parallel()
-	s := setup(t)
-	installPauses(t, s.DB)
 	for i, first := range writes {
 		t.Run(first.name, func(t *testing.T) {
 			t.Parallel()
+			// Each first write has a schema, so that a server runs the jobs of its own imports only.
+			s := setup(t)
+			installPauses(t, s.DB)
 			p := newPausedServer(t, s, fmt.Sprint("first ", i))
-			for _, pause := range pauses {
-				if p.reaches(t, pause, first.write) {
-					p.runPairs(t, pause, first.write)
-				}
-			}
+			p.runFirst(t, first, i < len(plainWrites))
 		})
 	}
 }
 
+// runFirst runs the pairs of a first write. At its first and its last pause, it is paired with each second one. At the pauses between
+// them only plain writes are paired with each other, to limit the time of the test.
+func (p pausedServer) runFirst(t *testing.T, first request, plain bool) {
+	t.Helper()
+	var reached []string
+	for _, pause := range pauses {
+		if p.reaches(t, pause, first) {
+			reached = append(reached, pause)
+		}
+	}
+	for i, pause := range reached {
+		switch {
+		case i == 0 || i == len(reached)-1:
+			p.runPairs(t, pause, first, writes)
+		case plain:
+			p.runPairs(t, pause, first, plainWrites)
+		}
+	}
+}
+
 // runPairs runs the first write with each second one. Each pair has separate holdings.
-func (p pausedServer) runPairs(t *testing.T, pause string, first func(holdings) error) {
+func (p pausedServer) runPairs(t *testing.T, pause string, first request, seconds []request) {
 	t.Helper()
 	owners := map[uuid.UUID]string{}
-	all := p.newHoldings(t, len(writes))
-	for i, second := range writes {
-		h, replica := all[i], all[i]
+	all := p.newHoldings(t, len(seconds))
+	for i, second := range seconds {
+		h := all[i]
+		first.setUp(t, &h)
+		second.setUp(t, &h)
+		replica := h
 		replica.service = p.replica
 		owners[h.ID] = fmt.Sprintf("%s, then %s", pause, second.name)
 		release := p.hold(t, pause, h.ID)
-		firstEnded := p.start(t, 1, func() error { return first(h) })
+		firstEnded := p.start(t, 1, func() error { return first.write(h) })
 		require.Empty(t, firstEnded, "%s: the first write did not stop", owners[h.ID])
 		secondEnded := p.start(t, 2, func() error { return second.write(replica) })
 		release()
@@ -123,11 +152,19 @@ func (p pausedServer) runPairs(t *testing.T, pause string, first func(holdings) 
 			assert.True(t, err == nil || e != nil && e.Reason != apierr.Unavailable.Reason, "%s: %v", owners[h.ID], err)
 		}
 		assert.Zero(t, p.deadlocks.Swap(0), "%s: deadlock", owners[h.ID])
+		h.requireEnded(t, owners[h.ID])
 	}
 	for owner, differences := range p.Differences(t) {
 		if pair, ok := owners[owner]; ok {
 			assert.Fail(t, "balances and totals differ from a recomputation", "%s: %s", pair, differences)
 		}
+	}
+}
+
+// setUp prepares the holdings for the request.
+func (r request) setUp(t require.TestingT, h *holdings) {
+	if r.prepare != nil {
+		r.prepare(t, h)
 	}
 }
 
@@ -141,6 +178,11 @@ type holdings struct {
 	scanned   [2]string
 	// rule sets Category, which has the lowest id.
 	rule string
+	// transfer is a transfer from wallet to otherWallet with the legs out and in. split is a transaction with parts in category and
+	// otherCategory. food and split have the tag trip, fun has the tag work. income is an income of the amount of food in otherWallet.
+	transfer, out, in, split, income string
+	// attachment, uploaded and imported are the attachment and the imports of the requests that prepare them.
+	attachment, uploaded, imported string
 }
 
 // named returns the condition of a rule that names a wallet, and sets its action that names a category.
@@ -165,15 +207,28 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 			person:      person{service: p.service, User: fixture.User{Ctx: fixture.ActAs(t.Context(), owner), ID: owner, Wallet: p.NewID(), Category: p.NewID()}},
 			otherWallet: p.NewID(), otherCategory: p.NewID(), unusedWallet: p.NewID(), unusedCategory: p.NewID(),
 		}
-		add := func(wallet, category uuid.UUID, month int, receipt *uuid.UUID) string {
-			tr := posting.Transaction{
-				ID: p.NewID(), OwnerID: owner, WalletID: wallet, CategoryID: &category, ReceiptID: receipt, AmountMinor: -700,
-				Currency: "EUR", Date: fixture.Today.AddDate(0, month, 0), Version: 1, CreatedAt: fixture.Today, UpdatedAt: fixture.Today,
+		insert := func(tr posting.Transaction) string {
+			tr.ID, tr.OwnerID, tr.Currency, tr.Version, tr.CreatedAt, tr.UpdatedAt = p.NewID(), owner, "EUR", 1, fixture.Today, fixture.Today
+			if tr.Date.IsZero() {
+				tr.Date = fixture.Today
 			}
 			ts, events = append(ts, tr), append(events, p.Service.Ledger.Created(t.Context(), owner, tr.Proto()))
 			return tr.ID.String()
 		}
-		h.food, h.fun = add(h.Wallet, h.Category, 0, nil), add(h.otherWallet, h.otherCategory, 0, nil)
+		add := func(wallet, category uuid.UUID, month int, receipt *uuid.UUID, tags ...string) string {
+			return insert(posting.Transaction{
+				WalletID: wallet, CategoryID: &category, ReceiptID: receipt, AmountMinor: -700, Date: fixture.Today.AddDate(0, month, 0), Tags: tags,
+			})
+		}
+		h.food, h.fun = add(h.Wallet, h.Category, 0, nil, "trip"), add(h.otherWallet, h.otherCategory, 0, nil, "work")
+		transfer := p.NewID()
+		h.transfer = transfer.String()
+		h.out = insert(posting.Transaction{WalletID: h.Wallet, AmountMinor: -300, TransferID: &transfer})
+		h.in = insert(posting.Transaction{WalletID: h.otherWallet, AmountMinor: 300, TransferID: &transfer})
+		h.split = insert(posting.Transaction{WalletID: h.Wallet, AmountMinor: -1000, Tags: []string{"trip"}, Splits: []posting.Split{
+			{CategoryID: h.Category, AmountMinor: -1200}, {CategoryID: h.otherCategory, AmountMinor: 200},
+		}})
+		h.income = insert(posting.Transaction{WalletID: h.otherWallet, CategoryID: &h.otherCategory, AmountMinor: 700})
 		h.scanned = [2]string{add(h.Wallet, h.Category, 0, &receipt), add(h.Wallet, h.Category, 0, &receipt)}
 		add(h.Wallet, h.Category, 1, nil)
 		add(h.Wallet, h.otherCategory, 1, nil)
@@ -196,6 +251,9 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 		), category AS (
 			INSERT INTO categories (owner_id, id, name, created_at, updated_at)
 			SELECT owner_id, category_id, category_id::text, now(), now() FROM holding
+		), tag AS (
+			INSERT INTO tags (owner_id, key, name, created_at)
+			SELECT DISTINCT owner_id, key, key, now() FROM holding, unnest('{trip,work}'::text[]) AS t (key)
 		), total AS (
 			INSERT INTO monthly_totals (owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
 			SELECT owner_id, '2026-03-01', wallet_id, category_id, 'EUR', 0, 0, 0 FROM holding

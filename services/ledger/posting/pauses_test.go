@@ -123,11 +123,12 @@ func (p pausedServer) start(t *testing.T, n int, write func() error) <-chan erro
 }
 
 // reaches reports whether a write stops at a point.
-func (p pausedServer) reaches(t *testing.T, pause string, write func(holdings) error) bool {
+func (p pausedServer) reaches(t *testing.T, pause string, first request) bool {
 	t.Helper()
 	h := p.newHoldings(t, 1)[0]
+	first.setUp(t, &h)
 	release := p.hold(t, pause, h.ID)
-	ended := p.start(t, 1, func() error { return write(h) })
+	ended := p.start(t, 1, func() error { return first.write(h) })
 	reached := len(ended) == 0
 	release()
 	require.NoError(t, <-ended)

@@ -8,11 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/attachments"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/imports"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
+	"github.com/coffer-budget/coffer/services/ledger/tags"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
+	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
 // service serves all RPCs of the ledger, because these tests concern the writes of all resources.
@@ -22,8 +26,12 @@ type service struct {
 	*transactions.Transactions
 	*receipts.Receipts
 	*reports.Reports
-	rules *rules.Rules
-	ocr   *fixture.OCR
+	transfers   *transfers.Transfers
+	tags        *tags.Server
+	attachments *attachments.Attachments
+	imports     *imports.Imports
+	rules       *rules.Rules
+	ocr         *fixture.OCR
 }
 
 // setup returns a service on a fresh schema.
@@ -35,13 +43,19 @@ func setup(t testing.TB) *service {
 // serve returns a service in an environment. Its writers end with ctx.
 func serve(ctx context.Context, f *fixture.Service) *service {
 	ocr := &fixture.OCR{Receipt: fixture.Groceries()}
+	log := slog.New(slog.DiscardHandler)
+	a := &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors}
 	s := &service{
 		Service: f, ocr: ocr,
-		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
+		Accounts:     a,
 		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
-		Receipts:     &receipts.Receipts{Ledger: f.Ledger, OCR: ocr, Log: slog.New(slog.DiscardHandler)},
+		Receipts:     &receipts.Receipts{Ledger: f.Ledger, OCR: ocr, Log: log},
 		Reports:      &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
-		rules:        rules.New(f.Ledger, f.Reads, slog.New(slog.DiscardHandler)),
+		rules:        rules.New(f.Ledger, f.Reads, log),
+		transfers:    &transfers.Transfers{Ledger: f.Ledger, Cursors: f.Cursors, Reads: f.Reads},
+		tags:         &tags.Server{Ledger: f.Ledger},
+		attachments:  &attachments.Attachments{Ledger: f.Ledger, Quota: 1 << 30},
+		imports:      imports.New(a, f.Cursors, "a secret of the tests", log),
 	}
 	f.RPCs = s
 	s.Run(ctx)

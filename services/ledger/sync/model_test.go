@@ -78,6 +78,7 @@ type writer struct {
 	user                           fixture.User
 	random                         *rand.Rand
 	wallet, category, transactions []string
+	transfers                      []string
 }
 
 // pick returns one of ids, or an empty text.
@@ -103,7 +104,7 @@ func (w *writer) write() {
 	if other := w.pick(w.category); other != "" {
 		spends.CategoryId = other
 	}
-	switch w.random.IntN(9) {
+	switch w.random.IntN(16) {
 	case 0:
 		if resp, err := w.server.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "Wallet", Currency: "EUR"}); err == nil {
 			w.wallet = append(w.wallet, resp.GetWallet().GetId())
@@ -126,9 +127,44 @@ func (w *writer) write() {
 		_, _ = w.server.settings.UpdateSettings(ctx, &ledgerv1.UpdateSettingsRequest{DefaultWalletId: &spends.WalletId})
 	case 7:
 		_, _ = w.server.CreateTransactions(ctx, fixture.Bulk(spends, spends))
+	case 8, 9, 10, 11, 12, 13:
+		w.writeDetails(ctx, spends)
 	default:
 		if resp, err := w.server.CreateTransaction(ctx, spends); err == nil {
 			w.transactions = append(w.transactions, resp.GetTransaction().GetId())
 		}
+	}
+}
+
+// writeDetails writes a transfer, splits or tags.
+func (w *writer) writeDetails(ctx context.Context, spends *ledgerv1.CreateTransactionRequest) {
+	names := []string{"Trip", "Work", "Gift"}
+	tag, transfer := names[w.random.IntN(len(names))], w.pick(w.transfers)
+	switch w.random.IntN(9) {
+	case 0, 1:
+		resp, err := w.server.transfers.CreateTransfer(ctx, &ledgerv1.CreateTransferRequest{
+			FromWalletId: w.user.Wallet.String(), ToWalletId: spends.GetWalletId(), ToCurrency: new("USD"), Amount: "3", ToAmount: new("4"),
+			Date: "2026-03-14", Tags: []string{tag},
+		})
+		if err == nil {
+			w.transfers = append(w.transfers, resp.GetTransfer().GetId())
+		}
+	case 2:
+		_, _ = w.server.transfers.UpdateTransfer(ctx, &ledgerv1.UpdateTransferRequest{Id: transfer, ToWalletId: &spends.WalletId, Amount: new("5")})
+	case 3:
+		_, _ = w.server.transfers.UnlinkTransfer(ctx, &ledgerv1.UnlinkTransferRequest{Id: transfer, CategoryId: spends.GetCategoryId()})
+	case 4:
+		_, _ = w.server.transfers.DeleteTransfer(ctx, &ledgerv1.DeleteTransferRequest{Id: transfer})
+	case 5:
+		_, _ = w.server.tags.UpdateTag(ctx, &ledgerv1.UpdateTagRequest{Tag: tag, Name: &names[w.random.IntN(len(names))], Merge: new(true)})
+	case 6:
+		_, _ = w.server.tags.DeleteTag(ctx, &ledgerv1.DeleteTagRequest{Tag: tag})
+	default:
+		_, _ = w.server.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{
+			Id: w.pick(w.transactions), Tags: &ledgerv1.Tags{Values: []string{tag}}, Amount: new("2.50"),
+			Splits: &ledgerv1.Splits{Values: []*ledgerv1.Split{
+				{CategoryId: w.user.Category.String(), Amount: "1"}, {CategoryId: spends.GetCategoryId(), Amount: "1.50"},
+			}},
+		})
 	}
 }

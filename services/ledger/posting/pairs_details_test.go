@@ -1,0 +1,184 @@
+package posting_test
+
+import (
+	"fmt"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+)
+
+// transferWrites are the requests that write transfers.
+var transferWrites = []request{
+	{name: "transfer", write: func(h holdings) error { return h.move(false) }},
+	{name: "transfer back with tags", write: func(h holdings) error { return h.move(true, "Work", "New") }},
+	{name: "transfer's amount", write: func(h holdings) error {
+		return h.updateTransfer(func(r *ledgerv1.UpdateTransferRequest) { r.Amount = new("9") })
+	}},
+	{name: "transfer's wallet, month and tags", write: func(h holdings) error {
+		return h.updateTransfer(func(r *ledgerv1.UpdateTransferRequest) {
+			r.ToWalletId, r.Date, r.Tags = new(h.unusedWallet.String()), new("2026-04-02"), &ledgerv1.Tags{Values: []string{"Trip"}}
+		})
+	}},
+	{name: "transfer deleted", write: func(h holdings) error {
+		_, err := h.transfers.DeleteTransfer(h.Ctx, &ledgerv1.DeleteTransferRequest{Id: h.transfer})
+		return err
+	}},
+	{name: "leg's month", write: func(h holdings) error {
+		return h.update(h.in, func(r *ledgerv1.UpdateTransactionRequest) { r.Date = new("2026-04-03") })
+	}},
+	{name: "leg deleted", write: func(h holdings) error { return h.remove(h.in) }},
+	{name: "match", write: func(h holdings) error {
+		_, err := h.transfers.MatchTransfer(h.Ctx, &ledgerv1.MatchTransferRequest{OutTransactionId: h.food, InTransactionId: h.income})
+		return err
+	}},
+	{name: "unlink", write: func(h holdings) error {
+		_, err := h.transfers.UnlinkTransfer(h.Ctx, &ledgerv1.UnlinkTransferRequest{
+			Id: h.transfer, CategoryId: h.Category.String(), InCategoryId: new(h.otherCategory.String()),
+		})
+		return err
+	}},
+}
+
+// detailWrites are the requests that write splits, tags and attachments.
+var detailWrites = []request{
+	{name: "split", write: func(h holdings) error {
+		return h.update(h.food, func(r *ledgerv1.UpdateTransactionRequest) {
+			r.Splits = &ledgerv1.Splits{Values: []*ledgerv1.Split{
+				{CategoryId: h.otherCategory.String(), Amount: "3"}, {CategoryId: h.unusedCategory.String(), Amount: "4"},
+			}}
+		})
+	}},
+	{name: "parts and wallet of a split", write: func(h holdings) error {
+		return h.update(h.split, func(r *ledgerv1.UpdateTransactionRequest) {
+			r.WalletId, r.Amount = new(h.otherWallet.String()), new("5")
+			r.Splits = &ledgerv1.Splits{Values: []*ledgerv1.Split{
+				{CategoryId: h.otherCategory.String(), Amount: "1"}, {CategoryId: h.Category.String(), Amount: "4"},
+			}}
+		})
+	}},
+	{name: "split ended", write: func(h holdings) error {
+		return h.update(h.split, func(r *ledgerv1.UpdateTransactionRequest) { r.CategoryId = new(h.otherCategory.String()) })
+	}},
+	{name: "split deleted", write: func(h holdings) error { return h.remove(h.split) }},
+	{name: "tag renamed", write: func(h holdings) error { return h.rename("trip", "Journey") }},
+	{name: "tag merged", write: func(h holdings) error { return h.rename("trip", "work") }},
+	{name: "tag deleted", write: func(h holdings) error {
+		_, err := h.tags.DeleteTag(h.Ctx, &ledgerv1.DeleteTagRequest{Tag: "trip"})
+		return err
+	}},
+	{name: "create with tags", write: func(h holdings) error {
+		req := h.expense(h.Wallet, h.Category, "2026-03-20")
+		req.Tags = []string{"Trip", "Journey"}
+		_, err := h.CreateTransaction(h.Ctx, req)
+		return err
+	}},
+	{name: "tags", write: func(h holdings) error {
+		return h.update(h.fun, func(r *ledgerv1.UpdateTransactionRequest) { r.Tags = &ledgerv1.Tags{Values: []string{"Trip"}} })
+	}},
+	{name: "attachment", write: func(h holdings) error { _, err := h.attach("second"); return err }},
+	{name: "attachment deleted", write: func(h holdings) error {
+		_, err := h.attachments.DeleteAttachment(h.Ctx, &ledgerv1.DeleteAttachmentRequest{Id: h.attachment})
+		return err
+	}, prepare: func(t require.TestingT, h *holdings) {
+		resp, err := h.attach("first")
+		require.NoError(t, err)
+		h.attachment = resp.GetAttachment().GetId()
+	}},
+}
+
+// importWrites are the jobs of imports, which write their rows in chunks. One row of the committed file has the amount and the day of food.
+var importWrites = []request{
+	{name: "import", write: func(h holdings) error {
+		_, err := h.imports.CommitImport(h.Ctx, &ledgerv1.CommitImportRequest{Id: h.uploaded})
+		return h.finish(h.uploaded, err)
+	}, prepare: func(t require.TestingT, h *holdings) { h.uploaded = h.upload(t, "-7.00", "-8.00", "9.00") }},
+	{name: "import undone", write: func(h holdings) error {
+		_, err := h.imports.UndoImport(h.Ctx, &ledgerv1.UndoImportRequest{Id: h.imported})
+		return h.finish(h.imported, err)
+	}, prepare: func(t require.TestingT, h *holdings) {
+		h.imported = h.upload(t, "-70.00", "80.00")
+		_, err := h.imports.CommitImport(h.Ctx, &ledgerv1.CommitImportRequest{Id: h.imported})
+		require.NoError(t, h.finish(h.imported, err))
+	}},
+}
+
+// move transfers between the wallets of the holdings.
+func (h holdings) move(back bool, tags ...string) error {
+	from, to := h.Wallet.String(), h.otherWallet.String()
+	if back {
+		from, to = to, from
+	}
+	_, err := h.transfers.CreateTransfer(h.Ctx, &ledgerv1.CreateTransferRequest{
+		FromWalletId: from, ToWalletId: to, Amount: "4", Date: "2026-03-20", Tags: tags,
+	})
+	return err
+}
+
+func (h holdings) updateTransfer(change func(*ledgerv1.UpdateTransferRequest)) error {
+	req := &ledgerv1.UpdateTransferRequest{Id: h.transfer}
+	change(req)
+	_, err := h.transfers.UpdateTransfer(h.Ctx, req)
+	return err
+}
+
+// rename renames a tag, and merges it if the name is that of another one.
+func (h holdings) rename(tag, name string) error {
+	_, err := h.tags.UpdateTag(h.Ctx, &ledgerv1.UpdateTagRequest{Tag: tag, Name: &name, Merge: new(true)})
+	return err
+}
+
+// attach adds a file to food.
+func (h holdings) attach(content string) (*ledgerv1.CreateAttachmentResponse, error) {
+	stream := fixture.Upload[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse](h.Ctx,
+		&ledgerv1.CreateAttachmentRequest{TransactionId: h.food, Header: &restv1.FileHeader{FileName: "a.txt", MediaType: "text/plain"}},
+		&ledgerv1.CreateAttachmentRequest{File: []byte(content)})
+	err := h.attachments.CreateAttachment(stream)
+	return stream.Response, err
+}
+
+// upload uploads a file with a row for each amount, and returns the id of the import.
+func (h holdings) upload(t require.TestingT, amounts ...string) string {
+	file := "Date,Amount,Description\n"
+	for i, amount := range amounts {
+		file += fmt.Sprintf("2026-03-15,%s,Shop %d\n", amount, i)
+	}
+	form := &ledgerv1.CreateImportRequest{WalletId: h.Wallet.String(), Header: &restv1.FileHeader{FileName: "statement.csv"}}
+	stream := fixture.NewUpload(h.Ctx, form, []byte(file))
+	require.NoError(t, h.imports.CreateImport(stream))
+	id := stream.Response.GetImport().GetId()
+	_, err := h.imports.UpdateImport(h.Ctx, &ledgerv1.UpdateImportRequest{Id: id, Defaults: &ledgerv1.ImportDefaults{
+		WalletId: h.Wallet.String(), ExpenseCategoryId: h.Category.String(), IncomeCategoryId: h.otherCategory.String(),
+	}})
+	require.NoError(t, err)
+	return id
+}
+
+// finish runs the queued jobs. A job that another write made impossible ends with a public error. If the other write of the pair runs
+// the job, it has not ended yet: requireEnded checks that later.
+func (h holdings) finish(id string, err error) error {
+	if err != nil {
+		return err
+	}
+	h.imports.RunQueued(h.Ctx)
+	resp, err := h.imports.GetImport(h.Ctx, &ledgerv1.GetImportRequest{Id: id})
+	if err == nil && resp.GetImport().GetStatus() == "failed" {
+		return apierr.New(restv1.Reason_IMPORT_NOT_READY)
+	}
+	return err
+}
+
+// requireEnded requires that the jobs of both imports have ended.
+func (h holdings) requireEnded(t require.TestingT, pair string) {
+	for _, id := range []string{h.uploaded, h.imported} {
+		if id == "" {
+			continue
+		}
+		resp, err := h.imports.GetImport(h.Ctx, &ledgerv1.GetImportRequest{Id: id})
+		require.NoError(t, err)
+		require.NotContains(t, []string{"queued", "running", "undoing"}, resp.GetImport().GetStatus(), pair)
+	}
+}

@@ -59,6 +59,40 @@ for (const [currency, total, first, rest] of [["JPY", "1001", "334", "667"], ["E
   });
 }
 
+/** tabTo presses Tab until the control with a name has the focus. */
+async function tabTo(page, role, name) {
+  const control = page.getByRole(role, { name, exact: true });
+  for (let i = 0; i < 40; i++) {
+    if (await control.evaluate((element) => element === document.activeElement).catch(() => false)) return;
+    await page.keyboard.press("Tab");
+  }
+  assert.fail(`${name} is not reached with Tab`);
+}
+
+test("a purchase is split with the keyboard only", async (t) => {
+  const user = await account();
+  await household(user, 0);
+  const page = await open(t, user, "/?entry=new");
+  await page.getByLabel("Amount", { exact: true }).waitFor();
+  await page.keyboard.type("9");
+  await tabTo(page, "button", "Split");
+  await page.keyboard.press("Enter");
+  await tabTo(page, "combobox", "Category of part 1");
+  await page.keyboard.type("Gro");
+  await tabTo(page, "textbox", "Amount of part 1");
+  await page.keyboard.type("4");
+  await tabTo(page, "combobox", "Category of part 2");
+  await page.keyboard.type("Ren");
+  await tabTo(page, "button", "Use what is left");
+  await page.keyboard.press("Enter");
+  await page.getByText("The whole amount is distributed").waitFor();
+  await tabTo(page, "button", "Save");
+  await page.keyboard.press("Enter");
+  await page.getByText("Saved · €9.00").waitFor();
+  const { transactions } = await user.get("/transaction");
+  assert.deepEqual(transactions[0].splits.map(({ amount }) => amount), [4, 5]);
+});
+
 test("a split is edited, and ends with one category", async (t) => {
   const user = await account();
   const { wallets, categories } = await household(user, 0);

@@ -1,6 +1,6 @@
 // Topics are the kinds of data that screens show. A change of one, by this page or reported by a live event, reloads what depends on it.
 
-export type Topic = "transactions" | "wallets" | "categories" | "budgets" | "summary" | "invitations" | "notifications" | "webhooks" | "user" | "tags" | "settings";
+export type Topic = "transactions" | "wallets" | "categories" | "budgets" | "summary" | "invitations" | "notifications" | "webhooks" | "user" | "tags" | "settings" | "imports";
 
 /** dependents are the topics that change with a topic. */
 const dependents: Record<Topic, readonly Topic[]> = {
@@ -15,6 +15,7 @@ const dependents: Record<Topic, readonly Topic[]> = {
   user: [],
   tags: ["transactions"],
   settings: [],
+  imports: [],
 };
 
 const listeners = new Map<Topic, Set<() => void>>();
@@ -53,6 +54,7 @@ export function topicsOf(type: string): Topic[] {
   const kind = type.split(".")[2];
   switch (kind) {
     case "transaction":
+    case "transactions":
     case "transfer": return ["transactions"];
     case "wallet": return ["wallets"];
     case "category": return ["categories"];
@@ -61,6 +63,7 @@ export function topicsOf(type: string): Topic[] {
     case "member": return ["invitations", "budgets", "notifications"];
     case "user": return ["user"];
     case "tag": return ["tags"];
+    case "import": return ["imports"];
     case "settings": return ["settings"];
     default: return [];
   }

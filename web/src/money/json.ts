@@ -13,8 +13,9 @@ export function parseJSON(text: string): unknown {
 
 function revive(this: object, key: string, value: unknown, context?: { source?: string }): unknown {
   if (typeof value !== "number" || !moneyFields.has(key)) return value;
-  // The field limit of a page is a count.
+  // The limit of a page, and the total of a job or of the rows of an import, are counts.
   if (key === "limit" && "hasMore" in this) return value;
+  if (key === "total" && ("done" in this || "ready" in this)) return value;
   // Browsers without context.source have parsed a double. It writes back up to 15 digits exactly, which covers every single amount.
   return context?.source ?? String(value);
 }

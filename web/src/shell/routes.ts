@@ -17,6 +17,9 @@ export const screens: Record<string, Load> = {
   wallets: () => import("../screens/wallets/Wallets.svelte"),
   categories: () => import("../screens/categories/Categories.svelte"),
   webhooks: () => import("../screens/webhooks/Webhooks.svelte"),
+  imports: () => import("../screens/imports/Imports.svelte"),
+  import: () => import("../screens/imports/Import.svelte"),
+  export: () => import("../screens/export/Export.svelte"),
   settings: () => import("../screens/settings/Settings.svelte"),
   preferences: () => import("../screens/preferences/Preferences.svelte"),
   tags: () => import("../screens/tags/Tags.svelte"),
@@ -43,13 +46,16 @@ export const routes: Record<string, string> = {
   "/categories": "categories",
   "/webhooks": "webhooks",
   "/webhooks/:id": "webhooks",
+  "/imports": "imports",
+  "/imports/:id": "import",
+  "/export": "export",
   "/settings": "settings",
   "/settings/:section": "settings",
   "/more": "more",
 };
 
 /** textsOf are the folders of the screens that share their texts with another one. */
-const textsOf: Record<string, string> = { budget: "budgets" };
+const textsOf: Record<string, string> = { budget: "budgets", import: "imports" };
 
 const opened = new Map<string, Component<Record<string, never>>>();
 

@@ -79,7 +79,7 @@ for (const { name, options } of sizes) {
     const page = await open(t, user, "/settings", options);
     await page.getByRole("navigation", { name: /Settings|Einstellungen/ }).waitFor();
     await accessibleInLooks(page);
-    for (const section of ["profile", "security", "activity", "appearance", "shortcuts", "about"]) {
+    for (const section of ["profile", "security", "activity", "data", "appearance", "shortcuts", "about"]) {
       await page.goto(`${url}/settings/${section}`);
       await page.locator("main .content .card").first().waitFor();
       await accessibleInLooks(page);

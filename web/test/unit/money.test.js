@@ -63,6 +63,8 @@ test("JSON of the API keeps digits, and counts stay numbers", () => {
   assert.equal(parsed.limit, "400.5");
   assert.equal(parsed.percentage, 12.5);
   assert.equal(parsed.pagination.limit, 50);
+  assert.equal(parseJSON('{"status":"running","done":1,"total":2}').total, 2);
+  assert.equal(parseJSON('{"total":12.50,"tax":1}').total.slice(0, 4), "12.5");
   assert.equal(stringifyJSON({ amount: "12.3", description: "12.3" }), '{"amount":12.3,"description":"12.3"}');
 });
 

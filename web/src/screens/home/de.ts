@@ -35,6 +35,7 @@ const de: typeof en = {
   emptyTransaction: "Erfasse die erste Buchung oder fotografiere einen Beleg.",
   setUp: "Coffer einrichten",
   addFirst: "Buchung erfassen",
+  importFile: "Datei importieren",
   readReceipt: "Beleg lesen",
 };
 

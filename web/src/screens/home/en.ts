@@ -34,5 +34,6 @@ export default {
   emptyTransaction: "Book your first transaction, or photograph a receipt.",
   setUp: "Set up Coffer",
   addFirst: "Add a transaction",
+  importFile: "Import a file",
   readReceipt: "Read a receipt",
 };

@@ -3,7 +3,7 @@ import type en from "./en";
 
 const de: typeof en = {
   title: "Einstellungen",
-  sections: { profile: "Profil", security: "Sicherheit", activity: "Aktivität", preferences: "Vorgaben", tags: "Tags", appearance: "Aussehen und Sprache", shortcuts: "Tastenkürzel", about: "Über Coffer" },
+  sections: { profile: "Profil", security: "Sicherheit", activity: "Aktivität", preferences: "Vorgaben", tags: "Tags", data: "Daten", appearance: "Aussehen und Sprache", shortcuts: "Tastenkürzel", about: "Über Coffer" },
 
   passwordForEmail: "Dein Passwort, weil sich die E-Mail ändert",
   taken: "Ein anderes Konto hat diese E-Mail.",
@@ -48,6 +48,12 @@ const de: typeof en = {
   memberChanged: (own, budget) => (own ? `Du hast ein Mitglied von ${budget} geändert` : `Deine Rolle oder dein Anteil an ${budget} hat sich geändert`),
   memberRemoved: (own, self, budget) =>
     own ? (self ? `Du hast ein Mitglied aus ${budget} entfernt` : `Ein Mitglied hat ${budget} verlassen`) : self ? `Du hast ${budget} verlassen` : `Du wurdest aus ${budget} entfernt`,
+
+  dataLinks: {
+    imports: ["Import", "Dateien deiner Bank oder eines anderen Haushaltsprogramms"],
+    rules: ["Regeln", "Kategorien, Tags und Empfänger, die sich von selbst ergeben"],
+    export: ["Export", "Deine Buchungen als CSV, JSON, hledger oder Beancount"],
+  },
 
   language: "Sprache",
   appearance: "Aussehen",

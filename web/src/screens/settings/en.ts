@@ -2,7 +2,7 @@ import { plural } from "../../i18n/i18n.svelte";
 
 export default {
   title: "Settings",
-  sections: { profile: "Profile", security: "Security", activity: "Activity", preferences: "Preferences", tags: "Tags", appearance: "Appearance and language", shortcuts: "Keyboard shortcuts", about: "About" },
+  sections: { profile: "Profile", security: "Security", activity: "Activity", preferences: "Preferences", tags: "Tags", data: "Data", appearance: "Appearance and language", shortcuts: "Keyboard shortcuts", about: "About" },
 
   passwordForEmail: "Your password, because the e-mail changes",
   taken: "Another account has this e-mail.",
@@ -47,6 +47,12 @@ export default {
   memberChanged: (own: boolean, budget: string) => (own ? `You changed a member of ${budget}` : `Your role or share in ${budget} changed`),
   memberRemoved: (own: boolean, self: boolean, budget: string) =>
     own ? (self ? `You removed a member from ${budget}` : `A member left ${budget}`) : self ? `You left ${budget}` : `You were removed from ${budget}`,
+
+  dataLinks: {
+    imports: ["Import", "Files of your bank or of another finance application"],
+    rules: ["Rules", "Categories, tags and payees that are set by themselves"],
+    export: ["Export", "Your transactions as CSV, JSON, hledger or Beancount"],
+  } as Record<string, [name: string, text: string]>,
 
   language: "Language",
   appearance: "Appearance",

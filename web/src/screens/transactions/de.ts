@@ -21,6 +21,7 @@ const de: typeof en = {
   noMatch: "Nichts gefunden",
   noMatchText: "Keine Buchung passt zu allen Filtern.",
   addFirst: "Buchung erfassen",
+  importFile: "Datei importieren",
   readReceipt: "Beleg lesen",
   end: "Das ist alles",
   select: (name) => `${name} auswählen`,

@@ -20,6 +20,7 @@ export default {
   noMatch: "Nothing found",
   noMatchText: "No transaction matches all filters.",
   addFirst: "Add a transaction",
+  importFile: "Import a file",
   readReceipt: "Read a receipt",
   end: "That is all",
   select: (name: string) => `Select ${name}`,

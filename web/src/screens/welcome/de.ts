@@ -12,6 +12,9 @@ const de: typeof en = {
   balanceHint: "Darf 0 oder negativ sein. Jede Buchung kommt dazu.",
   categoryStep: "Deine Kategorien",
   categoryText: "Wähle, was passt. Namen lassen sich jederzeit ändern.",
+  importStep: "Bring deine Daten mit",
+  importText: "Coffer liest die Dateien deiner Bank, von YNAB und von Firefly III, und legt die Konten und Kategorien darin an.",
+  importFile: "Datei importieren",
   start: "Loslegen",
   skip: "Später",
   starters: {

@@ -10,6 +10,9 @@ export default {
   balanceHint: "May be 0 or negative. Everything you book is added to it.",
   categoryStep: "Your categories",
   categoryText: "Choose what fits. You can rename them at any time.",
+  importStep: "Bring your data",
+  importText: "Coffer reads the files of your bank, of YNAB and of Firefly III, and creates the wallets and categories in them.",
+  importFile: "Import a file",
   start: "Start",
   skip: "Not now",
   starters: {

@@ -1,0 +1,35 @@
+// The file of an export. All functions are pure.
+
+/** Choice is what the user exports. Empty texts mean everything. */
+export interface Choice {
+  format: string;
+  from: string;
+  to: string;
+  walletId: string;
+  categoryId: string;
+  tag: string;
+  bom: boolean;
+}
+
+const endings: Record<string, string> = { csv: "csv", json: "jsonl", hledger: "journal", beancount: "beancount" };
+
+/** formats are the formats of the API. */
+export const formats = Object.keys(endings);
+
+/** fileName returns the name of the file, such as coffer-2026-11-22.csv. */
+export function fileName(format: string, day: string): string {
+  return `coffer-${day}.${endings[format] ?? "txt"}`;
+}
+
+/** queryOf returns the query of the request. A byte order mark is possible in CSV only. */
+export function queryOf({ format, from, to, walletId, categoryId, tag, bom }: Choice) {
+  return {
+    format,
+    ...(from && { from }),
+    ...(to && { to }),
+    ...(walletId && { walletId: [walletId] }),
+    ...(categoryId && { categoryId: [categoryId] }),
+    ...(tag && { tag: [tag] }),
+    ...(bom && format === "csv" && { bom }),
+  };
+}

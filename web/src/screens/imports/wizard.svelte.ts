@@ -1,0 +1,145 @@
+// An import while the user reviews and commits it.
+import { api } from "../../api/api";
+import { reloadDirectory } from "../../api/directory.svelte";
+import { isProblem, Problem } from "../../api/problem";
+import { announce } from "../../api/topics";
+import { fail } from "../../components/toasts.svelte";
+import { perSecond, working } from "./steps";
+import type { Account, Category, Change, Import, Row, RowChange } from "./types";
+
+const at = "/api/v1/imports/{id}";
+/** wait is how long the server holds a request for the progress of a job, in seconds. */
+const wait = 8;
+const retryAfter = 2000;
+
+/** AccountChange and CategoryChange are the parts of an account or category that a request sends. */
+export type AccountChange = Pick<Account, "key" | "walletId" | "create"> & { name?: string };
+export type CategoryChange = Pick<Category, "name" | "categoryId" | "create">;
+
+/** Wizard holds an import, sends the user's changes one after another, and follows its jobs. */
+export class Wizard {
+  readonly id: string;
+  data = $state.raw<Import | undefined>();
+  /** missing is true if the import does not exist, for example because it was deleted after 7 days. */
+  missing = $state(false);
+  problem = $state.raw<Problem | undefined>();
+  /** rejected is why the last change or commit was rejected. */
+  rejected = $state.raw<Problem | undefined>();
+  /** changes is the number of changes that are being sent. */
+  changes = $state(0);
+  /** revision counts the changes of rows. Lists of rows load again when it changes. */
+  revision = $state(0);
+  /** speed is that of the running job in rows per second. */
+  speed = $state<number | undefined>();
+  #last: Promise<unknown> = Promise.resolve();
+
+  constructor(id: string) {
+    this.id = id;
+  }
+
+  get busy(): boolean {
+    return this.changes > 0;
+  }
+
+  /** load reads the import, and follows its job if one is running. */
+  async load(signal: AbortSignal): Promise<void> {
+    this.problem = undefined;
+    try {
+      this.data = (await api.get(at, { path: { id: this.id }, signal })).import as Import;
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!(error instanceof Problem)) throw error;
+      this.missing = error.code === "IMPORT_NOT_FOUND" || error.code === "INVALID_IMPORT_ID";
+      this.problem = error;
+    }
+  }
+
+  /** follow waits for the end of the running job. It continues after failed requests. */
+  async follow(signal: AbortSignal): Promise<void> {
+    let first: { at: number; done: number } | undefined;
+    this.speed = undefined;
+    while (this.data && working(this.data) && !signal.aborted) {
+      try {
+        this.data = (await api.get(at, { path: { id: this.id }, query: { wait }, signal })).import as Import;
+        const observed = { at: performance.now(), done: this.data.progress?.done ?? 0 };
+        if (this.data.status === "running") first ??= observed;
+        if (first) this.speed = perSecond(first, observed) ?? this.speed;
+      } catch (error) {
+        if (signal.aborted) return;
+        if (!(error instanceof Problem)) throw error;
+        await new Promise((resolve) => setTimeout(resolve, retryAfter));
+      }
+    }
+    if (signal.aborted) return;
+    this.revision++;
+    announce("transactions", "wallets", "categories", "imports");
+  }
+
+  /** change sends a change after the earlier ones, and reports whether it was accepted. */
+  change(body: { accounts?: AccountChange[]; categories?: CategoryChange[] } & Pick<Change, "mapping" | "defaults">): Promise<boolean> {
+    return this.#send(async () => {
+      this.data = (await api.patch(at, { path: { id: this.id }, body: body as Change })).import as Import;
+      this.revision++;
+    });
+  }
+
+  /** changeRow changes a row, and returns it as it is now; undefined if the change was rejected. */
+  async changeRow(change: RowChange): Promise<Row | undefined> {
+    let changed: Row | undefined;
+    await this.#send(async () => {
+      const answer = await api.patch(`${at}/rows`, { path: { id: this.id }, body: { rows: [change] } });
+      this.data = answer.import as Import;
+      changed = answer.rows[0];
+    });
+    return changed;
+  }
+
+  /** commit starts the job that books the rows. */
+  commit(force: boolean): Promise<boolean> {
+    return this.#send(async () => {
+      this.data = (await api.post(`${at}/commit`, { path: { id: this.id }, query: force ? { force } : {}, body: {} })).import as Import;
+    });
+  }
+
+  /** undo starts the job that deletes the booked transactions, with force also those that were changed since. */
+  undo(force: boolean): Promise<boolean> {
+    return this.#send(async () => {
+      this.data = (await api.post(`${at}/undo`, { path: { id: this.id }, body: { force } })).import as Import;
+    });
+  }
+
+  async #send(request: () => Promise<void>): Promise<boolean> {
+    this.changes++;
+    const sent = this.#last.then(async () => {
+      this.rejected = undefined;
+      try {
+        await request();
+        return true;
+      } catch (error) {
+        if (!(error instanceof Problem)) throw error;
+        this.rejected = error;
+        // Another tab has started a job, or has ended one.
+        if (error.code === "IMPORT_STATE") void this.load(new AbortController().signal);
+        return false;
+      } finally {
+        this.changes--;
+      }
+    });
+    this.#last = sent;
+    return sent;
+  }
+}
+
+/** createCategory creates a category and returns its id; undefined if that failed. */
+export async function createCategory(name: string): Promise<string | undefined> {
+  try {
+    const { category } = await api.post("/api/v1/categories", { body: { name } });
+    await reloadDirectory();
+    announce("categories");
+    return category.id;
+  } catch (error) {
+    if (!isProblem(error)) throw error;
+    fail(error);
+    return undefined;
+  }
+}

@@ -1,0 +1,81 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { compare, exact } from "../../src/screens/imports/balances.ts";
+import { fieldOf, layouts, missing, titleOf, widthOf, withField, wrongFields } from "../../src/screens/imports/mapping.ts";
+import { firstStep, perSecond, shownTabs, stepsOf, unassigned } from "../../src/screens/imports/steps.ts";
+import { fileName, queryOf } from "../../src/screens/export/file.ts";
+
+const mapping = { format: "csv", delimiter: ";", encoding: "utf-8", skipRows: 0, header: true, columns: [{ index: 0, field: "date" }, { index: 2, field: "amount" }], dateLayout: "DD.MM.YYYY", decimalMark: ",", amountMode: "signed", invert: false, negative: [] };
+
+test("withField", async (t) => {
+  await t.test("moves a field that one column can have", () => {
+    const changed = withField(mapping, 1, "date");
+    assert.deepEqual(changed.columns, [{ index: 1, field: "date" }, { index: 2, field: "amount" }]);
+    assert.equal(fieldOf(changed, 0), "ignore");
+  });
+  await t.test("keeps several descriptions", () => {
+    const changed = withField(withField(mapping, 1, "description"), 3, "description");
+    assert.deepEqual(changed.columns.map(({ index }) => index), [0, 1, 2, 3]);
+  });
+  await t.test("switches between an amount and two columns", () => {
+    const two = withField(withField(mapping, 3, "debit"), 4, "credit");
+    assert.deepEqual([two.amountMode, fieldOf(two, 2)], ["debitCredit", "ignore"]);
+    const one = withField(two, 2, "amount");
+    assert.deepEqual([one.amountMode, fieldOf(one, 3), fieldOf(one, 4)], ["signed", "ignore", "ignore"]);
+    assert.equal(withField(mapping, 1, "type").amountMode, "typeColumn");
+  });
+  await t.test("reports the fields that are missing", () => {
+    assert.deepEqual(missing(mapping), []);
+    assert.deepEqual(missing(withField(withField(mapping, 0, "ignore"), 2, "ignore")), ["date", "amount"]);
+    assert.deepEqual(missing(withField(mapping, 2, "credit")), []);
+  });
+});
+
+test("wrongFields", () => {
+  assert.deepEqual(wrongFields({ status: "ready" }), []);
+  assert.deepEqual(wrongFields({ status: "invalid" }), ["date"]);
+  assert.deepEqual(wrongFields({ status: "invalid", date: "2026-01-01" }), ["amount", "debit", "credit"]);
+  assert.ok(wrongFields({ status: "invalid", date: "2026-01-01", amount: "1.234" }).includes("currency"));
+});
+
+test("titleOf", () => {
+  assert.deepEqual([0, 25, 26, 27, 52].map((index) => titleOf(index)), ["A", "Z", "AA", "AB", "BA"]);
+  assert.equal(titleOf(1, ["Date", " Payee "]), "Payee");
+  assert.equal(titleOf(1, ["Date", " "]), "B");
+  assert.equal(widthOf([{ cells: ["a", "b", "c"] }, {}], ["x"]), 3);
+  assert.equal(new Set(layouts).size, 28);
+});
+
+test("compare", () => {
+  const account = { key: "DE1", name: "DE1", currency: "EUR", openingBalance: "100.00", closingBalance: "90", create: false, count: 2 };
+  const rows = [{ account: "DE1", amount: "-20.5", currency: "EUR" }, { account: "DE1", amount: "1", currency: "USD" }, { account: "DE2", amount: "1", currency: "EUR" }];
+  const [found] = compare([account, { ...account, key: "DE2", closingBalance: undefined }], rows);
+  assert.deepEqual([found.opening.minor, found.rows.minor, found.closing.minor, found.difference.minor], [10000n, -2050n, 9000n, 1050n]);
+  assert.equal(exact("1.234", "EUR"), undefined);
+  assert.equal(exact("1.230", "EUR").minor, 123n);
+  assert.equal(exact("1", undefined), undefined);
+});
+
+test("the steps of an import", () => {
+  const counts = { total: 4, ready: 3, duplicate: 0, matched: 0, invalid: 1, skipped: 0, booked: 0, undone: 0 };
+  const account = { key: "", name: "", count: 4, create: false };
+  const data = { status: "preview", warnings: [], counts, accounts: [account], categories: [], defaults: {}, mapping };
+  assert.deepEqual(stepsOf(data), ["columns", "places", "review"]);
+  assert.deepEqual(stepsOf({ ...data, mapping: undefined }), ["places", "review"]);
+  assert.equal(firstStep(data, false), "columns");
+  assert.equal(firstStep(data, true), "places");
+  assert.equal(firstStep({ ...data, warnings: ["DECIMALS_ASSUMED"] }, true), "columns");
+  assert.equal(firstStep({ ...data, defaults: { walletId: "1" } }, true), "review");
+  assert.equal(unassigned({ ...data, accounts: [{ ...account, create: true }] }).length, 0);
+  assert.deepEqual(shownTabs(data), ["fresh", "duplicate", "matched", "invalid"]);
+  assert.deepEqual(shownTabs({ ...data, status: "done", counts: { ...counts, ready: 0, booked: 3 } }), ["invalid", "booked"]);
+  assert.equal(perSecond({ at: 0, done: 500 }, { at: 2000, done: 2500 }), 1000);
+  assert.equal(perSecond({ at: 0, done: 0 }, { at: 100, done: 500 }), undefined);
+});
+
+test("the file of an export", () => {
+  const all = { format: "csv", from: "", to: "", walletId: "", categoryId: "", tag: "", bom: true };
+  assert.deepEqual(queryOf(all), { format: "csv", bom: true });
+  assert.deepEqual(queryOf({ ...all, format: "json", from: "2026-01-01", tag: "trip" }), { format: "json", from: "2026-01-01", tag: ["trip"] });
+  assert.equal(fileName("beancount", "2026-11-22"), "coffer-2026-11-22.beancount");
+});

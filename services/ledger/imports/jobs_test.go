@@ -3,11 +3,14 @@ package imports
 import (
 	"fmt"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
 
 // ofx returns a statement with a payment per account. All have the same id.
@@ -110,4 +113,29 @@ func TestJobPause(t *testing.T) {
 	for attempts, want := range map[int]string{1: "1s", 2: "2s", 6: "32s", 7: "1m0s", 100: "1m0s"} {
 		require.Equal(t, want, job{ID: uuid.Nil, Attempts: attempts}.pause().String())
 	}
+}
+
+func TestExpire(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	kept, committed := p.mustUpload(t, statement), p.commit(t, p.mustUpload(t, statement))
+	abandoned, stopped := p.mustUpload(t, statement), p.mustUpload(t, statement)
+	now := time.Now()
+	_, err := s.DB.Exec(t.Context(), `
+		UPDATE imports
+		SET updated_at = CASE WHEN id = $3 THEN $1::timestamptz - interval '61 minutes' ELSE $1::timestamptz - interval '8 days' END,
+			status = CASE WHEN id = $3 THEN 'uploading' ELSE status END
+		WHERE id <> $2`, now, kept.GetId(), stopped.GetId())
+	require.NoError(t, err)
+	require.NoError(t, Expire(t.Context(), s.DB, now))
+	_, err = p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: abandoned.GetId()})
+	fixture.RequireReason(t, err, codes.NotFound, "IMPORT_NOT_FOUND")
+	s.runJobs(t)
+	var left []string
+	require.NoError(t, s.DB.QueryRow(t.Context(), `
+		SELECT array_agg(DISTINCT i.id::text ORDER BY i.id::text)
+		FROM imports i
+		FULL JOIN import_rows r ON r.import_id = i.id`).Scan(&left))
+	require.ElementsMatch(t, []string{kept.GetId(), committed.GetId()}, left)
 }

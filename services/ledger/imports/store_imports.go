@@ -174,14 +174,15 @@ func deleteImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error 
 	return nil
 }
 
-// Expire deletes imports whose upload stopped an hour ago, and those that were not committed within 7 days.
+// Expire marks imports as deleted whose upload stopped an hour ago, and those that were not committed within 7 days. Jobs delete them.
 func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
 	_, err := q.Exec(ctx, `
-		DELETE FROM imports
+		UPDATE imports
+		SET status = 'deleting', updated_at = $3, attempts = 0
 		WHERE status = 'uploading' AND updated_at < $1 OR status = 'preview' AND updated_at < $2`,
-		now.Add(-time.Hour), now.AddDate(0, 0, -7))
+		now.Add(-time.Hour), now.AddDate(0, 0, -7), now)
 	if err != nil {
-		return fmt.Errorf("deleting abandoned imports: %w", err)
+		return fmt.Errorf("marking abandoned imports as deleted: %w", err)
 	}
 	return nil
 }

@@ -1,5 +1,5 @@
-const VERSION = "0c3dd4010f1354cd";
-const FILES = ["/","/assets/Home-CxEZ3ncL.js","/assets/account-D1MJWxcF.js","/assets/base-eTFaOMD5.js","/assets/charts-B_e9G_-W.js","/assets/daily-CcVYFEWt.js","/assets/data-Caw7fFHp.js","/assets/data-D2tS5usf.css","/assets/data-de-BdGaun9J.js","/assets/data-en-Fh7_7Ma0.js","/assets/de-CsO5W3Nx.js","/assets/en-BrdxWCqy.js","/assets/index-BO683VQ8.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-T4lk2OcL.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "0c192b2828c7619e";
+const FILES = ["/","/assets/Home-Drxzv145.js","/assets/account-DGHuEq7C.js","/assets/base-JO5J9lju.js","/assets/charts-KozzKpX_.js","/assets/daily-DQfbz7qF.js","/assets/data-BhpQDv-a.js","/assets/data-C-tkHCW4.css","/assets/data-de-CTCnS2Wz.js","/assets/data-en-DdGzFUsj.js","/assets/de-B8Qz-bcF.js","/assets/en-CqhFu0HW.js","/assets/index-CLim0oWR.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-fC9pLy69.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

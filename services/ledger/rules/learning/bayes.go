@@ -1,0 +1,134 @@
+package learning
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// maxWords is the size of the vocabulary: the most frequent words.
+const maxWords = 5000
+
+// classifier is a multinomial naive Bayes classifier with add-one smoothing.
+type classifier struct {
+	categories []uuid.UUID
+	// vocabulary numbers the words. counts has the uses of a word in each category, and totals those of all words.
+	vocabulary map[string]int
+	counts     [][]float64
+	totals     []float64
+	// uses has the transactions of each category.
+	uses []float64
+	// calibrations are for texts whose words are all known, and for texts with a new word, which is often the name of a new payee.
+	calibrations [2]calibration
+}
+
+// train returns a classifier, or nil if there are no two categories to distinguish.
+func train(keys map[string]map[uuid.UUID]int, words map[string][]string) *classifier {
+	c := &classifier{vocabulary: vocabularyOf(keys, words)}
+	index := map[uuid.UUID]int{}
+	for _, uses := range keys {
+		for category := range uses {
+			if _, ok := index[category]; !ok {
+				index[category] = len(c.categories)
+				c.categories = append(c.categories, category)
+			}
+		}
+	}
+	if len(c.categories) < 2 {
+		return nil
+	}
+	// The order of a map is random, and equal scores must always give the same answer.
+	slices.SortFunc(c.categories, func(a, b uuid.UUID) int { return strings.Compare(a.String(), b.String()) })
+	for i, category := range c.categories {
+		index[category] = i
+	}
+	c.totals, c.uses = make([]float64, len(c.categories)), make([]float64, len(c.categories))
+	c.counts = make([][]float64, len(c.vocabulary))
+	for i := range c.counts {
+		c.counts[i] = make([]float64, len(c.categories))
+	}
+	for key, uses := range keys {
+		for category, n := range uses {
+			c.add(words[key], index[category], float64(n))
+		}
+	}
+	c.calibrate(keys, words, index)
+	return c
+}
+
+// vocabularyOf numbers the most frequent words.
+func vocabularyOf(keys map[string]map[uuid.UUID]int, words map[string][]string) map[string]int {
+	frequency := map[string]int{}
+	for key, uses := range keys {
+		for _, n := range uses {
+			for _, w := range words[key] {
+				frequency[w] += n
+			}
+		}
+	}
+	ranked := make([]string, 0, len(frequency))
+	for w := range frequency {
+		ranked = append(ranked, w)
+	}
+	slices.SortFunc(ranked, func(a, b string) int { return cmp.Or(cmp.Compare(frequency[b], frequency[a]), strings.Compare(a, b)) })
+	vocabulary := map[string]int{}
+	for i, w := range ranked[:min(len(ranked), maxWords)] {
+		vocabulary[w] = i
+	}
+	return vocabulary
+}
+
+// add counts n transactions of a category with some words. A negative n takes them back.
+func (c *classifier) add(words []string, category int, n float64) {
+	c.uses[category] += n
+	for _, w := range words {
+		if i, ok := c.vocabulary[w]; ok {
+			c.counts[i][category] += n
+			c.totals[category] += n
+		}
+	}
+}
+
+// rank returns the categories from the most to the least probable one, the logarithm of the ratio of the first two probabilities, and the
+// numbers of known and new words. All categories have the same prior probability, because the frequency of a category says nothing about a
+// payee that is new. With it, a frequent category would win by the name of a city.
+func (c *classifier) rank(words []string) (ranked []int, margin float64, known, unseen int) {
+	scores := make([]float64, len(c.categories))
+	for _, w := range words {
+		number, found := c.vocabulary[w]
+		if !found || !slices.ContainsFunc(c.counts[number], func(n float64) bool { return n > 0 }) {
+			unseen++
+			continue
+		}
+		known++
+		for i, n := range c.counts[number] {
+			scores[i] += math.Log((n + 1) / (c.totals[i] + float64(len(c.vocabulary))))
+		}
+	}
+	ranked = make([]int, len(scores))
+	for i := range ranked {
+		ranked[i] = i
+	}
+	slices.SortStableFunc(ranked, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
+	return ranked, scores[ranked[0]] - scores[ranked[1]], known, unseen
+}
+
+// suggest returns the most probable category if its confidence is sufficient.
+func (c *classifier) suggest(words []string) Suggestion {
+	ranked, margin, known, unseen := c.rank(words)
+	if known == 0 {
+		return Suggestion{Reason: None}
+	}
+	confidence := c.calibrations[min(unseen, 1)].confidence(margin)
+	if confidence < MinConfidence {
+		return Suggestion{Reason: None}
+	}
+	s := Suggestion{Category: c.categories[ranked[0]], Confidence: confidence, Reason: Similar}
+	for _, i := range ranked[1:min(len(ranked), 1+maxAlternatives)] {
+		s.Alternatives = append(s.Alternatives, c.categories[i])
+	}
+	return s
+}

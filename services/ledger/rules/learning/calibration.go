@@ -1,0 +1,96 @@
+package learning
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// maxHeldOut is the maximum number of keys that calibrate a classifier.
+const maxHeldOut = 2000
+
+// calibration maps margins to confidences. The steps are ordered by their margins, and their confidences increase.
+type calibration []step
+
+// step is the confidence from a margin on.
+type step struct {
+	margin, confidence float64
+}
+
+// confidence returns the confidence of a margin.
+func (c calibration) confidence(margin float64) float64 {
+	i, found := slices.BinarySearchFunc(c, margin, func(s step, m float64) int { return cmp.Compare(s.margin, m) })
+	if !found {
+		i--
+	}
+	if i < 0 {
+		return 0
+	}
+	return c[i].confidence
+}
+
+// trial is the classification of a key that the classifier has not seen.
+type trial struct {
+	margin  float64
+	correct bool
+}
+
+// calibrate classifies each key without its own transactions, as if its payee were new.
+func (c *classifier) calibrate(keys map[string]map[uuid.UUID]int, words map[string][]string, index map[uuid.UUID]int) {
+	ordered := make([]string, 0, len(keys))
+	for key := range keys {
+		ordered = append(ordered, key)
+	}
+	slices.SortFunc(ordered, strings.Compare)
+	var trials [2][]trial
+	for _, key := range ordered[:min(len(ordered), maxHeldOut)] {
+		uses := keys[key]
+		for category, n := range uses {
+			c.add(words[key], index[category], -float64(n))
+		}
+		ranked, margin, known, unseen := c.rank(words[key])
+		for category, n := range uses {
+			c.add(words[key], index[category], float64(n))
+		}
+		if known > 0 {
+			group := min(unseen, 1)
+			trials[group] = append(trials[group], trial{margin, c.categories[ranked[0]] == ranking(uses)[0]})
+		}
+	}
+	for i := range trials {
+		c.calibrations[i] = fit(trials[i])
+	}
+}
+
+// fit returns the isotonic regression of the trials: the confidences that increase with the margin and fit the results best. Each
+// confidence is that of a block of adjacent trials, with one more success and one more failure, so that few trials give little confidence.
+func fit(trials []trial) calibration {
+	slices.SortFunc(trials, func(a, b trial) int { return cmp.Compare(a.margin, b.margin) })
+	type block struct{ margin, correct, n float64 }
+	var blocks []block
+	for _, t := range trials {
+		b := block{margin: t.margin, n: 1}
+		if t.correct {
+			b.correct = 1
+		}
+		// A block whose share is not above that of the block before belongs to it.
+		for len(blocks) > 0 {
+			last := blocks[len(blocks)-1]
+			if last.correct*b.n < b.correct*last.n {
+				break
+			}
+			b = block{margin: last.margin, correct: last.correct + b.correct, n: last.n + b.n}
+			blocks = blocks[:len(blocks)-1]
+		}
+		blocks = append(blocks, b)
+	}
+	var c calibration
+	highest := 0.0
+	for _, b := range blocks {
+		highest = max(highest, (b.correct+1)/(b.n+2))
+		c = append(c, step{margin: b.margin, confidence: highest})
+	}
+	return c
+}

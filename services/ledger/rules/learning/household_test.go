@@ -1,0 +1,174 @@
+package learning
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/assert"
+)
+
+const (
+	merchants  = 60
+	categories = 12
+	months     = 36
+	perMonth   = 120
+)
+
+// merchant is a shop with its category. Its name is random, so that nothing can be tuned to it.
+type merchant struct {
+	name     string
+	category uuid.UUID
+	weight   float64
+}
+
+// household generates the statement of a household.
+type household struct {
+	*rand.Rand
+	merchants []merchant
+	cities    []string
+}
+
+// word returns a random word of some syllables.
+func (h *household) word(syllables int) string {
+	var b strings.Builder
+	for range syllables {
+		b.WriteByte("bdfgklmnprstvw"[h.IntN(14)])
+		b.WriteByte("aeiou"[h.IntN(5)])
+		if h.IntN(3) == 0 {
+			b.WriteByte("lnrst"[h.IntN(5)])
+		}
+	}
+	return b.String()
+}
+
+// newHousehold returns a household whose merchants have Zipf-distributed frequencies. Half of them have a word for their trade, which
+// the merchants of a category share.
+func newHousehold(seed uint64) *household {
+	h := &household{Rand: rand.New(rand.NewPCG(seed, 0))}
+	var ids [categories]uuid.UUID
+	var trades [categories]string
+	for i := range ids {
+		ids[i], trades[i] = uuid.NewSHA1(uuid.Nil, fmt.Append(nil, seed, i)), h.word(3)
+	}
+	for range 15 {
+		h.cities = append(h.cities, h.word(3))
+	}
+	for i := range merchants {
+		category := i % categories
+		name := h.word(2 + h.IntN(2))
+		if h.IntN(2) == 0 {
+			name += " " + trades[category]
+		}
+		h.merchants = append(h.merchants, merchant{name, ids[category], 1 / math.Pow(float64(i+1), 1)})
+	}
+	return h
+}
+
+// purchase returns the payee on a statement, and the right category.
+func (h *household) purchase() (payee string, category uuid.UUID) {
+	total := 0.0
+	for _, m := range h.merchants {
+		total += m.weight
+	}
+	at := h.Float64() * total
+	m := h.merchants[len(h.merchants)-1]
+	for _, candidate := range h.merchants {
+		if at -= candidate.weight; at < 0 {
+			m = candidate
+			break
+		}
+	}
+	payee = m.name
+	if h.IntN(25) == 0 {
+		payee = h.typo(payee)
+	}
+	if h.IntN(3) == 0 {
+		payee += []string{" GmbH", " Ltd", " e.K.", " thanks you", " AG", " & Co"}[h.IntN(6)]
+	}
+	if h.IntN(2) == 0 {
+		payee += fmt.Sprintf(" %04d", h.IntN(10_000))
+	}
+	if h.IntN(2) == 0 {
+		payee += " " + h.cities[h.IntN(len(h.cities))]
+	}
+	if h.IntN(10) == 0 {
+		payee = []string{"PAYPAL *", "SUMUP  *", "CARD 4711 "}[h.IntN(3)] + payee
+	}
+	if h.IntN(2) == 0 {
+		payee = strings.ToUpper(payee)
+	}
+	return payee, m.category
+}
+
+// typo drops, doubles or swaps a letter.
+func (h *household) typo(s string) string {
+	i := h.IntN(len(s) - 1)
+	switch h.IntN(3) {
+	case 0:
+		return s[:i] + s[i+1:]
+	case 1:
+		return s[:i+1] + s[i:]
+	}
+	return s[:i] + s[i+1:i+2] + s[i:i+1] + s[i+2:]
+}
+
+// accuracy returns the shares of rows after the first month that get the right and a wrong category. With corrects, the user corrects
+// each month before the next one.
+func accuracy(seed uint64, corrects bool) (right, wrong float64) {
+	h, m := newHousehold(seed), &Memory{}
+	rows := 0.0
+	for month := range months {
+		m.Learn()
+		type row struct {
+			payee    string
+			category uuid.UUID
+		}
+		var statement []row
+		for range perMonth {
+			payee, category := h.purchase()
+			statement = append(statement, row{payee, category})
+			if month == 0 {
+				continue
+			}
+			rows++
+			switch s := m.Suggest(payee, "", true); {
+			case s.Confidence < MinConfidence:
+			case s.Category == category:
+				right++
+			default:
+				wrong++
+			}
+		}
+		for _, r := range statement {
+			if month == 0 || corrects {
+				m.Add(r.payee, "", true, r.category)
+			}
+		}
+	}
+	return right / rows, wrong / rows
+}
+
+// TestSuggestHousehold imports the statements of ten households for three years, one month at a time.
+func TestSuggestHousehold(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name     string
+		corrects bool
+	}{{"one month of corrections", false}, {"a correction of each month", true}} {
+		var rights, wrongs float64
+		for seed := range uint64(10) {
+			right, wrong := accuracy(seed, c.corrects)
+			t.Logf("%s, household %d: %.1f %% right, %.1f %% wrong", c.name, seed, 100*right, 100*wrong)
+			rights, wrongs = rights+right/10, wrongs+wrong/10
+		}
+		t.Logf("%s: %.1f %% right, %.1f %% wrong", c.name, 100*rights, 100*wrongs)
+		if c.corrects {
+			assert.GreaterOrEqual(t, rights, 0.95)
+		}
+		assert.LessOrEqual(t, wrongs, 0.02)
+	}
+}

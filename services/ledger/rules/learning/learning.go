@@ -1,0 +1,145 @@
+// Package learning suggests categories from the categorized transactions of an owner.
+//
+// It is pure, and keeps no state besides a Memory that the caller fills with transactions. So a correction counts at once, and no longer
+// after an undo. Learn prepares the Memory, and Suggest then answers with a confidence between 0 and 1:
+//
+//   - exact: the transactions with the same payee, or description without a payee, nearly all have one category
+//   - similar: a multinomial naive Bayes classifier over words (bayes.go). Its confidence is calibrated on the owner's own transactions
+//     (calibration.go): it is the share of payees that the classifier would have categorized correctly without having seen them
+package learning
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
+)
+
+const (
+	// MinConfidence is the confidence from which a suggestion is returned, and assigns the category in an import.
+	MinConfidence = 0.6
+	// minShare is the share of the transactions of a key that must have one category, and minUses their number.
+	minShare = 0.66
+	minUses  = 2
+	// maxAlternatives is the maximum number of further categories in a suggestion.
+	maxAlternatives = 2
+)
+
+// The reasons of a suggestion.
+const (
+	Exact   = "exact"
+	Similar = "similar"
+	None    = "none"
+)
+
+// Suggestion is a category for a transaction. Without one, Reason is None.
+type Suggestion struct {
+	Category     uuid.UUID
+	Confidence   float64
+	Reason       string
+	Alternatives []uuid.UUID
+}
+
+// Memory holds the categorized transactions of an owner. Expenses and income are separate. It is not safe for concurrent use before Learn.
+type Memory struct{ kinds [2]kind }
+
+// kind is the memory of expenses or income.
+type kind struct {
+	// keys has the uses of each key by category.
+	keys  map[string]map[uuid.UUID]int
+	words map[string][]string
+	model *classifier
+}
+
+// Add remembers a transaction.
+func (m *Memory) Add(payee, description string, expense bool, category uuid.UUID) {
+	key := keyOf(payee, description)
+	if key == "" {
+		return
+	}
+	k := m.of(expense)
+	if k.keys == nil {
+		k.keys, k.words = map[string]map[uuid.UUID]int{}, map[string][]string{}
+	}
+	if k.keys[key] == nil {
+		k.keys[key], k.words[key] = map[uuid.UUID]int{}, wordsOf(key)
+	}
+	k.keys[key][category]++
+}
+
+// of returns the memory of expenses or income.
+func (m *Memory) of(expense bool) *kind {
+	if expense {
+		return &m.kinds[0]
+	}
+	return &m.kinds[1]
+}
+
+// Learn prepares the classifiers. Call it after the last Add.
+func (m *Memory) Learn() {
+	for i := range m.kinds {
+		m.kinds[i].model = train(m.kinds[i].keys, m.kinds[i].words)
+	}
+}
+
+// Suggest returns the category that a transaction probably has.
+func (m *Memory) Suggest(payee, description string, expense bool) Suggestion {
+	key := keyOf(payee, description)
+	k := m.of(expense)
+	if s, ok := exact(k.keys[key]); ok {
+		return s
+	}
+	if key == "" || k.model == nil {
+		return Suggestion{Reason: None}
+	}
+	return k.model.suggest(wordsOf(key))
+}
+
+// exact returns the category of nearly all uses of a key.
+func exact(uses map[uuid.UUID]int) (Suggestion, bool) {
+	all := 0
+	for _, n := range uses {
+		all += n
+	}
+	ranked := ranking(uses)
+	if all < minUses || float64(uses[ranked[0]]) < minShare*float64(all) {
+		return Suggestion{}, false
+	}
+	share := float64(uses[ranked[0]]) / float64(all)
+	return Suggestion{
+		Category: ranked[0], Confidence: share * (1 - 1/(1+float64(all))), Reason: Exact,
+		Alternatives: ranked[1:min(len(ranked), 1+maxAlternatives)],
+	}, true
+}
+
+// ranking returns categories by their uses, most frequent first.
+func ranking(uses map[uuid.UUID]int) []uuid.UUID {
+	ranked := make([]uuid.UUID, 0, len(uses))
+	for category := range uses {
+		ranked = append(ranked, category)
+	}
+	slices.SortFunc(ranked, func(a, b uuid.UUID) int {
+		return cmp.Or(cmp.Compare(uses[b], uses[a]), strings.Compare(a.String(), b.String()))
+	})
+	return ranked
+}
+
+// keyOf returns the payee, or otherwise the description, without case, digits and punctuation.
+func keyOf(payee, description string) string {
+	text := payee
+	if strings.TrimSpace(text) == "" {
+		text = description
+	}
+	return strings.Join(strings.FieldsFunc(matching.Fold(text), func(r rune) bool { return !unicode.IsLetter(r) }), " ")
+}
+
+// wordsOf returns the distinct words of a key with at least two letters.
+func wordsOf(key string) []string {
+	words := strings.Fields(key)
+	slices.Sort(words)
+	return slices.DeleteFunc(slices.Compact(words), func(w string) bool { return len([]rune(w)) < 2 })
+}

@@ -150,11 +150,14 @@ func (r *recorder) rules(u *user, category string) {
 	path := "/api/v1/rules/" + id
 	r.call(u, http.MethodGet, "/api/v1/rules", nil)
 	r.call(u, http.MethodGet, path+"?wait=0", nil)
-	r.call(u, http.MethodPatch, path, object{"enabled": false, "stop": true})
+	r.call(u, http.MethodPatch, path, object{"name": "Bakeries", "stop": true})
 	r.call(u, http.MethodPost, "/api/v1/rules/order", object{"ids": []any{id}})
 	r.call(u, http.MethodPost, path+"/apply", object{"from": "2026-01-01", "to": "2026-12-31", "dryRun": true})
 	r.call(u, http.MethodPost, path+"/apply", object{"from": "2026-01-01"})
 	u.awaitRule(path)
+	r.call(u, http.MethodPost, "/api/v1/suggestions", object{"items": []any{
+		object{"payee": "Corner Bakery", "amount": json.Number("4.20"), "currency": "EUR", "type": "expense"},
+	}})
 	r.call(u, http.MethodDelete, path, nil)
 }
 

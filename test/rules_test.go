@@ -79,6 +79,30 @@ func TestApplyRule(t *testing.T) {
 	u.post(path+"/apply", object{"from": "2026-02-01", "to": "2026-01-01"}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("to")
 }
 
+func TestSuggestCategories(t *testing.T) {
+	t.Parallel()
+	u, other := newUser(t), newUser(t)
+	food := u.category("Food")
+	u.post("/api/v1/rules", u.rule(food)).created("RULE_CREATED")
+	items := func(items ...any) object { return object{"items": items} }
+	for user, want := range map[*user]object{
+		u:     {"categoryId": food, "reason": "rule", "confidence": json.Number("1.0000"), "tags": []any{"Bread"}},
+		other: {"reason": "none", "confidence": json.Number("0.0000"), "tags": []any{}},
+	} {
+		got := user.post("/api/v1/suggestions", items(object{"payee": "Old BAKERY"})).ok("SUGGESTIONS_FETCHED").at("suggestions.0").(object)
+		for field, value := range want {
+			require.Equal(t, value, got[field])
+		}
+		require.Equal(t, want["categoryId"], got["categoryId"])
+	}
+	path := "/api/v1/suggestions"
+	u.post(path, items()).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("items")
+	u.post(path, items(object{"amount": json.Number("1e99")})).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("items[0].amount")
+	u.post(path, items(object{"type": "transfer"})).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("items[0].type")
+	u.post(path, items(object{"currency": "XXX"})).fails(http.StatusBadRequest, "UNSUPPORTED_CURRENCY").blames("items[0].currency")
+	u.post(path, items(object{"walletId": other.wallet("EUR", "0")})).fails(http.StatusNotFound, "WALLET_NOT_FOUND").blames("items[0].walletId")
+}
+
 func TestRuleErrors(t *testing.T) {
 	t.Parallel()
 	u, other := newUser(t), newUser(t)

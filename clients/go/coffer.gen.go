@@ -261,6 +261,30 @@ func (e CategoryKind) Valid() bool {
 	}
 }
 
+// Defines values for CategorySuggestionReason.
+const (
+	CategorySuggestionReasonExact   CategorySuggestionReason = "exact"
+	CategorySuggestionReasonNone    CategorySuggestionReason = "none"
+	CategorySuggestionReasonRule    CategorySuggestionReason = "rule"
+	CategorySuggestionReasonSimilar CategorySuggestionReason = "similar"
+)
+
+// Valid indicates whether the value is a known member of the CategorySuggestionReason enum.
+func (e CategorySuggestionReason) Valid() bool {
+	switch e {
+	case CategorySuggestionReasonExact:
+		return true
+	case CategorySuggestionReasonNone:
+		return true
+	case CategorySuggestionReasonRule:
+		return true
+	case CategorySuggestionReasonSimilar:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ChangePasswordResultCode.
 const (
 	PASSWORDCHANGED ChangePasswordResultCode = "PASSWORD_CHANGED"
@@ -2157,6 +2181,21 @@ func (e ShareBudgetResultCode) Valid() bool {
 	}
 }
 
+// Defines values for SuggestCategoriesResultCode.
+const (
+	SUGGESTIONSFETCHED SuggestCategoriesResultCode = "SUGGESTIONS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the SuggestCategoriesResultCode enum.
+func (e SuggestCategoriesResultCode) Valid() bool {
+	switch e {
+	case SUGGESTIONSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SuggestTransfersResultCode.
 const (
 	TRANSFERSUGGESTIONSFETCHED SuggestTransfersResultCode = "TRANSFER_SUGGESTIONS_FETCHED"
@@ -2166,6 +2205,24 @@ const (
 func (e SuggestTransfersResultCode) Valid() bool {
 	switch e {
 	case TRANSFERSUGGESTIONSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for SuggestionItemType.
+const (
+	SuggestionItemTypeExpense SuggestionItemType = "expense"
+	SuggestionItemTypeIncome  SuggestionItemType = "income"
+)
+
+// Valid indicates whether the value is a known member of the SuggestionItemType enum.
+func (e SuggestionItemType) Valid() bool {
+	switch e {
+	case SuggestionItemTypeExpense:
+		return true
+	case SuggestionItemTypeIncome:
 		return true
 	default:
 		return false
@@ -2901,7 +2958,7 @@ type ApplyRuleRequest struct {
 	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
-// ApplyRuleResult Example: {"changed":2,"code":"RULE_PREVIEWED","examples":[{"after":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}},{"after":{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}],"matched":2,"message":"Rule previewed","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}}
+// ApplyRuleResult Example: {"changed":2,"code":"RULE_PREVIEWED","examples":[{"after":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}},{"after":{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}],"matched":2,"message":"Rule previewed","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type ApplyRuleResult struct {
 	// Changed Number of transactions that the rule would change. Only with dryRun.
 	Changed *int32 `json:"changed,omitempty"`
@@ -2920,7 +2977,7 @@ type ApplyRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -3154,6 +3211,35 @@ type Category struct {
 
 // CategoryKind Transactions for which clients offer the category. It restricts no transaction. Absent if there is none, which means both.
 type CategoryKind string
+
+// CategorySuggestion CategorySuggestion is what a transaction probably should have.
+//
+// Example: {"alternatives":[],"categoryId":"0199f0c5-0000-7000-8000-000000000004","confidence":1,"payee":"Corner Bakery","reason":"rule","ruleId":"0199f0c5-0000-7000-8000-000000000024","tags":["Bread"]}
+type CategorySuggestion struct {
+	// Alternatives Ids of at most 2 other categories.
+	Alternatives []string `json:"alternatives"`
+
+	// CategoryId Id of a category. Absent if there is no suggestion.
+	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
+
+	// Confidence 0 to 1, with 4 decimals: the probability that the category is correct.
+	Confidence json.Number `json:"confidence"`
+
+	// Payee The payee of the item, or the one that rules set.
+	Payee string `json:"payee"`
+
+	// Reason rule: a rule sets the category. exact: nearly all transactions with this payee have it. similar: transactions with similar words have it.
+	Reason CategorySuggestionReason `json:"reason"`
+
+	// RuleId Id of the rule that sets the category.
+	RuleId *openapi_types.UUID `json:"ruleId,omitempty"`
+
+	// Tags Names of tags that rules add.
+	Tags []string `json:"tags"`
+}
+
+// CategorySuggestionReason rule: a rule sets the category. exact: nearly all transactions with this payee have it. similar: transactions with similar words have it.
+type CategorySuggestionReason string
 
 // CategoryTotals CategoryTotals contains the totals of one category in one currency, in the major unit.
 //
@@ -3454,7 +3540,7 @@ type CreateRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -4146,7 +4232,7 @@ type GetRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -4528,7 +4614,7 @@ type ImportRow struct {
 	// Category Name of the category in the file.
 	Category *string `json:"category,omitempty"`
 
-	// CategoryFrom Source of the category: user, file, history or default.
+	// CategoryFrom Source of the category: user, file, rule:<id of the rule>, history or default.
 	CategoryFrom *string `json:"categoryFrom,omitempty"`
 
 	// CategoryId Id of the category. Absent if the commit creates it, or if the row has none yet.
@@ -5344,7 +5430,7 @@ type OrderRulesRequest struct {
 	Ids []string `json:"ids"`
 }
 
-// OrderRulesResult Example: {"code":"RULES_REORDERED","message":"Rules reordered","rules":[{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// OrderRulesResult Example: {"code":"RULES_REORDERED","message":"Rules reordered","rules":[{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type OrderRulesResult struct {
 	// Code The result of the operation, for programs.
 	Code OrderRulesResultCode `json:"code"`
@@ -5788,7 +5874,7 @@ type RotateWebhookSecretResultCode string
 
 // Rule Rule changes the transactions that meet its conditions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 type Rule struct {
 	// Actions 1 to 5, each kind once.
 	Actions []RuleAction `json:"actions"`
@@ -5983,6 +6069,27 @@ type Split struct {
 	Description string `json:"description"`
 }
 
+// SuggestCategoriesRequest Example: {"items":[{"amount":4.2,"currency":"EUR","payee":"Corner Bakery","type":"expense"}]}
+type SuggestCategoriesRequest struct {
+	// Items 1 to 100.
+	Items []SuggestionItem `json:"items"`
+}
+
+// SuggestCategoriesResult Example: {"code":"SUGGESTIONS_FETCHED","message":"Suggestions fetched","suggestions":[{"alternatives":[],"categoryId":"0199f0c5-0000-7000-8000-000000000004","confidence":1,"payee":"Corner Bakery","reason":"rule","ruleId":"0199f0c5-0000-7000-8000-000000000024","tags":["Bread"]}]}
+type SuggestCategoriesResult struct {
+	// Code The result of the operation, for programs.
+	Code SuggestCategoriesResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Suggestions In the order of the items.
+	Suggestions []CategorySuggestion `json:"suggestions"`
+}
+
+// SuggestCategoriesResultCode The result of the operation, for programs.
+type SuggestCategoriesResultCode string
+
 // SuggestTransfersResult Example: {"code":"TRANSFER_SUGGESTIONS_FETCHED","message":"Transfer suggestions fetched","suggestions":[{"inTransaction":{"amount":30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-09T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000019","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000014"},"outTransaction":{"amount":-30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-08T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000020","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}]}
 type SuggestTransfersResult struct {
 	// Code The result of the operation, for programs.
@@ -5997,6 +6104,32 @@ type SuggestTransfersResult struct {
 
 // SuggestTransfersResultCode The result of the operation, for programs.
 type SuggestTransfersResultCode string
+
+// SuggestionItem SuggestionItem is a transaction that does not exist yet.
+//
+// Example: {"amount":4.2,"currency":"EUR","payee":"Corner Bakery","type":"expense"}
+type SuggestionItem struct {
+	// Amount In the major unit. Its sign is ignored.
+	Amount *json.Number `json:"amount,omitempty"`
+
+	// Currency ISO 4217 code. Without it, rules for a currency do not apply.
+	Currency string `json:"currency"`
+
+	// Description Up to 1000 characters.
+	Description string `json:"description"`
+
+	// Payee Up to 200 characters.
+	Payee string `json:"payee"`
+
+	// Type expense (default) or income.
+	Type SuggestionItemType `json:"type"`
+
+	// WalletId Id of one of the user's wallets. Without it, rules for a wallet do not apply.
+	WalletId openapi_types.UUID `json:"walletId"`
+}
+
+// SuggestionItemType expense (default) or income.
+type SuggestionItemType string
 
 // Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense.
 //
@@ -6564,7 +6697,7 @@ type UpdateNotificationsResult struct {
 // UpdateNotificationsResultCode The result of the operation, for programs.
 type UpdateNotificationsResultCode string
 
-// UpdateRuleRequest Example: {"enabled":false,"stop":true}
+// UpdateRuleRequest Example: {"name":"Bakeries","stop":true}
 type UpdateRuleRequest struct {
 	// Actions 1 to 5, each kind once.
 	Actions *[]RuleAction `json:"actions,omitempty"`
@@ -6591,7 +6724,7 @@ type UpdateRuleRequest struct {
 // UpdateRuleRequestMatch all: every condition must be met. any: one is enough.
 type UpdateRuleRequestMatch string
 
-// UpdateRuleResult Example: {"code":"RULE_UPDATED","message":"Rule updated","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}}
+// UpdateRuleResult Example: {"code":"RULE_UPDATED","message":"Rule updated","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type UpdateRuleResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateRuleResultCode `json:"code"`
@@ -6601,7 +6734,7 @@ type UpdateRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":false,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -7688,6 +7821,9 @@ type ApplyRuleJSONRequestBody = ApplyRuleRequest
 // UpdateSettingsJSONRequestBody defines body for UpdateSettings for application/json ContentType.
 type UpdateSettingsJSONRequestBody = UpdateSettingsRequest
 
+// SuggestCategoriesJSONRequestBody defines body for SuggestCategories for application/json ContentType.
+type SuggestCategoriesJSONRequestBody = SuggestCategoriesRequest
+
 // UpdateTagJSONRequestBody defines body for UpdateTag for application/json ContentType.
 type UpdateTagJSONRequestBody = UpdateTagRequest
 
@@ -8473,6 +8609,24 @@ type ClientInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
 	UpdateSettings(ctx context.Context, params *UpdateSettingsParams, body UpdateSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SuggestCategoriesWithBody Suggest categories
+	//
+	// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.
+	//
+	// Takes any type of body and a specified content type.
+	//
+	// Corresponds with POST /api/v1/suggestions (the `SuggestCategories` operationId).
+	SuggestCategoriesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// SuggestCategories Suggest categories
+	//
+	// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.
+	//
+	// Takes a body of the `application/json` content type.
+	//
+	// Corresponds with POST /api/v1/suggestions (the `SuggestCategories` operationId).
+	SuggestCategories(ctx context.Context, body SuggestCategoriesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTags List tags
 	//
@@ -10343,6 +10497,44 @@ func (c *Client) UpdateSettingsWithBody(ctx context.Context, params *UpdateSetti
 // Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
 func (c *Client) UpdateSettings(ctx context.Context, params *UpdateSettingsParams, body UpdateSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateSettingsRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SuggestCategoriesWithBody Suggest categories
+//
+// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.
+//
+// Takes any type of body and a specified content type.
+//
+// Corresponds with POST /api/v1/suggestions (the `SuggestCategories` operationId).
+func (c *Client) SuggestCategoriesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSuggestCategoriesRequestWithBody(c.Server, contentType, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SuggestCategories Suggest categories
+//
+// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.
+//
+// Takes a body of the `application/json` content type.
+//
+// Corresponds with POST /api/v1/suggestions (the `SuggestCategories` operationId).
+func (c *Client) SuggestCategories(ctx context.Context, body SuggestCategoriesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSuggestCategoriesRequest(c.Server, body)
 	if err != nil {
 		return nil, err
 	}
@@ -14461,6 +14653,46 @@ func NewUpdateSettingsRequestWithBody(server string, params *UpdateSettingsParam
 	return req, nil
 }
 
+// NewSuggestCategoriesRequest calls the generic SuggestCategories builder with application/json body
+func NewSuggestCategoriesRequest(server string, body SuggestCategoriesJSONRequestBody) (*http.Request, error) {
+	var bodyReader io.Reader
+	buf, err := json.Marshal(body)
+	if err != nil {
+		return nil, err
+	}
+	bodyReader = bytes.NewReader(buf)
+	return NewSuggestCategoriesRequestWithBody(server, "application/json", bodyReader)
+}
+
+// NewSuggestCategoriesRequestWithBody constructs an http.Request for the SuggestCategories method, with any body, and a specified content type
+func NewSuggestCategoriesRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/suggestions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodPost, queryURL.String(), body)
+	if err != nil {
+		return nil, err
+	}
+
+	req.Header.Add("Content-Type", contentType)
+
+	return req, nil
+}
+
 // NewListTagsRequest constructs an http.Request for the ListTags method
 func NewListTagsRequest(server string) (*http.Request, error) {
 	var err error
@@ -17395,6 +17627,24 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with PATCH /api/v1/settings (the `UpdateSettings` operationId).
 	UpdateSettingsWithResponse(ctx context.Context, params *UpdateSettingsParams, body UpdateSettingsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateSettingsResponse, error)
+
+	// SuggestCategoriesWithBodyWithResponse Suggest categories
+	//
+	// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.
+	//
+	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/suggestions (the `SuggestCategories` operationId).
+	SuggestCategoriesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SuggestCategoriesResponse, error)
+
+	// SuggestCategoriesWithResponse Suggest categories
+	//
+	// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.
+	//
+	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with POST /api/v1/suggestions (the `SuggestCategories` operationId).
+	SuggestCategoriesWithResponse(ctx context.Context, body SuggestCategoriesJSONRequestBody, reqEditors ...RequestEditorFn) (*SuggestCategoriesResponse, error)
 
 	// ListTagsWithResponse List tags
 	//
@@ -21104,6 +21354,61 @@ func (r UpdateSettingsResponse) ContentType() string {
 	return ""
 }
 
+// SuggestCategoriesResponse200Headers the declared response headers of an HTTP 200 response for SuggestCategories
+type SuggestCategoriesResponse200Headers struct {
+	XRequestId *string
+}
+
+type SuggestCategoriesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SuggestCategoriesResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *SuggestCategoriesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SuggestCategoriesResponse) GetJSON200() *SuggestCategoriesResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r SuggestCategoriesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SuggestCategoriesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SuggestCategoriesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SuggestCategoriesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SuggestCategoriesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // ListTagsResponse200Headers the declared response headers of an HTTP 200 response for ListTags
 type ListTagsResponse200Headers struct {
 	XRequestId *string
@@ -24251,6 +24556,36 @@ func (c *ClientWithResponses) UpdateSettingsWithResponse(ctx context.Context, pa
 		return nil, err
 	}
 	return ParseUpdateSettingsResponse(rsp)
+}
+
+// SuggestCategoriesWithBodyWithResponse Suggest categories
+//
+// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.
+//
+// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/suggestions (the `SuggestCategories` operationId).
+func (c *ClientWithResponses) SuggestCategoriesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*SuggestCategoriesResponse, error) {
+	rsp, err := c.SuggestCategoriesWithBody(ctx, contentType, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSuggestCategoriesResponse(rsp)
+}
+
+// SuggestCategoriesWithResponse Suggest categories
+//
+// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.
+//
+// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
+//
+// Corresponds with POST /api/v1/suggestions (the `SuggestCategories` operationId).
+func (c *ClientWithResponses) SuggestCategoriesWithResponse(ctx context.Context, body SuggestCategoriesJSONRequestBody, reqEditors ...RequestEditorFn) (*SuggestCategoriesResponse, error) {
+	rsp, err := c.SuggestCategories(ctx, body, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSuggestCategoriesResponse(rsp)
 }
 
 // ListTagsWithResponse List tags
@@ -27956,6 +28291,52 @@ func ParseUpdateSettingsResponse(rsp *http.Response) (*UpdateSettingsResponse, e
 			}
 			headers.ETag = &value
 		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSuggestCategoriesResponse parses an HTTP response from a SuggestCategoriesWithResponse call
+func ParseSuggestCategoriesResponse(rsp *http.Response) (*SuggestCategoriesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SuggestCategoriesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SuggestCategoriesResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers SuggestCategoriesResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/rules"
 )
 
 // chunkRows is the number of rows that are committed together.
@@ -100,6 +101,10 @@ func (s *Imports) book(ctx context.Context, tx pgx.Tx, e entry, rows []row) erro
 		}
 	}
 	if err := setOutcomes(ctx, tx, e.OwnerID, e.ID, finished); err != nil {
+		return err
+	}
+	ids, counts := applications(finished)
+	if err := rules.CountApplied(ctx, tx, e.OwnerID, ids, counts, c.now); err != nil {
 		return err
 	}
 	if err := addProgress(ctx, tx, e, tally(c.rows).minus(tally(before)), int64(len(finished)), s.Now()); err != nil {

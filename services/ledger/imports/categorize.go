@@ -8,8 +8,10 @@ import (
 
 // The values of a row's category_from.
 const (
-	fromUser    = "user"
-	fromFile    = "file"
+	fromUser = "user"
+	fromFile = "file"
+	// fromRule precedes the id of the rule.
+	fromRule    = "rule:"
 	fromHistory = "history"
 	fromDefault = "default"
 )
@@ -31,8 +33,9 @@ func (c *resolver) category(name string) *ledgerv1.ImportCategory {
 	return n
 }
 
-// categorize sets the category of a row: the user's choice, the one in the file, the one that the history suggests, or the default.
-func (c *resolver) categorize(r *row) {
+// categorize sets the category of a row: the user's choice, the one in the file, the one that the rule by sets, the one that the history
+// suggests, or the default.
+func (c *resolver) categorize(r *row, ruled, by uuid.UUID) {
 	if other, ok := c.otherAccount(r); ok && r.ChosenCategoryID == nil && other.GetCreate() {
 		// The commit creates the other wallet, and derives the row again.
 		r.CategoryFrom = fromFile
@@ -60,7 +63,11 @@ func (c *resolver) categorize(r *row) {
 		r.CategoryID, r.CategoryFrom = parseID(named.GetCategoryId()), fromFile
 		return
 	}
-	if id, ok := c.history.suggest(r.payee(), r.description(), negative(r.Amount)); ok {
+	if ruled != uuid.Nil {
+		r.CategoryID, r.CategoryFrom = &ruled, fromRule+by.String()
+		return
+	}
+	if id, ok := c.learned(r); ok {
 		r.CategoryID, r.CategoryFrom = &id, fromHistory
 		return
 	}

@@ -103,7 +103,7 @@ func (s *Imports) accountsOf(ctx context.Context, tx pgx.Tx, e *entry, f form, o
 	if err != nil {
 		return nil, err
 	}
-	c := newResolver(&ledgerv1.Import{Format: e.Format}, o, nil)
+	c := newResolver(&ledgerv1.Import{Format: e.Format}, o)
 	var all []*ledgerv1.ImportAccount
 	for i, a := range found {
 		account := &ledgerv1.ImportAccount{Key: a.Key, Name: a.Name, Last4: a.Last4, Currency: a.Currency}
@@ -134,7 +134,7 @@ func (s *Imports) accountsOf(ctx context.Context, tx pgx.Tx, e *entry, f form, o
 
 // categoriesOf returns the categories that a file describes: the owner's of the same name, or one that the commit creates.
 func categoriesOf(o owned, found []formats.Category) []*ledgerv1.ImportCategory {
-	c := newResolver(&ledgerv1.Import{}, o, nil)
+	c := newResolver(&ledgerv1.Import{}, o)
 	for _, f := range found {
 		if f.Name != "" {
 			n := c.category(f.Name)

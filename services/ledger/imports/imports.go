@@ -6,7 +6,7 @@
 //   - upload.go: CreateImport parses a file, with package formats, and stages its rows in table import_rows. form.go: the fields of
 //     the form. describe.go: the first mapping, accounts and warnings
 //   - resolve.go: derives what a row becomes. It runs after the upload and after each change. accounts.go, categorize.go and pairs.go:
-//     its wallet, its category and the other side of its transfer. history.go: the categories that the owner's earlier transactions
+//     its wallet, its category and the other side of its transfer. rules.go: what the rules and the earlier transactions of the owner
 //     suggest
 //   - duplicates.go: finds rows whose transaction exists already
 //   - update.go and update_rows.go: the changes of the mapping, of assignments and of rows. read.go and delete.go: the other RPCs

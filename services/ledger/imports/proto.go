@@ -72,7 +72,7 @@ func day(t *time.Time) string {
 func (r *row) proto() *ledgerv1.ImportRow {
 	m := &ledgerv1.ImportRow{
 		N: r.N, Line: r.Line, Status: r.Status, Date: day(r.Date), Currency: r.BookedCurrency, Payee: r.payee(), Description: r.description(),
-		Notes: r.Notes, Tags: r.Tags, ExternalId: r.ExternalID, Account: r.Account, CategoryFrom: r.CategoryFrom, Category: r.Category,
+		Notes: r.notes(), Tags: r.tags(), ExternalId: r.ExternalID, Account: r.Account, CategoryFrom: r.CategoryFrom, Category: r.Category,
 		Problem: r.Problem, Cells: r.Cells,
 	}
 	switch {

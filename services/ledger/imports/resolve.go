@@ -13,6 +13,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/rules"
+	"github.com/coffer-budget/coffer/services/ledger/rules/learning"
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
 // resolver derives what the rows of an import become. It collects the accounts and categories that they name.
@@ -24,8 +27,9 @@ type resolver struct {
 	incomplete *apierr.Field
 	ids        formats.IDs
 	owned      owned
-	// history suggests categories.
-	history history
+	// rules are those of the owner, and memory suggests categories. Both are nil if rows are only counted.
+	rules  *matching.Set
+	memory *learning.Memory
 
 	accounts   map[string]*ledgerv1.ImportAccount
 	categories map[string]*ledgerv1.ImportCategory
@@ -37,9 +41,9 @@ type resolver struct {
 }
 
 // newResolver returns a resolver that counts the accounts and categories of details again.
-func newResolver(details *ledgerv1.Import, o owned, h history) *resolver {
+func newResolver(details *ledgerv1.Import, o owned) *resolver {
 	c := &resolver{
-		details: details, owned: o, history: h, accounts: map[string]*ledgerv1.ImportAccount{}, categories: map[string]*ledgerv1.ImportCategory{},
+		details: details, owned: o, accounts: map[string]*ledgerv1.ImportAccount{}, categories: map[string]*ledgerv1.ImportCategory{},
 		unpaired: map[transfer][]int32{}, pairs: map[int32]int32{},
 	}
 	for _, a := range details.GetAccounts() {
@@ -55,7 +59,11 @@ func newResolver(details *ledgerv1.Import, o owned, h history) *resolver {
 
 // resolveAll derives all rows of an import again, and then finds their duplicates. With reparse it reads the cells of mapped formats.
 func resolveAll(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.Import, reparse bool) error {
-	c, err := loadResolver(ctx, tx, owner, details)
+	o, err := selectOwned(ctx, tx, owner)
+	if err != nil {
+		return err
+	}
+	c, err := loadResolver(ctx, tx, owner, details, o, true)
 	if err != nil {
 		return err
 	}
@@ -77,6 +85,10 @@ func resolveAll(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *le
 			break
 		}
 		for i := range rows {
+			// The patterns of many rules take time.
+			if err := ctx.Err(); err != nil {
+				return err
+			}
 			c.resolve(&rows[i])
 		}
 		if err := replaceRows(ctx, tx, owner, id, rows); err != nil {
@@ -91,17 +103,15 @@ func resolveAll(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *le
 	return findDuplicates(ctx, tx, owner, id, details.GetFormat(), nil)
 }
 
-// loadResolver returns a resolver with the owner's wallets, categories and history.
-func loadResolver(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import) (*resolver, error) {
-	o, err := selectOwned(ctx, tx, owner)
-	if err != nil {
-		return nil, err
+// loadResolver returns a resolver with the owner's rules, and with the history if rows need it.
+func loadResolver(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, o owned, history bool) (*resolver, error) {
+	c := newResolver(details, o)
+	var err error
+	if c.rules, err = rules.Load(ctx, tx, owner, rules.OnImport); err != nil || !history {
+		return c, err
 	}
-	h, err := selectHistory(ctx, tx, owner)
-	if err != nil {
-		return nil, err
-	}
-	return newResolver(details, o, h), nil
+	c.memory, err = rules.Remember(ctx, tx, owner)
+	return c, err
 }
 
 // store replaces the accounts and categories of the details with those that rows name, in the order of their names. Those of Coffer's own
@@ -168,6 +178,7 @@ func (c *resolver) resolve(r *row) {
 		c.count(r)
 		return
 	}
+	r.Ruled = nil
 	r.Problem, r.CategoryID, r.CategoryFrom, r.WalletID, r.TransferWalletID, r.PairN, r.AmountMinor = "", nil, "", nil, nil, nil, nil
 	if r.Action != actionMatch {
 		r.DuplicateOf = nil
@@ -180,8 +191,12 @@ func (c *resolver) resolve(r *row) {
 		return
 	}
 	c.transferOf(r)
+	var category, by uuid.UUID
 	if r.TransferWalletID == nil {
-		c.categorize(r)
+		category, by = c.rule(r)
+	}
+	if r.TransferWalletID == nil {
+		c.categorize(r, category, by)
 	}
 	switch r.Action {
 	case actionSkip:
@@ -239,18 +254,6 @@ func (c *resolver) amountOf(r *row, account *ledgerv1.ImportAccount) (status, pr
 		return skipped, "the amount is 0"
 	}
 	return ready, ""
-}
-
-// payee and description return the user's text, or the one in the file.
-func (r *row) payee() string { return chosen(r.ChosenPayee, r.Payee) }
-
-func (r *row) description() string { return chosen(r.ChosenDescription, r.Description) }
-
-func chosen(s *string, otherwise string) string {
-	if s != nil {
-		return *s
-	}
-	return otherwise
 }
 
 // negative reports whether a canonical decimal is negative.

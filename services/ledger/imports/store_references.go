@@ -9,9 +9,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// historyRows is the maximum number of transactions from which categories are suggested.
-const historyRows = 50_000
-
 // owned holds an owner's wallets and categories. The names are folded.
 type owned struct {
 	wallets       map[uuid.UUID]ownedWallet
@@ -51,63 +48,6 @@ func selectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (owned, err
 		o.categories[c.ID], o.categoryNames[fold(c.Name)] = true, c.ID
 	}
 	return o, nil
-}
-
-// used is the use of a category by a transaction.
-type used struct {
-	Payee, Description string
-	Expense            bool
-	CategoryID         uuid.UUID `db:"category_id"`
-}
-
-// selectHistory returns the categories of the owner's newest transactions of the last 24 months.
-func selectHistory(ctx context.Context, q pg.Querier, owner uuid.UUID) (history, error) {
-	rows, err := pg.All[used](ctx, q, `
-		SELECT payee, description, amount_minor < 0 AS expense, category_id
-		FROM (
-			SELECT payee, description, amount_minor, category_id
-			FROM transactions
-			WHERE owner_id = $1 AND date >= now() - interval '24 months'
-			ORDER BY date DESC, id DESC
-			LIMIT $2
-		) AS t
-		WHERE category_id IS NOT NULL`, owner, historyRows)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the categories that %s used: %w", owner, err)
-	}
-	return historyOf(rows), nil
-}
-
-// selectHistoryWith is selectHistory for the transactions whose text contains one of the words. The index of the search finds them.
-func selectHistoryWith(ctx context.Context, q pg.Querier, owner uuid.UUID, words []string) (history, error) {
-	if len(words) == 0 {
-		return history{}, nil
-	}
-	rows, err := pg.All[used](ctx, q, `
-		SELECT t.payee, t.description, t.amount_minor < 0 AS expense, t.category_id
-		FROM (SELECT DISTINCT word FROM unnest($2::text[]) AS w (word)) AS w
-		CROSS JOIN LATERAL (
-			SELECT id, payee, description, amount_minor, category_id
-			FROM transactions
-			WHERE owner_id = $1 AND date >= now() - interval '24 months' AND category_id IS NOT NULL
-				AND lower((payee || ' ' || description || ' ' || notes) COLLATE "und-x-icu") LIKE '%' || w.word || '%'
-			ORDER BY date DESC, id DESC
-			LIMIT $3
-		) AS t
-		GROUP BY t.id, t.payee, t.description, t.amount_minor, t.category_id`, owner, words, historyRows)
-	if err != nil {
-		return nil, fmt.Errorf("selecting the categories that %s used for %d words: %w", owner, len(words), err)
-	}
-	return historyOf(rows), nil
-}
-
-// historyOf counts uses of categories.
-func historyOf(rows []used) history {
-	h := history{}
-	for _, r := range rows {
-		h.add(r.Payee, r.Description, r.Expense, r.CategoryID)
-	}
-	return h
 }
 
 // selectOtherAccounts returns the accounts at the other sides of the transfers that have an id in the file, by row.

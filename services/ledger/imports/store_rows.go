@@ -61,6 +61,8 @@ type row struct {
 	PairN         *int32     `db:"pair_n"`
 	DuplicateOf   *uuid.UUID `db:"duplicate_of"`
 	TransactionID *uuid.UUID `db:"transaction_id"`
+	// Ruled is nil if no rule matches the row.
+	Ruled *ruled
 }
 
 // rowColumns are the columns of a row, in the order of values.
@@ -68,7 +70,7 @@ var rowColumns = []string{
 	"n", "line", "status", "cells", "date", "amount", "currency", "payee", "description", "notes", "tags", "external_id", "account",
 	"category", "splits", "transfer", "opening", "file_problem", "action", "chosen_category_id", "chosen_description", "chosen_payee",
 	"chosen_wallet_id", "problem", "wallet_id", "booked_currency", "amount_minor", "category_id", "category_from", "transfer_wallet_id",
-	"pair_n", "duplicate_of", "transaction_id",
+	"pair_n", "duplicate_of", "transaction_id", "ruled",
 }
 
 // values returns the values of a row's columns.
@@ -77,7 +79,7 @@ func (r *row) values() []any {
 		r.N, r.Line, r.Status, list(r.Cells), r.Date, r.Amount, r.Currency, r.Payee, r.Description, r.Notes, list(r.Tags), r.ExternalID, r.Account,
 		r.Category, r.Splits, r.Transfer, r.Opening, r.FileProblem, r.Action, r.ChosenCategoryID, r.ChosenDescription, r.ChosenPayee,
 		r.ChosenWalletID, r.Problem, r.WalletID, r.BookedCurrency, r.AmountMinor, r.CategoryID, r.CategoryFrom, r.TransferWalletID,
-		r.PairN, r.DuplicateOf, r.TransactionID,
+		r.PairN, r.DuplicateOf, r.TransactionID, r.Ruled,
 	}
 }
 

@@ -73,7 +73,7 @@ func (c *chunk) transaction(r *row) posting.Transaction {
 	t := posting.Transaction{
 		ID: c.newID(), OwnerID: c.OwnerID, WalletID: *r.WalletID, AmountMinor: *r.AmountMinor, Currency: r.BookedCurrency,
 		Date: r.Date.UTC(), Payee: r.payee(), Description: r.description(),
-		Notes: r.Notes, TagNames: tagNames(r.Tags), ImportID: &c.ID, Version: 1, CreatedAt: c.now, UpdatedAt: c.now,
+		Notes: r.notes(), TagNames: r.tags(), ImportID: &c.ID, Version: 1, CreatedAt: c.now, UpdatedAt: c.now,
 	}
 	if r.ExternalID != "" {
 		t.ExternalID = &r.ExternalID

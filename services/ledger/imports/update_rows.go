@@ -1,7 +1,6 @@
 package imports
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -76,11 +75,10 @@ func changeRows(ctx context.Context, tx pgx.Tx, e entry, details *ledgerv1.Impor
 		return nil, err
 	}
 	if !paired {
-		h, err := selectHistoryWith(ctx, tx, e.OwnerID, historyWords(rows))
+		c, err := loadResolver(ctx, tx, e.OwnerID, details, o, slices.ContainsFunc(rows, row.needsHistory))
 		if err != nil {
 			return nil, err
 		}
-		c := newResolver(details, o, h)
 		for i := range rows {
 			c.resolve(&rows[i])
 		}
@@ -100,24 +98,9 @@ func changeRows(ctx context.Context, tx pgx.Tx, e entry, details *ledgerv1.Impor
 	return ns, findDuplicates(ctx, tx, e.OwnerID, e.ID, e.Format, ns)
 }
 
-// historyWords returns a word of each row whose category the history may suggest: the longest one of ASCII letters, which a search finds in
-// any spelling of the other letters. It returns an empty word, which every text contains, for a text without such letters.
-func historyWords(rows []row) []string {
-	var words []string
-	for _, r := range rows {
-		if r.ChosenCategoryID != nil || r.ChosenWalletID != nil || r.Category != "" || len(r.Splits) > 0 {
-			continue
-		}
-		longest := ""
-		notLetter := func(c rune) bool { return c < 'a' || c > 'z' }
-		for word := range strings.FieldsFuncSeq(strings.ToLower(cmp.Or(strings.TrimSpace(r.payee()), r.description())), notLetter) {
-			if len(word) > len(longest) {
-				longest = word
-			}
-		}
-		words = append(words, longest)
-	}
-	return words
+// needsHistory reports whether the owner's history may decide the category of a row.
+func (r row) needsHistory() bool {
+	return r.ChosenCategoryID == nil && r.ChosenWalletID == nil && r.Category == "" && len(r.Splits) == 0
 }
 
 // chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a transfer in the file.

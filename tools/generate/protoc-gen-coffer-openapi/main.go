@@ -119,6 +119,7 @@ var tags = map[string]string{
 	"receipts":      "The contents and images of uploaded receipts.",
 	"rules":         "What Coffer does with the rows of imports and the lines of receipts.",
 	"settings":      "What a user prefers on all devices.",
+	"suggestions":   "Categories that new transactions probably have.",
 	"tags":          "Labels of transactions.",
 	"transaction":   "Income and expenses, created one by one, in batches or from a receipt.",
 	"transfers":     "Amounts moved between a user's own wallets.",

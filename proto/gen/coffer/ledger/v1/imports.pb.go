@@ -905,7 +905,7 @@ type ImportRow struct {
 	Account string `protobuf:"bytes,12,opt,name=account,proto3" json:"account,omitempty"`
 	// Id of the category. Absent if the commit creates it, or if the row has none yet.
 	CategoryId string `protobuf:"bytes,13,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	// Source of the category: user, file, history or default.
+	// Source of the category: user, file, rule:<id of the rule>, history or default.
 	CategoryFrom string `protobuf:"bytes,14,opt,name=category_from,json=categoryFrom,proto3" json:"category_from,omitempty"`
 	// Name of the category in the file.
 	Category string `protobuf:"bytes,15,opt,name=category,proto3" json:"category,omitempty"`

@@ -1494,6 +1494,303 @@ func (x *RuleExample) GetAfter() *Transaction {
 	return nil
 }
 
+type SuggestCategoriesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// 1 to 100.
+	Items         []*SuggestionItem `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SuggestCategoriesRequest) Reset() {
+	*x = SuggestCategoriesRequest{}
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SuggestCategoriesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SuggestCategoriesRequest) ProtoMessage() {}
+
+func (x *SuggestCategoriesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SuggestCategoriesRequest.ProtoReflect.Descriptor instead.
+func (*SuggestCategoriesRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{21}
+}
+
+func (x *SuggestCategoriesRequest) GetItems() []*SuggestionItem {
+	if x != nil {
+		return x.Items
+	}
+	return nil
+}
+
+// SuggestionItem is a transaction that does not exist yet.
+type SuggestionItem struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Up to 200 characters.
+	Payee string `protobuf:"bytes,1,opt,name=payee,proto3" json:"payee,omitempty"`
+	// Up to 1000 characters.
+	Description string `protobuf:"bytes,2,opt,name=description,proto3" json:"description,omitempty"`
+	// In the major unit. Its sign is ignored.
+	Amount *string `protobuf:"bytes,3,opt,name=amount,proto3,oneof" json:"amount,omitempty"`
+	// ISO 4217 code. Without it, rules for a currency do not apply.
+	Currency string `protobuf:"bytes,4,opt,name=currency,proto3" json:"currency,omitempty"`
+	// Id of one of the user's wallets. Without it, rules for a wallet do not apply.
+	WalletId string `protobuf:"bytes,5,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
+	// expense (default) or income.
+	Type          string `protobuf:"bytes,6,opt,name=type,proto3" json:"type,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SuggestionItem) Reset() {
+	*x = SuggestionItem{}
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SuggestionItem) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SuggestionItem) ProtoMessage() {}
+
+func (x *SuggestionItem) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SuggestionItem.ProtoReflect.Descriptor instead.
+func (*SuggestionItem) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *SuggestionItem) GetPayee() string {
+	if x != nil {
+		return x.Payee
+	}
+	return ""
+}
+
+func (x *SuggestionItem) GetDescription() string {
+	if x != nil {
+		return x.Description
+	}
+	return ""
+}
+
+func (x *SuggestionItem) GetAmount() string {
+	if x != nil && x.Amount != nil {
+		return *x.Amount
+	}
+	return ""
+}
+
+func (x *SuggestionItem) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+func (x *SuggestionItem) GetWalletId() string {
+	if x != nil {
+		return x.WalletId
+	}
+	return ""
+}
+
+func (x *SuggestionItem) GetType() string {
+	if x != nil {
+		return x.Type
+	}
+	return ""
+}
+
+type SuggestCategoriesResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// In the order of the items.
+	Suggestions   []*CategorySuggestion `protobuf:"bytes,3,rep,name=suggestions,proto3" json:"suggestions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SuggestCategoriesResponse) Reset() {
+	*x = SuggestCategoriesResponse{}
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SuggestCategoriesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SuggestCategoriesResponse) ProtoMessage() {}
+
+func (x *SuggestCategoriesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SuggestCategoriesResponse.ProtoReflect.Descriptor instead.
+func (*SuggestCategoriesResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *SuggestCategoriesResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *SuggestCategoriesResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *SuggestCategoriesResponse) GetSuggestions() []*CategorySuggestion {
+	if x != nil {
+		return x.Suggestions
+	}
+	return nil
+}
+
+// CategorySuggestion is what a transaction probably should have.
+type CategorySuggestion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of a category. Absent if there is no suggestion.
+	CategoryId string `protobuf:"bytes,1,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
+	// Names of tags that rules add.
+	Tags []string `protobuf:"bytes,2,rep,name=tags,proto3" json:"tags,omitempty"`
+	// The payee of the item, or the one that rules set.
+	Payee string `protobuf:"bytes,3,opt,name=payee,proto3" json:"payee,omitempty"`
+	// 0 to 1, with 4 decimals: the probability that the category is correct.
+	Confidence string `protobuf:"bytes,4,opt,name=confidence,proto3" json:"confidence,omitempty"`
+	// rule: a rule sets the category. exact: nearly all transactions with this payee have it. similar: transactions with similar words have it.
+	Reason string `protobuf:"bytes,5,opt,name=reason,proto3" json:"reason,omitempty"`
+	// Id of the rule that sets the category.
+	RuleId string `protobuf:"bytes,6,opt,name=rule_id,json=ruleId,proto3" json:"rule_id,omitempty"`
+	// Ids of at most 2 other categories.
+	Alternatives  []string `protobuf:"bytes,7,rep,name=alternatives,proto3" json:"alternatives,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *CategorySuggestion) Reset() {
+	*x = CategorySuggestion{}
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *CategorySuggestion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*CategorySuggestion) ProtoMessage() {}
+
+func (x *CategorySuggestion) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use CategorySuggestion.ProtoReflect.Descriptor instead.
+func (*CategorySuggestion) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *CategorySuggestion) GetCategoryId() string {
+	if x != nil {
+		return x.CategoryId
+	}
+	return ""
+}
+
+func (x *CategorySuggestion) GetTags() []string {
+	if x != nil {
+		return x.Tags
+	}
+	return nil
+}
+
+func (x *CategorySuggestion) GetPayee() string {
+	if x != nil {
+		return x.Payee
+	}
+	return ""
+}
+
+func (x *CategorySuggestion) GetConfidence() string {
+	if x != nil {
+		return x.Confidence
+	}
+	return ""
+}
+
+func (x *CategorySuggestion) GetReason() string {
+	if x != nil {
+		return x.Reason
+	}
+	return ""
+}
+
+func (x *CategorySuggestion) GetRuleId() string {
+	if x != nil {
+		return x.RuleId
+	}
+	return ""
+}
+
+func (x *CategorySuggestion) GetAlternatives() []string {
+	if x != nil {
+		return x.Alternatives
+	}
+	return nil
+}
+
 var File_coffer_ledger_v1_rules_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
@@ -1626,7 +1923,32 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\b_changed\"y\n" +
 	"\vRuleExample\x125\n" +
 	"\x06before\x18\x01 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x06before\x123\n" +
-	"\x05after\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x05after2\xc1\t\n" +
+	"\x05after\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x05after\"X\n" +
+	"\x18SuggestCategoriesRequest\x12<\n" +
+	"\x05items\x18\x01 \x03(\v2 .coffer.ledger.v1.SuggestionItemB\x04\xf0\xb5\x18\x01R\x05items\"\xd7\x01\n" +
+	"\x0eSuggestionItem\x12\x14\n" +
+	"\x05payee\x18\x01 \x01(\tR\x05payee\x12 \n" +
+	"\vdescription\x18\x02 \x01(\tR\vdescription\x12!\n" +
+	"\x06amount\x18\x03 \x01(\tB\x04ص\x18\x01H\x00R\x06amount\x88\x01\x01\x12\x1a\n" +
+	"\bcurrency\x18\x04 \x01(\tR\bcurrency\x12\x1b\n" +
+	"\twallet_id\x18\x05 \x01(\tR\bwalletId\x12&\n" +
+	"\x04type\x18\x06 \x01(\tB\x12¶\x18\x0eexpense incomeR\x04typeB\t\n" +
+	"\a_amount\"\x91\x01\n" +
+	"\x19SuggestCategoriesResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12F\n" +
+	"\vsuggestions\x18\x03 \x03(\v2$.coffer.ledger.v1.CategorySuggestionR\vsuggestions\"\x83\x02\n" +
+	"\x12CategorySuggestion\x12%\n" +
+	"\vcategory_id\x18\x01 \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
+	"categoryId\x12\x12\n" +
+	"\x04tags\x18\x02 \x03(\tR\x04tags\x12\x14\n" +
+	"\x05payee\x18\x03 \x01(\tR\x05payee\x12$\n" +
+	"\n" +
+	"confidence\x18\x04 \x01(\tB\x04ص\x18\x01R\n" +
+	"confidence\x123\n" +
+	"\x06reason\x18\x05 \x01(\tB\x1b¶\x18\x17rule exact similar noneR\x06reason\x12\x1d\n" +
+	"\arule_id\x18\x06 \x01(\tB\x04\xf8\xb5\x18\x01R\x06ruleId\x12\"\n" +
+	"\falternatives\x18\a \x03(\tR\falternatives2\x8a\v\n" +
 	"\vRuleService\x12\x9e\x01\n" +
 	"\n" +
 	"CreateRule\x12#.coffer.ledger.v1.CreateRuleRequest\x1a$.coffer.ledger.v1.CreateRuleResponse\"E\x8a\xb5\x18\x1f\n" +
@@ -1646,7 +1968,9 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\x0fRULES_REORDERED\x12\x0fRules reordered\x18\xc8\x01\xb2\xb5\x18\x02\xa1\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/rules/order\x12\xe9\x01\n" +
 	"\tApplyRule\x12\".coffer.ledger.v1.ApplyRuleRequest\x1a#.coffer.ledger.v1.ApplyRuleResponse\"\x92\x01\x8a\xb5\x188\n" +
 	"\x12RULE_APPLY_STARTED\x12\x1fApplication of the rule started\x18\xca\x01\x8a\xb5\x18#\n" +
-	"\x0eRULE_PREVIEWED\x12\x0eRule previewed\x18\xc8\x01\xb2\xb5\x18\b\xa1\x01\xa3\x01\xa4\x01<G\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/rules/{id}/applyBEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\x0eRULE_PREVIEWED\x12\x0eRule previewed\x18\xc8\x01\xb2\xb5\x18\b\xa1\x01\xa3\x01\xa4\x01<G\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/rules/{id}/apply\x12\xc6\x01\n" +
+	"\x11SuggestCategories\x12*.coffer.ledger.v1.SuggestCategoriesRequest\x1a+.coffer.ledger.v1.SuggestCategoriesResponse\"X\x8a\xb5\x18-\n" +
+	"\x13SUGGESTIONS_FETCHED\x12\x13Suggestions fetched\x18\xc8\x01\xb2\xb5\x18\x02\t<\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/suggestions\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_rules_proto_rawDescOnce sync.Once
@@ -1660,36 +1984,40 @@ func file_coffer_ledger_v1_rules_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_rules_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 21)
+var file_coffer_ledger_v1_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_coffer_ledger_v1_rules_proto_goTypes = []any{
-	(*Rule)(nil),               // 0: coffer.ledger.v1.Rule
-	(*RuleCondition)(nil),      // 1: coffer.ledger.v1.RuleCondition
-	(*RuleAction)(nil),         // 2: coffer.ledger.v1.RuleAction
-	(*RuleConditions)(nil),     // 3: coffer.ledger.v1.RuleConditions
-	(*RuleActions)(nil),        // 4: coffer.ledger.v1.RuleActions
-	(*RuleSources)(nil),        // 5: coffer.ledger.v1.RuleSources
-	(*CreateRuleRequest)(nil),  // 6: coffer.ledger.v1.CreateRuleRequest
-	(*CreateRuleResponse)(nil), // 7: coffer.ledger.v1.CreateRuleResponse
-	(*ListRulesRequest)(nil),   // 8: coffer.ledger.v1.ListRulesRequest
-	(*ListRulesResponse)(nil),  // 9: coffer.ledger.v1.ListRulesResponse
-	(*GetRuleRequest)(nil),     // 10: coffer.ledger.v1.GetRuleRequest
-	(*GetRuleResponse)(nil),    // 11: coffer.ledger.v1.GetRuleResponse
-	(*UpdateRuleRequest)(nil),  // 12: coffer.ledger.v1.UpdateRuleRequest
-	(*UpdateRuleResponse)(nil), // 13: coffer.ledger.v1.UpdateRuleResponse
-	(*DeleteRuleRequest)(nil),  // 14: coffer.ledger.v1.DeleteRuleRequest
-	(*DeleteRuleResponse)(nil), // 15: coffer.ledger.v1.DeleteRuleResponse
-	(*OrderRulesRequest)(nil),  // 16: coffer.ledger.v1.OrderRulesRequest
-	(*OrderRulesResponse)(nil), // 17: coffer.ledger.v1.OrderRulesResponse
-	(*ApplyRuleRequest)(nil),   // 18: coffer.ledger.v1.ApplyRuleRequest
-	(*ApplyRuleResponse)(nil),  // 19: coffer.ledger.v1.ApplyRuleResponse
-	(*RuleExample)(nil),        // 20: coffer.ledger.v1.RuleExample
-	(*v1.Job)(nil),             // 21: coffer.rest.v1.Job
-	(*Transaction)(nil),        // 22: coffer.ledger.v1.Transaction
+	(*Rule)(nil),                      // 0: coffer.ledger.v1.Rule
+	(*RuleCondition)(nil),             // 1: coffer.ledger.v1.RuleCondition
+	(*RuleAction)(nil),                // 2: coffer.ledger.v1.RuleAction
+	(*RuleConditions)(nil),            // 3: coffer.ledger.v1.RuleConditions
+	(*RuleActions)(nil),               // 4: coffer.ledger.v1.RuleActions
+	(*RuleSources)(nil),               // 5: coffer.ledger.v1.RuleSources
+	(*CreateRuleRequest)(nil),         // 6: coffer.ledger.v1.CreateRuleRequest
+	(*CreateRuleResponse)(nil),        // 7: coffer.ledger.v1.CreateRuleResponse
+	(*ListRulesRequest)(nil),          // 8: coffer.ledger.v1.ListRulesRequest
+	(*ListRulesResponse)(nil),         // 9: coffer.ledger.v1.ListRulesResponse
+	(*GetRuleRequest)(nil),            // 10: coffer.ledger.v1.GetRuleRequest
+	(*GetRuleResponse)(nil),           // 11: coffer.ledger.v1.GetRuleResponse
+	(*UpdateRuleRequest)(nil),         // 12: coffer.ledger.v1.UpdateRuleRequest
+	(*UpdateRuleResponse)(nil),        // 13: coffer.ledger.v1.UpdateRuleResponse
+	(*DeleteRuleRequest)(nil),         // 14: coffer.ledger.v1.DeleteRuleRequest
+	(*DeleteRuleResponse)(nil),        // 15: coffer.ledger.v1.DeleteRuleResponse
+	(*OrderRulesRequest)(nil),         // 16: coffer.ledger.v1.OrderRulesRequest
+	(*OrderRulesResponse)(nil),        // 17: coffer.ledger.v1.OrderRulesResponse
+	(*ApplyRuleRequest)(nil),          // 18: coffer.ledger.v1.ApplyRuleRequest
+	(*ApplyRuleResponse)(nil),         // 19: coffer.ledger.v1.ApplyRuleResponse
+	(*RuleExample)(nil),               // 20: coffer.ledger.v1.RuleExample
+	(*SuggestCategoriesRequest)(nil),  // 21: coffer.ledger.v1.SuggestCategoriesRequest
+	(*SuggestionItem)(nil),            // 22: coffer.ledger.v1.SuggestionItem
+	(*SuggestCategoriesResponse)(nil), // 23: coffer.ledger.v1.SuggestCategoriesResponse
+	(*CategorySuggestion)(nil),        // 24: coffer.ledger.v1.CategorySuggestion
+	(*v1.Job)(nil),                    // 25: coffer.rest.v1.Job
+	(*Transaction)(nil),               // 26: coffer.ledger.v1.Transaction
 }
 var file_coffer_ledger_v1_rules_proto_depIdxs = []int32{
 	1,  // 0: coffer.ledger.v1.Rule.conditions:type_name -> coffer.ledger.v1.RuleCondition
 	2,  // 1: coffer.ledger.v1.Rule.actions:type_name -> coffer.ledger.v1.RuleAction
-	21, // 2: coffer.ledger.v1.Rule.progress:type_name -> coffer.rest.v1.Job
+	25, // 2: coffer.ledger.v1.Rule.progress:type_name -> coffer.rest.v1.Job
 	1,  // 3: coffer.ledger.v1.RuleConditions.values:type_name -> coffer.ledger.v1.RuleCondition
 	2,  // 4: coffer.ledger.v1.RuleActions.values:type_name -> coffer.ledger.v1.RuleAction
 	1,  // 5: coffer.ledger.v1.CreateRuleRequest.conditions:type_name -> coffer.ledger.v1.RuleCondition
@@ -1704,27 +2032,31 @@ var file_coffer_ledger_v1_rules_proto_depIdxs = []int32{
 	0,  // 14: coffer.ledger.v1.OrderRulesResponse.rules:type_name -> coffer.ledger.v1.Rule
 	0,  // 15: coffer.ledger.v1.ApplyRuleResponse.rule:type_name -> coffer.ledger.v1.Rule
 	20, // 16: coffer.ledger.v1.ApplyRuleResponse.examples:type_name -> coffer.ledger.v1.RuleExample
-	22, // 17: coffer.ledger.v1.RuleExample.before:type_name -> coffer.ledger.v1.Transaction
-	22, // 18: coffer.ledger.v1.RuleExample.after:type_name -> coffer.ledger.v1.Transaction
-	6,  // 19: coffer.ledger.v1.RuleService.CreateRule:input_type -> coffer.ledger.v1.CreateRuleRequest
-	8,  // 20: coffer.ledger.v1.RuleService.ListRules:input_type -> coffer.ledger.v1.ListRulesRequest
-	10, // 21: coffer.ledger.v1.RuleService.GetRule:input_type -> coffer.ledger.v1.GetRuleRequest
-	12, // 22: coffer.ledger.v1.RuleService.UpdateRule:input_type -> coffer.ledger.v1.UpdateRuleRequest
-	14, // 23: coffer.ledger.v1.RuleService.DeleteRule:input_type -> coffer.ledger.v1.DeleteRuleRequest
-	16, // 24: coffer.ledger.v1.RuleService.OrderRules:input_type -> coffer.ledger.v1.OrderRulesRequest
-	18, // 25: coffer.ledger.v1.RuleService.ApplyRule:input_type -> coffer.ledger.v1.ApplyRuleRequest
-	7,  // 26: coffer.ledger.v1.RuleService.CreateRule:output_type -> coffer.ledger.v1.CreateRuleResponse
-	9,  // 27: coffer.ledger.v1.RuleService.ListRules:output_type -> coffer.ledger.v1.ListRulesResponse
-	11, // 28: coffer.ledger.v1.RuleService.GetRule:output_type -> coffer.ledger.v1.GetRuleResponse
-	13, // 29: coffer.ledger.v1.RuleService.UpdateRule:output_type -> coffer.ledger.v1.UpdateRuleResponse
-	15, // 30: coffer.ledger.v1.RuleService.DeleteRule:output_type -> coffer.ledger.v1.DeleteRuleResponse
-	17, // 31: coffer.ledger.v1.RuleService.OrderRules:output_type -> coffer.ledger.v1.OrderRulesResponse
-	19, // 32: coffer.ledger.v1.RuleService.ApplyRule:output_type -> coffer.ledger.v1.ApplyRuleResponse
-	26, // [26:33] is the sub-list for method output_type
-	19, // [19:26] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	26, // 17: coffer.ledger.v1.RuleExample.before:type_name -> coffer.ledger.v1.Transaction
+	26, // 18: coffer.ledger.v1.RuleExample.after:type_name -> coffer.ledger.v1.Transaction
+	22, // 19: coffer.ledger.v1.SuggestCategoriesRequest.items:type_name -> coffer.ledger.v1.SuggestionItem
+	24, // 20: coffer.ledger.v1.SuggestCategoriesResponse.suggestions:type_name -> coffer.ledger.v1.CategorySuggestion
+	6,  // 21: coffer.ledger.v1.RuleService.CreateRule:input_type -> coffer.ledger.v1.CreateRuleRequest
+	8,  // 22: coffer.ledger.v1.RuleService.ListRules:input_type -> coffer.ledger.v1.ListRulesRequest
+	10, // 23: coffer.ledger.v1.RuleService.GetRule:input_type -> coffer.ledger.v1.GetRuleRequest
+	12, // 24: coffer.ledger.v1.RuleService.UpdateRule:input_type -> coffer.ledger.v1.UpdateRuleRequest
+	14, // 25: coffer.ledger.v1.RuleService.DeleteRule:input_type -> coffer.ledger.v1.DeleteRuleRequest
+	16, // 26: coffer.ledger.v1.RuleService.OrderRules:input_type -> coffer.ledger.v1.OrderRulesRequest
+	18, // 27: coffer.ledger.v1.RuleService.ApplyRule:input_type -> coffer.ledger.v1.ApplyRuleRequest
+	21, // 28: coffer.ledger.v1.RuleService.SuggestCategories:input_type -> coffer.ledger.v1.SuggestCategoriesRequest
+	7,  // 29: coffer.ledger.v1.RuleService.CreateRule:output_type -> coffer.ledger.v1.CreateRuleResponse
+	9,  // 30: coffer.ledger.v1.RuleService.ListRules:output_type -> coffer.ledger.v1.ListRulesResponse
+	11, // 31: coffer.ledger.v1.RuleService.GetRule:output_type -> coffer.ledger.v1.GetRuleResponse
+	13, // 32: coffer.ledger.v1.RuleService.UpdateRule:output_type -> coffer.ledger.v1.UpdateRuleResponse
+	15, // 33: coffer.ledger.v1.RuleService.DeleteRule:output_type -> coffer.ledger.v1.DeleteRuleResponse
+	17, // 34: coffer.ledger.v1.RuleService.OrderRules:output_type -> coffer.ledger.v1.OrderRulesResponse
+	19, // 35: coffer.ledger.v1.RuleService.ApplyRule:output_type -> coffer.ledger.v1.ApplyRuleResponse
+	23, // 36: coffer.ledger.v1.RuleService.SuggestCategories:output_type -> coffer.ledger.v1.SuggestCategoriesResponse
+	29, // [29:37] is the sub-list for method output_type
+	21, // [21:29] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_rules_proto_init() }
@@ -1739,13 +2071,14 @@ func file_coffer_ledger_v1_rules_proto_init() {
 	file_coffer_ledger_v1_rules_proto_msgTypes[12].OneofWrappers = []any{}
 	file_coffer_ledger_v1_rules_proto_msgTypes[18].OneofWrappers = []any{}
 	file_coffer_ledger_v1_rules_proto_msgTypes[19].OneofWrappers = []any{}
+	file_coffer_ledger_v1_rules_proto_msgTypes[22].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_rules_proto_rawDesc), len(file_coffer_ledger_v1_rules_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   21,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -19,13 +19,14 @@ import (
 const _ = grpc.SupportPackageIsVersion9
 
 const (
-	RuleService_CreateRule_FullMethodName = "/coffer.ledger.v1.RuleService/CreateRule"
-	RuleService_ListRules_FullMethodName  = "/coffer.ledger.v1.RuleService/ListRules"
-	RuleService_GetRule_FullMethodName    = "/coffer.ledger.v1.RuleService/GetRule"
-	RuleService_UpdateRule_FullMethodName = "/coffer.ledger.v1.RuleService/UpdateRule"
-	RuleService_DeleteRule_FullMethodName = "/coffer.ledger.v1.RuleService/DeleteRule"
-	RuleService_OrderRules_FullMethodName = "/coffer.ledger.v1.RuleService/OrderRules"
-	RuleService_ApplyRule_FullMethodName  = "/coffer.ledger.v1.RuleService/ApplyRule"
+	RuleService_CreateRule_FullMethodName        = "/coffer.ledger.v1.RuleService/CreateRule"
+	RuleService_ListRules_FullMethodName         = "/coffer.ledger.v1.RuleService/ListRules"
+	RuleService_GetRule_FullMethodName           = "/coffer.ledger.v1.RuleService/GetRule"
+	RuleService_UpdateRule_FullMethodName        = "/coffer.ledger.v1.RuleService/UpdateRule"
+	RuleService_DeleteRule_FullMethodName        = "/coffer.ledger.v1.RuleService/DeleteRule"
+	RuleService_OrderRules_FullMethodName        = "/coffer.ledger.v1.RuleService/OrderRules"
+	RuleService_ApplyRule_FullMethodName         = "/coffer.ledger.v1.RuleService/ApplyRule"
+	RuleService_SuggestCategories_FullMethodName = "/coffer.ledger.v1.RuleService/SuggestCategories"
 )
 
 // RuleServiceClient is the client API for RuleService service.
@@ -53,6 +54,9 @@ type RuleServiceClient interface {
 	// nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts
 	// of a split transaction keep their categories.
 	ApplyRule(ctx context.Context, in *ApplyRuleRequest, opts ...grpc.CallOption) (*ApplyRuleResponse, error)
+	// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions
+	// of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.
+	SuggestCategories(ctx context.Context, in *SuggestCategoriesRequest, opts ...grpc.CallOption) (*SuggestCategoriesResponse, error)
 }
 
 type ruleServiceClient struct {
@@ -133,6 +137,16 @@ func (c *ruleServiceClient) ApplyRule(ctx context.Context, in *ApplyRuleRequest,
 	return out, nil
 }
 
+func (c *ruleServiceClient) SuggestCategories(ctx context.Context, in *SuggestCategoriesRequest, opts ...grpc.CallOption) (*SuggestCategoriesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SuggestCategoriesResponse)
+	err := c.cc.Invoke(ctx, RuleService_SuggestCategories_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 // RuleServiceServer is the server API for RuleService service.
 // All implementations must embed UnimplementedRuleServiceServer
 // for forward compatibility.
@@ -158,6 +172,9 @@ type RuleServiceServer interface {
 	// nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts
 	// of a split transaction keep their categories.
 	ApplyRule(context.Context, *ApplyRuleRequest) (*ApplyRuleResponse, error)
+	// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions
+	// of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.
+	SuggestCategories(context.Context, *SuggestCategoriesRequest) (*SuggestCategoriesResponse, error)
 	mustEmbedUnimplementedRuleServiceServer()
 }
 
@@ -188,6 +205,9 @@ func (UnimplementedRuleServiceServer) OrderRules(context.Context, *OrderRulesReq
 }
 func (UnimplementedRuleServiceServer) ApplyRule(context.Context, *ApplyRuleRequest) (*ApplyRuleResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ApplyRule not implemented")
+}
+func (UnimplementedRuleServiceServer) SuggestCategories(context.Context, *SuggestCategoriesRequest) (*SuggestCategoriesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SuggestCategories not implemented")
 }
 func (UnimplementedRuleServiceServer) mustEmbedUnimplementedRuleServiceServer() {}
 func (UnimplementedRuleServiceServer) testEmbeddedByValue()                     {}
@@ -336,6 +356,24 @@ func _RuleService_ApplyRule_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RuleService_SuggestCategories_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SuggestCategoriesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RuleServiceServer).SuggestCategories(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RuleService_SuggestCategories_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RuleServiceServer).SuggestCategories(ctx, req.(*SuggestCategoriesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 // RuleService_ServiceDesc is the grpc.ServiceDesc for RuleService service.
 // It's only intended for direct use with grpc.RegisterService,
 // and not to be introspected or modified (even as a copy)
@@ -370,6 +408,10 @@ var RuleService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ApplyRule",
 			Handler:    _RuleService_ApplyRule_Handler,
+		},
+		{
+			MethodName: "SuggestCategories",
+			Handler:    _RuleService_SuggestCategories_Handler,
 		},
 	},
 	Streams:  []grpc.StreamDesc{},

@@ -1,0 +1,51 @@
+package imports
+
+import (
+	"log/slog"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/rules"
+)
+
+// TestCreateImportRules imports rows that rules categorize, complete, transfer and skip.
+func TestCreateImportRules(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	ruling := rules.New(s.Service.Ledger, s.Reads, slog.New(slog.DiscardHandler))
+	fun, bank := s.MakeCategory(p.Ctx, t, "Fun"), s.MakeWallet(p.Ctx, t, "Bank", "EUR")
+	rule := func(payee string, actions ...*ledgerv1.RuleAction) string {
+		resp, err := ruling.CreateRule(p.Ctx, &ledgerv1.CreateRuleRequest{
+			Name: payee, Actions: actions, Conditions: []*ledgerv1.RuleCondition{{Field: "payee", Op: "contains", Values: []string{payee}}},
+		})
+		require.NoError(t, err)
+		return resp.GetRule().GetId()
+	}
+	cinema := rule("cinema", &ledgerv1.RuleAction{Kind: "setCategory", Value: fun.String()}, &ledgerv1.RuleAction{Kind: "addTag", Value: "Film"},
+		&ledgerv1.RuleAction{Kind: "setPayee", Value: "Rex"})
+	rule("savings", &ledgerv1.RuleAction{Kind: "transferTo", Value: bank.String()})
+	rule("fee", &ledgerv1.RuleAction{Kind: "skip"})
+
+	m := p.mustUpload(t, strings.Join([]string{
+		"Date,Payee,Amount,Currency", "2026-02-03,CINEMA Rex 17,-9.50,EUR", "2026-02-04,Savings,-100.00,EUR", "2026-02-05,Fee,-1.00,EUR",
+		"2026-02-06,Bakery,-3.00,EUR", "",
+	}, "\n"))
+	staged := p.rows(t, m)
+	require.Equal(t, fun.String(), staged[0].GetCategoryId())
+	require.Equal(t, "rule:"+cinema, staged[0].GetCategoryFrom())
+	require.Equal(t, "Rex", staged[0].GetPayee())
+	require.Equal(t, []string{"Film"}, staged[0].GetTags())
+	require.Equal(t, bank.String(), staged[1].GetTransferWalletId())
+	require.Equal(t, skipped, staged[2].GetStatus())
+	require.Equal(t, fromDefault, staged[3].GetCategoryFrom())
+
+	require.EqualValues(t, 3, p.commit(t, m).GetCounts().GetBooked())
+	got, err := ruling.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: cinema})
+	require.NoError(t, err)
+	require.EqualValues(t, 1, got.GetRule().GetAppliedCount())
+	require.Empty(t, s.Differences(t)[p.ID])
+}

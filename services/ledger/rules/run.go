@@ -1,0 +1,43 @@
+package rules
+
+import (
+	"context"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/rules/learning"
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
+)
+
+// Load returns the enabled rules of an owner that run on a source.
+func Load(ctx context.Context, q pg.Querier, owner uuid.UUID, source string) (*matching.Set, error) {
+	rows, err := selectEnabled(ctx, q, owner, source)
+	if err != nil {
+		return nil, err
+	}
+	return compile(rows...)
+}
+
+// Remember returns the memory of an owner's categorized transactions of the last 24 months.
+func Remember(ctx context.Context, q pg.Querier, owner uuid.UUID) (*learning.Memory, error) {
+	rows, err := selectCategorized(ctx, q, owner)
+	if err != nil {
+		return nil, err
+	}
+	m := &learning.Memory{}
+	for _, r := range rows {
+		m.Add(r.Payee, r.Description, r.Expense, r.CategoryID)
+	}
+	m.Learn()
+	return m, nil
+}
+
+// CountApplied counts the rows that rules have changed. The caller shares the owner's lock.
+func CountApplied(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID, counts []int32, at time.Time) error {
+	if len(ids) == 0 {
+		return nil
+	}
+	return countApplied(ctx, q, owner, ids, counts, at)
+}

@@ -1766,6 +1766,8 @@ const (
 	BudgetV1InvitationSent         NotificationType = "budget.v1.invitation.sent"
 	BudgetV1MemberRemoved          NotificationType = "budget.v1.member.removed"
 	BudgetV1MemberUpdated          NotificationType = "budget.v1.member.updated"
+	LedgerV1ImportCommitted        NotificationType = "ledger.v1.import.committed"
+	LedgerV1ImportFailed           NotificationType = "ledger.v1.import.failed"
 )
 
 // Valid indicates whether the value is a known member of the NotificationType enum.
@@ -1782,6 +1784,10 @@ func (e NotificationType) Valid() bool {
 	case BudgetV1MemberRemoved:
 		return true
 	case BudgetV1MemberUpdated:
+		return true
+	case LedgerV1ImportCommitted:
+		return true
+	case LedgerV1ImportFailed:
 		return true
 	default:
 		return false

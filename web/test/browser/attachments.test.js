@@ -34,6 +34,7 @@ test("files are added, opened and deleted with undo", async (t) => {
   await page.getByRole("button", { name: "Delete invoice.txt" }).click();
   await page.getByRole("button", { name: /^invoice\.txt/ }).waitFor({ state: "detached" });
   await page.getByRole("button", { name: "Undo" }).click();
+  await page.locator(".toast").waitFor({ state: "detached" });
   await page.getByRole("button", { name: /^invoice\.txt/ }).waitFor();
   await page.getByRole("button", { name: "Delete invoice.txt" }).click();
   await closeToast(page, "Attachment deleted");

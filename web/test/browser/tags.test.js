@@ -80,6 +80,7 @@ test("a tag is renamed, merged after a question, and deleted with undo", async (
   assert.deepEqual(await tagsOf(user), [["Holiday", 2], ["Work", 1]]);
   await act("Work", "Delete");
   await page.getByRole("button", { name: "Undo" }).click();
+  await page.locator(".toast").filter({ hasText: "Tag Work deleted" }).waitFor({ state: "detached" });
   await page.getByRole("link", { name: /Work/ }).waitFor();
   await act("Work", "Delete");
   await closeToast(page, "Tag Work deleted");

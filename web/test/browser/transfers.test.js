@@ -74,6 +74,7 @@ test("both legs are listed as one movement, outside of the sums, and are changed
   await page.getByRole("button", { name: "Delete" }).click();
   await page.waitForFunction(() => document.querySelectorAll("[data-id]").length === 2);
   await page.getByRole("button", { name: "Undo" }).click();
+  await page.locator(".toast").waitFor({ state: "detached" });
   await page.waitForFunction(() => document.querySelectorAll("[data-id]").length === 4);
   await page.locator("[data-id]").filter({ hasText: "→" }).first().getByRole("checkbox").check({ force: true });
   await page.getByRole("toolbar").getByRole("button", { name: "Delete" }).click();

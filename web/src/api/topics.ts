@@ -1,6 +1,6 @@
 // Topics are the kinds of data that screens show. A change of one, by this page or reported by a live event, reloads what depends on it.
 
-export type Topic = "transactions" | "wallets" | "categories" | "budgets" | "summary" | "invitations" | "notifications" | "webhooks" | "user" | "tags" | "settings" | "imports";
+export type Topic = "transactions" | "wallets" | "categories" | "budgets" | "summary" | "invitations" | "notifications" | "webhooks" | "user" | "tags" | "settings" | "imports" | "rules";
 
 /** dependents are the topics that change with a topic. */
 const dependents: Record<Topic, readonly Topic[]> = {
@@ -16,6 +16,7 @@ const dependents: Record<Topic, readonly Topic[]> = {
   tags: ["transactions"],
   settings: [],
   imports: [],
+  rules: [],
 };
 
 const listeners = new Map<Topic, Set<() => void>>();
@@ -64,6 +65,7 @@ export function topicsOf(type: string): Topic[] {
     case "user": return ["user"];
     case "tag": return ["tags"];
     case "import": return ["imports"];
+    case "rule": return ["rules"];
     case "settings": return ["settings"];
     default: return [];
   }

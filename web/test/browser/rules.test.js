@@ -1,0 +1,58 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { accessibleInLooks, account, closeToast, household, open, sizes, until } from "../console.js";
+
+const names = async (user) => (await user.get("/rules")).rules.map(({ name }) => name);
+
+test("a rule is created, tried, applied, moved, switched off and deleted", async (t) => {
+  const user = await account();
+  const { categories } = await household(user, 9);
+  const page = await open(t, user, "/settings/data");
+  await page.getByRole("link", { name: /^Rules/ }).click();
+  await page.getByRole("button", { name: "New rule" }).click();
+  await page.getByLabel("Name").fill("Purchases");
+  await page.getByLabel("Condition 1", { exact: true }).selectOption("description");
+  await page.getByLabel("Condition 1: value").fill("Purchase");
+  await page.getByLabel("Action 1: value").selectOption(categories[1].id);
+  await page.getByRole("button", { name: "Create rule" }).click();
+  await page.getByText(/Would change \d transactions of 9 that match\./).waitFor();
+  await page.getByRole("heading", { name: "Examples" }).waitFor();
+  await page.getByRole("button", { name: "Apply now" }).click();
+  await page.getByText("The rule is applied").waitFor();
+  await until(async () => (await user.get("/transaction")).transactions.every(({ categoryId }) => categoryId === categories[1].id));
+
+  await page.getByRole("button", { name: "New rule" }).click();
+  await page.getByLabel("Name").fill("Large");
+  await page.getByLabel("Condition 1", { exact: true }).selectOption("amount");
+  await page.getByLabel("Condition 1: comparison").selectOption("gt");
+  await page.getByLabel("Condition 1: value").fill("50");
+  await page.getByLabel("Action 1", { exact: true }).selectOption("addTag");
+  await page.getByLabel("Action 1: value").fill("large");
+  await page.getByRole("button", { name: "Create rule" }).click();
+  await page.getByText(/^Would change/).waitFor();
+  await page.getByRole("dialog").locator("footer").getByRole("button", { name: "Close" }).click();
+  await page.getByRole("button", { name: "Move Large up" }).focus();
+  await page.keyboard.press("Enter");
+  await until(async () => (await names(user))[0] === "Large");
+  await page.getByRole("checkbox", { name: "Large is on" }).uncheck();
+  await until(async () => !(await user.get("/rules")).rules[0].enabled);
+  await page.getByRole("button", { name: "Actions for Purchases" }).click();
+  await page.getByRole("menuitem", { name: "Delete" }).click();
+  await closeToast(page, "Rule deleted");
+  await until(async () => (await names(user)).length === 1);
+  assert.deepEqual(await names(user), ["Large"]);
+});
+
+for (const { name, options } of sizes) {
+  test(`the rules are accessible: ${name}`, async (t) => {
+    const user = await account();
+    const { categories } = await household(user, 1);
+    await user.post("/rules", { name: "Groceries at the market", conditions: [{ field: "text", op: "contains", values: ["market"] }], actions: [{ kind: "setCategory", value: categories[0].id }] });
+    const page = await open(t, user, "/rules", options);
+    await page.getByRole("button", { name: "Actions for Groceries at the market" }).waitFor();
+    await accessibleInLooks(page);
+    await page.getByRole("button", { name: /^Groceries at the market/ }).click();
+    await page.getByRole("dialog").waitFor();
+    await accessibleInLooks(page);
+  });
+}

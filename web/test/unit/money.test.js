@@ -70,7 +70,7 @@ test("JSON of the API keeps digits, and counts stay numbers", () => {
 
 test("the money fields are those of the OpenAPI document", () => {
   const { components, paths } = JSON.parse(readFileSync(new URL("../../../gateway/openapi.json", import.meta.url)));
-  const noMoney = new Set(["percentage", "sharePercent", "quantity", "rate"]);
+  const noMoney = new Set(["percentage", "sharePercent", "quantity", "rate", "confidence"]);
   const names = new Set();
   const visit = (properties) => {
     for (const [name, schema] of Object.entries(properties ?? {})) {

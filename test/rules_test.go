@@ -36,7 +36,12 @@ func TestRules(t *testing.T) {
 		u.call(http.MethodPatch, path, object{"enabled": true}, "If-Match", etag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
 		u.call(http.MethodDelete, path, nil, "If-Match", etag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
 		require.Equal(t, changed.at("rule"), u.get(path).ok("RULE_FETCHED").at("rule"))
+		copied := u.get("/api/v1/changes").ok("CHANGES_FETCHED")
+		require.Equal(t, changed.at("rule"), copied.at("changes.rules.0"))
 		u.del(path).ok("RULE_DELETED")
+		after := u.get("/api/v1/changes?cursor=" + copied.text("pagination.nextCursor")).ok("CHANGES_FETCHED")
+		require.Equal(t, "rule", after.text("deleted.0.kind"))
+		require.Equal(t, made.text("rule.id"), after.text("deleted.0.id"))
 	})
 	t.Run("order", func(t *testing.T) {
 		first := u.post("/api/v1/rules", u.rule(food)).created("RULE_CREATED").text("rule.id")

@@ -5885,7 +5885,7 @@ type Rule struct {
 	// Actions 1 to 5, each kind once.
 	Actions []RuleAction `json:"actions"`
 
-	// AppliedCount Number of rows, lines and transactions that the rule has been applied to. A row of an import counts when it is committed.
+	// AppliedCount Number of rows and transactions that the rule has been applied to. A row of an import counts when it is committed.
 	AppliedCount int32 `json:"appliedCount"`
 
 	// Conditions 1 to 10.
@@ -5909,7 +5909,7 @@ type Rule struct {
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
 
-	// On What the rule runs on: import, receipt, recurrence. Recurrences are not yet available.
+	// On What the rule runs on: import, receipt, recurrence. Only imports run rules yet.
 	On []string `json:"on"`
 
 	// Position Rules run in ascending order of their positions. Positions start at 1 and may have gaps.

@@ -50,7 +50,7 @@ func TestApplyRule(t *testing.T) {
 	require.ErrorIs(t, err, errRunning)
 	_, err = p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: r.GetId(), Stop: new(true)})
 	require.ErrorIs(t, err, errRunning)
-	s.Rules.RunQueued(t.Context())
+	s.RunQueued(t.Context())
 
 	for _, before := range []*ledgerv1.Transaction{first, second} {
 		after := get(before)

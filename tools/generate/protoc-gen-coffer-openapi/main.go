@@ -117,7 +117,7 @@ var tags = map[string]string{
 	"invitations":   "Invitations to budgets of other users.",
 	"notifications": "What a user should not miss, such as a budget that reaches its limit.",
 	"receipts":      "The contents and images of uploaded receipts.",
-	"rules":         "What Coffer does with the rows of imports and the lines of receipts.",
+	"rules":         "What Coffer does with the rows of imports, and on request with existing transactions.",
 	"settings":      "What a user prefers on all devices.",
 	"suggestions":   "Categories that new transactions probably have.",
 	"tags":          "Labels of transactions.",

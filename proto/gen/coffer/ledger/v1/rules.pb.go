@@ -42,9 +42,9 @@ type Rule struct {
 	Actions []*RuleAction `protobuf:"bytes,7,rep,name=actions,proto3" json:"actions,omitempty"`
 	// If the rule matches, later rules do not run.
 	Stop bool `protobuf:"varint,8,opt,name=stop,proto3" json:"stop,omitempty"`
-	// What the rule runs on: import, receipt, recurrence. Recurrences are not yet available.
+	// What the rule runs on: import, receipt, recurrence. Only imports run rules yet.
 	On []string `protobuf:"bytes,9,rep,name=on,proto3" json:"on,omitempty"`
-	// Number of rows, lines and transactions that the rule has been applied to. A row of an import counts when it is committed.
+	// Number of rows and transactions that the rule has been applied to. A row of an import counts when it is committed.
 	AppliedCount int32 `protobuf:"varint,10,opt,name=applied_count,json=appliedCount,proto3" json:"applied_count,omitempty"`
 	// Time of the last application; RFC 3339, UTC.
 	LastAppliedAt *string `protobuf:"bytes,11,opt,name=last_applied_at,json=lastAppliedAt,proto3,oneof" json:"last_applied_at,omitempty"`

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"testing"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 )
 
@@ -50,4 +51,26 @@ func TestChanges(t *testing.T) {
 	u.get("/api/v1/changes?cursor=x").fails(400, "INVALID_CURSOR")
 	u.get("/api/v1/changes?limit=0").fails(400, "VALIDATION_ERROR").blames("limit")
 	require.Equal(t, "1000", u.get("/api/v1/changes?limit=5000").text("pagination.limit"))
+}
+
+// TestChangesExpiredCursor deletes the tombstones of a user, as the sweep does after 180 days.
+func TestChangesExpiredCursor(t *testing.T) {
+	t.Parallel()
+	if stack == nil {
+		t.Skip("the test needs the database")
+	}
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "10"), u.category("Food")
+	spent := u.spend(wallet, category, "1.50")
+	cursor := u.get("/api/v1/changes").ok("CHANGES_FETCHED").text("pagination.nextCursor")
+	u.del("/api/v1/transaction/" + spent).ok("TRANSACTION_DELETED")
+	conn, err := pgx.Connect(t.Context(), stack.Databases[""])
+	require.NoError(t, err)
+	defer conn.Close(t.Context())
+	_, err = conn.Exec(t.Context(), `UPDATE ledger.owners SET swept_seq = seq WHERE owner_id = $1`, u.get("/api/v1/auth/me").text("user.id"))
+	require.NoError(t, err)
+	u.get("/api/v1/changes?cursor="+cursor).fails(http.StatusGone, "SYNC_CURSOR_EXPIRED")
+	fresh := u.get("/api/v1/changes").ok("CHANGES_FETCHED")
+	require.Empty(t, fresh.list("changes.transactions"))
+	u.get("/api/v1/changes?cursor=" + fresh.text("pagination.nextCursor")).ok("CHANGES_FETCHED")
 }

@@ -43,7 +43,7 @@ var testedElsewhere = map[string]string{
 	"updateTransaction LIMIT_REACHED":          "TestCreateTransactionTagLimit",
 	"deleteTag LIMIT_REACHED":                  "TestTagErrors",
 	"updateTag LIMIT_REACHED":                  "TestTagErrors",
-	"listChanges SYNC_CURSOR_EXPIRED":          "TestListChanges in services/ledger/sync",
+	"listChanges SYNC_CURSOR_EXPIRED":          "TestChangesExpiredCursor",
 	"deleteImport IMPORT_STATE":                "TestDeleteImport",
 	// Keys are stored per refresh token. The token is the whole request, so a key never meets another request.
 	"refresh IDEMPOTENCY_KEY_CONFLICT": "cannot occur",

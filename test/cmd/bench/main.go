@@ -39,7 +39,7 @@ type options struct {
 
 func main() {
 	short := flag.Bool("short", false, "run quickly, with short rounds and a tenth of the rows")
-	only := flag.String("only", "", "measure one theme only: in-process, creates, batches, costs, scale, reads, receipts or footprint")
+	only := flag.String("only", "", "measure one theme only: in-process, creates, batches, costs, scale, reads, sync, receipts or footprint")
 	vegeta := flag.String("overload", "", "only measure the throughput of creates at multiples of the capacity, with this vegeta command")
 	write := flag.String("write", "", "write the figures to this page, between its marks")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to this file")
@@ -98,6 +98,7 @@ func run(ctx context.Context, o options, page string) (err error) {
 		{"costs", b.costs},
 		{"scale", b.scale},
 		{"reads", b.reads},
+		{"sync", b.sync},
 		{"receipts", b.receipts},
 		{"footprint", b.footprint},
 	} {

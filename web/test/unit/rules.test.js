@@ -1,0 +1,24 @@
+import assert from "node:assert/strict";
+import test from "node:test";
+import { kinds, moved, operators, withField, withOp } from "../../src/screens/rules/rule.ts";
+
+const condition = { field: "payee", op: "contains", values: ["shop"], not: true };
+
+test("withField", () => {
+  assert.deepEqual(withField(condition, "amount"), { field: "amount", op: "is", values: [""], not: true });
+  assert.equal(withField(condition, "notes").op, "contains");
+  for (const ops of Object.values(operators)) assert.ok(ops.length > 0);
+  assert.equal(new Set(kinds).size, 7);
+});
+
+test("withOp", () => {
+  const between = withOp({ ...condition, field: "amount", values: ["5"] }, "between");
+  assert.deepEqual(between.values, ["5", ""]);
+  assert.deepEqual(withOp(between, "gt").values, ["5"]);
+});
+
+test("moved", () => {
+  assert.deepEqual(moved(["a", "b", "c"], "c", -1), ["a", "c", "b"]);
+  assert.deepEqual(moved(["a", "b", "c"], "a", -1), ["a", "b", "c"]);
+  assert.deepEqual(moved(["a", "b", "c"], "a", 1), ["b", "a", "c"]);
+});

@@ -4582,6 +4582,9 @@ type ImportMapping struct {
 
 	// SkipRows Number of rows before the heading.
 	SkipRows int32 `json:"skipRows"`
+
+	// Width Number of cells of a line of the file. Only of YNAB, where a row has a line per part of a split. Changes are ignored.
+	Width *int32 `json:"width,omitempty"`
 }
 
 // ImportMappingAmountMode signed: one column with a sign. debitCredit: one of two columns. typeColumn: another column decides the sign.

@@ -36,6 +36,7 @@ func (c *resolver) otherAccount(r *row) (a *ledgerv1.ImportAccount, ok bool) {
 			return nil, false
 		}
 	}
+	c.others[key] = true
 	return c.account(key), true
 }
 

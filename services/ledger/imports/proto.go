@@ -113,7 +113,7 @@ func toMapping(m *ledgerv1.ImportMapping) *formats.Mapping {
 	out := &formats.Mapping{
 		Format: m.GetFormat(), Delimiter: m.GetDelimiter(), Encoding: m.GetEncoding(), SkipRows: int(m.GetSkipRows()), Header: m.GetHeader(),
 		DateLayout: m.GetDateLayout(), DecimalMark: m.GetDecimalMark(), AmountMode: m.GetAmountMode(), Invert: m.GetInvert(),
-		Negative: m.GetNegative(), Currency: m.GetCurrency(),
+		Negative: m.GetNegative(), Currency: m.GetCurrency(), Width: int(m.GetWidth()),
 	}
 	for _, c := range m.GetColumns() {
 		out.Columns = append(out.Columns, formats.Column{Index: int(c.GetIndex()), Field: c.GetField()})
@@ -126,6 +126,7 @@ func fromMapping(m *formats.Mapping) *ledgerv1.ImportMapping {
 	out := &ledgerv1.ImportMapping{
 		Format: m.Format, Delimiter: m.Delimiter, Encoding: m.Encoding, SkipRows: int32(m.SkipRows), Header: m.Header,
 		DateLayout: m.DateLayout, DecimalMark: m.DecimalMark, AmountMode: m.AmountMode, Invert: m.Invert, Negative: m.Negative, Currency: m.Currency,
+		Width: int32(m.Width),
 	}
 	for _, c := range m.Columns {
 		out.Columns = append(out.Columns, &ledgerv1.ImportColumn{Index: int32(c.Index), Field: c.Field})

@@ -35,6 +35,8 @@ type resolver struct {
 	categories map[string]*ledgerv1.ImportCategory
 	// otherAccounts holds the accounts at the other sides of transfers with an id, by row.
 	otherAccounts map[int32]string
+	// others holds the keys of the accounts at the other sides of transfers. They may have no row of their own.
+	others map[string]bool
 	// unpaired holds the rows of transfers whose other side has not been seen, by their transfer.
 	unpaired map[transfer][]int32
 	pairs    map[int32]int32
@@ -44,7 +46,7 @@ type resolver struct {
 func newResolver(details *ledgerv1.Import, o owned) *resolver {
 	c := &resolver{
 		details: details, owned: o, accounts: map[string]*ledgerv1.ImportAccount{}, categories: map[string]*ledgerv1.ImportCategory{},
-		unpaired: map[transfer][]int32{}, pairs: map[int32]int32{},
+		others: map[string]bool{}, unpaired: map[transfer][]int32{}, pairs: map[int32]int32{},
 	}
 	for _, a := range details.GetAccounts() {
 		a.Count = 0
@@ -119,7 +121,7 @@ func loadResolver(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledg
 func (c *resolver) store() {
 	c.details.Accounts, c.details.Categories = nil, nil
 	for _, a := range c.accounts {
-		if a.GetCount() > 0 || a.ClosingBalance != nil {
+		if a.GetCount() > 0 || a.ClosingBalance != nil || c.others[a.GetKey()] {
 			c.details.Accounts = append(c.details.Accounts, a)
 		}
 	}

@@ -88,15 +88,19 @@ func detachTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, 
 	return tag.RowsAffected(), nil
 }
 
-// usualCurrency returns the currency that most rows of an account have, or an empty text.
+// usualCurrency returns the currency that most rows of an account and transfers from or to it have, or an empty text.
 func usualCurrency(ctx context.Context, q pg.Querier, owner, id uuid.UUID, account string) (string, error) {
 	type found struct{ Currency string }
 	r, err := pg.One[found](ctx, q, `
-		SELECT booked_currency AS currency
-		FROM import_rows
-		WHERE owner_id = $1 AND import_id = $2 AND account = $3 AND booked_currency <> ''
-		GROUP BY booked_currency
-		ORDER BY count(*) DESC, booked_currency
+		SELECT c.code AS currency
+		FROM import_rows r, LATERAL (
+			SELECT r.booked_currency AS code WHERE r.account = $3
+			UNION ALL
+			SELECT coalesce(nullif(r.transfer ->> 'Currency', ''), r.booked_currency) WHERE r.transfer ->> 'Account' = $3
+		) AS c
+		WHERE r.owner_id = $1 AND r.import_id = $2 AND c.code <> ''
+		GROUP BY c.code
+		ORDER BY count(*) DESC, c.code
 		LIMIT 1`, owner, id, account)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return "", nil

@@ -146,6 +146,7 @@ func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.Impo
 		return
 	}
 	m.Format, m.Delimiter, m.Encoding = details.GetMapping().GetFormat(), details.GetMapping().GetDelimiter(), details.GetMapping().GetEncoding()
+	m.Width = details.GetMapping().GetWidth()
 	if _, err := toMapping(m).Compile(); err != nil {
 		p.Field(mappingField(err))
 		return

@@ -365,7 +365,9 @@ type ImportMapping struct {
 	// Values of the type column that mean an expense. Without any, the usual ones do.
 	Negative []string `protobuf:"bytes,11,rep,name=negative,proto3" json:"negative,omitempty"`
 	// ISO 4217 code of rows without a currency.
-	Currency      string `protobuf:"bytes,12,opt,name=currency,proto3" json:"currency,omitempty"`
+	Currency string `protobuf:"bytes,12,opt,name=currency,proto3" json:"currency,omitempty"`
+	// Number of cells of a line of the file. Only of YNAB, where a row has a line per part of a split. Changes are ignored.
+	Width         int32 `protobuf:"varint,13,opt,name=width,proto3" json:"width,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -482,6 +484,13 @@ func (x *ImportMapping) GetCurrency() string {
 		return x.Currency
 	}
 	return ""
+}
+
+func (x *ImportMapping) GetWidth() int32 {
+	if x != nil {
+		return x.Width
+	}
+	return 0
 }
 
 // ImportColumn assigns a field to a column.
@@ -2706,7 +2715,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\ainvalid\x18\x05 \x01(\x05R\ainvalid\x12\x18\n" +
 	"\askipped\x18\x06 \x01(\x05R\askipped\x12\x16\n" +
 	"\x06booked\x18\a \x01(\x05R\x06booked\x12\x16\n" +
-	"\x06undone\x18\b \x01(\x05R\x06undone\"\xc0\x03\n" +
+	"\x06undone\x18\b \x01(\x05R\x06undone\"\xdc\x03\n" +
 	"\rImportMapping\x12(\n" +
 	"\x06format\x18\x01 \x01(\tB\x10¶\x18\fcsv qif ynabR\x06format\x12\x1c\n" +
 	"\tdelimiter\x18\x02 \x01(\tR\tdelimiter\x12\x1a\n" +
@@ -2722,7 +2731,8 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x06invert\x18\n" +
 	" \x01(\bR\x06invert\x12\x1a\n" +
 	"\bnegative\x18\v \x03(\tR\bnegative\x12 \n" +
-	"\bcurrency\x18\f \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\":\n" +
+	"\bcurrency\x18\f \x01(\tB\x04\xf8\xb5\x18\x01R\bcurrency\x12\x1a\n" +
+	"\x05width\x18\r \x01(\x05B\x04\xf8\xb5\x18\x01R\x05width\":\n" +
 	"\fImportColumn\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x14\n" +
 	"\x05field\x18\x02 \x01(\tR\x05field\"\x8b\x04\n" +

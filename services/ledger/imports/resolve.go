@@ -234,6 +234,10 @@ func (c *resolver) amountOf(r *row, account *ledgerv1.ImportAccount) (status, pr
 	case r.Date.Year() < 1900 || r.Date.Year() > 2200:
 		return invalid, "the date is not of the years 1900 to 2200"
 	case r.Opening:
+		if c.details.GetMapping() != nil {
+			// Only the mapping says how to read the amount.
+			account.OpeningBalance = &r.Amount
+		}
 		return skipped, "this is the opening balance"
 	}
 	code := cmp.Or(r.Currency, c.details.GetMapping().GetCurrency(), c.details.GetDefaults().GetCurrency(), account.GetCurrency())

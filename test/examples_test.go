@@ -30,6 +30,8 @@ type example struct {
 	Parameters map[string]any `json:"parameters,omitempty"`
 	Request    any            `json:"request,omitempty"`
 	Responses  map[string]any `json:"responses"`
+	// Also has a further response by status. It only gives examples to schemas that the first response lacks.
+	Also map[string]any `json:"also,omitempty"`
 }
 
 // TestExamples calls each operation, and compares requests and responses with the examples of the OpenAPI document.
@@ -47,6 +49,7 @@ func TestExamples(t *testing.T) {
 	r.webhooks(ada)
 	r.sessions(ada)
 	r.deletions(ada, wallet, category)
+	r.parts(r.user("Lin"))
 
 	for _, o := range operations() {
 		// A file has no example.
@@ -275,6 +278,27 @@ func (r *recorder) deletions(u *user, wallet, category string) {
 	r.call(u, http.MethodPost, "/api/v1/auth/logout", nil)
 }
 
+// parts records objects that no other response has: parts of a transaction and of an imported row, categories of a file, a changed tag
+// and a deleted category.
+func (r *recorder) parts(u *user) {
+	wallet, food, fun := u.wallet("EUR", "250.00"), u.category("Food"), u.category("Fun")
+	r.also(http.MethodPost, "/api/v1/transaction", u.post("/api/v1/transaction", object{
+		"amount": json.Number("12.00"), "description": "Market", "date": "2026-03-14", "currency": "EUR", "walletId": wallet, "type": "expense",
+		"tags": []any{"Trip"}, "splits": []any{
+			object{"categoryId": food, "amount": json.Number("8.00"), "description": "Bread"},
+			object{"categoryId": fun, "amount": json.Number("4.00")},
+		},
+	}))
+	file := "!Type:Bank\nD25/04'26\nT-12.00\nPMarket\nSFood\nEBread\n$-8.00\nSFun\n$-4.00\n^\n"
+	form, contentType := u.fileForm("april.qif", file, "walletId", wallet)
+	r.also(http.MethodPost, "/api/v1/imports", u.call(http.MethodPost, "/api/v1/imports", form, "Content-Type", contentType))
+	unused := u.category("Travel")
+	cursor := u.get("/api/v1/changes").ok("CHANGES_FETCHED").text("pagination.nextCursor")
+	u.patch("/api/v1/tags/Trip", object{"color": "#B5651D"}).ok("TAG_UPDATED")
+	u.del("/api/v1/categories/" + unused).ok("CATEGORY_DELETED")
+	r.also(http.MethodGet, "/api/v1/changes", u.get("/api/v1/changes?cursor="+cursor))
+}
+
 // recorder collects the first example of each operation and status. It replaces values that differ in each run.
 type recorder struct {
 	t        *testing.T
@@ -289,6 +313,17 @@ func (r *recorder) call(u *user, method, path string, body any) response {
 	a := u.call(method, path, body)
 	r.record(method, path, body, a)
 	return a
+}
+
+// also records a further response of an operation that record knows.
+func (r *recorder) also(method, path string, a response) {
+	r.t.Helper()
+	require.Less(r.t, a.status, 300, "%s %s: %s", method, path, a.raw)
+	req, err := http.NewRequestWithContext(r.t.Context(), method, path, nil)
+	require.NoError(r.t, err)
+	found, _, err := router.FindRoute(req)
+	require.NoError(r.t, err)
+	r.examples[found.Operation.OperationID].Also = map[string]any{fmt.Sprint(a.status): r.stable("", a.body)}
 }
 
 func (r *recorder) upload(u *user, query, text, wallet, category string, corrections object) response {

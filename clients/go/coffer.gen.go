@@ -2964,7 +2964,7 @@ type ApplyRuleRequest struct {
 	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
-// ApplyRuleResult Example: {"changed":2,"code":"RULE_PREVIEWED","examples":[{"after":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}},{"after":{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}],"matched":2,"message":"Rule previewed","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}}
+// ApplyRuleResult Example: {"changed":2,"code":"RULE_PREVIEWED","examples":[{"after":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}},{"after":{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}],"matched":2,"message":"Rule previewed","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type ApplyRuleResult struct {
 	// Changed Number of transactions that the rule would change. Only with dryRun.
 	Changed *int32 `json:"changed,omitempty"`
@@ -2983,7 +2983,7 @@ type ApplyRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -3536,7 +3536,7 @@ type CreateRuleRequest struct {
 // CreateRuleRequestMatch all (default): every condition must be met. any: one is enough.
 type CreateRuleRequestMatch string
 
-// CreateRuleResult Example: {"code":"RULE_CREATED","message":"Rule created","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":false,"updatedAt":"2026-11-20T10:15:00.000Z"}}
+// CreateRuleResult Example: {"code":"RULE_CREATED","message":"Rule created","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":false,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type CreateRuleResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateRuleResultCode `json:"code"`
@@ -3546,7 +3546,7 @@ type CreateRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -4126,6 +4126,8 @@ type FilterTotals struct {
 }
 
 // FollowedTag FollowedTag is a tag without the number of its transactions, which a device counts itself.
+//
+// Example: {"color":"#B5651D","key":"trip","name":"Trip"}
 type FollowedTag struct {
 	// Color #RRGGBB. Absent if there is none.
 	Color *string `json:"color,omitempty"`
@@ -4228,7 +4230,7 @@ type GetReceiptResult struct {
 // GetReceiptResultCode The result of the operation, for programs.
 type GetReceiptResultCode string
 
-// GetRuleResult Example: {"code":"RULE_FETCHED","message":"Rule fetched","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":false,"updatedAt":"2026-11-20T10:15:00.000Z"}}
+// GetRuleResult Example: {"code":"RULE_FETCHED","message":"Rule fetched","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":false,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type GetRuleResult struct {
 	// Code The result of the operation, for programs.
 	Code GetRuleResultCode `json:"code"`
@@ -4238,7 +4240,7 @@ type GetRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 
@@ -4460,6 +4462,8 @@ type ImportAccount struct {
 }
 
 // ImportCategory ImportCategory is a category that a file names.
+//
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000040","count":1,"create":false,"name":"Food"}
 type ImportCategory struct {
 	// CategoryId Id of the category for these rows.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
@@ -4612,7 +4616,7 @@ type ImportProfile struct {
 
 // ImportRow ImportRow is a row of an import.
 //
-// Example: {"account":"","amount":-3.5,"categoryFrom":"default","categoryId":"0199f0c5-0000-7000-8000-000000000004","cells":["2026-04-02","Bakery","-3.50","EUR"],"currency":"EUR","date":"2026-04-02","description":"Bread","externalId":"hash:T70UimrbY4pJk5HLSy84ow:0","line":2,"n":2,"payee":"Bakery","status":"ready"}
+// Example: {"account":"","amount":-12,"categoryFrom":"file","cells":["25/04'26","-12.00","Market","","","","","Food","Bread","-8.00","Fun","","-4.00"],"currency":"EUR","date":"2026-04-25","description":"","externalId":"hash:NmOQUc8OhM_pwz5wliYsNQ:0","line":2,"n":1,"payee":"Market","splits":[{"amount":-8,"category":"Food","description":"Bread"},{"amount":-4,"category":"Fun","description":""}],"status":"ready"}
 type ImportRow struct {
 	// Account Key of the account in the import.
 	Account string `json:"account"`
@@ -4705,6 +4709,8 @@ type ImportRowChange struct {
 }
 
 // ImportSplit ImportSplit is a part of a row.
+//
+// Example: {"amount":-8,"category":"Food","description":"Bread"}
 type ImportSplit struct {
 	// Amount In the major unit, signed like the row's amount.
 	Amount json.Number `json:"amount"`
@@ -5034,7 +5040,7 @@ type ListNotificationsResult struct {
 // ListNotificationsResultCode The result of the operation, for programs.
 type ListNotificationsResultCode string
 
-// ListRulesResult Example: {"code":"RULES_FETCHED","message":"Rules fetched","rules":[{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":false,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// ListRulesResult Example: {"code":"RULES_FETCHED","message":"Rules fetched","rules":[{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":false,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type ListRulesResult struct {
 	// Code The result of the operation, for programs.
 	Code ListRulesResultCode `json:"code"`
@@ -5439,7 +5445,7 @@ type OrderRulesRequest struct {
 	Ids []string `json:"ids"`
 }
 
-// OrderRulesResult Example: {"code":"RULES_REORDERED","message":"Rules reordered","rules":[{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// OrderRulesResult Example: {"code":"RULES_REORDERED","message":"Rules reordered","rules":[{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type OrderRulesResult struct {
 	// Code The result of the operation, for programs.
 	Code OrderRulesResultCode `json:"code"`
@@ -5883,7 +5889,7 @@ type RotateWebhookSecretResultCode string
 
 // Rule Rule changes the transactions that meet its conditions.
 //
-// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 type Rule struct {
 	// Actions 1 to 5, each kind once.
 	Actions []RuleAction `json:"actions"`
@@ -5947,13 +5953,13 @@ type RuleActionKind string
 
 // RuleCondition RuleCondition compares a field of a transaction. Texts are compared without regard to case, width and repeated spaces.
 //
-// Example: {"field":"payee","not":false,"op":"contains","values":["bakery"]}
+// Example: {"field":"payee","op":"contains","values":["bakery"]}
 type RuleCondition struct {
 	// Field payee, description and notes; text is any of these three. amount is absolute, in the transaction's currency. type is income or expense. tag is each of the transaction's tags.
 	Field RuleConditionField `json:"field"`
 
-	// Not true: the condition is met if the comparison is not.
-	Not bool `json:"not"`
+	// Not true: the condition is met if the comparison is not. Default false.
+	Not *bool `json:"not,omitempty"`
 
 	// Op For payee, description, notes and text: is, contains, startsWith, endsWith, matches, in. For amount: is, lt, gt, between. For currency, walletId, type and tag: is, in.
 	Op RuleConditionOp `json:"op"`
@@ -6067,6 +6073,8 @@ type ShareBudgetResult struct {
 type ShareBudgetResultCode string
 
 // Split Split is a part of a transaction with a separate category.
+//
+// Example: {"amount":8,"categoryId":"0199f0c5-0000-7000-8000-000000000040","description":"Bread"}
 type Split struct {
 	// Amount In the major unit of the transaction's currency: positive, and negative for a refund within an expense. Not 0.
 	Amount json.Number `json:"amount"`
@@ -6125,7 +6133,7 @@ type SuggestionItem struct {
 	Currency string `json:"currency"`
 
 	// Description Up to 1000 characters.
-	Description string `json:"description"`
+	Description *string `json:"description,omitempty"`
 
 	// Payee Up to 200 characters.
 	Payee string `json:"payee"`
@@ -6134,7 +6142,7 @@ type SuggestionItem struct {
 	Type SuggestionItemType `json:"type"`
 
 	// WalletId Id of one of the user's wallets. Without it, rules for a wallet do not apply.
-	WalletId openapi_types.UUID `json:"walletId"`
+	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
 // SuggestionItemType expense (default) or income.
@@ -6195,9 +6203,13 @@ type Tag struct {
 // TagTotal TagTotal contains the totals of one tag in one currency, in the major unit. It does not include transfers.
 type TagTotal struct {
 	// Currency ISO 4217 code.
-	Currency string      `json:"currency"`
-	Expense  json.Number `json:"expense"`
-	Income   json.Number `json:"income"`
+	Currency string `json:"currency"`
+
+	// Expense Expenses with the tag, positive.
+	Expense json.Number `json:"expense"`
+
+	// Income Income with the tag, positive.
+	Income json.Number `json:"income"`
 
 	// Name Name of the tag.
 	Name string `json:"name"`
@@ -6227,6 +6239,8 @@ type TestWebhookResult struct {
 type TestWebhookResultCode string
 
 // Tombstone Tombstone is a deleted object.
+//
+// Example: {"deletedAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000044","kind":"category"}
 type Tombstone struct {
 	// DeletedAt Time of the deletion; RFC 3339, UTC.
 	DeletedAt time.Time `json:"deletedAt"`
@@ -6733,7 +6747,7 @@ type UpdateRuleRequest struct {
 // UpdateRuleRequestMatch all: every condition must be met. any: one is enough.
 type UpdateRuleRequestMatch string
 
-// UpdateRuleResult Example: {"code":"RULE_UPDATED","message":"Rule updated","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}}
+// UpdateRuleResult Example: {"code":"RULE_UPDATED","message":"Rule updated","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}}
 type UpdateRuleResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateRuleResultCode `json:"code"`
@@ -6743,7 +6757,7 @@ type UpdateRuleResult struct {
 
 	// Rule Rule changes the transactions that meet its conditions.
 	//
-	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","not":false,"op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"progress":{"done":0,"status":"queued","total":8},"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Rule Rule `json:"rule"`
 }
 

@@ -23,6 +23,8 @@ type example struct {
 	Request any `json:"request"`
 	// Responses maps a status, such as "201", to the JSON body.
 	Responses map[string]any `json:"responses"`
+	// Also maps a status to a further body. It only gives examples to schemas.
+	Also map[string]any `json:"also"`
 }
 
 // examples returns the recorded examples by operation. Numbers keep their digits: 12.30 would otherwise become 12.3.
@@ -64,6 +66,7 @@ func (g *generator) addExamples() error {
 			responses := operation["responses"].(object)
 			for _, status := range slices.Sorted(maps.Keys(responses)) {
 				g.addExample(responses[status].(object), e.Responses[status], found)
+				g.collectBody(responses[status].(object), e.Also[status], found)
 			}
 		}
 	}
@@ -80,6 +83,16 @@ func (g *generator) addExample(body object, value any, found map[string]object) 
 	}
 	for _, content := range body["content"].(object) {
 		content.(object)["example"] = value
+	}
+	g.collectBody(body, value, found)
+}
+
+// collectBody collects the examples of the schemas in the content of a request or response. The content keeps its example.
+func (g *generator) collectBody(body object, value any, found map[string]object) {
+	if value == nil {
+		return
+	}
+	for _, content := range body["content"].(object) {
 		g.collect(content.(object)["schema"], value, found)
 	}
 }

@@ -4202,8 +4202,10 @@ type TagTotal struct {
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// ISO 4217 code.
 	Currency string `protobuf:"bytes,2,opt,name=currency,proto3" json:"currency,omitempty"`
-	Income   string `protobuf:"bytes,3,opt,name=income,proto3" json:"income,omitempty"`
-	Expense  string `protobuf:"bytes,4,opt,name=expense,proto3" json:"expense,omitempty"`
+	// Income with the tag, positive.
+	Income string `protobuf:"bytes,3,opt,name=income,proto3" json:"income,omitempty"`
+	// Expenses with the tag, positive.
+	Expense string `protobuf:"bytes,4,opt,name=expense,proto3" json:"expense,omitempty"`
 	// Number of transactions.
 	TransactionCount int32 `protobuf:"varint,5,opt,name=transaction_count,json=transactionCount,proto3" json:"transaction_count,omitempty"`
 	unknownFields    protoimpl.UnknownFields

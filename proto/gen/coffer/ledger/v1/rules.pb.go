@@ -198,7 +198,7 @@ type RuleCondition struct {
 	// Two values for between, which includes both; 1 to 50 for in; one for the others. matches has a regular expression in RE2 syntax of
 	// at most 200 bytes. Amounts are decimals in the major unit.
 	Values []string `protobuf:"bytes,3,rep,name=values,proto3" json:"values,omitempty"`
-	// true: the condition is met if the comparison is not.
+	// true: the condition is met if the comparison is not. Default false.
 	Not           bool `protobuf:"varint,4,opt,name=not,proto3" json:"not,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1816,12 +1816,12 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"created_at\x18\r \x01(\tR\tcreatedAt\x12\x1d\n" +
 	"\n" +
 	"updated_at\x18\x0e \x01(\tR\tupdatedAtB\x12\n" +
-	"\x10_last_applied_at\"\xef\x01\n" +
+	"\x10_last_applied_at\"\xf5\x01\n" +
 	"\rRuleCondition\x12\\\n" +
 	"\x05field\x18\x01 \x01(\tBF\xf0\xb5\x18\x01¶\x18>payee description notes text amount currency walletId type tagR\x05field\x12P\n" +
 	"\x02op\x18\x02 \x01(\tB@\xf0\xb5\x18\x01¶\x188is contains startsWith endsWith matches lt gt between inR\x02op\x12\x1c\n" +
-	"\x06values\x18\x03 \x03(\tB\x04\xf0\xb5\x18\x01R\x06values\x12\x10\n" +
-	"\x03not\x18\x04 \x01(\bR\x03not\"\x83\x01\n" +
+	"\x06values\x18\x03 \x03(\tB\x04\xf0\xb5\x18\x01R\x06values\x12\x16\n" +
+	"\x03not\x18\x04 \x01(\bB\x04\xf8\xb5\x18\x01R\x03not\"\x83\x01\n" +
 	"\n" +
 	"RuleAction\x12_\n" +
 	"\x04kind\x18\x01 \x01(\tBK\xf0\xb5\x18\x01¶\x18CsetCategory addTag setPayee setDescription setNotes transferTo skipR\x04kind\x12\x14\n" +
@@ -1925,13 +1925,13 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\x06before\x18\x01 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x06before\x123\n" +
 	"\x05after\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x05after\"X\n" +
 	"\x18SuggestCategoriesRequest\x12<\n" +
-	"\x05items\x18\x01 \x03(\v2 .coffer.ledger.v1.SuggestionItemB\x04\xf0\xb5\x18\x01R\x05items\"\xd7\x01\n" +
+	"\x05items\x18\x01 \x03(\v2 .coffer.ledger.v1.SuggestionItemB\x04\xf0\xb5\x18\x01R\x05items\"\xe3\x01\n" +
 	"\x0eSuggestionItem\x12\x14\n" +
-	"\x05payee\x18\x01 \x01(\tR\x05payee\x12 \n" +
-	"\vdescription\x18\x02 \x01(\tR\vdescription\x12!\n" +
+	"\x05payee\x18\x01 \x01(\tR\x05payee\x12&\n" +
+	"\vdescription\x18\x02 \x01(\tB\x04\xf8\xb5\x18\x01R\vdescription\x12!\n" +
 	"\x06amount\x18\x03 \x01(\tB\x04ص\x18\x01H\x00R\x06amount\x88\x01\x01\x12\x1a\n" +
-	"\bcurrency\x18\x04 \x01(\tR\bcurrency\x12\x1b\n" +
-	"\twallet_id\x18\x05 \x01(\tR\bwalletId\x12&\n" +
+	"\bcurrency\x18\x04 \x01(\tR\bcurrency\x12!\n" +
+	"\twallet_id\x18\x05 \x01(\tB\x04\xf8\xb5\x18\x01R\bwalletId\x12&\n" +
 	"\x04type\x18\x06 \x01(\tB\x12¶\x18\x0eexpense incomeR\x04typeB\t\n" +
 	"\a_amount\"\x91\x01\n" +
 	"\x19SuggestCategoriesResponse\x12\x12\n" +

@@ -140,7 +140,7 @@ func TestRuleErrors(t *testing.T) {
 		"name":                      {object{"name": ""}, 400, "VALIDATION_ERROR", "name"},
 		"a repeated kind of action": {object{"actions": []any{object{"kind": "skip"}, object{"kind": "skip"}}}, 400, "VALIDATION_ERROR", "actions[1].kind"},
 	} {
-		t.Run(name, func(t *testing.T) {
+		t.Run(name, func(*testing.T) {
 			u.post("/api/v1/rules", with(u.rule(category), c.change)).fails(c.status, c.code).blames(c.blamed)
 			u.patch(path, c.change).fails(c.status, c.code).blames(c.blamed)
 		})

@@ -5945,7 +5945,7 @@ type RuleAction struct {
 	Kind RuleActionKind `json:"kind"`
 
 	// Value Id of one of the user's categories for setCategory, id of one of the user's wallets for transferTo, the name of a tag for addTag, and a text for setPayee, setDescription and setNotes. Empty for skip.
-	Value string `json:"value"`
+	Value *string `json:"value,omitempty"`
 }
 
 // RuleActionKind transferTo makes a transfer of a row of an import, and skip excludes it from the import. Both have no effect on receipts and existing transactions. A rule has at most one of setCategory, transferTo and skip.
@@ -6083,7 +6083,7 @@ type Split struct {
 	CategoryId openapi_types.UUID `json:"categoryId"`
 
 	// Description Up to 1000 characters.
-	Description string `json:"description"`
+	Description *string `json:"description,omitempty"`
 }
 
 // SuggestCategoriesRequest Example: {"items":[{"amount":4.2,"currency":"EUR","payee":"Corner Bakery","type":"expense"}]}

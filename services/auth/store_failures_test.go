@@ -28,9 +28,11 @@ func TestSelectLimitEnd(t *testing.T) {
 	require.NoError(t, upsertKnownAddress(t.Context(), b.db, ada.ID, known, since.Add(time.Second)))
 	require.NoError(t, upsertKnownAddress(t.Context(), b.db, ada.ID, old, since))
 	require.NoError(t, upsertKnownAddress(t.Context(), b.db, bob.ID, bobs, now))
-	below := attempt{user: ada.ID, network: network("192.0.2.9/32"),
+	below := attempt{
+		user: ada.ID, network: network("192.0.2.9/32"),
 		pair: subject("pair below", failuresPerPair-1, ends), account: subject("account below", failuresPerAccount-1, ends),
-		address: subject("address below", failuresPerAddress-1, ends)}
+		address: subject("address below", failuresPerAddress-1, ends),
+	}
 	pair, account, address := subject("pair", failuresPerPair, ends), subject("account", failuresPerAccount, ends), subject("address", failuresPerAddress, ends)
 	over := subject("over", failuresPerAddress, now)
 	for name, c := range map[string]struct {

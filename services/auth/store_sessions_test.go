@@ -19,8 +19,10 @@ func (b *bundle) storedUsers(t *testing.T) (ada, bob user) {
 	t.Helper()
 	now := b.now()
 	for i, u := range []*user{&ada, &bob} {
-		*u = user{ID: uuid.Must(uuid.NewV7()), Name: "User", Email: []string{"ada@example.com", "bob@example.com"}[i],
-			PasswordHash: "$argon2id$same", CreatedAt: now, UpdatedAt: now, Version: 1}
+		*u = user{
+			ID: uuid.Must(uuid.NewV7()), Name: "User", Email: []string{"ada@example.com", "bob@example.com"}[i],
+			PasswordHash: "$argon2id$same", CreatedAt: now, UpdatedAt: now, Version: 1,
+		}
 		require.NoError(t, insertUser(t.Context(), b.db, *u))
 	}
 	return ada, bob
@@ -59,8 +61,10 @@ func (b *bundle) sessionsOfEachKind(t *testing.T) (ada, bob user, s sessions) {
 	t.Helper()
 	ada, bob = b.storedUsers(t)
 	later := b.now().Add(time.Hour)
-	s = sessions{live: b.storedSession(t, ada, later), other: b.storedSession(t, ada, later), ended: b.storedSession(t, ada, later),
-		expired: b.storedSession(t, ada, b.now()), foreign: b.storedSession(t, bob, later)}
+	s = sessions{
+		live: b.storedSession(t, ada, later), other: b.storedSession(t, ada, later), ended: b.storedSession(t, ada, later),
+		expired: b.storedSession(t, ada, b.now()), foreign: b.storedSession(t, bob, later),
+	}
 	b.end(t, s.ended, b.now().Add(-time.Second))
 	return ada, bob, s
 }

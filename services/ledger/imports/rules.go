@@ -23,6 +23,7 @@ type ruled struct {
 
 // payee and description return the user's text, the one of a rule, or the one in the file.
 func (r *row) payee() string { return *cmp.Or(r.ChosenPayee, r.ruledTexts().Payee, &r.Payee) }
+
 func (r *row) description() string {
 	return *cmp.Or(r.ChosenDescription, r.ruledTexts().Description, &r.Description)
 }

@@ -217,7 +217,7 @@ func (m *model) remove(r *rapid.T, leg string, byTransfer bool) {
 
 // check compares what the service returns with the model.
 func (m *model) check(r *rapid.T) {
-	m.server.RequireConsistent(r)
+	m.RequireConsistent(r)
 	balances, income, expense, spent := map[string]int64{}, map[string]int64{}, map[string]int64{}, map[string]int64{}
 	for _, b := range m.booked {
 		balances[b.wallet.String()+b.currency] += b.minor

@@ -30,7 +30,7 @@ func schemaName(m *protogen.Message) string {
 
 // message defines the schema of a message, and returns a reference to it. As the gateway writes them, fields of an answer are
 // required unless they are optional, a message inside another message, or marked omit_empty or omit_with. Fields of a request
-// inside another request are required if they are marked so.
+// inside another request, and of a message with a marked field, are required if they are marked so: clients send the message too.
 func (g *generator) message(m *protogen.Message) object { return g.variant(m, false) }
 
 // variant defines the schema of a message, or of its preview if the preview differs. A preview shows a resource before its
@@ -76,12 +76,17 @@ func (g *generator) variant(m *protogen.Message, preview bool) object {
 func isRequired(m *protogen.Message, field *protogen.Field) bool {
 	name := string(m.Desc.Name())
 	switch {
-	case strings.HasSuffix(name, "Request"):
+	case strings.HasSuffix(name, "Request"), hasRequired(m):
 		return boolOption(field, restv1.E_Required)
 	case field.Desc.HasPresence():
 		return field.Message != nil && strings.HasSuffix(name, "Response")
 	}
 	return !boolOption(field, restv1.E_OmitEmpty) && stringOption(field, restv1.E_OmitWith) == "" || boolOption(field, restv1.E_Assigned)
+}
+
+// hasRequired reports whether a field of a message is marked required, because requests contain the message too.
+func hasRequired(m *protogen.Message) bool {
+	return slices.ContainsFunc(m.Fields, func(field *protogen.Field) bool { return boolOption(field, restv1.E_Required) })
 }
 
 // hasAssigned reports whether the preview of a message differs from the message.

@@ -1,5 +1,5 @@
-const VERSION = "0c192b2828c7619e";
-const FILES = ["/","/assets/Home-Drxzv145.js","/assets/account-DGHuEq7C.js","/assets/base-JO5J9lju.js","/assets/charts-KozzKpX_.js","/assets/daily-DQfbz7qF.js","/assets/data-BhpQDv-a.js","/assets/data-C-tkHCW4.css","/assets/data-de-CTCnS2Wz.js","/assets/data-en-DdGzFUsj.js","/assets/de-B8Qz-bcF.js","/assets/en-CqhFu0HW.js","/assets/index-CLim0oWR.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-fC9pLy69.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "4ec73ff873fff72d";
+const FILES = ["/","/assets/Home-DlcTDhj9.js","/assets/account-Cmbe8Akz.js","/assets/base-CuuCeluc.js","/assets/charts-C19bApNX.js","/assets/daily-CrJk_F4T.js","/assets/data-ZYelmb5M.js","/assets/data-cd6Oeb3N.css","/assets/data-de-CyjnzjIL.js","/assets/data-en-GKxkoeEU.js","/assets/de-BpO2o5Uo.js","/assets/en-E6IEb4LW.js","/assets/index-CT4OGIH3.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-fC9pLy69.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

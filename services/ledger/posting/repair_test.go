@@ -17,6 +17,7 @@ func TestRepairOwnerDuringWrites(t *testing.T) {
 	p := newPausedServer(t, s, "repair")
 	for _, first := range writes {
 		h := p.newHoldings(t, 1)[0]
+		first.setUp(t, &h)
 		_, err := s.DB.Exec(t.Context(), `UPDATE monthly_totals SET expense_minor = expense_minor + 1 WHERE owner_id = $1`, h.ID)
 		require.NoError(t, err)
 		release := p.hold(t, "BEFORE outbox", h.ID)

@@ -221,6 +221,44 @@ const forms = [
     ],
   },
   {
+    name: "a new rule",
+    path: () => "/rules",
+    request: ["POST", "/api/v1/rules"],
+    async fill(form) {
+      await form.getByRole("button", { name: "New rule" }).click();
+      await form.page().getByLabel("Name").fill("Market");
+    },
+    opened: "New rule",
+    submit: "Create rule",
+    problems: [
+      [400, "VALIDATION_ERROR", "name", "Name"],
+      [400, "VALIDATION_ERROR", "conditions[0].op", "Condition 1: comparison"],
+      [400, "VALIDATION_ERROR", "conditions[0].values", "Condition 1: value"],
+      [400, "INVALID_RULE_PATTERN", "conditions[0].values", "Condition 1: value"],
+      [400, "VALIDATION_ERROR", "actions[0].kind", "Action 1"],
+      [404, "INVALID_CATEGORY_EXIST_PARAMS", "actions[0].value", "Action 1: value"],
+      [409, "LIMIT_REACHED"],
+      [409, "IDEMPOTENCY_KEY_CONFLICT"],
+    ],
+  },
+  {
+    name: "a changed rule",
+    path: () => "/rules",
+    request: ["PATCH", "/api/v1/rules/"],
+    async fill(form) {
+      await form.getByRole("button", { name: /^Bakery/ }).click();
+      await form.page().getByLabel("Name").fill("Baker");
+    },
+    opened: "Actions for Bakery",
+    submit: "Save",
+    problems: [
+      [400, "VALIDATION_ERROR", "name", "Name"],
+      [400, "VALIDATION_ERROR", "conditions[0].values[0]", "Condition 1: value"],
+      [404, "RULE_NOT_FOUND"],
+      [409, "RULE_RUNNING"],
+    ],
+  },
+  {
     name: "the profile",
     path: () => "/settings/profile",
     request: ["PATCH", "/api/v1/auth/me"],
@@ -258,6 +296,7 @@ const ada = await account();
 const home = await household(ada, 1);
 await ada.post("/wallet", { name: "Tokyo", currency: "JPY", balance: 0 });
 await ada.patch(`/transaction/${home.transactions[0].id}`, { tags: ["Work"] });
+await ada.post("/rules", { name: "Bakery", conditions: [{ field: "payee", op: "is", values: ["Bakery"] }], actions: [{ kind: "setCategory", value: home.categories[0].id }] });
 const { budget } = await ada.post("/budgets", { name: "Rent", currency: "EUR", limit: 100, period: "monthly", startDate: `${today.slice(0, 7)}-01`, walletId: home.wallets[0].id, categoryIds: [home.categories[1].id] });
 
 for (const { name, path, request, fill, opened, submit, problems } of forms) {

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessibleInLooks, account, closeToast, household, open, sizes, until } from "../console.js";
+import { accessible, accessibleInLooks, account, closeToast, household, open, sizes, until } from "../console.js";
 
 const names = async (user) => (await user.get("/rules")).rules.map(({ name }) => name);
 
@@ -43,6 +43,30 @@ test("a rule is created, tried, applied, moved, switched off and deleted", async
   assert.deepEqual(await names(user), ["Large"]);
 });
 
+test("a rule that was changed elsewhere shows both versions", async (t) => {
+  const user = await account();
+  const { categories } = await household(user, 0);
+  const { rule } = await user.post("/rules", { name: "Market", conditions: [{ field: "text", op: "contains", values: ["market"] }], actions: [{ kind: "setCategory", value: categories[0].id }] });
+  const page = await open(t, user, "/rules");
+  await page.getByRole("button", { name: /^Market/ }).click();
+  await page.getByLabel("Name").fill("Food");
+  await user.patch(`/rules/${rule.id}`, { name: "Farm", actions: [{ kind: "setCategory", value: categories[1].id }] });
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  const conflict = page.getByRole("dialog", { name: "This was changed elsewhere" });
+  await conflict.getByText("Farm").waitFor();
+  await conflict.getByText(`Set the category: ${categories[1].name}`).waitFor();
+  await accessible(page);
+  await conflict.getByRole("button", { name: "Keep the other" }).click();
+  assert.equal(await page.getByLabel("Name").inputValue(), "Farm");
+  await page.getByLabel("Name").fill("Food");
+  await user.patch(`/rules/${rule.id}`, { stop: true });
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await conflict.getByRole("button", { name: "Keep mine" }).click();
+  await page.getByText(/^Would change/).waitFor();
+  const kept = (await user.get(`/rules/${rule.id}`)).rule;
+  assert.deepEqual([kept.name, kept.stop, kept.actions[0].value], ["Food", false, categories[1].id]);
+});
+
 for (const { name, options } of sizes) {
   test(`the rules are accessible: ${name}`, async (t) => {
     const user = await account();
@@ -52,7 +76,7 @@ for (const { name, options } of sizes) {
     await page.getByRole("button", { name: "Actions for Groceries at the market" }).waitFor();
     await accessibleInLooks(page);
     await page.getByRole("button", { name: /^Groceries at the market/ }).click();
-    await page.getByRole("dialog").waitFor();
+    await page.getByLabel("Condition 1: value").waitFor();
     await accessibleInLooks(page);
   });
 }

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { kinds, moved, operators, withField, withOp } from "../../src/screens/rules/rule.ts";
+import { fieldsOf, inWords, kinds, moved, operators, withField, withOp } from "../../src/screens/rules/rule.ts";
 
 const condition = { field: "payee", op: "contains", values: ["shop"], not: true };
 
@@ -21,4 +21,18 @@ test("moved", () => {
   assert.deepEqual(moved(["a", "b", "c"], "c", -1), ["a", "c", "b"]);
   assert.deepEqual(moved(["a", "b", "c"], "a", -1), ["a", "b", "c"]);
   assert.deepEqual(moved(["a", "b", "c"], "a", 1), ["b", "a", "c"]);
+});
+
+test("inWords", () => {
+  const fields = fieldsOf({
+    name: "Shops",
+    match: "any",
+    stop: true,
+    conditions: [{ field: "payee", op: "is", values: ["shop"] }, { field: "amount", op: "between", values: ["5", "10"], not: true }],
+    actions: [{ kind: "setCategory", value: "id" }, { kind: "skip" }],
+  });
+  const nameOf = (value) => (value === "id" ? "Essen" : value);
+  const t = { yes: "Ja", any: "Eine", negate: "Nicht", fields: { payee: "Empfänger", amount: "Betrag" }, ops: { is: "ist", between: "zwischen" }, kinds: { setCategory: "Kategorie", skip: "Auslassen" } };
+  const words = Object.fromEntries(Object.keys(fields).map((name) => [name, inWords(fields, name, t, nameOf)]));
+  assert.deepEqual(words, { name: "Shops", match: "Eine", stop: "Ja", conditions: "Empfänger ist shop, Nicht: Betrag zwischen 5 – 10", actions: "Kategorie: Essen, Auslassen" });
 });

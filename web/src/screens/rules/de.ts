@@ -31,6 +31,8 @@ const de: typeof en = {
   removeAction: (n) => `Aktion ${n} entfernen`,
   addAction: "Aktion hinzufügen",
   stop: "Spätere Regeln auslassen",
+  yes: "Ja",
+  no: "Nein",
   choose: "Auswählen",
   fields: { text: "Irgendein Text", payee: "Empfänger", description: "Beschreibung", notes: "Notizen", amount: "Betrag", type: "Art", walletId: "Konto", currency: "Währung", tag: "Tag" },
   ops: { contains: "enthält", is: "ist", startsWith: "beginnt mit", endsWith: "endet mit", matches: "passt auf (RE2)", lt: "ist kleiner als", gt: "ist größer als", between: "ist zwischen", in: "ist eines von" },

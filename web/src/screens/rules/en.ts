@@ -30,6 +30,8 @@ export default {
   removeAction: (n: number) => `Remove action ${n}`,
   addAction: "Add an action",
   stop: "Skip later rules",
+  yes: "Yes",
+  no: "No",
   choose: "Choose",
   fields: { text: "Any text", payee: "Payee", description: "Description", notes: "Notes", amount: "Amount", type: "Type", walletId: "Wallet", currency: "Currency", tag: "Tag" },
   ops: { contains: "contains", is: "is", startsWith: "starts with", endsWith: "ends with", matches: "matches (RE2)", lt: "is less than", gt: "is more than", between: "is between", in: "is one of" },

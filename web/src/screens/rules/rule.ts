@@ -1,5 +1,6 @@
 // Rules: the operators of each field, and rules in words. All functions are pure.
 import type { components } from "../../api/coffer";
+import type en from "./en";
 
 type Schemas = components["schemas"];
 export type Rule = Schemas["Rule"];
@@ -8,6 +9,8 @@ export type Action = Schemas["RuleAction"];
 export type Field = Condition["field"];
 export type Op = Condition["op"];
 export type Kind = Action["kind"];
+/** Fields are the fields of a rule that the form edits. */
+export type Fields = Pick<Rule, "name" | "match" | "conditions" | "actions" | "stop">;
 
 const text: readonly Op[] = ["contains", "is", "startsWith", "endsWith", "matches"];
 
@@ -35,4 +38,25 @@ export function moved(ids: readonly string[], id: string, step: number): string[
   const to = Math.max(0, Math.min(ids.length - 1, at + step));
   const others = ids.filter((other) => other !== id);
   return [...others.slice(0, to), id, ...others.slice(to)];
+}
+
+/** fieldsOf returns the fields of a rule, with the values that the API omits. */
+export function fieldsOf({ name, match, conditions, actions, stop }: Rule): Fields {
+  return {
+    name,
+    match,
+    stop,
+    conditions: conditions.map(({ field, op, values, not }) => ({ field, op, values: [...values], not: not ?? false })),
+    actions: actions.map(({ kind, value }) => ({ kind, value: value ?? "" })),
+  };
+}
+
+/** inWords returns a field of a rule as a text. nameOf returns the text of a value that is an id or a type, and other values as they are. */
+export function inWords(fields: Fields, name: keyof Fields, t: typeof en, nameOf: (value: string) => string): string {
+  if (name === "name") return fields.name;
+  if (name === "stop") return fields.stop ? t.yes : t.no;
+  if (name === "match") return t[fields.match];
+  if (name === "actions") return fields.actions.map(({ kind, value }) => (value ? `${t.kinds[kind]}: ${nameOf(value)}` : t.kinds[kind])).join(", ");
+  const words = fields.conditions.map(({ field, op, values, not }) => `${not ? `${t.negate}: ` : ""}${t.fields[field]} ${t.ops[op]} ${values.map(nameOf).join(" – ")}`);
+  return words.join(", ");
 }

@@ -1,13 +1,18 @@
-// Toasts: short messages at the bottom of the page, with Undo where the change can be taken back.
+// Toasts: short messages at the bottom of the page, with an action such as Undo.
 import { common } from "../i18n/i18n.svelte";
 import { networkCode, Problem } from "../api/problem";
+
+export interface Action {
+  readonly label: string;
+  readonly run: () => void;
+}
 
 export interface Toast {
   readonly id: number;
   readonly text: string;
   readonly note?: string;
   readonly failed?: boolean;
-  readonly undo?: () => void;
+  readonly action?: Action;
 }
 
 const shownFor = 6000;
@@ -33,6 +38,11 @@ export function toast(text: string): void {
   show({ text });
 }
 
+/** offer shows a text, and a question with the action that answers it. */
+export function offer(text: string, note: string, action: Action): void {
+  show({ text, note, action });
+}
+
 /** fail shows why something failed: the message of the API, with the request id that helps the operator. */
 export function fail(error: unknown): void {
   if (!(error instanceof Problem)) throw error;
@@ -51,16 +61,13 @@ export function problemText(problem: Problem): string {
  * API cannot restore what it deleted, so the request waits.
  */
 export function undoable(text: string, commit: () => void, undo: () => void): void {
-  const id = show(
-    {
-      text,
-      undo: () => {
-        end(id);
-        undo();
-      },
-    },
-    commit,
-  );
+  show({ text, action: { label: common().undo, run: undo } }, commit);
+}
+
+/** act runs the action of a toast, and closes the toast without its commit. */
+export function act({ id, action }: Toast): void {
+  end(id);
+  action?.run();
 }
 
 /** dismiss closes a toast, and commits its change. */

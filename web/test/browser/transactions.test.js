@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessibleInLooks, account, household, open, phone, sizes } from "../console.js";
+import { accessible, accessibleInLooks, account, household, open, phone, sizes } from "../console.js";
 
 test("typed text becomes filters, and the header shows their totals", async (t) => {
   const user = await account();
@@ -33,6 +33,46 @@ test("the list loads while it scrolls, and keeps few rows in the page", async (t
   }
   await page.getByText("That is all").waitFor();
   assert.ok((await page.locator("[data-id]").count()) < 60);
+});
+
+test("a changed category becomes the rule of a payee", async (t) => {
+  const user = await account();
+  const { transactions, categories } = await household(user, 3);
+  for (const { id } of transactions.slice(0, 2)) await user.patch(`/transaction/${id}`, { payee: "Corner Shop" });
+  const page = await open(t, user, "/transactions");
+  const choose = async (category) => {
+    await page.getByRole("dialog", { name: "Change category" }).waitFor();
+    await page.keyboard.type(category);
+    await page.keyboard.press("Enter");
+    await page.getByText(`Now in ${category}`).waitFor();
+  };
+  const actions = async () => (await user.get("/rules")).rules.map((rule) => [rule.name, rule.conditions[0].values, rule.actions[0].value]);
+
+  // A transaction without a payee offers nothing.
+  await page.getByRole("button", { name: "Category of Purchase 3" }).click();
+  await choose("Rent");
+  assert.equal(await page.getByRole("button", { name: "Always" }).count(), 0);
+
+  await page.getByRole("button", { name: "Category of Corner Shop" }).first().click();
+  await choose("Transport");
+  await page.getByText("Always for Corner Shop?").waitFor();
+  await accessible(page);
+  const created = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/api/v1/rules"));
+  await page.getByRole("button", { name: "Always" }).click();
+  assert.ok((await created).headers()["idempotency-key"]);
+  await page.getByText("Rule saved: Corner Shop → Transport").waitFor();
+  assert.deepEqual(await actions(), [["Corner Shop", ["Corner Shop"], categories[3].id]]);
+
+  // Two selected rows of the payee change its rule: a second rule would have no effect.
+  for (const row of await page.locator("[data-id] a").filter({ hasText: "Corner Shop" }).all()) {
+    await row.focus();
+    await page.keyboard.press("x");
+  }
+  await page.getByRole("toolbar").getByRole("button", { name: "Category" }).click();
+  await choose("Groceries");
+  await page.getByRole("button", { name: "Always" }).last().click();
+  await page.getByText("Rule saved: Corner Shop → Groceries").waitFor();
+  assert.deepEqual(await actions(), [["Corner Shop", ["Corner Shop"], categories[0].id]]);
 });
 
 test("a category is changed in place, and rows are selected and deleted with undo", async (t) => {

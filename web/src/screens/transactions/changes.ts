@@ -32,3 +32,26 @@ export async function match(out: Transaction, arrived: Transaction): Promise<voi
   await api.post("/api/v1/transfers/match", { body: { outTransactionId: out.id, inTransactionId: arrived.id }, key: newKey() });
   announce("transactions");
 }
+
+/** payeeOf returns the payee that all transactions have, and undefined if they have different ones or none. */
+export function payeeOf(transactions: readonly Transaction[]): string | undefined {
+  const payee = transactions[0]?.payee;
+  return payee && transactions.every((one) => one.payee === payee) ? payee : undefined;
+}
+
+/**
+ * setAlways creates a rule that gives a payee a category. The first rule that sets a category decides it, so an existing rule of this kind
+ * gets the category instead: a second one would have no effect.
+ */
+export async function setAlways(payee: string, categoryId: string, key: string): Promise<void> {
+  const same = (value: string | undefined) => value?.toLowerCase() === payee.toLowerCase();
+  const actions = [{ kind: "setCategory" as const, value: categoryId }];
+  const { rules } = await api.get("/api/v1/rules");
+  const existing = rules.find(
+    ({ conditions: [one, another], actions: [action, more] }) =>
+      !another && !more && one?.field === "payee" && one.op === "is" && !one.not && same(one.values[0]) && action?.kind === "setCategory",
+  );
+  if (existing) await api.patch("/api/v1/rules/{id}", { path: { id: existing.id }, body: { actions, enabled: true } });
+  else await api.post("/api/v1/rules", { body: { name: [...payee].slice(0, 100).join(""), conditions: [{ field: "payee", op: "is", values: [payee] }], actions }, key });
+  announce("rules");
+}

@@ -145,6 +145,12 @@ test("balances that differ must be confirmed", async (t) => {
   await page.getByLabel("Import although the balances differ").check();
   await book.click();
   await page.getByText("1 transaction was added.").waitFor();
+
+  // The notification opens the import.
+  await page.goto(`${url}/wallets?notifications=open`);
+  await page.getByRole("button", { name: /^The import of statement\.sta is complete/ }).click();
+  await page.waitForURL(/\/imports\/[0-9a-f-]{36}$/);
+  await page.getByText("1 transaction was added.").waitFor();
 });
 
 test("an import stops if its wallet is deleted, and continues with another one", async (t) => {

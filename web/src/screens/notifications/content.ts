@@ -33,7 +33,7 @@ interface Data {
   currency?: string;
   limit?: string;
   spent?: string;
-  import?: { fileName?: string; counts?: { booked?: number } };
+  import?: { id?: string; fileName?: string; counts?: { booked?: number } };
 }
 
 export interface Context {
@@ -50,6 +50,7 @@ export function content({ type, data }: Pick<Notification, "type" | "data">, { t
   const d = (data ?? {}) as Data;
   const budget = d.budgetName ?? d.budget?.name ?? "";
   const href = d.budgetId && `/budgets/${d.budgetId}`;
+  const imported = d.import?.id && `/imports/${d.import.id}`;
   const percent = (value: number) => new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 }).format(value / 100);
   const amount = (digits: string | undefined) => formatMoney(money(digits ?? "0", d.currency!), locale);
   const minor = (digits: string | undefined) => money(digits ?? "0", d.currency!).minor;
@@ -77,9 +78,9 @@ export function content({ type, data }: Pick<Notification, "type" | "data">, { t
     case "budget.v1.member.removed":
       return d.memberId === self ? { icon: "log-out", title: t.removedYou(budget) } : { icon: "log-out", title: t.removedMember(name(d.memberId), budget), href };
     case "ledger.v1.import.committed":
-      return { icon: "upload", title: t.imported(d.import?.fileName ?? ""), text: t.booked(d.import?.counts?.booked ?? 0) };
+      return { icon: "upload", title: t.imported(d.import?.fileName ?? ""), text: t.booked(d.import?.counts?.booked ?? 0), href: imported };
     case "ledger.v1.import.failed":
-      return { icon: "upload", title: t.importFailed(d.import?.fileName ?? "") };
+      return { icon: "upload", title: t.importFailed(d.import?.fileName ?? ""), href: imported };
     default:
       return { icon: "info", title: t.unknown(type) };
   }

@@ -7,7 +7,8 @@
 // idempotency key are repeated until their result is known.
 //
 // The files: chaos.go runs the stages, users.go sets users up and sends requests, load.go, operations.go and reorganize.go are
-// the load, faults.go injects faults, and check.go, events.go and stream.go check the result.
+// the load, faults.go injects faults, and check.go, sums.go, events.go and stream.go check the result. transfers.go, tags.go,
+// attachments.go and mirror.go have both the load and the checks of their subject. version.go compares states of transactions.
 package chaos
 
 import (

@@ -7,9 +7,6 @@ import (
 	"log/slog"
 	"math/big"
 	"net/http"
-	"os/exec"
-	"path/filepath"
-	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -25,6 +22,8 @@ type transactions map[string]version
 // check verifies the guarantees after the recovery:
 //
 //   - An acknowledged write exists once, with a state that was requested (checkTransactions, checkCategories, checkReceipts).
+//   - A transfer has both legs, and an attachment its content (checkTransfers, checkAttachments).
+//   - A device that follows the changes has all objects that the lists return, and no others (checkMirror).
 //   - A bulk request or a receipt without a conclusive response took effect completely or not at all (checkBatches).
 //   - Balances, monthly totals and budget progress equal the sums of the transactions (checkSums, verifySums).
 //   - Each wallet and category that a transaction refers to exists (checkReferences).
@@ -61,11 +60,32 @@ func (u *user) check(ctx context.Context, bus *outbox.Bus) {
 	}
 	// The order matters: batches and events are compared with the ids that checkTransactions finds.
 	is := u.checkTransactions(ctx)
+	u.checkTransfers()
+	u.checkAttachments(ctx, is)
 	u.checkReferences(ctx, is)
 	u.checkSums(ctx, is)
 	u.checkReceipts(ctx)
 	u.checkCategories(ctx)
+	u.checkMirror(ctx)
 	u.checkEvents(ctx, bus, is)
+}
+
+// list returns all items of a list.
+func (u *user) list(ctx context.Context, path, name string) []any {
+	var all []any
+	separator := "?"
+	if strings.Contains(path, "?") {
+		separator = "&"
+	}
+	for cursor, more := "", true; more; {
+		a := u.call(ctx, http.MethodGet, path+separator+"limit=200&cursor="+cursor, nil)
+		if a.status != http.StatusOK {
+			u.reportf("listing: %d %s", a.status, a.raw)
+		}
+		all = append(all, a.list(name)...)
+		cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
+	}
+	return all
 }
 
 // resolve repeats the requests with an idempotency key whose result is unknown, until they are answered.
@@ -82,23 +102,20 @@ func (u *user) resolve(ctx context.Context) {
 // the mark in its description, because the id is unknown if the create had no response.
 func (u *user) checkTransactions(ctx context.Context) transactions {
 	is, marked := transactions{}, map[string]string{}
-	for _, wallet := range u.wallets {
-		for cursor, more := "", true; more; {
-			a := u.call(ctx, http.MethodGet, "/api/v1/transaction?limit=200&walletId="+wallet.id+"&cursor="+cursor, nil)
-			if a.status != http.StatusOK {
-				u.reportf("listing: %d %s", a.status, a.raw)
-				return is
+	for _, wallet := range append(u.wallets, u.dollars) {
+		for _, t := range u.list(ctx, "/api/v1/transaction?walletId="+wallet.id, "transactions") {
+			row, v := response{body: object{"t": t}}, versionOf(t)
+			if transfer := u.transferOf(v.text); transfer != nil {
+				transfer.legs = append(transfer.legs, leg{v, row.text("t.transferId")})
+				continue
 			}
-			for _, t := range a.list("transactions") {
-				// Updates append to the mark; only the part before the semicolon is constant.
-				id, v := response{body: object{"t": t}}.text("t.id"), versionOf(t)
-				mark, _, _ := strings.Cut(v.text, ";")
-				if other, twice := marked[mark+";"]; twice {
-					u.reportf("%s was created twice, as %s and %s", mark, other, id)
-				}
-				is[id], marked[mark+";"] = v, id
+			// Updates append to the mark; only the part before the semicolon is constant.
+			id := row.text("t.id")
+			mark, _, _ := strings.Cut(v.text, ";")
+			if other, twice := marked[mark+";"]; twice {
+				u.reportf("%s was created twice, as %s and %s", mark, other, id)
 			}
-			cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
+			is[id], marked[mark+";"] = v, id
 		}
 	}
 	// Each record must agree with the listed transaction of its mark, or with the absence of one.
@@ -140,55 +157,6 @@ func (u *user) checkBatches(is transactions) {
 	}
 }
 
-// checkSums compares balances, totals and budget progress with the sums of the listed transactions. Both partners must see the
-// same progress.
-func (u *user) checkSums(ctx context.Context, is transactions) {
-	// All transactions are in March 2026 and in EUR, so one window covers all of them.
-	income, expense, spent := new(big.Rat), new(big.Rat), new(big.Rat)
-	balances := map[string]*big.Rat{}
-	for _, w := range u.wallets {
-		balances[w.id] = new(big.Rat).Set(w.opening)
-	}
-	for _, v := range is {
-		balances[v.wallet].Add(balances[v.wallet], v.amount)
-		if v.amount.Sign() > 0 {
-			income.Add(income, v.amount)
-		} else {
-			expense.Sub(expense, v.amount)
-		}
-		if v.wallet == u.budget.wallet && v.category == u.budget.category {
-			spent.Sub(spent, v.amount)
-		}
-	}
-	// same compares a value in a response with the expected sum.
-	same := func(what string, want *big.Rat, a response, path string) {
-		if got, ok := new(big.Rat).SetString(a.text(path)); !ok || got.Cmp(want) != 0 {
-			u.reportf("%s of %s is %s, but adds up to %s", what, u.mark, a.text(path), want.FloatString(2))
-		}
-	}
-	for _, w := range u.wallets {
-		same("the balance", balances[w.id], u.call(ctx, http.MethodGet, "/api/v1/wallet/"+w.id, nil), "wallet.balance")
-	}
-	summary := u.call(ctx, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31", nil)
-	for _, w := range summary.list("summary.byWallet") {
-		row := response{body: object{"row": w}}
-		if balance := balances[row.text("row.walletId")]; balance != nil {
-			opening := u.wallets[slices.IndexFunc(u.wallets, func(o *wallet) bool { return o.id == row.text("row.walletId") })].opening
-			same("the summary's total", new(big.Rat).Sub(balance, opening), row, "row.net")
-		}
-	}
-	for _, other := range []*user{u, u.partner} {
-		var a response
-		// The budget service omits progress until it retries the ledger.
-		within(ctx, u.EventTimeout, func() bool {
-			a = other.call(ctx, http.MethodGet, "/api/v1/budgets/"+u.budget.id+"?at=2026-03-14", nil)
-			return a.at("budget.progress") != nil
-		})
-		same("the budget's progress", spent, a, "budget.progress.spent")
-	}
-	u.budget.spent = spent
-}
-
 // checkReceipts requires that the transactions of each receipt exist completely and once. The receipts have a separate wallet, so
 // that its balance shows the number of receipts.
 func (u *user) checkReceipts(ctx context.Context) {
@@ -220,12 +188,8 @@ func (u *user) checkReceipts(ctx context.Context) {
 // checkCategories requires that each category created with a key exists once. Its creation was repeated until it was answered.
 func (u *user) checkCategories(ctx context.Context) {
 	count := map[string]int{}
-	for cursor, more := "", true; more; {
-		a := u.call(ctx, http.MethodGet, "/api/v1/categories?limit=200&cursor="+cursor, nil)
-		for _, c := range a.list("categories") {
-			count[response{body: object{"c": c}}.text("c.name")]++
-		}
-		cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
+	for _, c := range u.list(ctx, "/api/v1/categories", "categories") {
+		count[response{body: object{"c": c}}.text("c.name")]++
 	}
 	for _, name := range u.categoryNames {
 		if count[name] != 1 {
@@ -261,16 +225,6 @@ func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 	}
 }
 
-// verifySums runs `ledger verify`, which recomputes the balances and monthly totals of all users.
-func (r *run) verifySums(ctx context.Context) {
-	verify := exec.CommandContext(ctx, filepath.Join(r.Programs, "ledger"), "verify")
-	// The command exits with an error if it finds a difference.
-	verify.Env = []string{"DATABASE_URL=" + r.stack.Databases["ledger"]}
-	if out, err := verify.CombinedOutput(); err != nil {
-		r.reportf("ledger verify: %v: %s", err, out)
-	}
-}
-
 // checkAlerts requires that both partners were notified once of each threshold that was reached. A notification of a threshold
 // that is no longer reached is correct, because the spending may have decreased.
 func (u *user) checkAlerts(ctx context.Context) {
@@ -299,24 +253,4 @@ func (u *user) checkAlerts(ctx context.Context) {
 			}
 		}
 	}
-}
-
-// compare requires that a transaction is in one of its possible states. The category and description of a contended transaction
-// depend on the order of the changes, so only its amount is compared.
-func (t *record) compare(is version) {
-	if t.contended {
-		if !slices.ContainsFunc(t.states, func(v version) bool { return v.amount.Cmp(is.amount) == 0 }) {
-			t.owner.reportf("%s %s has an amount that was never requested: %s", t.id, t.mark, is)
-		}
-		return
-	}
-	if !slices.ContainsFunc(t.states, func(v version) bool { return t.owner.same(v, is) }) {
-		t.owner.reportf("%s %s is %s, but may be only %s", t.id, t.mark, is, t.states)
-	}
-}
-
-// versionOf converts a transaction of a response.
-func versionOf(transaction any) version {
-	a := response{body: object{"t": transaction}}
-	return version{amount: rat(a.text("t.amount")), wallet: a.text("t.walletId"), category: a.text("t.categoryId"), text: a.text("t.description")}
 }

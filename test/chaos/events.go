@@ -3,7 +3,6 @@ package chaos
 import (
 	"context"
 	"errors"
-	"math/big"
 	"strings"
 
 	"github.com/google/uuid"
@@ -100,8 +99,9 @@ func (u *user) histories(ctx context.Context, bus *outbox.Bus) (map[string]*hist
 
 // addEvent adds an event to a history. Its state before the change must be the state after the previous event.
 func (u *user) addEvent(histories map[string]*history, id string, before, after *ledgerv1.Transaction) {
-	// The transactions of receipts have no record and are not in the list of the compared wallets.
-	if after.GetWalletId() == u.receipts.id {
+	// The transactions of receipts have no record and are not in the list of the compared wallets. Those of transfers have events only
+	// if they are matched or unlinked.
+	if after.GetWalletId() == u.receipts.id || u.transferOf(max(before.GetDescription(), after.GetDescription())) != nil {
 		return
 	}
 	s := histories[id]
@@ -122,12 +122,4 @@ func (u *user) addEvent(histories map[string]*history, id string, before, after 
 		s.updates++
 	}
 	s.last = after
-}
-
-// versionIn converts a transaction of an event. It returns an empty version for nil.
-func versionIn(t *ledgerv1.Transaction) version {
-	if t == nil {
-		return version{amount: new(big.Rat)}
-	}
-	return version{amount: rat(t.GetAmount()), wallet: t.GetWalletId(), category: t.GetCategoryId(), text: t.GetDescription()}
 }

@@ -31,26 +31,10 @@ type record struct {
 	contended bool
 	// frozen is set if the transaction is no longer changed, because an unanswered request may still change it.
 	frozen bool
+	// file is the attachment, or nil if none was uploaded.
+	file *attachment
 	// changed counts acknowledged changes, and uncertain changes with an unknown result.
 	changed, uncertain int
-}
-
-// version is a state of a transaction: the fields that updates can change.
-type version struct {
-	amount           *big.Rat
-	wallet, category string
-	text             string
-}
-
-// same reports whether two versions are equal. A merge changes the category of transactions without publishing events for them, so
-// two categories are equal if one was merged into the other.
-func (u *user) same(v, o version) bool {
-	return v.amount.Cmp(o.amount) == 0 && v.wallet == o.wallet && u.mergedCategory(v.category) == u.mergedCategory(o.category) && v.text == o.text
-}
-
-// String returns the version for findings.
-func (v version) String() string {
-	return fmt.Sprintf("%s %q in %s, %s", v.amount.FloatString(2), v.text, v.wallet, v.category)
 }
 
 // body returns the request body for a version. The amount is positive in a request, and the type determines its sign.
@@ -59,10 +43,29 @@ func (t *record) body(v version) object {
 	if v.amount.Sign() < 0 {
 		kind = "expense"
 	}
-	return object{
-		"amount": json.Number(new(big.Rat).Abs(v.amount).FloatString(2)), "type": kind, "date": "2026-03-14", "currency": "EUR",
-		"walletId": v.wallet, "categoryId": v.category, "description": strings.TrimSpace(t.mark + strings.TrimPrefix(v.text, t.mark)),
+	body := object{
+		"amount": decimal(v.amount), "type": kind, "date": "2026-03-14", "currency": "EUR", "walletId": v.wallet, "tags": []string{},
+		"description": strings.TrimSpace(t.mark + strings.TrimPrefix(v.text, t.mark)),
 	}
+	if v.tag != "" {
+		body["tags"] = []string{v.tag}
+	}
+	if len(v.splits) == 0 {
+		// In an update, a category ends the splits.
+		body["categoryId"] = v.category
+		return body
+	}
+	var parts []object
+	for _, s := range v.splits {
+		parts = append(parts, object{"categoryId": s.category, "amount": decimal(s.amount)})
+	}
+	body["splits"] = parts
+	return body
+}
+
+// decimal returns the absolute value of an amount for a request.
+func decimal(amount *big.Rat) json.Number {
+	return json.Number(new(big.Rat).Abs(amount).FloatString(2))
 }
 
 // outcome is the result of a write.
@@ -92,7 +95,8 @@ func (u *user) write(ctx context.Context, method, path string, body any, headers
 	return a, unknown
 }
 
-// session runs random operations until ctx ends. Receipts, categories and reorganizations are left to the user's first session.
+// session runs random operations until ctx ends. Receipts, categories, reorganizations, transfers and the mirror are left to the user's
+// first session.
 func (u *user) session(ctx context.Context, n int) {
 	random := u.random(u.mark, n)
 	var own []*record
@@ -117,8 +121,14 @@ func (u *user) session(ctx context.Context, n int) {
 			u.signIn(ctx, random)
 		case draw < 81 && n == 0:
 			u.reorganize(ctx, random)
-		case draw < 84:
+		case draw < 83:
 			u.accessOtherUsersTransaction(ctx, random)
+		case draw < 89 && n == 0:
+			u.moveMoney(ctx, random)
+		case draw < 92:
+			u.attach(ctx, own[random.IntN(len(own))])
+		case draw < 94 && n == 0:
+			u.mirror.follow(ctx, u)
 		default:
 			u.readSomething(ctx, random, own[random.IntN(len(own))])
 		}
@@ -126,15 +136,25 @@ func (u *user) session(ctx context.Context, n int) {
 	}
 }
 
-// anyVersion returns a random amount in a random wallet and category of the user.
+// anyVersion returns a random amount in a random wallet and category of the user. A quarter of the transactions is split, and a third
+// has a tag.
 func (u *user) anyVersion(random *rand.Rand) version {
-	amount := big.NewRat(int64(random.IntN(2000)-1500), 100)
-	if amount.Sign() == 0 {
-		amount.SetInt64(-1)
+	cents := int64(random.IntN(2000) - 1500)
+	if cents == 0 {
+		cents = -1
 	}
 	u.lock.Lock()
 	defer u.lock.Unlock()
-	return version{amount: amount, wallet: u.wallets[random.IntN(len(u.wallets))].id, category: u.categories[random.IntN(len(u.categories))]}
+	category := func() string { return u.categories[random.IntN(len(u.categories))] }
+	v := version{amount: big.NewRat(cents, 100), wallet: u.wallets[random.IntN(len(u.wallets))].id, category: category()}
+	if half := cents / 2; half != 0 && random.IntN(4) == 0 {
+		v.splits = []split{{v.category, big.NewRat(half, 100)}, {category(), big.NewRat(cents-half, 100)}}
+		v.category = ""
+	}
+	if random.IntN(3) == 0 {
+		v.tag = u.tags[random.IntN(len(u.tags))]
+	}
+	return v
 }
 
 // create creates a transaction. In 7 of 10 cases it sends a key and repeats the request until the result is known. Otherwise it
@@ -233,7 +253,7 @@ func (u *user) change(ctx context.Context, random *rand.Rand, t *record) {
 	case rejected:
 		switch {
 		case t.owner.mayReject(a, v):
-		case a.status == http.StatusPreconditionFailed && u.wasMerged(t.states[0].category):
+		case a.status == http.StatusPreconditionFailed && u.wasMerged(t.states[0]):
 			// The merge incremented the version.
 			t.etag = ""
 		default:

@@ -3,7 +3,6 @@ package chaos
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"math/rand/v2"
 	"net/http"
 	"slices"
@@ -13,9 +12,12 @@ import (
 // permanent is the number of wallets and of categories that are never deleted or merged, because budgets and receipts use them.
 const permanent = 2
 
-// reorganize adds a wallet or a category, or merges or deletes an added one, while the other session creates transactions in it.
+// reorganize adds a wallet or a category, or merges or deletes an added one, while the other session creates transactions in it. It does
+// the same with tags.
 func (u *user) reorganize(ctx context.Context, random *rand.Rand) {
-	switch random.IntN(6) {
+	switch random.IntN(8) {
+	case 6, 7:
+		u.retireTag(ctx, random)
 	case 0:
 		u.addWallet(ctx)
 	case 1, 2:
@@ -117,22 +119,25 @@ func (u *user) retireCategory(ctx context.Context, random *rand.Rand) {
 	})
 }
 
-// mergedCategory returns the category into which a category was merged, perhaps through others, or the category itself. A merge whose
-// response is missing counts as done: the category may have either id, and same accepts both.
-func (u *user) mergedCategory(id string) string {
+// target returns the category or tag into which another one was merged, perhaps through others, or the given one itself. It returns an
+// empty text for a deleted tag. A merge whose response is missing counts as done: the transaction may have either, and same accepts both.
+func (u *user) target(id string) string {
 	u.lock.Lock()
 	defer u.lock.Unlock()
 	for u.merged[id] != "" {
 		id = u.merged[id]
 	}
+	if id == deletedTag {
+		return ""
+	}
 	return id
 }
 
-// wasMerged reports whether a merge of the category was requested.
-func (u *user) wasMerged(category string) bool {
+// wasMerged reports whether a merge of a category or tag of the transaction was requested.
+func (u *user) wasMerged(v version) bool {
 	u.lock.Lock()
 	defer u.lock.Unlock()
-	return u.merged[category] != ""
+	return slices.ContainsFunc(append(v.categories(), v.tag), func(id string) bool { return u.merged[id] != "" })
 }
 
 // mayReject reports whether a rejection is allowed, because the deletion or merge of the wallet or category was requested.
@@ -148,7 +153,7 @@ func (u *user) retiredIn(a response, v version) bool {
 	case "WALLET_NOT_FOUND":
 		return u.retired[v.wallet]
 	case "INVALID_CATEGORY_EXIST_PARAMS":
-		return u.retired[v.category]
+		return slices.ContainsFunc(v.categories(), func(id string) bool { return u.retired[id] })
 	}
 	return false
 }
@@ -158,22 +163,20 @@ func (u *user) retiredIn(a response, v version) bool {
 func (u *user) checkReferences(ctx context.Context, is transactions) {
 	for _, kind := range []struct {
 		path, list string
-		of         func(version) string
+		of         func(version) []string
 	}{
-		{"/api/v1/wallet", "wallets", func(v version) string { return v.wallet }},
-		{"/api/v1/categories", "categories", func(v version) string { return v.category }},
+		{"/api/v1/wallet", "wallets", func(v version) []string { return []string{v.wallet} }},
+		{"/api/v1/categories", "categories", version.categories},
 	} {
 		exist := map[string]bool{}
-		for cursor, more := "", true; more; {
-			a := u.call(ctx, http.MethodGet, fmt.Sprintf("%s?limit=200&cursor=%s", kind.path, cursor), nil)
-			for _, item := range a.list(kind.list) {
-				exist[response{body: object{"i": item}}.text("i.id")] = true
-			}
-			cursor, more = a.text("pagination.nextCursor"), a.at("pagination.hasMore") == true
+		for _, item := range u.list(ctx, kind.path, kind.list) {
+			exist[response{body: object{"i": item}}.text("i.id")] = true
 		}
 		for id, v := range is {
-			if !exist[kind.of(v)] {
-				u.reportf("transaction %s of %s is in %s %s, which does not exist", id, u.mark, kind.list, kind.of(v))
+			for _, reference := range kind.of(v) {
+				if !exist[reference] {
+					u.reportf("transaction %s of %s is in %s %s, which does not exist", id, u.mark, kind.list, reference)
+				}
 			}
 		}
 	}

@@ -32,8 +32,15 @@ type user struct {
 	// wallets and categories are in use; the first two of each stay until the end.
 	wallets    []*wallet
 	categories []string
-	// merged has the target of each category whose merge was requested, and retired the wallets and categories whose deletion
-	// or merge was requested.
+	// dollars is the wallet of the transfers between currencies.
+	dollars *wallet
+	// tags are in use, like categories.
+	tags []string
+	// transfers has the transfers by mark. The first session changes them.
+	transfers map[string]*transfer
+	mirror    mirror
+	// merged has the target of each category or tag whose merge was requested, and retired the wallets and categories whose
+	// deletion or merge was requested.
 	merged    map[string]string
 	retired   map[string]bool
 	budget    budget
@@ -212,7 +219,7 @@ func (a response) list(path string) []any {
 // setUp creates users with wallets, categories and shared budgets before the first fault.
 func (r *run) setUp(ctx context.Context) error {
 	for n := range r.Users {
-		u := &user{run: r, mark: fmt.Sprintf("u%03d", n), overwritten: map[string]bool{}, merged: map[string]string{}, retired: map[string]bool{}, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+		u := &user{run: r, mark: fmt.Sprintf("u%03d", n), overwritten: map[string]bool{}, transfers: map[string]*transfer{}, mirror: newMirror(), merged: map[string]string{}, retired: map[string]bool{}, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
 		r.users = append(r.users, u)
 		// Each even user and the next odd one are partners.
 		if n%2 == 1 {
@@ -260,6 +267,8 @@ func (u *user) setUp(ctx context.Context) error {
 	}
 	u.wallets = []*wallet{opening("cash", "100.00"), opening("bank", "-3.50"), opening("purse", "5.00")}
 	u.receipts = opening("receipts", "0")
+	u.dollars = &wallet{create("/api/v1/wallet", object{"name": u.mark + " dollars", "currency": "USD", "balance": 0}, "wallet.id"), rat("0")}
+	u.tags = []string{u.mark + " trip", u.mark + " work"}
 	for _, name := range []string{"food", "rent", "fun"} {
 		u.categories = append(u.categories, create("/api/v1/categories", object{"name": u.mark + " " + name}, "category.id"))
 	}

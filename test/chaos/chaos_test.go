@@ -80,6 +80,11 @@ var mutants = []mutant{
 		breaks: "auth", finds: "ledger verify",
 	},
 	{
+		name: "a leg remains", file: "services/ledger/transfers/write.go",
+		old: "posting.Delete(ctx, tx, t.legs()...)", new: "posting.Delete(ctx, tx, t.Out)",
+		breaks: "auth", finds: "has 1 of 2 legs",
+	},
+	{
 		name: "no retry of publishing", file: "internal/outbox/relay.go",
 		old:    "published, err := b.publish(ctx, entries)\n",
 		new:    "for _, e := range entries {\n\t\t_, _ = conn.Exec(ctx, `DELETE FROM outbox WHERE seq = $1`, e.Seq)\n\t}\n\tpublished, err := b.publish(ctx, entries)\n",

@@ -18,6 +18,7 @@ import (
 	"github.com/coffer-budget/coffer/services/auth"
 	"github.com/coffer-budget/coffer/services/budget"
 	"github.com/coffer-budget/coffer/services/ledger"
+	"github.com/coffer-budget/coffer/services/ledger/verify"
 	"github.com/coffer-budget/coffer/services/ocr"
 )
 
@@ -38,7 +39,7 @@ func TestMain(m *testing.M) {
 	case "auth":
 		app.Main(service, auth.Run, auth.Migrations)
 	case "ledger":
-		app.Main(service, ledger.Run, ledger.Migrations)
+		app.Main(service, ledger.Run, ledger.Migrations, app.Command{Name: "verify", Run: verify.Command(ledger.Migrations)})
 	case "budget":
 		app.Main(service, budget.Run, budget.Migrations)
 	case "ocr":

@@ -23,6 +23,9 @@ const previousRelease = "8493eb371ab75877860d60071fe60aaa2b2ac613"
 // TestUpgradeAndRollback migrates the schema while the previous release serves requests, replaces its instances one by one, and rolls
 // back. In each state, both releases must work with the schema and with each other. A device that followed the account before the roll
 // back misses none of the transactions that the previous release created meanwhile.
+//
+// Transfers, splits and tags are used as soon as no instance of the previous release runs, with transactions of that release. After the
+// roll back, it returns the same balances and totals.
 func TestUpgradeAndRollback(t *testing.T) {
 	t.Parallel()
 	released := buildPrevious(t)
@@ -42,6 +45,7 @@ func TestUpgradeAndRollback(t *testing.T) {
 	}
 	running := c.startAll(2, previous)
 
+	a := newAccount(t, c)
 	l := c.load()
 	for _, service := range services[:4] {
 		c.migrate(service, os.Args[0], []string{beService + "=" + service})
@@ -49,11 +53,16 @@ func TestUpgradeAndRollback(t *testing.T) {
 	c.replaceAll(running, c.spawn)
 	device := newDevice(l.user)
 	device.follow(t)
+	a.useFeatures(t)
 	c.replaceAll(running, previous)
+	a.check(t)
 	c.replaceAll(running, c.spawn)
+	a.check(t)
+	a.changeFeatures(t)
 	l.stop()
 	device.follow(t)
 	require.Len(t, device.transactions, int(l.earned.Load()+l.spent.Load()))
+	c.verify()
 }
 
 // buildPrevious builds the programs of the previous release, and returns their folder.

@@ -212,3 +212,20 @@ func TestCreateTransactionsFromReceiptForm(t *testing.T) {
 	send2([]byte("SHOP\n2026-03-18\nMilk 2.00\nTOTAL EUR 2.00\n")).fails(409, "IDEMPOTENCY_KEY_CONFLICT")
 	require.Equal(t, "-1.00", u.balance(wallet))
 }
+
+// TestCreateTransactionsFromReceiptRules requires that rules run on receipts, unless the request switches them off.
+func TestCreateTransactionsFromReceiptRules(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	wallet, category, fun := u.wallet("EUR", "0"), u.category("Food"), u.category("Fun")
+	rule := u.rule(fun)
+	rule["conditions"] = []any{object{"field": "description", "op": "is", "values": []any{"coffee"}}}
+	u.post("/api/v1/rules", rule).created("RULE_CREATED")
+	text := []byte("CORNER CAFE\nCoffee 3.00\nCake 2.50\nTOTAL EUR 5.50\n")
+	for query, want := range map[string]string{"": fun, "?rules=true": fun, "?rules=false": category} {
+		a := u.upload(query, text, "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
+		require.Equal(t, want, a.text("transactions.0.categoryId"), "%s: %s", query, a.raw)
+		require.Equal(t, category, a.text("transactions.1.categoryId"), "%s: %s", query, a.raw)
+	}
+	u.upload("?rules=maybe", text, "walletId", wallet, "categoryId", category).fails(400, "VALIDATION_ERROR").blames("rules")
+}

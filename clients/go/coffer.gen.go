@@ -3614,7 +3614,7 @@ type CreateTransactionResultCode string
 
 // CreateTransactionsFromReceiptRequest Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000004","corrections":{"lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000010","description":"Milk"}],"merchant":"Corner Bakery"},"receipt":"CORNER SHOP\n2026-03-18\nBread 5.00\nMilk 3.00\nTotal 8.00\n","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type CreateTransactionsFromReceiptRequest struct {
-	// CategoryId Id of the category of all transactions. The lines of `corrections` may have others.
+	// CategoryId Id of the category of all transactions for which no rule sets another. A category of a line in `corrections` takes precedence over both.
 	CategoryId openapi_types.UUID `json:"categoryId"`
 
 	// Corrections A JSON object of at most 256 KiB. A field that is present replaces the value that was read. Send the same file again with it: its stored result is used, so the file is not recognized a second time.
@@ -3637,6 +3637,9 @@ type CreateTransactionsFromReceiptRequest struct {
 
 	// Receipt The file, at most 10 MiB: JPEG, PNG, WebP, TIFF, BMP, GIF, HEIC, PDF or UTF-8 text.
 	Receipt openapi_types.File `json:"receipt"`
+
+	// Rules false switches the user's rules for receipts off. Default true.
+	Rules *bool `json:"rules,omitempty"`
 
 	// WalletId Id of one of the user's wallets. Its currency applies if none is printed.
 	WalletId openapi_types.UUID `json:"walletId"`
@@ -5918,7 +5921,7 @@ type Rule struct {
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
 
-	// On What the rule runs on: import, receipt, recurrence. Only imports run rules yet.
+	// On What the rule runs on: import, receipt, recurrence. No recurrences run rules yet.
 	On []string `json:"on"`
 
 	// Position Rules run in ascending order of their positions. Positions start at 1 and may have gaps.
@@ -7588,6 +7591,9 @@ type CreateTransactionsFromReceiptParams struct {
 	// Include image adds images of the pages to the receipt. Only with dryRun.
 	Include *CreateTransactionsFromReceiptParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
+	// Rules false switches the user's rules for receipts off. Default true.
+	Rules *bool `form:"rules,omitempty" json:"rules,omitempty"`
+
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
@@ -8728,7 +8734,7 @@ type ClientInterface interface {
 
 	// CreateTransactionsFromReceiptWithBody Create transactions from receipt
 	//
-	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one.
+	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the transactions: the merchant is the payee, and the line is the description.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -10735,7 +10741,7 @@ func (c *Client) CreateTransactions(ctx context.Context, params *CreateTransacti
 
 // CreateTransactionsFromReceiptWithBody Create transactions from receipt
 //
-// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one.
+// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the transactions: the merchant is the payee, and the line is the description.
 //
 // Takes any type of body and a specified content type.
 //
@@ -15283,6 +15289,18 @@ func NewCreateTransactionsFromReceiptRequestWithBody(server string, params *Crea
 
 		}
 
+		if params.Rules != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "rules", *params.Rules, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
 		if encoded := queryValues.Encode(); encoded != "" {
 			rawQueryFragments = append(rawQueryFragments, encoded)
 		}
@@ -17752,7 +17770,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 	//
-	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one.
+	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the transactions: the merchant is the payee, and the line is the description.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24748,7 +24766,7 @@ func (c *ClientWithResponses) CreateTransactionsWithResponse(ctx context.Context
 
 // CreateTransactionsFromReceiptWithBodyWithResponse Create transactions from receipt
 //
-// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one.
+// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the transactions: the merchant is the payee, and the line is the description.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //

@@ -9,7 +9,7 @@
 //
 //   - verify: the command ledger verify and the background check, which compare the sums with the transactions
 //   - transactions, transfers, receipts, reports (the dashboard and the spending of budgets), accounts (wallets and categories): the
-//     RPC methods, each resource with its SQL in store_*.go. Only transactions imports others of these, receipts and transfers
+//     RPC methods, each resource with its SQL in store_*.go. Only transactions imports another of these, transfers
 //   - settings: what a user prefers on all devices. sync: the changes that devices follow. tags: the names and colors of tags
 //   - attachments: files that users keep with transactions
 //   - imports: files of banks that become transactions, with a review before and an undo after. imports/formats: their parsers

@@ -6,11 +6,12 @@
 //   - upload.go: the request, its references and the detection of duplicate files
 //   - corrections.go: the fields that the user corrected, which replace those that were read
 //   - receipts.go: the RPC methods, from the upload to the response
+//   - rules.go: the user's rules, which run on the transactions after the split
 //   - bill.go and split.go: the amounts of a receipt, and the rule that divides them into transactions. These always add up to
 //     the printed or corrected total. If the lines that were read do not, there is one transaction for the total
 //
 // Receipts implements these RPCs of LedgerService. A receipt is deleted with its last transaction: package transactions calls
-// DeleteUnused.
+// posting.DeleteUnusedReceipt.
 package receipts
 
 import (
@@ -96,6 +97,9 @@ func (s *Receipts) CreateTransactionsFromReceipt(ctx context.Context, req *ledge
 	if err != nil {
 		return nil, err
 	}
+	if err := s.applyRules(ctx, &r); err != nil {
+		return nil, err
+	}
 	if req.GetDryRun() {
 		return s.preview(ctx, r)
 	}
@@ -139,6 +143,11 @@ type reading struct {
 	receipt      *ocrv1.Receipt
 	images       [][]byte
 	transactions []posting.Transaction
+	// categorized reports for each transaction whether the user corrected the category of its line.
+	categorized []bool
+	// applied has the rules that matched, and appliedTo the number of transactions that each of them matched.
+	applied   []uuid.UUID
+	appliedTo []int32
 	// changed has the fields that the user corrected.
 	changed []string
 }
@@ -181,6 +190,7 @@ func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (r
 	r.ImagePages = int32(len(recognized.GetPictures()))
 	out := reading{upload: u, receipt: r, images: recognized.GetPictures(), changed: changed}
 	for _, p := range shares {
+		out.categorized = append(out.categorized, p.category != uuid.Nil)
 		out.transactions = append(out.transactions, posting.Transaction{
 			OwnerID: u.owner, WalletID: u.wallet, CategoryID: new(cmp.Or(p.category, u.category)), AmountMinor: p.amount, Currency: currency.Code(),
 			Description: p.description, Payee: payee(r.GetMerchant()), Date: date, CreatedAt: now, UpdatedAt: now,
@@ -233,6 +243,9 @@ func (s *Receipts) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp 
 	transactions := slices.Clone(r.transactions)
 	for i := range transactions {
 		transactions[i].ID, transactions[i].ReceiptID = s.NewID(), &id
+	}
+	if err := s.recordRules(ctx, tx, r, transactions); err != nil {
+		return err
 	}
 	resp.Transactions = posting.Protos(transactions)
 	written, err := s.InsertTransactions(ctx, tx, transactions, resp.GetTransactions())

@@ -99,21 +99,3 @@ func selectReceiptImage(ctx context.Context, q pg.Querier, owner, receipt uuid.U
 	}
 	return r.Content, nil
 }
-
-// DeleteUnused deletes a receipt with its images after tx has deleted one of its transactions, if no other transaction uses it. The
-// lock serializes the deletions of a receipt's transactions. The second statement's snapshot is newer than the lock, so it sees the
-// deletions before it. The images are deleted by ON DELETE CASCADE.
-func DeleteUnused(ctx context.Context, tx pgx.Tx, owner, receipt uuid.UUID) error {
-	_, err := tx.Exec(ctx, `SELECT FROM receipts WHERE owner_id = $1 AND id = $2 FOR UPDATE`, owner, receipt)
-	if err != nil {
-		return fmt.Errorf("locking receipt %s: %w", receipt, err)
-	}
-	_, err = tx.Exec(ctx, `
-		DELETE FROM receipts r
-		WHERE r.owner_id = $1 AND r.id = $2
-			AND NOT EXISTS (SELECT FROM transactions t WHERE t.owner_id = r.owner_id AND t.receipt_id = r.id)`, owner, receipt)
-	if err != nil {
-		return fmt.Errorf("deleting receipt %s: %w", receipt, err)
-	}
-	return nil
-}

@@ -30,8 +30,10 @@ type upload struct {
 	rejectDuplicate bool
 	keepImage       bool
 	// showImage adds images of the pages to the response of a dry run.
-	showImage   bool
-	corrections corrections
+	showImage bool
+	// withoutRules switches the user's rules off.
+	withoutRules bool
+	corrections  corrections
 }
 
 // parseUpload validates a request without a query. It returns the references that are well-formed; admit checks that they exist.
@@ -41,6 +43,8 @@ func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceipt
 		// A preview stores nothing.
 		keepImage: req.GetKeepImage() && !req.GetDryRun(),
 		showImage: req.GetInclude() == "image",
+		// Rules run by default.
+		withoutRules: req.Rules != nil && !req.GetRules(),
 	}
 	if len(u.file) == 0 {
 		p.Add(errReceiptFileRequired.With("receipt", "must be exactly one non-empty file"))

@@ -6,7 +6,7 @@
 //   - rules.go: the RPCs that read and change rules. parse.go validates them; rule.go converts between rows and messages
 //   - apply.go: the preview and the job that applies a rule to existing transactions. jobs.go: the worker, whose leases are like those of
 //     imports (ADR 81)
-//   - run.go: the rules of an owner for the packages that run them, imports
+//   - run.go: the rules of an owner for the packages that run them, imports and receipts
 //   - suggest.go: suggestions of categories
 //
 // Package matching decides what a rule does, and package learning what an owner's history suggests. Both are pure.

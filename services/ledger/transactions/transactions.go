@@ -35,7 +35,6 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
-	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
@@ -238,7 +237,7 @@ func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.Dele
 			return err
 		}
 		if t.ReceiptID != nil {
-			if err := receipts.DeleteUnused(ctx, tx, t.OwnerID, *t.ReceiptID); err != nil {
+			if err := posting.DeleteUnusedReceipt(ctx, tx, t.OwnerID, *t.ReceiptID); err != nil {
 				return err
 			}
 		}

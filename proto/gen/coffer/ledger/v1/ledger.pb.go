@@ -3242,7 +3242,8 @@ type CreateTransactionsFromReceiptRequest struct {
 	Receipt []byte `protobuf:"bytes,1,opt,name=receipt,proto3" json:"receipt,omitempty"`
 	// Id of one of the user's wallets. Its currency applies if none is printed.
 	WalletId string `protobuf:"bytes,2,opt,name=wallet_id,json=walletId,proto3" json:"wallet_id,omitempty"`
-	// Id of the category of all transactions. The lines of `corrections` may have others.
+	// Id of the category of all transactions for which no rule sets another. A category of a line in `corrections` takes precedence over
+	// both.
 	CategoryId string `protobuf:"bytes,3,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
 	// items creates one transaction per line, and fails if the lines do not add up to the total. single creates one
 	// transaction for the total. The default is items if the lines add up, and otherwise single.
@@ -3260,7 +3261,9 @@ type CreateTransactionsFromReceiptRequest struct {
 	// with it: its stored result is used, so the file is not recognized a second time.
 	Corrections *ReceiptCorrections `protobuf:"bytes,9,opt,name=corrections,proto3" json:"corrections,omitempty"`
 	// image adds images of the pages to the receipt. Only with dryRun.
-	Include       *string `protobuf:"bytes,10,opt,name=include,proto3,oneof" json:"include,omitempty"`
+	Include *string `protobuf:"bytes,10,opt,name=include,proto3,oneof" json:"include,omitempty"`
+	// false switches the user's rules for receipts off. Default true.
+	Rules         *bool `protobuf:"varint,11,opt,name=rules,proto3,oneof" json:"rules,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -3363,6 +3366,13 @@ func (x *CreateTransactionsFromReceiptRequest) GetInclude() string {
 		return *x.Include
 	}
 	return ""
+}
+
+func (x *CreateTransactionsFromReceiptRequest) GetRules() bool {
+	if x != nil && x.Rules != nil {
+		return *x.Rules
+	}
+	return false
 }
 
 // ReceiptCorrections are a user's corrections of a receipt. Absent fields stay as they were read.
@@ -5725,7 +5735,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x19DeleteTransactionResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"\x9c\x04\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\xc7\x04\n" +
 	"$CreateTransactionsFromReceiptRequest\x12\x1e\n" +
 	"\areceipt\x18\x01 \x01(\fB\x04\xf0\xb5\x18\x01R\areceipt\x12!\n" +
 	"\twallet_id\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\bwalletId\x12%\n" +
@@ -5739,11 +5749,13 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"keep_image\x18\b \x01(\bB\x04\xe8\xb5\x18\x01R\tkeepImage\x12F\n" +
 	"\vcorrections\x18\t \x01(\v2$.coffer.ledger.v1.ReceiptCorrectionsR\vcorrections\x12,\n" +
 	"\ainclude\x18\n" +
-	" \x01(\tB\r\xe8\xb5\x18\x01¶\x18\x05imageH\x02R\ainclude\x88\x01\x01B\a\n" +
+	" \x01(\tB\r\xe8\xb5\x18\x01¶\x18\x05imageH\x02R\ainclude\x88\x01\x01\x12\x1f\n" +
+	"\x05rules\x18\v \x01(\bB\x04\xe8\xb5\x18\x01H\x03R\x05rules\x88\x01\x01B\a\n" +
 	"\x05_modeB\x0f\n" +
 	"\r_on_duplicateB\n" +
 	"\n" +
-	"\b_include\"\xb1\x03\n" +
+	"\b_includeB\b\n" +
+	"\x06_rules\"\xb1\x03\n" +
 	"\x12ReceiptCorrections\x12\x1f\n" +
 	"\bmerchant\x18\x01 \x01(\tH\x00R\bmerchant\x88\x01\x01\x12!\n" +
 	"\x04date\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x01R\x04date\x88\x01\x01\x12\x1f\n" +

@@ -97,7 +97,8 @@ type LedgerServiceClient interface {
 	// transaction.
 	DeleteTransaction(ctx context.Context, in *DeleteTransactionRequest, opts ...grpc.CallOption) (*DeleteTransactionResponse, error)
 	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and
-	// creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one.
+	// creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the
+	// transactions: the merchant is the payee, and the line is the description.
 	CreateTransactionsFromReceipt(ctx context.Context, in *CreateTransactionsFromReceiptRequest, opts ...grpc.CallOption) (*CreateTransactionsFromReceiptResponse, error)
 	// Returns a receipt as it was booked: as it was recognized, with the user's corrections.
 	GetReceipt(ctx context.Context, in *GetReceiptRequest, opts ...grpc.CallOption) (*GetReceiptResponse, error)
@@ -407,7 +408,8 @@ type LedgerServiceServer interface {
 	// transaction.
 	DeleteTransaction(context.Context, *DeleteTransactionRequest) (*DeleteTransactionResponse, error)
 	// Recognizes a receipt and creates its transactions, all or none. With dryRun, it returns the transactions and
-	// creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one.
+	// creates nothing. The amounts of the transactions add up to the printed total, or to the corrected one. The user's rules run on the
+	// transactions: the merchant is the payee, and the line is the description.
 	CreateTransactionsFromReceipt(context.Context, *CreateTransactionsFromReceiptRequest) (*CreateTransactionsFromReceiptResponse, error)
 	// Returns a receipt as it was booked: as it was recognized, with the user's corrections.
 	GetReceipt(context.Context, *GetReceiptRequest) (*GetReceiptResponse, error)

@@ -42,7 +42,7 @@ type Rule struct {
 	Actions []*RuleAction `protobuf:"bytes,7,rep,name=actions,proto3" json:"actions,omitempty"`
 	// If the rule matches, later rules do not run.
 	Stop bool `protobuf:"varint,8,opt,name=stop,proto3" json:"stop,omitempty"`
-	// What the rule runs on: import, receipt, recurrence. Only imports run rules yet.
+	// What the rule runs on: import, receipt, recurrence. No recurrences run rules yet.
 	On []string `protobuf:"bytes,9,rep,name=on,proto3" json:"on,omitempty"`
 	// Number of rows and transactions that the rule has been applied to. A row of an import counts when it is committed.
 	AppliedCount int32 `protobuf:"varint,10,opt,name=applied_count,json=appliedCount,proto3" json:"applied_count,omitempty"`

@@ -35,7 +35,7 @@ const (
 //
 // RuleService manages the rules of a user, which categorize and complete transactions, and suggests categories.
 //
-// Rules run on the rows of imports, in the order of their positions. A later rule sees what earlier ones
+// Rules run on the rows of imports and on the transactions of receipts, in the order of their positions. A later rule sees what earlier ones
 // have set. The first rule that sets a category decides it; tags accumulate. A rule never changes an amount, a date or a wallet.
 type RuleServiceClient interface {
 	// Creates a rule after the user's other rules.
@@ -153,7 +153,7 @@ func (c *ruleServiceClient) SuggestCategories(ctx context.Context, in *SuggestCa
 //
 // RuleService manages the rules of a user, which categorize and complete transactions, and suggests categories.
 //
-// Rules run on the rows of imports, in the order of their positions. A later rule sees what earlier ones
+// Rules run on the rows of imports and on the transactions of receipts, in the order of their positions. A later rule sees what earlier ones
 // have set. The first rule that sets a category decides it; tags accumulate. A rule never changes an amount, a date or a wallet.
 type RuleServiceServer interface {
 	// Creates a rule after the user's other rules.

@@ -333,6 +333,32 @@ func TestImportSuggestsCategories(t *testing.T) {
 	require.Equal(t, fromHistory, change(&ledgerv1.ImportRowChange{N: first, CategoryId: new("")}))
 }
 
+// TestUpdateImportRowsKeepsSuggestions requires that the history is read again only for a row whose texts change.
+func TestUpdateImportRowsKeepsSuggestions(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	p.commit(t, p.mustUpload(t, statement))
+	m := p.mustUpload(t, "Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n")
+	row := p.rows(t, m)[0]
+	require.Equal(t, fromHistory, row.GetCategoryFrom())
+	_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET payee = '', description = '' WHERE owner_id = $1`, p.ID)
+	require.NoError(t, err)
+	for _, c := range []struct {
+		change *ledgerv1.ImportRowChange
+		from   string
+	}{
+		{&ledgerv1.ImportRowChange{Action: new(actionSkip)}, fromHistory},
+		{&ledgerv1.ImportRowChange{Action: new(actionBook)}, fromHistory},
+		{&ledgerv1.ImportRowChange{Payee: new("Bakery 9")}, fromDefault},
+	} {
+		c.change.N = row.GetN()
+		resp, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{c.change}})
+		require.NoError(t, err)
+		require.Equal(t, c.from, resp.GetRows()[0].GetCategoryFrom())
+	}
+}
+
 func TestDeleteImport(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -30,6 +30,8 @@ type resolver struct {
 	// rules are those of the owner, and memory suggests categories. Both are nil if rows are only counted.
 	rules  *matching.Set
 	memory *learning.Memory
+	// suggested holds the categories of earlier suggestions by row. They apply if memory is nil.
+	suggested map[int32]uuid.UUID
 
 	accounts   map[string]*ledgerv1.ImportAccount
 	categories map[string]*ledgerv1.ImportCategory

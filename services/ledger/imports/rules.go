@@ -74,10 +74,11 @@ func (c *resolver) rule(r *row) (category, by uuid.UUID) {
 	return o.Category, o.DecidedBy
 }
 
-// learned returns the category that the owner's earlier transactions suggest.
+// learned returns the category that the owner's earlier transactions suggest, or the earlier suggestion if they were not read.
 func (c *resolver) learned(r *row) (uuid.UUID, bool) {
 	if c.memory == nil {
-		return uuid.Nil, false
+		id, ok := c.suggested[r.N]
+		return id, ok && c.owned.categories[id]
 	}
 	s := c.memory.Suggest(r.payee(), r.description(), negative(r.Amount))
 	return s.Category, s.Confidence >= learning.MinConfidence

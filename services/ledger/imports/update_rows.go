@@ -70,15 +70,17 @@ func changeRows(ctx context.Context, tx pgx.Tx, e entry, details *ledgerv1.Impor
 	if err != nil {
 		return nil, err
 	}
+	before := slices.Clone(rows)
 	paired, err := chooseRows(ctx, tx, e.OwnerID, o, rows, changes)
 	if err != nil {
 		return nil, err
 	}
 	if !paired {
-		c, err := loadResolver(ctx, tx, e.OwnerID, details, o, slices.ContainsFunc(rows, row.needsHistory))
+		c, err := loadResolver(ctx, tx, e.OwnerID, details, o, needHistory(rows, before))
 		if err != nil {
 			return nil, err
 		}
+		c.suggested = suggestions(before)
 		for i := range rows {
 			c.resolve(&rows[i])
 		}
@@ -98,9 +100,37 @@ func changeRows(ctx context.Context, tx pgx.Tx, e entry, details *ledgerv1.Impor
 	return ns, findDuplicates(ctx, tx, e.OwnerID, e.ID, e.Format, ns)
 }
 
-// needsHistory reports whether the owner's history may decide the category of a row.
-func (r row) needsHistory() bool {
+// needHistory reports whether rows need the owner's history, which is expensive to read. before are the same rows before the change.
+func needHistory(rows, before []row) bool {
+	for i, r := range rows {
+		same := r.payee() == before[i].payee() && r.description() == before[i].description()
+		if r.historyDecides() && !(same && before[i].suggestionApplies()) {
+			return true
+		}
+	}
+	return false
+}
+
+// historyDecides reports whether the owner's history may decide the category of a row.
+func (r row) historyDecides() bool {
 	return r.ChosenCategoryID == nil && r.ChosenWalletID == nil && r.Category == "" && len(r.Splits) == 0
+}
+
+// suggestionApplies reports whether the history has decided the category of a row, or has suggested none. Not if a rule has decided:
+// it may be gone.
+func (r row) suggestionApplies() bool {
+	return r.historyDecides() && r.TransferWalletID == nil && !strings.HasPrefix(r.CategoryFrom, fromRule)
+}
+
+// suggestions returns the categories that the history suggested for rows, by their numbers.
+func suggestions(rows []row) map[int32]uuid.UUID {
+	suggested := map[int32]uuid.UUID{}
+	for _, r := range rows {
+		if r.CategoryFrom == fromHistory && r.CategoryID != nil {
+			suggested[r.N] = *r.CategoryID
+		}
+	}
+	return suggested
 }
 
 // chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a transfer in the file.

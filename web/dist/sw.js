@@ -1,5 +1,5 @@
-const VERSION = "4ec73ff873fff72d";
-const FILES = ["/","/assets/Home-DlcTDhj9.js","/assets/account-Cmbe8Akz.js","/assets/base-CuuCeluc.js","/assets/charts-C19bApNX.js","/assets/daily-CrJk_F4T.js","/assets/data-ZYelmb5M.js","/assets/data-cd6Oeb3N.css","/assets/data-de-CyjnzjIL.js","/assets/data-en-GKxkoeEU.js","/assets/de-BpO2o5Uo.js","/assets/en-E6IEb4LW.js","/assets/index-CT4OGIH3.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-fC9pLy69.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "178af0a2a597c9d4";
+const FILES = ["/","/assets/Home-Dw7dcZ4I.js","/assets/account-DS18cGii.js","/assets/base-BV1oAeUr.js","/assets/charts-CJmtGm8t.js","/assets/daily-Bmr-A9Bp.js","/assets/data-BJpZWitZ.js","/assets/data-cd6Oeb3N.css","/assets/data-de-CZync3E_.js","/assets/data-en-BxL8XVgE.js","/assets/de-YYSKhrPI.js","/assets/en-DBJ-hLUL.js","/assets/index-DFgQ8GY2.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-D0ETXXFb.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

@@ -116,6 +116,7 @@ func (u *user) createTransfer(ctx context.Context, random *rand.Rand) {
 			t.frozen = false
 		case rejected:
 			u.reportf("a valid transfer was rejected: %s", a.raw)
+		case unknown:
 		}
 		return result != unknown
 	})
@@ -168,6 +169,7 @@ func (t *transfer) remove(ctx context.Context) {
 		t.states = nil
 	case rejected:
 		t.owner.reportf("the deletion of transfer %s %s was rejected: %s", t.id, t.mark, a.raw)
+	case unknown:
 	}
 }
 

@@ -13,7 +13,7 @@ const de: typeof en = {
   enable: (name) => `${name} ist an`,
   actionsOf: (name) => `Aktionen für ${name}`,
   deleted: "Regel gelöscht",
-  applied: (n) => plural(n, { one: "einmal benutzt", other: "#-mal benutzt" }),
+  applied: (n) => n === 0 ? "noch nicht benutzt" : plural(n, { one: "einmal benutzt", other: "#-mal benutzt" }),
   match: "Gilt bei",
   all: "Allen Bedingungen",
   any: "Einer Bedingung",

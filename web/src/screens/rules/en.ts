@@ -12,7 +12,7 @@ export default {
   enable: (name: string) => `${name} is on`,
   actionsOf: (name: string) => `Actions for ${name}`,
   deleted: "Rule deleted",
-  applied: (n: number) => plural(n, { one: "used once", other: "used # times" }),
+  applied: (n: number) => n === 0 ? "not used yet" : plural(n, { one: "used once", other: "used # times" }),
   match: "Matches",
   all: "All conditions",
   any: "Any condition",

@@ -1,5 +1,5 @@
-const VERSION = "178af0a2a597c9d4";
-const FILES = ["/","/assets/Home-Dw7dcZ4I.js","/assets/account-DS18cGii.js","/assets/base-BV1oAeUr.js","/assets/charts-CJmtGm8t.js","/assets/daily-Bmr-A9Bp.js","/assets/data-BJpZWitZ.js","/assets/data-cd6Oeb3N.css","/assets/data-de-CZync3E_.js","/assets/data-en-BxL8XVgE.js","/assets/de-YYSKhrPI.js","/assets/en-DBJ-hLUL.js","/assets/index-DFgQ8GY2.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-D0ETXXFb.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "0b17a4aab9a09808";
+const FILES = ["/","/assets/Home-Cli4flyW.js","/assets/account-B-EJ3ogv.js","/assets/base-DugMUlHC.js","/assets/charts-DYP0pp17.js","/assets/daily-CmBM7yXj.js","/assets/data-BeNW97OZ.css","/assets/data-CgsiZepQ.js","/assets/data-de-DJNK9bpM.js","/assets/data-en-CJunyUV4.js","/assets/de-DGYSrOtG.js","/assets/en-BNdjnAdy.js","/assets/index-588S4yB0.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-D0ETXXFb.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

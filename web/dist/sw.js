@@ -1,5 +1,5 @@
-const VERSION = "0b17a4aab9a09808";
-const FILES = ["/","/assets/Home-Cli4flyW.js","/assets/account-B-EJ3ogv.js","/assets/base-DugMUlHC.js","/assets/charts-DYP0pp17.js","/assets/daily-CmBM7yXj.js","/assets/data-BeNW97OZ.css","/assets/data-CgsiZepQ.js","/assets/data-de-DJNK9bpM.js","/assets/data-en-CJunyUV4.js","/assets/de-DGYSrOtG.js","/assets/en-BNdjnAdy.js","/assets/index-588S4yB0.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-D0ETXXFb.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "582e6e999b3dc335";
+const FILES = ["/","/assets/Home-Bpl6T907.js","/assets/account-CvruoQmH.js","/assets/base-Dz_IVTF8.js","/assets/charts-BqbUd1-q.js","/assets/daily-CBvjTBur.js","/assets/data-BNz1jB-L.js","/assets/data-BeNW97OZ.css","/assets/data-de-l3DIK8WB.js","/assets/data-en-BhjFCh-J.js","/assets/de-iftieMdU.js","/assets/en-LHKTuhSE.js","/assets/index-JJQ43MZ0.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-D0ETXXFb.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

@@ -76,9 +76,18 @@ export class Wizard {
   }
 
   /** change sends a change after the earlier ones, and reports whether it was accepted. */
-  change(body: { accounts?: AccountChange[]; categories?: CategoryChange[] } & Pick<Change, "mapping" | "defaults">): Promise<boolean> {
+  change(body: { accounts?: AccountChange[]; categories?: CategoryChange[] } & Pick<Change, "mapping">): Promise<boolean> {
     return this.#send(async () => {
       this.data = (await api.patch(at, { path: { id: this.id }, body: body as Change })).import as Import;
+      this.revision++;
+    });
+  }
+
+  /** changeDefaults changes some of the defaults. The API replaces all, so the others are those that the earlier changes have left. */
+  changeDefaults(changed: NonNullable<Change["defaults"]>): Promise<boolean> {
+    return this.#send(async () => {
+      const body = { defaults: { ...this.data?.defaults, ...changed } } as Change;
+      this.data = (await api.patch(at, { path: { id: this.id }, body })).import as Import;
       this.revision++;
     });
   }

@@ -45,13 +45,13 @@ test: ## Run the tests on a temporary PostgreSQL (MODULE=services/ledger: only t
 	@$(WITH_POSTGRES)
 ifdef MODULE
 	GOWORK=off go -C $(MODULE) vet ./...
-	GOWORK=off $(BIN)/with-postgres go -C $(MODULE) test $(if $(filter docs,$(MODULE)),-count=1) $(TESTFLAGS) ./...
+	@GOWORK=off tools/failures.sh $(BIN)/with-postgres go -C $(MODULE) test $(if $(filter docs,$(MODULE)),-count=1) $(TESTFLAGS) ./...
 else
 	@tools/progress.sh "all packages" go vet work
 	@echo "Compiling and running all tests. On a new machine the first results appear after some minutes."
 	@# The tests in docs read files of all modules. Go's test cache does not notice changes of files in other modules.
-	go test -count=1 ./docs
-	$(BIN)/with-postgres go test $(TESTFLAGS) work
+	@tools/failures.sh go test -count=1 ./docs
+	@tools/failures.sh $(BIN)/with-postgres go test $(TESTFLAGS) work
 endif
 
 .PHONY: chaos

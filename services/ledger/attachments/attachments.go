@@ -1,13 +1,13 @@
-// Package attachments keeps files with transactions, as they were sent.
+// Package attachments stores files with transactions, byte for byte as they were sent.
 //
 //   - attachments.go: the RPC methods
 //   - upload.go: receives a file and detects its type
 //   - store_attachments.go: the statements
 //
-// A file is stored in chunks, each in a separate short database transaction, so that none stays open while a client sends. The
+// A file is stored in chunks, each in a separate short database transaction, so that none stays open while a client sends (ADR 79). The
 // attachment has the status uploading until the last database transaction. That one checks the limits of the transaction and of the
 // owner, and makes the attachment ready. Only ready attachments are visible and count. A failed upload is deleted immediately.
-// Expire deletes the uploads of a process that ended.
+// Expire deletes the uploads of a process that ended, so call it regularly.
 //
 // The column attachment_count of a transaction is the number of its ready attachments, so that lists of transactions do not count them. A
 // change of it gets a number for synchronization, like every write (posting.ShareOwner), and not a new version. The row is locked before
@@ -38,6 +38,7 @@ const maxPerTransaction = 10
 
 // Attachments implements AttachmentService.
 type Attachments struct {
+	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeAttachmentServiceServer
 	*posting.Ledger
 
@@ -47,7 +48,8 @@ type Attachments struct {
 
 var _ ledgerv1.AttachmentServiceServer = (*Attachments)(nil)
 
-// ListAttachments returns the attachments of one of the caller's transactions.
+// ListAttachments returns the attachments of one of the caller's transactions, the oldest first. There are at most maxPerTransaction,
+// so the list has no pages.
 func (s *Attachments) ListAttachments(ctx context.Context, req *ledgerv1.ListAttachmentsRequest) (*ledgerv1.ListAttachmentsResponse, error) {
 	id, ok := text.ID(req.GetTransactionId())
 	if !ok {
@@ -103,7 +105,8 @@ func (s *Attachments) DownloadAttachment(req *ledgerv1.DownloadAttachmentRequest
 	return w.Flush()
 }
 
-// DeleteAttachment deletes one of the caller's attachments.
+// DeleteAttachment deletes one of the caller's attachments. Of two simultaneous deletions one gets ATTACHMENT_NOT_FOUND, so the count of
+// the transaction decreases once.
 func (s *Attachments) DeleteAttachment(ctx context.Context, req *ledgerv1.DeleteAttachmentRequest) (*ledgerv1.DeleteAttachmentResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -147,8 +150,8 @@ func (a attachment) proto() *ledgerv1.Attachment {
 	}
 }
 
-// own returns the caller's transaction that read returns. It distinguishes a missing transaction from another user's, like the RPCs of
-// transactions (ADR 14).
+// own returns one of the caller's transactions. read is selectTransaction or lockTransaction. Like the RPCs of transactions, own
+// distinguishes a missing transaction from another user's (ADR 14).
 func own(ctx context.Context, q pg.Querier, id uuid.UUID, read func(context.Context, pg.Querier, uuid.UUID) (transaction, error)) (transaction, error) {
 	t, err := read(ctx, q, id)
 	switch {

@@ -36,15 +36,18 @@ const (
 	maxName = 255
 	// fetchedCode is the response's code if the transaction has the file already.
 	fetchedCode = "ATTACHMENT_FETCHED"
-	// discardTime limits the time to delete a failed upload.
+	// discardTime limits the time to delete a failed upload. If it does not suffice, Expire deletes the upload later.
 	discardTime = 5 * time.Second
 )
 
 // accepted are the media types of attachments, besides text.
 var accepted = []string{media.JPEG, media.PNG, media.WebP, media.GIF, media.HEIC, media.PDF}
 
-// CreateAttachment receives a file and attaches it to one of the caller's transactions. The stream ends with io.EOF only if the whole form
-// has arrived: before that nothing becomes visible.
+// CreateAttachment receives a file and attaches it to one of the caller's transactions. The stream ends with io.EOF only after the whole
+// form has arrived. Nothing is visible before that, so an interrupted upload leaves no partial file.
+//
+// Errors: TRANSACTION_NOT_FOUND, also if the transaction is deleted during the upload; TRANSACTION_IS_TRANSFER for the leg in of a
+// transfer, whose files belong to the leg out; UNSUPPORTED_ATTACHMENT_TYPE; LIMIT_REACHED.
 func (s *Attachments) CreateAttachment(stream grpc.ClientStreamingServer[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse]) error {
 	ctx := stream.Context()
 	first, err := stream.Recv()
@@ -79,8 +82,8 @@ func (s *Attachments) CreateAttachment(stream grpc.ClientStreamingServer[ledgerv
 	return stream.SendAndClose(resp)
 }
 
-// store receives the file and fills the response. It reports whether the attachment was created: a repeated request returns the first
-// response, and a file that the transaction has already its first attachment.
+// store receives the file and fills the response. It reports whether the attachment was created. It is not created in two cases: a
+// repeated request returns the first response, and a file that the transaction already has returns the existing attachment.
 func (s *Attachments) store(ctx context.Context, a *attachment, first *ledgerv1.CreateAttachmentRequest,
 	stream grpc.ClientStreamingServer[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse], resp *ledgerv1.CreateAttachmentResponse,
 ) (created bool, err error) {
@@ -91,7 +94,7 @@ func (s *Attachments) store(ctx context.Context, a *attachment, first *ledgerv1.
 	if err := s.receive(ctx, a, file); err != nil {
 		return false, err
 	}
-	// The repeated request must have the same file, so the hash takes its place.
+	// A repeated request must have the same file. Its hash represents it, because the file is not in memory.
 	same := proto.CloneOf(first)
 	same.File = a.SHA256
 	call := idem.Call{Scope: caller.ID(ctx).String(), Key: first.GetIdempotencyKey(), Request: same}
@@ -135,9 +138,9 @@ func (s *Attachments) receive(ctx context.Context, a *attachment, file io.Reader
 	return nil
 }
 
-// complete makes an attachment ready within the limits, and fills the response. It returns false if the transaction has the file already:
-// the response is the first attachment then. ShareOwner makes other writes of the owner wait, so that simultaneous uploads see each
-// other's size.
+// complete makes an attachment ready within the limits, and fills the response. It returns false if the transaction already has the
+// file; the response is then the existing attachment. ShareOwner makes other writes of the owner wait. So of two simultaneous
+// uploads the second one sees the size and the content of the first, and both limits hold exactly.
 func (s *Attachments) complete(ctx context.Context, tx pgx.Tx, a attachment, resp *ledgerv1.CreateAttachmentResponse) (bool, error) {
 	resp.Reset()
 	if err := posting.ShareOwner(ctx, tx, a.OwnerID); err != nil {
@@ -147,7 +150,7 @@ func (s *Attachments) complete(ctx context.Context, tx pgx.Tx, a attachment, res
 	if err != nil {
 		return false, err
 	}
-	if t.isLegIn() { // It has become one during the upload.
+	if t.isLegIn() { // MatchTransfer made it one during the upload.
 		return false, errTransactionIsTransfer
 	}
 	switch first, err := selectByContent(ctx, tx, a); {
@@ -178,7 +181,7 @@ func (s *Attachments) complete(ctx context.Context, tx pgx.Tx, a attachment, res
 	return true, addToCount(ctx, tx, a.OwnerID, a.TransactionID, 1)
 }
 
-// discard deletes an upload that was not completed. The request may have ended, so it has its own time.
+// discard deletes an upload that was not completed. The request's context may have ended, so the deletion has a separate timeout.
 func (s *Attachments) discard(ctx context.Context, a attachment) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTime)
 	defer cancel()
@@ -194,7 +197,8 @@ type recognizer struct {
 	text  media.TextChecker
 }
 
-// add adds a piece, and reports whether the file may be of an accepted type. The first piece has the whole head of the file.
+// add adds a piece, and reports whether the file may still be of an accepted type. So an upload of another type ends with its first
+// chunk. A chunk is larger than the signature of any type, so the first one suffices to detect it.
 func (r *recognizer) add(piece []byte) bool {
 	if kind := media.TypeOf(piece); !r.begun && slices.Contains(accepted, kind) {
 		r.kind = kind
@@ -215,7 +219,8 @@ func (r *recognizer) mediaType() string {
 	return ""
 }
 
-// fileName returns a name that can be stored and shown: one line of at most 255 characters.
+// fileName returns a name that can be stored and shown: one line of at most 255 characters, or "file" if none remain. PostgreSQL cannot
+// store NUL or invalid UTF-8, and the name becomes part of a header of the download.
 func fileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {

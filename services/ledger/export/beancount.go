@@ -12,11 +12,14 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// beancountEncoder writes a ledger of beancount 2. A transfer is one entry. Days are those of UTC.
+// beancountEncoder writes a ledger of beancount 2. A transfer is one entry. Days are days in UTC.
+//
+// The names of accounts and tags are more restricted than ours: accountComponent and tag fold them. Two names that are equal
+// afterwards get a number, so that each wallet, category and tag remains distinct.
 type beancountEncoder struct {
 	out *bufio.Writer
 	chart
-	// tags are the folded names of tags by name, and taken those in use.
+	// tags holds the folded name of each tag by its name. taken holds the folded names in use.
 	tags  map[string]string
 	taken map[string]bool
 }
@@ -25,13 +28,13 @@ func newBeancount(w io.Writer, _ *ledgerv1.ExportTransactionsRequest) encoder {
 	return &beancountEncoder{out: bufio.NewWriter(w), tags: map[string]string{}, taken: map[string]bool{}}
 }
 
-// begin opens all accounts on the first day of the books: an entry of a transfer has the day of one leg, which may be before the first
-// day of the other wallet.
+// begin opens all accounts on the first day of the books. beancount rejects an entry before its account is open, and the entry of a
+// transfer has the day of one leg. This day may be before the first day of the other wallet.
 func (e *beancountEncoder) begin(b books) error {
 	e.chart = newChart(b, [3]string{"Assets", "Expenses", "Income"}, accountComponent)
 	e.opening, e.transfers = "Equity:Opening-Balances", "Equity:Transfers"
-	// A total price is divided by the amount, so it may be off in the last of 28 digits. Amounts without decimals have no tolerance of
-	// their own.
+	// beancount divides a total price by the amount, so the result may differ in the last of 28 digits. It derives no tolerance from
+	// amounts without decimals, such as yen.
 	e.printf("option \"title\" \"Coffer\"\noption \"inferred_tolerance_default\" \"*:0.00001\"\n\n")
 	if len(b.wallets) == 0 {
 		return nil
@@ -60,6 +63,7 @@ func (e *beancountEncoder) begin(b books) error {
 	return nil
 }
 
+// add writes an entry. A link (^coffer-...) holds the id of each transaction in it, so that users can find it in Coffer again.
 func (e *beancountEncoder) add(t entry) error {
 	if t.repeats() {
 		return nil
@@ -105,7 +109,8 @@ func (e *beancountEncoder) posting(l line) {
 	}
 }
 
-// tag returns the name of a tag in the alphabet of beancount, which is ASCII. Names that are equal afterwards get a number.
+// tag returns a name as a tag of beancount, which allows only ASCII letters, digits, hyphens, underscores and dots. Names that are
+// equal afterwards get a number. The same name always returns the same tag.
 func (e *beancountEncoder) tag(name string) string {
 	folded, ok := e.tags[name]
 	if !ok {
@@ -131,7 +136,7 @@ func accountComponent(name string) string {
 	return "X-" + folded
 }
 
-// fold returns s with a hyphen for each run of characters that are not allowed, and fallback if none is.
+// fold replaces each run of characters that are not allowed by a hyphen. It returns fallback if no character is allowed.
 func fold(s, fallback string, allowed func(rune) bool) string {
 	words := strings.FieldsFunc(s, func(r rune) bool { return !allowed(r) })
 	if len(words) == 0 {

@@ -15,11 +15,15 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// csvEncoder writes a table as RFC 4180 defines it, with a row per transaction, or per part of a split transaction.
+// csvEncoder writes a table as RFC 4180 defines it, with a row per transaction, or per part of a split transaction. The rows of a
+// split have the id of the transaction with a number, and the column split_of with the id alone. The format coffer of imports reads
+// the table (package formats), so both must change together.
 type csvEncoder struct {
-	out                 io.Writer
-	rows                *csv.Writer
-	bom                 bool
+	out  io.Writer
+	rows *csv.Writer
+	// bom is set if the request wants a byte order mark. Without it, Excel reads UTF-8 as the encoding of the system.
+	bom bool
+	// wallets and categories hold the names by id. The names of wallets are unique.
 	wallets, categories map[uuid.UUID]string
 }
 
@@ -29,7 +33,7 @@ func newCSV(w io.Writer, req *ledgerv1.ExportTransactionsRequest) encoder {
 	return &csvEncoder{out: w, rows: rows, bom: req.GetBom(), wallets: map[uuid.UUID]string{}, categories: map[uuid.UUID]string{}}
 }
 
-// columns are the names of the columns.
+// columns is the heading. Imports recognize the file by these exact names (ADR 91).
 var columns = []string{
 	"id", "date", "type", "amount", "currency", "wallet", "category", "payee", "description", "notes", "tags", "transfer_id",
 	"external_id", "split_of",
@@ -82,8 +86,10 @@ func (e *csvEncoder) end() error {
 
 // part holds the cells of a row that differ between a transaction and its parts.
 type part struct {
-	id         string
-	amount     int64
+	id string
+	// amount is in minor units of the transaction's currency.
+	amount int64
+	// category is nil for the leg of a transfer.
 	category   *uuid.UUID
 	externalID *string
 	// description replaces the transaction's, unless it is empty.
@@ -109,8 +115,9 @@ func (e *csvEncoder) write(t entry, p part) error {
 	})
 }
 
-// guard returns a cell that a spreadsheet does not evaluate: a text that begins like a formula gets an apostrophe. Numbers stay as they
-// are. A text that has apostrophes before a formula gets another one, so that the import can remove the first one (package formats).
+// guard returns a cell that a spreadsheet does not evaluate. A payee or a description may come from another person, so a text that
+// begins like a formula gets an apostrophe in front. Numbers do not change. A text that already has apostrophes before a formula gets
+// another one, so that an import can always remove the first one (package formats).
 func guard(s string) string {
 	rest := strings.TrimLeft(s, "'")
 	if rest == "" || !strings.ContainsRune("=+-@\t\r", rune(rest[0])) || restjson.IsNumber(s) {

@@ -1,8 +1,16 @@
 // Package export streams the books of a user as files that other programs read.
 //
-// ExportTransactions reads one snapshot of the database: wallets and categories first, then pages of transactions, oldest first. It
-// passes them to the encoder of the format, which writes to the stream. There is a file per format. An encoder has no access to the
-// database and is tested without one.
+// ExportTransactions reads one snapshot of the database (ADR 85): wallets and categories first, then pages of transactions, oldest
+// first. It passes them to the encoder of the format, which writes to the stream. So the memory of an export does not depend on the
+// number of transactions. An encoder has no access to the database and is tested without one.
+//
+// It guarantees that all rows are of one moment, and that amounts keep their digits. If an export fails, the stream ends with an error,
+// so that a client can distinguish a partial file from a complete one. The files:
+//
+//   - export.go: the RPC, the interface of encoders, and the steps of an export. Start reading here
+//   - filter.go: validates the filters of a request. store_export.go: the statements
+//   - csv.go, json.go: the tables. Package formats of imports reads both of them back (ADR 91)
+//   - hledger.go, beancount.go: the journals of plain-text accounting. journal.go has their common part, the accounts and postings
 package export
 
 import (
@@ -46,8 +54,8 @@ func New(book *posting.Ledger) *Exports {
 	return &Exports{Ledger: book, running: make(chan struct{}, maxRunning)}
 }
 
-// encoder writes an export in one format. begin is called once, and then add for each transaction, oldest first. Encoders may buffer
-// until end.
+// encoder writes an export in one format. begin is called once, then add for each transaction, oldest first, and finally end. An
+// encoder may buffer its output until end. After an error, no further method is called.
 type encoder interface {
 	begin(b books) error
 	add(e entry) error
@@ -60,7 +68,7 @@ type format struct {
 	encoder              func(w io.Writer, req *ledgerv1.ExportTransactionsRequest) encoder
 }
 
-// supported are the formats by the value of the parameter format.
+// supported holds the formats by the value of the parameter format.
 var supported = map[string]format{
 	"csv":       {"text/csv; charset=utf-8", "csv", newCSV},
 	"json":      {"application/x-ndjson", "jsonl", newJSON},
@@ -68,13 +76,13 @@ var supported = map[string]format{
 	"beancount": {"text/plain; charset=utf-8", "beancount", newBeancount},
 }
 
-// books are what an export contains beside the transactions.
+// books holds the contents of an export without the transactions: the wallets and the categories.
 type books struct {
 	// wallets and categories are in the order of their creation.
 	wallets    []wallet
 	categories []category
-	// whole is set if no filter but the wallets excludes transactions before the last one, so that the opening balances and the
-	// transactions add up to a balance.
+	// whole is set if the export has all transactions of its wallets from the first one on. Only then do opening balances and
+	// transactions add up to a balance, so a journal with another filter has no opening balances.
 	whole bool
 }
 
@@ -96,13 +104,20 @@ type category struct {
 // entry is an exported transaction.
 type entry struct {
 	posting.Transaction
-	// other is the other leg of a transfer, if it exists. otherExported is set if it is an entry of its own.
+	// other is the other leg of a transfer, and nil for other transactions. otherExported is set if the filters select the other leg
+	// too, so that it is also passed to the encoder.
 	other         *posting.Transaction
 	otherExported bool
 }
 
-// ExportTransactions streams the caller's books in a format. The export of another replica counts, too: the lock of the export is in
-// the database. If the client stops receiving, the gateway cancels the stream, which ends the database transaction.
+// ExportTransactions streams the caller's books in a format. A user has one export at a time, on any replica, because its lock is in
+// the database. If the client stops receiving, the gateway cancels the stream. That ends the database transaction and the lock.
+//
+// The header is sent after the checks, so a rejected request gets an error and not an empty file. The slot in running is taken before
+// the transaction begins, because a waiting export would already hold a connection of the pool.
+//
+// Errors: UNSUPPORTED_EXPORT_FORMAT, RATE_LIMITED while another export of the user runs, SERVICE_UNAVAILABLE while the replica runs
+// maxRunning exports, and the errors of the filters.
 func (s *Exports) ExportTransactions(req *ledgerv1.ExportTransactionsRequest, stream grpc.ServerStreamingServer[ledgerv1.ExportTransactionsResponse]) error {
 	ctx := stream.Context()
 	f, err := parse(req)
@@ -138,8 +153,8 @@ func (s *Exports) ExportTransactions(req *ledgerv1.ExportTransactionsRequest, st
 	})
 }
 
-// check returns an error if another export of the owner is running, or if a filter names a wallet or category of nobody or of another
-// user. The lock of the export ends with tx.
+// check returns an error if another export of the owner is running, or if a filter names a wallet or category that is unknown or
+// belongs to another user. It takes the lock of the export, which lasts until tx ends.
 func (s *Exports) check(ctx context.Context, tx pgx.Tx, f filter) error {
 	locked, err := tryLock(ctx, tx, f.owner)
 	if err != nil {
@@ -184,7 +199,7 @@ func write(ctx context.Context, q pg.Querier, f filter, to encoder) error {
 	}
 }
 
-// selectBooks returns what an export contains beside the transactions.
+// selectBooks returns the contents of an export without the transactions.
 func selectBooks(ctx context.Context, q pg.Querier, f filter) (books, error) {
 	b := books{whole: f.from == nil && len(f.categories) == 0 && len(f.tags) == 0}
 	rows, err := selectWallets(ctx, q, f)

@@ -298,7 +298,7 @@ func TestExportTransactionsIsASnapshot(t *testing.T) {
 	require.Equal(t, 2, bytes.Count(d.file.Bytes(), []byte("\r\n")))
 }
 
-// snapshotted calls between after the header, which is sent after the snapshot was taken.
+// snapshotted calls between when the header arrives. The export takes its snapshot before it sends the header.
 type snapshotted struct {
 	*download
 	between func()

@@ -12,7 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// The maximum numbers of ids and tags in a filter are those of the list of transactions.
+// The limits of ids and tags in a filter. The list of transactions has the same limits.
 const (
 	maxFilterIDs  = 100
 	maxFilterTags = 200
@@ -29,7 +29,7 @@ type filter struct {
 	after *position
 }
 
-// position is the place of a transaction in an export.
+// position is the place of a transaction in an export, which is in the order of dates and then of ids.
 type position struct {
 	date time.Time
 	id   uuid.UUID

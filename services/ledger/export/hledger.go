@@ -12,7 +12,8 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// hledgerEncoder writes a journal of hledger. A transfer is one entry. Days are those of UTC.
+// hledgerEncoder writes a journal of hledger. A transfer is one entry. Days are days in UTC. The entry's comment has the id of the
+// transaction as a tag, and one tag named tag for each tag of the transaction.
 type hledgerEncoder struct {
 	out *bufio.Writer
 	chart
@@ -22,6 +23,8 @@ func newHledger(w io.Writer, _ *ledgerv1.ExportTransactionsRequest) encoder {
 	return &hledgerEncoder{out: bufio.NewWriter(w)}
 }
 
+// begin declares all accounts and currencies, as the strict mode of hledger requires. The sample amount of a currency shows hledger the
+// number of decimals. It always has a point, because a number such as 1000 does not show which character is the decimal mark.
 func (e *hledgerEncoder) begin(b books) error {
 	e.chart = newChart(b, [3]string{"assets", "expenses", "income"}, accountName)
 	e.opening, e.transfers = "equity:opening balances", "equity:transfers"

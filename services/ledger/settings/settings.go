@@ -1,5 +1,6 @@
-// Package settings serves what a user prefers on all devices: the time zone, the first day of the week, the language, the base
-// currency, and the wallet and category of new transactions.
+// Package settings serves the preferences that a user has on all devices: the time zone, the first day of the week, the language, the
+// base currency, and the wallet and category of new transactions. The ledger stores them and computes nothing with them: clients use
+// them for display and for new entries.
 //
 // There is one row per owner. The first change inserts it; until then, the defaults apply, with version 0. Deleting a default wallet or
 // category also removes it from the settings, and a merge replaces it (package accounts does both, in the same statement).
@@ -50,7 +51,10 @@ func (s *Server) GetSettings(ctx context.Context, _ *ledgerv1.GetSettingsRequest
 	return &ledgerv1.GetSettingsResponse{Settings: row.Proto(), Etag: etag.Format(row.Version)}, nil
 }
 
-// UpdateSettings changes the fields that the request sets.
+// UpdateSettings changes the fields that the request sets. An empty value removes the locale, the base currency or a default.
+//
+// Errors: EMPTY_UPDATE, INVALID_TIME_ZONE, VERSION_MISMATCH if If-Match has another version, and the errors of unknown wallets and
+// categories. Version 0 in If-Match matches settings that were never changed.
 func (s *Server) UpdateSettings(ctx context.Context, req *ledgerv1.UpdateSettingsRequest) (*ledgerv1.UpdateSettingsResponse, error) {
 	var p apierr.Problems
 	c, err := parseChanges(&p, req)
@@ -60,7 +64,7 @@ func (s *Server) UpdateSettings(ctx context.Context, req *ledgerv1.UpdateSetting
 	owner := caller.Owner(ctx)
 	resp := &ledgerv1.UpdateSettingsResponse{}
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		// The owner's number serializes the changes of the row, also before the row exists.
+		// A row that does not exist cannot be locked. The owner's row is locked instead, which also serializes two first changes.
 		if err := posting.ShareOwner(ctx, tx, owner); err != nil {
 			return err
 		}
@@ -121,7 +125,8 @@ func parseChanges(p *apierr.Problems, req *ledgerv1.UpdateSettingsRequest) (chan
 	return c, nil
 }
 
-// isTimeZone reports whether s names a time zone. An empty name and Local mean the zone of the server, and are none.
+// isTimeZone reports whether s names a time zone. time.LoadLocation also accepts an empty name and Local, which mean UTC and the zone of
+// the server. They are not names of the database.
 func isTimeZone(s string) bool {
 	if s == "" || s == "Local" || len(s) > 64 {
 		return false

@@ -17,7 +17,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
-// settingsEntries returns the settings if they changed after a position.
+// settingsEntries returns the settings, as the only entry, if they changed after a position.
 func settingsEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, _ int) ([]entry, error) {
 	seqs, err := selectSettingsSeq(ctx, tx, owner, after.Seq)
 	if err != nil || len(seqs) == 0 {
@@ -51,7 +51,8 @@ func categoryEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after posi
 	return entries, err
 }
 
-// tagEntries returns the tags that changed after a position.
+// tagEntries returns the tags that changed after a position. Tags have a key instead of an id, so it derives the place in the list
+// itself and does not call position.in.
 func tagEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	seq, key := after.Seq, ""
 	switch {
@@ -74,7 +75,8 @@ func tagEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position,
 	return entries, nil
 }
 
-// ruleEntries returns the rules that changed after a position, without the progress of their applications, which has no numbers.
+// ruleEntries returns the rules that changed after a position. It omits the progress of applying them to transactions: progress
+// changes without a number, so a device would keep an old state.
 func ruleEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	changed, err := rules.Changed(ctx, tx, owner, after.in(ruleList), limit)
 	entries := make([]entry, len(changed))
@@ -86,7 +88,8 @@ func ruleEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position
 	return entries, err
 }
 
-// transactionEntries returns the transactions that changed after a position, with their splits and tags, and with their transfers.
+// transactionEntries returns the transactions that changed after a position, with their splits and tags. The outgoing leg of a transfer
+// also carries the transfer: each change of a transfer changes that leg, so transfers need no list of their own.
 func transactionEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	ts, places, err := posting.ChangedTransactions(ctx, tx, owner, after.in(transactionList), limit)
 	if err != nil {

@@ -37,7 +37,7 @@ func TestListChangesDuringWrites(t *testing.T) {
 func followDuringWrites(t *testing.T, s *server, seed uint64) {
 	t.Helper()
 	u := s.NewUser(t.Context(), t)
-	// The replica has a batcher of its own, so its statements wait for the owner's number.
+	// The replica has a separate batcher, so its statements wait for the owner's number.
 	replica := serve(t.Context(), fixture.On(s.DB))
 	m := newMirror(s)
 	done := make(chan struct{})

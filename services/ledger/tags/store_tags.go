@@ -11,7 +11,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// tag is a row of tags with the number of its transactions.
+// tag is a row of tags with the number of its transactions. Key is unique per owner, and Name is as the owner wrote it.
 type tag struct {
 	Key, Name string
 	// Color is empty if the owner set none.
@@ -40,7 +40,8 @@ func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]tag, erro
 	return tags, nil
 }
 
-// selectTag returns the tag of a name, ignoring case, or pgx.ErrNoRows.
+// selectTag returns the tag of a name, ignoring case, or pgx.ErrNoRows. The condition tags <> '{}' is that of the partial index
+// transactions_tags, without which PostgreSQL would not use it.
 func selectTag(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (tag, error) {
 	t, err := pg.One[tag](ctx, q, `
 		SELECT t.key, t.name, t.color, t.created_at,
@@ -53,7 +54,8 @@ func selectTag(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) 
 	return t, nil
 }
 
-// newTag returns t with another name, and with the key of that name.
+// newTag returns t with another name, and with the key of that name. PostgreSQL derives the key, because only its own lower() gives the
+// same result as posting.UseTags for all letters.
 func newTag(ctx context.Context, q pg.Querier, name string, t tag) (tag, error) {
 	type row struct{ Key string }
 	r, err := pg.One[row](ctx, q, `SELECT `+posting.TagKeySQL("$1::text")+` AS key`, name)
@@ -84,7 +86,8 @@ func deleteTag(ctx context.Context, q pg.Querier, owner uuid.UUID, key string) e
 	return nil
 }
 
-// replaceKey replaces a tag of all transactions by another one. A transaction with both has the other one once.
+// replaceKey replaces a tag of all transactions by another one. A transaction that has both keeps the other one once. The caller holds
+// the owner's lock, so the order in which rows are locked does not matter.
 func replaceKey(ctx context.Context, q pg.Querier, owner uuid.UUID, from, to string, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
@@ -97,7 +100,7 @@ func replaceKey(ctx context.Context, q pg.Querier, owner uuid.UUID, from, to str
 	return nil
 }
 
-// removeKey removes a tag from all transactions.
+// removeKey removes a tag from all transactions. The caller holds the owner's lock.
 func removeKey(ctx context.Context, q pg.Querier, owner uuid.UUID, key string, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions

@@ -1,9 +1,14 @@
-// Package tags serves the list of an owner's tags, and renames, merges and deletes them.
+// Package tags serves the list of an owner's tags, and renames, merges and deletes them (ADR 84).
 //
-// The first use of a tag inserts its row (posting.UseTags), in the database transaction of the transaction that has it. A transaction
-// stores the keys of its tags. The key of a tag is its name in lower case. So renaming, merging and deleting change the transactions,
-// at most maxChanged of them. These writes hold the owner's lock exclusively: no transaction is written at the same time, so a tag is
-// never lost or left behind.
+// The first use of a tag inserts its row (posting.UseTags), in the database transaction that writes the tagged transaction. A
+// transaction stores the keys of its tags. The key of a tag is its name in lower case, so a new name with the same key changes one row,
+// and any other new name also changes the transactions.
+//
+// It guarantees that each tag of a transaction has a row in tags. UpdateTag and DeleteTag hold the owner's lock exclusively: no
+// transaction is written at the same time, so none can gain a tag that was just removed. Other writes of the owner wait meanwhile, so
+// one request changes at most maxChanged transactions.
+//
+// tags.go has the RPCs of TagService and the steps of a rename. store_tags.go has the statements.
 package tags
 
 import (
@@ -58,7 +63,7 @@ func (s *Server) ListTags(ctx context.Context, _ *ledgerv1.ListTagsRequest) (*le
 	return resp, nil
 }
 
-// changes holds the fields of a tag that a request sets.
+// changes holds the fields of a tag that a request sets; the others are nil. An empty color removes the color.
 type changes struct{ name, color *string }
 
 // color matches the colors of tags.
@@ -82,7 +87,11 @@ func parseChanges(req *ledgerv1.UpdateTagRequest) (changes, error) {
 	return c, p.Err()
 }
 
-// UpdateTag renames one of the caller's tags, merges it into another one, or changes its color.
+// UpdateTag renames one of the caller's tags, merges it into another one, or changes its color. A rename that changes only the case of
+// letters keeps the key, so it changes no transaction.
+//
+// Errors: TAG_NOT_FOUND, TAG_ALREADY_EXISTS if the name is taken and the request does not merge, EMPTY_UPDATE, and LIMIT_REACHED if
+// more than maxChanged transactions have the tag.
 func (s *Server) UpdateTag(ctx context.Context, req *ledgerv1.UpdateTagRequest) (*ledgerv1.UpdateTagResponse, error) {
 	c, err := parseChanges(req)
 	if err != nil {
@@ -150,7 +159,8 @@ func (s *Server) rename(ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, 
 	return target, replaceKey(ctx, tx, owner, t.Key, target.Key, s.Now())
 }
 
-// DeleteTag deletes one of the caller's tags and removes it from all transactions.
+// DeleteTag deletes one of the caller's tags and removes it from all transactions, each of which gets a new version.
+// Errors: TAG_NOT_FOUND, and LIMIT_REACHED as in UpdateTag.
 func (s *Server) DeleteTag(ctx context.Context, req *ledgerv1.DeleteTagRequest) (*ledgerv1.DeleteTagResponse, error) {
 	owner := caller.Owner(ctx)
 	var t tag
@@ -176,7 +186,8 @@ func (s *Server) DeleteTag(ctx context.Context, req *ledgerv1.DeleteTagRequest) 
 	return &ledgerv1.DeleteTagResponse{Name: t.Name}, nil
 }
 
-// lockTag takes the owner's lock exclusively and returns the tag of a name.
+// lockTag takes the owner's lock exclusively and returns the tag of a name, or errTagNotFound. A text that cannot be a name is also an
+// unknown tag. The tag is read after the lock, so its count is exact until the transaction ends.
 func lockTag(ctx context.Context, tx pgx.Tx, owner uuid.UUID, name string) (tag, error) {
 	name, problem := text.Tag("tag", name)
 	if problem != nil {

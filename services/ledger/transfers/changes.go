@@ -197,7 +197,10 @@ func (c changes) start(currencies map[uuid.UUID]string) Transfer {
 }
 
 // apply returns t with the changes, and adds a problem if the combination of fields is invalid. The amounts of a new transfer are
-// zero. currencies are those of the named wallets that belong to the owner.
+// zero. currencies holds the currency of each named wallet that belongs to the owner.
+//
+// The rules: the wallets differ, or the currencies do. Within one currency both amounts are equal, and toAmount may be omitted.
+// Between currencies both amounts are required, because Coffer has no exchange rates.
 func (c changes) apply(p *apierr.Problems, t Transfer, currencies map[uuid.UUID]string) Transfer {
 	c.checkWallets(p, currencies)
 	before := t
@@ -222,7 +225,7 @@ func (c sideChanges) apply(leg *posting.Transaction) {
 	}
 }
 
-// applyShared sets the fields that both legs share. Tags become those of the request when posting.UseTags is called.
+// applyShared sets the fields that both legs share. It sets only the names of tags; posting.UseTags sets their keys later.
 func (c changes) applyShared(leg *posting.Transaction) {
 	if c.date != nil {
 		leg.Date = *c.date
@@ -238,8 +241,8 @@ func (c changes) applyShared(leg *posting.Transaction) {
 	}
 }
 
-// applyAmounts sets the amounts of t in its new currencies. Amounts are not converted. Within one currency, the amount that arrives
-// is the amount that left.
+// applyAmounts sets the amounts of t in its new currencies. It never converts an amount: a new currency requires a new amount. Within one
+// currency, the amount that arrives is the amount that left.
 func (c changes) applyAmounts(p *apierr.Problems, before Transfer, t *Transfer) {
 	out, in := -before.Out.AmountMinor, before.In.AmountMinor
 	switch {

@@ -27,6 +27,9 @@ const (
 )
 
 // MatchTransfer makes a transfer of an expense and an income. They lose their categories, so totals and budgets no longer count them.
+// Both keep their ids, dates and texts. Budget learns about it from an event for each of the two transactions.
+//
+// Errors: TRANSFER_LEGS_UNFIT with every reason why the two do not fit, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH.
 func (s *Transfers) MatchTransfer(ctx context.Context, req *ledgerv1.MatchTransferRequest) (*ledgerv1.MatchTransferResponse, error) {
 	var p apierr.Problems
 	owner := caller.Owner(ctx)
@@ -108,7 +111,8 @@ func lockPair(ctx context.Context, tx pgx.Tx, owner, out, in uuid.UUID) (Transfe
 	return Transfer{Out: locked[out], In: locked[in]}, p.Err()
 }
 
-// unfit returns an error with each reason why two transactions cannot become a transfer, or nil.
+// unfit returns an error with the reasons why two transactions cannot become a transfer, at most one per transaction, or nil. A receipt
+// and a split need categories, which a leg does not have.
 func unfit(t Transfer) error {
 	var fields []apierr.Field
 	add := func(bad bool, name, message string) {
@@ -138,7 +142,8 @@ func unfit(t Transfer) error {
 	return &e
 }
 
-// UnlinkTransfer makes an expense and an income of the legs of a transfer. It is the reverse of MatchTransfer.
+// UnlinkTransfer makes an expense and an income of the legs of a transfer, with the categories of the request. It is the reverse of
+// MatchTransfer, except that the former categories are not stored. Without inCategoryId both get the same category.
 func (s *Transfers) UnlinkTransfer(ctx context.Context, req *ledgerv1.UnlinkTransferRequest) (*ledgerv1.UnlinkTransferResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

@@ -162,7 +162,7 @@ func (m *model) match(r *rapid.T, from, to uuid.UUID, minor int64) {
 	}
 }
 
-// legs returns the legs of the transfer of an outgoing leg, which is the first of them.
+// legs returns both legs of the transfer that an outgoing leg belongs to. The outgoing leg is the first one.
 func (m *model) legs(out string) []string {
 	for id, b := range m.booked {
 		if b.transfer == m.booked[out].transfer && id != out {
@@ -200,7 +200,7 @@ func (m *model) move(r *rapid.T, leg string, to uuid.UUID) {
 	m.booked[ids[1]] = in
 }
 
-// remove deletes a transfer, either by its id or by that of a leg.
+// remove deletes a transfer, either by its id or by the id of a leg.
 func (m *model) remove(r *rapid.T, leg string, byTransfer bool) {
 	ids := m.legs(leg)
 	var err error

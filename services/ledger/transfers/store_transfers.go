@@ -26,7 +26,8 @@ func selectTransfer(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Tra
 	return pairOf(ctx, q, id, legs)
 }
 
-// lockTransfer is selectTransfer with a lock of both rows until tx ends. The caller shares or holds the owner's lock.
+// lockTransfer is selectTransfer with a lock of both rows until tx ends, by id. The caller shares or holds the owner's lock, so that
+// MatchTransfer and UnlinkTransfer cannot change which rows are legs meanwhile.
 func lockTransfer(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) (Transfer, error) {
 	legs, err := pg.All[posting.Transaction](ctx, tx, `
 		SELECT `+posting.TransactionColumns+`
@@ -40,7 +41,8 @@ func lockTransfer(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) (Transfer
 	return pairOf(ctx, tx, id, legs)
 }
 
-// pairOf returns the transfer of the selected legs, with their tags. A transfer has two legs or none.
+// pairOf returns the transfer of the selected legs, with their tags, or pgx.ErrNoRows without legs. Any number except two is a broken
+// invariant and becomes an internal error.
 func pairOf(ctx context.Context, q pg.Querier, id uuid.UUID, legs []posting.Transaction) (Transfer, error) {
 	if len(legs) == 0 {
 		return Transfer{}, pgx.ErrNoRows
@@ -52,7 +54,8 @@ func pairOf(ctx context.Context, q pg.Querier, id uuid.UUID, legs []posting.Tran
 	return Of(legs[0], legs[1]), err
 }
 
-// lockTransactions locks those of the given transactions that belong to the owner, until tx ends, and returns them by id.
+// lockTransactions locks transactions of the owner by id until tx ends, and returns them by id. It omits unknown ids and transactions of
+// other owners.
 func lockTransactions(ctx context.Context, tx pgx.Tx, owner uuid.UUID, ids ...uuid.UUID) (map[uuid.UUID]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, tx, `
 		SELECT `+posting.TransactionColumns+`
@@ -66,7 +69,7 @@ func lockTransactions(ctx context.Context, tx pgx.Tx, owner uuid.UUID, ids ...uu
 	return byID(ctx, tx, owner, ts)
 }
 
-// selectTransactions returns those of the given transactions that belong to the owner, by id.
+// selectTransactions returns transactions of the owner by id. It omits unknown ids and transactions of other owners.
 func selectTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
@@ -90,7 +93,7 @@ func byID(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Trans
 	return all, nil
 }
 
-// selectCurrencies returns the currencies of those wallets that belong to the owner.
+// selectCurrencies returns the currencies of wallets by id. It omits unknown ids and wallets of other owners.
 func selectCurrencies(ctx context.Context, q pg.Querier, owner uuid.UUID, wallets []uuid.UUID) (map[uuid.UUID]string, error) {
 	type row struct {
 		ID       uuid.UUID
@@ -107,7 +110,8 @@ func selectCurrencies(ctx context.Context, q pg.Querier, owner uuid.UUID, wallet
 	return currencies, nil
 }
 
-// Complete returns the transfers of outgoing legs of an owner, whose tags the caller has loaded, by the id of the leg.
+// Complete returns the transfers of outgoing legs of an owner, by the id of the leg. The caller has loaded the tags of the legs, because
+// the API shows a transfer with the tags of its outgoing leg. One statement reads the other legs of all of them.
 func Complete(ctx context.Context, q pg.Querier, owner uuid.UUID, out []posting.Transaction) (map[uuid.UUID]Transfer, error) {
 	if len(out) == 0 {
 		return map[uuid.UUID]Transfer{}, nil
@@ -172,8 +176,12 @@ func selectTransfers(ctx context.Context, q pg.Querier, l transferList) ([]Trans
 	return transfers, nil
 }
 
-// selectPairs returns pairs of transactions in a window that look like one transfer, in the order in which choose prefers them. It
-// examines the newest examinedRows transactions, and of those with the same day and amount examinedPerDay.
+// selectPairs returns pairs of transactions in a window that look like one transfer: opposite amounts in one currency, in two wallets, at
+// most maxDaysApart days apart. Pairs with the fewest days between them come first, because choose prefers them.
+//
+// The work of a request is limited. The CTE examined has the newest examinedRows transactions, and candidate at most examinedPerDay of
+// those with the same day and amount. Both are MATERIALIZED, so that the join reads them by equality of currency, amount and day: the
+// series of days turns a range of days into equalities, for which PostgreSQL uses a hash.
 func selectPairs(ctx context.Context, q pg.Querier, owner uuid.UUID, from, end time.Time) ([]pair, error) {
 	pairs, err := pg.All[pair](ctx, q, fmt.Sprintf(`
 		WITH examined AS MATERIALIZED (

@@ -18,7 +18,7 @@ import (
 const (
 	// maxDaysApart is the maximum number of days between the transactions of a pair. A payment between banks takes as long.
 	maxDaysApart = 4
-	// suggestedDays is the length of the default window, and maxSuggestedDays that of the longest one.
+	// suggestedDays is the length of the default window in days. maxSuggestedDays is the maximum length, a year and a month.
 	suggestedDays    = 90
 	maxSuggestedDays = 400
 	// examinedRows limits the transactions that a request examines, and the pairs that it reads. examinedPerDay limits those with the
@@ -27,14 +27,15 @@ const (
 	examinedPerDay = 10
 )
 
-// pair is an expense and an income that look like one transfer. Date is that of the expense.
+// pair is an expense and an income that look like one transfer. Date is the date of the expense.
 type pair struct {
 	OutID uuid.UUID `db:"out_id"`
 	InID  uuid.UUID `db:"in_id"`
 	Date  time.Time
 }
 
-// SuggestTransfers returns pairs of transactions that look like one transfer.
+// SuggestTransfers returns pairs of transactions that look like one transfer, newest first. Each transaction occurs in one pair at most.
+// A client accepts a suggestion with MatchTransfer. It is an expensive read, so s.Reads limits the simultaneous ones of a user.
 func (s *Transfers) SuggestTransfers(ctx context.Context, req *ledgerv1.SuggestTransfersRequest) (*ledgerv1.SuggestTransfersResponse, error) {
 	from, end, limit, err := parseSuggestions(req, s.Now())
 	if err != nil {

@@ -66,7 +66,7 @@ func TestTransferTags(t *testing.T) {
 	s.RequireConsistent(t)
 }
 
-// TestTransferTagsOfLegs matches and unlinks transactions with different tags. The transfer shows those of the expense.
+// TestTransferTagsOfLegs matches and unlinks transactions with different tags. The transfer shows the tags of the expense.
 func TestTransferTagsOfLegs(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

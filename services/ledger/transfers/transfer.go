@@ -40,7 +40,8 @@ func (t Transfer) legs() []posting.Transaction { return []posting.Transaction{t.
 // inOneCurrency reports whether the amounts have the same currency.
 func (t Transfer) inOneCurrency() bool { return t.Out.Currency == t.In.Currency }
 
-// next returns t with the version after both versions of before. The legs of two matched transactions may have had different ones.
+// next returns t with the version after both versions of before, so that no leg repeats an ETag that a client has. The versions of before
+// differ only if the legs were separate transactions until now.
 func (t Transfer) next(before Transfer, now time.Time) Transfer {
 	version := max(before.Out.Version, before.In.Version) + 1
 	t.Out.Version, t.In.Version, t.Out.UpdatedAt, t.In.UpdatedAt = version, version, now, now

@@ -6,8 +6,8 @@
 //
 //   - transfers.go: the RPC methods that create, read, change and delete transfers. changes.go validates the fields of a request
 //   - match.go: MatchTransfer and UnlinkTransfer. suggestions.go: the pairs of transactions that look like one transfer
-//   - transfer.go: the two legs and their rate, pure functions. write.go: the writes, which package transactions also uses when a
-//     request names a leg
+//   - transfer.go: the two legs and their rate, pure functions. store_transfers.go: the statements that read
+//   - write.go: the writes, which package transactions also uses when a request names a leg
 //
 // MatchTransfer and UnlinkTransfer hold the owner's lock exclusively. So while another write shares it, a leg stays a leg, and both
 // rows can be locked in the order of their ids.
@@ -51,7 +51,10 @@ type Transfers struct {
 
 var _ ledgerv1.TransferServiceServer = (*Transfers)(nil)
 
-// CreateTransfer creates a transfer, and updates the balances of both wallets. One statement inserts both legs.
+// CreateTransfer creates a transfer, and updates the balances of both wallets. One statement inserts both legs, and checks again that
+// both wallets belong to the owner: they may have been deleted since the currencies were read.
+//
+// Errors: TRANSFER_SAME_WALLET, TRANSFER_AMOUNT_MISMATCH, WALLET_NOT_FOUND and the errors of invalid fields.
 func (s *Transfers) CreateTransfer(ctx context.Context, req *ledgerv1.CreateTransferRequest) (*ledgerv1.CreateTransferResponse, error) {
 	var p apierr.Problems
 	owner, c := caller.Owner(ctx), parseTransfer(&p, req)
@@ -146,7 +149,7 @@ type position struct {
 	ID   uuid.UUID
 }
 
-// The window of a list without bounds. Dates are of the years 1900 to 2200.
+// The window of a list without from and to. Dates of transactions are in the years 1900 to 2200, so the window contains all of them.
 var (
 	firstMoment = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	lastMoment  = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -211,7 +214,8 @@ func parseTransferList(req *ledgerv1.ListTransfersRequest) (transferList, error)
 	return l, p.Err()
 }
 
-// UpdateTransfer changes the fields that the request sets in both legs, and corrects the balances.
+// UpdateTransfer changes the fields that the request sets in both legs, and corrects the balances. It validates the request again after
+// it has locked the legs, because the fields that the request omits belong to the combination.
 func (s *Transfers) UpdateTransfer(ctx context.Context, req *ledgerv1.UpdateTransferRequest) (*ledgerv1.UpdateTransferResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

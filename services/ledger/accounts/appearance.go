@@ -55,7 +55,8 @@ func parseKind(p *apierr.Problems, s string) string {
 	return s
 }
 
-// Appearance returns the color, the icon and the kind, each empty unless it is valid. A file to import may have any texts.
+// Appearance returns the color, the icon and the kind, each empty unless it is valid. Imports use it for wallets and categories of a
+// file, which may contain any texts: an invalid appearance must not prevent the import.
 func Appearance(color, icon, kind string) (validColor, validIcon, validKind string) {
 	var c, i, k apierr.Problems
 	validColor, validIcon, validKind = parseColor(&c, color), parseIcon(&i, icon), parseKind(&k, kind)

@@ -24,7 +24,8 @@ import (
 // them, but cannot create further ones.
 const MaxCategories = 1000
 
-// CreateCategory creates a category.
+// CreateCategory creates a category. Errors: CATEGORY_ALREADY_EXISTS if the caller has one of that name, ignoring case, and
+// CATEGORY_LIMIT_REACHED.
 func (s *Accounts) CreateCategory(ctx context.Context, req *ledgerv1.CreateCategoryRequest) (*ledgerv1.CreateCategoryResponse, error) {
 	c, err := parseCategory(req)
 	if err != nil {
@@ -131,7 +132,10 @@ func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCateg
 }
 
 // DeleteCategory deletes a category that no transaction, budget or rule uses. With reassignTo, it merges the category into that
-// target first: transactions, totals, budgets and rules then use the target. The owner's lock prevents concurrent writes.
+// target first: transactions, totals, budgets and rules then use the target. The owner's lock prevents concurrent writes. Foreign keys
+// and not queries decide whether the category is in use, so a use that is created at the same time cannot be missed.
+//
+// Errors: CATEGORY_IN_USE, VERSION_MISMATCH, and errCategoryOverflow if a monthly total of the merge would be out of range.
 func (s *Accounts) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategoryRequest) (*ledgerv1.DeleteCategoryResponse, error) {
 	id, target, err := parseCategoryDelete(req)
 	if err != nil {

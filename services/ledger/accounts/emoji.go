@@ -7,7 +7,7 @@ import (
 )
 
 const (
-	joiner       = '\u200d' // zero-width joiner, which connects the emojis of one picture
+	joiner       = '\u200d' // zero-width joiner, which connects emojis to one image
 	emojiStyle   = '\ufe0f' // variation selector that asks for the colored form of a symbol
 	keycap       = '\u20e3' // turns a digit, # or * into a key
 	firstSkin    = '\U0001f3fb'
@@ -19,7 +19,7 @@ const (
 
 // isEmoji reports whether s is one emoji as users see it: a symbol with an optional skin tone, several of them connected by joiners,
 // a flag of a country, or a keycap. It accepts combinations for which no font has a glyph, because each Unicode version adds some.
-// Flags of regions are longer than an icon may be, so it knows no tags.
+// It rejects flags of regions, such as that of Scotland: they consist of tag characters and are longer than an icon may be.
 func isEmoji(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	switch {

@@ -10,7 +10,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// AllWallets returns all wallets of an owner by id, as the API shows them.
+// AllWallets returns all wallets of an owner by id, as the API shows them. The result is limited by the maximum of wallets per user.
 func AllWallets(ctx context.Context, q pg.Querier, owner uuid.UUID) (map[uuid.UUID]*ledgerv1.Wallet, error) {
 	wallets, err := pg.All[wallet](ctx, q, walletsWith+` WHERE w.owner_id = $1`, owner)
 	if err != nil {
@@ -23,7 +23,8 @@ func AllWallets(ctx context.Context, q pg.Querier, owner uuid.UUID) (map[uuid.UU
 	return byID, nil
 }
 
-// AllCategories returns all categories of an owner in the order of their creation, as the API shows them.
+// AllCategories returns all categories of an owner in the order of their creation, as the API shows them. The result is limited by
+// MaxCategories.
 func AllCategories(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]*ledgerv1.Category, error) {
 	rows, err := pg.All[category](ctx, q, `SELECT `+categoryColumns+` FROM categories WHERE owner_id = $1 ORDER BY created_at, id`, owner)
 	if err != nil {

@@ -142,7 +142,8 @@ func deleteUnheldReferences(ctx context.Context, q pg.Querier, uses []budgetUse)
 	return nil
 }
 
-// deleteReservations releases settled reservations.
+// deleteReservations releases settled reservations, also those that no longer exist. The nil UUID marks recorded categories, so the
+// condition excludes it: a request must not be able to delete those.
 func deleteReservations(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
 	_, err := q.Exec(ctx, `
@@ -193,7 +194,8 @@ func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUI
 	return nil
 }
 
-// deleteExpiredReservations deletes the reservations of a category that were never settled.
+// deleteExpiredReservations deletes the reservations of a category that expired because the budget service never settled them. Recorded
+// categories of budgets do not expire.
 func deleteExpiredReservations(ctx context.Context, q pg.Querier, owner, category uuid.UUID, now time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM budget_references WHERE owner_id = $1 AND category_id = $2 AND expires_at <= $3`, owner, category, now)
 	if err != nil {

@@ -138,7 +138,7 @@ func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uui
 	return nil
 }
 
-// reassignRules changes the category that the rules of a category set.
+// reassignRules makes the rules that set a category set another one.
 func reassignRules(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules

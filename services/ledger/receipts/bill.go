@@ -119,8 +119,8 @@ func (u upload) currencyMismatch(r *ocrv1.Receipt, currency money.Currency, prin
 		r.GetTotal(), currency.Code(), currency.Decimals()))
 }
 
-// splitError returns why a bill cannot be split in the mode of the request. It is a validation error if another mode or another
-// correction is possible, and otherwise OCR_PARSE_FAILED.
+// splitError returns the reason why a bill cannot be split in the mode of the request. It is a validation error if another mode or
+// another correction is possible, and otherwise OCR_PARSE_FAILED.
 func (u upload) splitError(b bill) error {
 	switch {
 	case u.mode == modeItems:

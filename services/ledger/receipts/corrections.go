@@ -124,7 +124,8 @@ func (c corrections) checkOwned(p *apierr.Problems, owned request.Owned) {
 	}
 }
 
-// amount is a corrected amount of a receipt, with its place in the receipt.
+// amount is a corrected amount of a receipt. field is its name in problems, corrected the decimal of the request, and read points to the
+// recognized decimal in the receipt, which applyAmounts replaces.
 type amount struct {
 	field     string
 	corrected *string
@@ -209,7 +210,8 @@ func equalAmounts(a, b string) bool {
 	return cmp.Or(err, err2) == nil && x == y
 }
 
-// changed returns the fields that the corrections changed, by the name of the field. r is the corrected receipt.
+// changed returns the names of the fields that the corrections changed. r is the corrected receipt. A correction that equals the
+// recognized value is no change: clients send the whole form, and the metric ocr.corrections counts errors of the recognition.
 func (c corrections) changed(before *ocrv1.RecognizedFields, r *ocrv1.Receipt) []string {
 	if c.ReceiptCorrections == nil {
 		return nil

@@ -1,17 +1,20 @@
 // Package receipts creates transactions from receipts.
 //
 // An upload is validated, sent to the ocr service, and split into transactions. These are stored together with the recognized
-// receipt and its images, or returned as a preview:
+// receipt and its images in one database transaction, or returned as a preview. The package guarantees that the transactions add up
+// to the printed or corrected total, or that none is created, and that repeating an upload with the same Idempotency-Key creates
+// nothing twice. The files:
 //
 //   - upload.go: the request, its references and the detection of duplicate files
 //   - corrections.go: the fields that the user corrected, which replace those that were read
 //   - receipts.go: the RPC methods, from the upload to the response
 //   - rules.go: the user's rules, which run on the transactions after the split
-//   - bill.go and split.go: the amounts of a receipt, and the rule that divides them into transactions. These always add up to
-//     the printed or corrected total. If the lines that were read do not, there is one transaction for the total
+//   - bill.go and split.go: the amounts of a receipt, and the rule that divides them into transactions. If the lines do not add up to
+//     the total, there is one transaction for the total
+//   - store_receipts.go: the statements
 //
-// Receipts implements these RPCs of LedgerService. A receipt is deleted with its last transaction: package transactions calls
-// posting.DeleteUnusedReceipt.
+// Receipts implements these RPCs of LedgerService. Start reading at CreateTransactionsFromReceipt. A receipt is deleted with its last
+// transaction: package transactions calls posting.DeleteUnusedReceipt.
 package receipts
 
 import (
@@ -73,8 +76,11 @@ func New(ledger *posting.Ledger, ocr ocrv1.OCRServiceClient, log *slog.Logger) (
 }
 
 // CreateTransactionsFromReceipt recognizes a receipt and creates its transactions, all or none. With dryRun it returns them and
-// creates nothing. Recognition is expensive, so a request that must fail for another reason is rejected before it, and it does not
-// run inside a database transaction.
+// creates nothing. Recognition is expensive, so a request that must fail for another reason is rejected before it. It takes seconds,
+// so it does not run inside a database transaction, and the checks of references and duplicates are repeated when storing.
+//
+// A user corrects a receipt by sending the same file again with corrections (ADR 77). The ocr service finds its stored result by the hash
+// of the file, so this needs no second recognition and no draft.
 func (s *Receipts) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
 	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{}
@@ -280,7 +286,8 @@ func (s *Receipts) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptReque
 	return resp, nil
 }
 
-// GetReceiptImage returns the stored image of a page, by default the first one.
+// GetReceiptImage returns the stored image of a page, by default the first one. Images are stored only if the upload asked for it with
+// keepImage, so RECEIPT_IMAGE_NOT_FOUND is also returned for an existing receipt (ADR 29).
 func (s *Receipts) GetReceiptImage(ctx context.Context, req *ledgerv1.GetReceiptImageRequest) (*ledgerv1.GetReceiptImageResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

@@ -23,7 +23,7 @@ func (s *Receipts) applyRules(ctx context.Context, r *reading) error {
 		return err
 	}
 	for i := range r.transactions {
-		// The patterns of many rules take time.
+		// Matching many rules takes time, so a request that was canceled stops here.
 		if err := ctx.Err(); err != nil {
 			return err
 		}

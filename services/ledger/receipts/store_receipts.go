@@ -22,7 +22,8 @@ type receipt struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// lockReceiptFile serializes uploads of one file by one owner until tx ends, so that only one of them is not a duplicate.
+// lockReceiptFile serializes uploads of one file by one owner until tx ends, so that only one of them is not a duplicate. It is an
+// advisory lock because the receipt has no row yet, and precedes the owner's lock in the order of all locks (posting, ownerLock).
 func lockReceiptFile(ctx context.Context, tx pgx.Tx, owner uuid.UUID, hash []byte) error {
 	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1::text || encode($2, 'hex'), 0))`, owner, hash)
 	if err != nil {

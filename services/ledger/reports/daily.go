@@ -34,7 +34,8 @@ func parseInclude(p *apierr.Problems, include []string) (daily, tags bool) {
 }
 
 // dailyProto returns the totals of the days in a currency, or in all currencies if it is empty. It returns an error if the days
-// have more transactions or rows than allowed.
+// have more transactions or rows than allowed. The statement reads one transaction beyond the limit, so a window at the limit can be
+// distinguished from a larger one. It never returns an incomplete list of days.
 func dailyProto(days []day, currency string) (*ledgerv1.DailyTotals, error) {
 	out := &ledgerv1.DailyTotals{}
 	transactions := int64(0)

@@ -1,7 +1,9 @@
 // Package reports computes sums over a period: the dashboard's summary of a user, and the spending of budgets.
 //
-// The cost of a sum is independent of the length of the period and of the user's history: whole calendar months come from the
-// monthly totals, and only the days before and after them from transactions. The files:
+// The cost of a sum is independent of the length of the period and of the user's history (ADR 16): whole calendar months come from the
+// monthly totals, and only the days before and after them from transactions. Legs of transfers are neither income nor expense, and a
+// split transaction counts by its parts. All days and months are in UTC. A summary is read on one snapshot, so its parts agree with each
+// other: the balances before the window plus its movements are the balances after it. The files:
 //
 //   - dashboard.go, figures.go, store_summary.go: GetSummary. figures.go is the rule that turns rows into the response
 //   - store_transfers.go: the sums of transfers by wallet, in the same batch
@@ -46,7 +48,11 @@ type Reports struct {
 	Reads *reads.Gates
 }
 
-// GetSummary returns the totals of a window of at most ten years, by default the current calendar month (UTC).
+// GetSummary returns the totals of a window of at most ten years, by default the current calendar month (UTC). It is an expensive read,
+// so s.Reads limits the simultaneous ones of a user.
+//
+// A validation error that depends on the user's transactions is only known after the statements: sums that exceed an int64, and with
+// include more transactions or rows than allowed.
 func (s *Reports) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryRequest) (*ledgerv1.GetSummaryResponse, error) {
 	query, err := parseSummary(req, s.Now())
 	if err != nil {
@@ -124,7 +130,7 @@ func parseSummary(req *ledgerv1.GetSummaryRequest, now time.Time) (summaryQuery,
 	return q, p.Err()
 }
 
-// problem returns why a summary cannot have its period, or nil.
+// problem returns the reason why a summary cannot have its period, or nil.
 func problem(q summaryQuery) *apierr.Field {
 	switch p := q.period; {
 	case p.Empty():

@@ -17,15 +17,20 @@ import (
 
 // figures holds the rows of a summary, read on one snapshot.
 type figures struct {
+	// totals, categories and wallets are the same movements of the window, by currency, by category and by wallet.
 	totals     []movement
 	categories []movement
 	wallets    []movement
-	previous   []movement
-	trend      []movement
-	balances   []walletBalance
-	transfers  []walletTransfers
-	largest    []posting.Transaction
-	recent     []posting.Transaction
+	// previous has the movements of the window before, by currency.
+	previous []movement
+	// trend has the movements by calendar month and currency.
+	trend []movement
+	// balances has the balances at the end of the window.
+	balances  []walletBalance
+	transfers []walletTransfers
+	// largest has the largest expenses of each currency, and recent the newest transactions.
+	largest []posting.Transaction
+	recent  []posting.Transaction
 	// days is only read for a query with daily.
 	days []day
 	// tags is only read for a query with tags.
@@ -56,7 +61,7 @@ type walletBalance struct {
 	Total int64
 }
 
-// walletTransfers are the transfers into and out of a wallet in one currency, both positive and in minor units.
+// walletTransfers contains the transfers into and out of a wallet in one currency, both positive and in minor units.
 type walletTransfers struct {
 	WalletID uuid.UUID `db:"wallet_id"`
 	Currency string
@@ -107,8 +112,9 @@ func (f *figures) dropUnused() {
 	})
 }
 
-// openingBalances returns the balances at the start of the window (the end of the previous one) by currency. A transfer between
-// currencies changes the balances of both. It returns false if a balance exceeds an int64.
+// openingBalances returns the balances at the start of the window (the end of the previous one) by currency: the closing balances minus
+// the movements and transfers of the window. Within one currency a transfer cancels out; between currencies it changes both. It
+// returns false if a balance exceeds an int64.
 func (f figures) openingBalances(closing map[string]int64) (map[string]int64, bool) {
 	opening, ok := maps.Clone(closing), true
 	subtract := func(currency string, net int64) {
@@ -142,7 +148,8 @@ func (f figures) heldCurrencies(requested string) map[string]bool {
 	return held
 }
 
-// totalsProto returns a row for each currency that is held or has movements.
+// totalsProto returns a row for each currency that is held or has movements, by code. A held currency without movements has a row of
+// zeros, so that a user with an empty month still sees the balance.
 func totalsProto(held map[string]bool, movements []movement, balances map[string]int64) []*ledgerv1.Totals {
 	byCurrency := map[string]movement{}
 	for code := range held {

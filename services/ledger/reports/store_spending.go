@@ -26,7 +26,8 @@ type spent struct {
 const maxSpent = 9_000_000_000_000_000_000
 
 // selectSpending returns the rows of the windows whose wallet exists, by position and currency. As in a summary, whole months come
-// from the monthly totals, so that the cost does not depend on the length of a window.
+// from the monthly totals, so that the cost does not depend on the length of a window. All windows share one statement, because a page of
+// budgets has up to a hundred of them.
 //
 // Transactions and splits are read by category and date. Their wallet is compared with IS NOT DISTINCT FROM, which no index supports. With
 // "=", PostgreSQL expects one row from the index by wallet as well as from the index by category, and chooses the newer index,

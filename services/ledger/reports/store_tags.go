@@ -12,7 +12,8 @@ type tagged struct {
 	Name, Currency  string
 	Income, Expense int64
 	Count           int64
-	// Read is the number of transactions whose first tag is this one. So these numbers add up to the transactions that were read.
+	// Read is the number of transactions whose first tag is this one. A transaction with several tags is in several rows of Count and in
+	// one of Read, so the numbers of Read add up to the transactions that were read.
 	Read int64
 }
 

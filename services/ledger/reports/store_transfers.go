@@ -24,7 +24,7 @@ var transfersStatement = hidden.Replace(`
 	GROUP BY wallet_id, currency
 	HAVING sum(transfer_count) > 0`)
 
-// queueTransfers adds up the transfers of the window by wallet.
+// queueTransfers adds up the transfers of the window by wallet. They are separate from movements, because no total includes them.
 func queueTransfers(batch *pgx.Batch, q summaryQuery, into *[]walletTransfers) {
 	batch.Queue(transfersStatement, q.args(q.period)).Query(collect(into))
 }

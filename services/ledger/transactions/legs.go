@@ -34,8 +34,8 @@ func lockedOf(rows []posting.Transaction, id uuid.UUID) (l locked, ok bool) {
 // transfer returns the transfer of a leg.
 func (l locked) transfer() transfers.Transfer { return transfers.Of(l.Transaction, *l.other) }
 
-// changeLeg changes the fields of a leg that both legs share, in both of them, and the payee of the named leg, which it returns. The
-// problems p of the request take precedence over the error for other fields.
+// changeLeg changes a leg of a transfer and returns it. The fields that both legs share change in both of them, and the payee only in the
+// named leg. Other fields fail with TRANSACTION_IS_TRANSFER; the problems p of the request take precedence over that error.
 func (s *Transactions) changeLeg(ctx context.Context, tx pgx.Tx, l locked, c changes, p apierr.Problems) (posting.Transaction, error) {
 	if err := cmp.Or(p.Err(), c.checkLeg(l.Transaction)); err != nil {
 		return posting.Transaction{}, err

@@ -10,10 +10,11 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// external is a transaction that has the external id of another one.
+// external is a stored transaction with the wallet and the external id of a given one.
 type external struct {
+	// ID is the id of the stored transaction.
 	ID uuid.UUID
-	// Position is the place of the other one among the given transactions, from 1.
+	// Position is the place of the given transaction, from 1.
 	Position int
 }
 

@@ -22,8 +22,8 @@ func checkInclude(p *apierr.Problems, include []string) {
 	}
 }
 
-// addTotals adds the totals of all pages of a list to the response. They are lower bounds if they would require more than
-// totaledRows rows. The caller has checked that the list's wallets and categories belong to the owner.
+// addTotals adds the totals of all pages of a list to the response. If they would require more than totaledRows rows, they are lower
+// bounds, and the field capped says so. The caller has checked that the list's wallets and categories belong to the owner.
 func (s *Transactions) addTotals(ctx context.Context, l transactionList, resp *ledgerv1.ListTransactionsResponse) error {
 	leave, err := s.reads.Enter(ctx, l.owner)
 	if err != nil {

@@ -3,8 +3,8 @@
 // Each write also updates the wallet's balance and the monthly total, with package posting, and adds an event to the outbox, in the
 // same database transaction. The files:
 //
-//   - transactions.go: the RPC methods of single transactions. changes.go, details.go and splits.go validate the fields of a request.
-//     legs.go: changes of a transaction that is a leg of a transfer
+//   - transactions.go: the RPC methods of single transactions. Start reading at CreateTransaction
+//   - changes.go, details.go and splits.go: validate the fields of a request. legs.go: changes of a leg of a transfer
 //   - duplicates.go and store_duplicates.go: transactions with an external id that exists
 //   - batcher.go: group commit, which inserts simultaneous single creates with one statement
 //   - bulk.go: CreateTransactions

@@ -21,8 +21,9 @@ const (
 	scrubTime     = scrubInterval / 100
 )
 
-// Scrubber continuously verifies the owners' balances and totals in the background, and counts the owners that differ. It only
-// reports; ledger verify -repair corrects. Every replica runs one, so an owner may be checked once per replica.
+// Scrubber continuously verifies the owners' balances and totals in the background, and counts the owners that differ (ADR 41). It only
+// reports; ledger verify -repair corrects. Every replica runs one, so an owner may be checked once per replica: replicas need no
+// agreement about who checks which owner, and each finds every difference.
 type Scrubber struct {
 	DB  *pgxpool.Pool
 	Log *slog.Logger
@@ -66,8 +67,9 @@ func (s *Scrubber) Run(ctx context.Context) {
 	}
 }
 
-// step checks owners until limit has passed, and at least one. After the last owner it publishes the count of the pass. If a check
-// fails, it returns the error, and the owner is skipped until the next pass.
+// step checks owners until limit has passed, and at least one, so that a pass ends even if one owner takes longer than the limit. After
+// the last owner it publishes the count of the pass. If a check fails, it returns the error, and the owner is skipped until the next
+// pass, so that one owner cannot stop the verification of the others.
 func (s *Scrubber) step(ctx context.Context, limit time.Duration) error {
 	budget, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

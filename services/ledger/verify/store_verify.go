@@ -10,14 +10,18 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// Difference is a stored balance, or a monthly total if Month is set, that differs from the recomputed one. Amounts are in minor units.
-// A monthly total without a category is that of transfers: Income is what they moved into the wallet, and Expense what they moved
-// out of it. For a balance, Income holds the amount, and Expense and Count are zero.
+// Difference is a stored sum that differs from the recomputed one. Amounts are in minor units. There are three kinds:
+//
+//   - a balance of a wallet: Month is nil. Income holds the amount, which may be negative. Expense and Count are zero
+//   - a monthly total: Month is its first day, and CategoryID is set
+//   - the transfers of a month: Month is its first day, and CategoryID is nil. Income is the amount moved into the wallet, and Expense the
+//     amount moved out of it
 type Difference struct {
-	WalletID        uuid.UUID  `db:"wallet_id"`
-	CategoryID      *uuid.UUID `db:"category_id"`
-	Month           *time.Time
-	Currency        string
+	WalletID   uuid.UUID  `db:"wallet_id"`
+	CategoryID *uuid.UUID `db:"category_id"`
+	Month      *time.Time
+	Currency   string
+	// The stored fields are the values in the tables, and the computed fields the values that follow from the transactions.
 	StoredIncome    int64 `db:"stored_income"`
 	StoredExpense   int64 `db:"stored_expense"`
 	StoredCount     int64 `db:"stored_count"`
@@ -27,7 +31,8 @@ type Difference struct {
 }
 
 // computedSums contains CTEs with the balances, the monthly totals and the monthly transfers of the owner $1, recomputed from opening
-// balances, transactions and splits. The expressions must agree with applyPostingsSQL, for example the month in UTC.
+// balances, transactions and splits. The expressions must agree with applyPostingsSQL, for example the month in UTC: otherwise correct
+// sums would be reported, and a repair would damage them.
 const computedSums = `computed_balances AS MATERIALIZED (
 			SELECT owner_id, wallet_id, currency, sum(amount_minor)::bigint AS amount_minor
 			FROM (
@@ -57,8 +62,9 @@ const computedSums = `computed_balances AS MATERIALIZED (
 			GROUP BY owner_id, month, wallet_id, currency
 		)`
 
-// selectDifferences returns the balances and totals of an owner that differ from recomputed ones. It compares on one snapshot, so that
-// concurrent writes cause no differences. A total without transactions may be zero or absent.
+// selectDifferences returns the balances and totals of an owner that differ from recomputed ones. It is one statement and so has one
+// snapshot: a write commits a transaction together with its sums, so concurrent writes cause no differences. A total without
+// transactions may be zero or absent, because deletions leave rows of zero.
 func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Difference, error) {
 	differences, err := pg.All[Difference](ctx, q, `
 		WITH `+computedSums+`
@@ -118,7 +124,8 @@ func repairBalances(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	return nil
 }
 
-// repairTransfers replaces the monthly transfers of an owner with recomputed ones. The caller holds the owner's lock.
+// repairTransfers replaces the monthly transfers of an owner with recomputed ones. The caller holds the owner's lock. The condition
+// of the update leaves correct rows unwritten, so a repair of one sum does not rewrite all of them.
 func repairTransfers(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH `+computedSums+`, surplus AS (
@@ -138,7 +145,7 @@ func repairTransfers(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	return nil
 }
 
-// repairTotals replaces the monthly totals of an owner with recomputed ones. The caller holds the owner's lock.
+// repairTotals replaces the monthly totals of an owner with recomputed ones, like repairTransfers. The caller holds the owner's lock.
 func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH `+computedSums+`, surplus AS (

@@ -52,8 +52,8 @@ func Command(migrations fs.FS) func(ctx context.Context, databaseURL string, arg
 	}
 }
 
-// verifyAll checks all owners by id, and repairs those that differ if repair is set. It prints a line per difference and a summary
-// to out.
+// verifyAll checks all owners by id, and repairs the owners that differ if repair is set. It prints a line per difference and a summary
+// to out. It reads one owner per statement, so no transaction stays open for the whole run.
 func verifyAll(ctx context.Context, db *pgxpool.Pool, repair bool, out io.Writer) error {
 	checked, differing := 0, 0
 	for owner := uuid.Nil; ; checked++ {

@@ -51,7 +51,7 @@ func (s *restServer) recover(next http.Handler) http.Handler {
 		ctx := r.Context()
 		defer func() {
 			if p := recover(); p != nil {
-				s.log.ErrorContext(ctx, "panic", "error", p, "stack", string(debug.Stack()))
+				s.log.ErrorContext(ctx, "failed to serve a request: panic", "error", p, "stack", string(debug.Stack()))
 				if !logEntryOf(ctx).response.wrote {
 					s.fail(ctx, w, apierr.Internal)
 				}

@@ -16,7 +16,7 @@ type transfer struct {
 	mark  string
 	// id is empty until a response contains it, out and in are the ids of the transactions.
 	id, out, in string
-	// states, maybeAbsent and frozen are those of a record.
+	// states, maybeAbsent and frozen have the same meaning as in record.
 	states              []pair
 	maybeAbsent, frozen bool
 	// legs are the listed transactions.
@@ -173,7 +173,7 @@ func (t *transfer) remove(ctx context.Context) {
 	}
 }
 
-// checkTransfers requires that each transfer has two legs, which are in one of its possible states, or none after its deletion.
+// checkTransfers requires that each transfer has two legs in one of its possible states, or no leg after its deletion.
 func (u *user) checkTransfers() {
 	for _, t := range u.transfers {
 		switch n := len(t.legs); {

@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Copy inserts a copy of all rows of a user into the same table of another schema, for the user as. The ids stay. Two users with the
-// same ids reveal statements without a condition on the user: with random ids, the id alone selects the right row.
+// Copy inserts a copy of all rows of a user into the same table of another schema, for the user as. The copies keep their ids. A statement
+// that lacks a condition on the user then returns the rows of both users. With random ids, the id alone would select the right row.
 func Copy(t *testing.T, from, to *pgxpool.Pool, table string, user, as uuid.UUID) {
 	t.Helper()
 	var rows []byte

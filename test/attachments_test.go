@@ -63,6 +63,34 @@ func TestAttachments(t *testing.T) {
 	require.Equal(t, "0", u.get("/api/v1/transaction/"+transaction).ok("TRANSACTION_FETCHED").text("transaction.attachmentCount"))
 }
 
+// TestAttachmentsReachOtherDevices follows an attachment by the live stream and by GET /changes, as another device does.
+func TestAttachmentsReachOtherDevices(t *testing.T) {
+	t.Parallel()
+	u, transaction := withTransaction(t)
+	cursor := u.get("/api/v1/changes").ok("CHANGES_FETCHED").text("pagination.nextCursor")
+	stream := u.listen(t.Context(), "")
+	defer stream.close()
+	created := u.attach(transaction, "a.txt", "x").created("ATTACHMENT_CREATED")
+	u.attach(transaction, "b.txt", "x").ok("ATTACHMENT_FETCHED")
+	requireChange := func(kind, count string) {
+		t.Helper()
+		var e liveEvent
+		for e.kind != kind {
+			e = stream.next()
+			require.NotEqual(t, "ledger.v1.transaction.updated", e.kind, "the transaction keeps its version")
+		}
+		require.Equal(t, created.at("attachment"), e.data["data"].(object)["attachment"])
+		news := u.get("/api/v1/changes?cursor=" + cursor).ok("CHANGES_FETCHED")
+		require.Len(t, news.list("changes.transactions"), 1)
+		require.Equal(t, transaction, news.text("changes.transactions.0.id"))
+		require.Equal(t, count, news.text("changes.transactions.0.attachmentCount"))
+		cursor = news.text("pagination.nextCursor")
+	}
+	requireChange("ledger.v1.attachment.created", "1")
+	u.del("/api/v1/attachments/" + created.text("attachment.id")).ok("ATTACHMENT_DELETED")
+	requireChange("ledger.v1.attachment.deleted", "0")
+}
+
 func TestAttachmentsReferences(t *testing.T) {
 	t.Parallel()
 	u, transaction := withTransaction(t)

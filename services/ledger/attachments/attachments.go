@@ -11,7 +11,10 @@
 //
 // The column attachment_count of a transaction is the number of its ready attachments, so that lists of transactions do not count them. A
 // change of it gets a number for synchronization, like every write (posting.ShareOwner), and not a new version. The row is locked before
-// the attachments, also by the deletion of a transaction, which deletes the attachments by a foreign key.
+// the attachments, also by the deletion of a transaction, which deletes the attachments by a foreign key and without their events.
+//
+// A created or deleted attachment publishes its event in the same database transaction. The event is the attachment's and not a
+// TransactionUpdated, because the transaction keeps its version, and consumers of TransactionUpdated check the spending again.
 package attachments
 
 import (
@@ -134,7 +137,10 @@ func (s *Attachments) DeleteAttachment(ctx context.Context, req *ledgerv1.Delete
 		if !deleted {
 			return errAttachmentNotFound
 		}
-		return addToCount(ctx, tx, a.OwnerID, a.TransactionID, -1)
+		if err := addToCount(ctx, tx, a.OwnerID, a.TransactionID, -1); err != nil {
+			return err
+		}
+		return s.Publish(ctx, tx, a.OwnerID, &ledgerv1.AttachmentDeleted{OwnerId: a.OwnerID.String(), Attachment: a.proto()})
 	})
 	if err != nil {
 		return nil, err

@@ -82,6 +82,31 @@ func TestAttachmentsNumberTheTransaction(t *testing.T) {
 	require.Greater(t, seq(), created)
 }
 
+// TestAttachmentsPublishEvents checks that each change has one event, and that neither a repeated request nor a rejected one has any.
+func TestAttachmentsPublishEvents(t *testing.T) {
+	t.Parallel()
+	p := newPerson(t, setup(t))
+	before := len(p.Events(t))
+	created, err := p.attach("a.txt", "a", "key")
+	require.NoError(t, err)
+	for _, key := range []string{"key", "another key"} {
+		_, err = p.attach("a.txt", "a", key)
+		require.NoError(t, err)
+	}
+	_, err = p.attach("a.exe", "MZ\x90\x00")
+	require.ErrorIs(t, err, errUnsupportedType)
+	deletion := &ledgerv1.DeleteAttachmentRequest{Id: created.GetAttachment().GetId()}
+	_, err = p.DeleteAttachment(p.Ctx, deletion)
+	require.NoError(t, err)
+	_, err = p.DeleteAttachment(p.Ctx, deletion)
+	require.ErrorIs(t, err, errAttachmentNotFound)
+
+	events := p.Events(t)[before:]
+	require.Len(t, events, 2)
+	require.True(t, proto.Equal(&ledgerv1.AttachmentCreated{OwnerId: p.ID.String(), Attachment: created.GetAttachment()}, events[0]), events[0])
+	require.True(t, proto.Equal(&ledgerv1.AttachmentDeleted{OwnerId: p.ID.String(), Attachment: created.GetAttachment()}, events[1]), events[1])
+}
+
 func TestCreateAttachmentTypes(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, setup(t))

@@ -177,8 +177,11 @@ func (s *Attachments) complete(ctx context.Context, tx pgx.Tx, a attachment, res
 	if !updated { // Expire has deleted it.
 		return false, apierr.Unavailable
 	}
+	if err := addToCount(ctx, tx, a.OwnerID, a.TransactionID, 1); err != nil {
+		return false, err
+	}
 	resp.Attachment = a.proto()
-	return true, addToCount(ctx, tx, a.OwnerID, a.TransactionID, 1)
+	return true, s.Publish(ctx, tx, a.OwnerID, &ledgerv1.AttachmentCreated{OwnerId: a.OwnerID.String(), Attachment: resp.GetAttachment()})
 }
 
 // discard deletes an upload that was not completed. The request's context may have ended, so the deletion has a separate timeout.

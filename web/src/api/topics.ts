@@ -56,7 +56,8 @@ export function topicsOf(type: string): Topic[] {
   switch (kind) {
     case "transaction":
     case "transactions":
-    case "transfer": return ["transactions"];
+    case "transfer":
+    case "attachment": return ["transactions"];
     case "wallet": return ["wallets"];
     case "category": return ["categories"];
     case "budget": return ["budgets", "notifications"];

@@ -20,6 +20,21 @@ test("two devices of one account follow each other live", async (t) => {
   const row = laptop.getByRole("link", { name: /Kiosk/ });
   await row.getByText("Trip").waitFor();
 
+  // An attachment, also in the form that is open on the other device.
+  const { transactions } = await user.get("/transaction");
+  await row.click();
+  await laptop.getByText("Tags, notes and attachments").waitFor();
+  await mobile.getByRole("link", { name: /Kiosk/ }).click();
+  await mobile.getByLabel("Add a file").setInputFiles({ name: "bill.txt", mimeType: "text/plain", buffer: Buffer.from("7.00") });
+  await laptop.getByRole("button", { name: /^bill\.txt/ }).waitFor();
+  await laptop.getByRole("button", { name: "Close" }).click();
+  await row.getByTitle("1 attachment").waitFor();
+  const { attachments } = await user.get(`/transaction/${transactions[0].id}/attachments`);
+  await user.del(`/attachments/${attachments[0].id}`);
+  await mobile.getByRole("button", { name: /^bill\.txt/ }).waitFor({ state: "detached" });
+  await mobile.getByRole("button", { name: "Close" }).click();
+  for (const device of [laptop, mobile]) await device.getByTitle("1 attachment").waitFor({ state: "detached" });
+
   // A renamed tag.
   await user.patch("/tags/Trip", { name: "Journey" });
   for (const device of [laptop, mobile]) await device.getByRole("link", { name: /Kiosk/ }).getByText("Journey").waitFor();

@@ -374,6 +374,118 @@ func (x *TransferDeleted) GetTransfer() *Transfer {
 	return nil
 }
 
+// AttachmentCreated is published when a file is attached to a transaction. Subject: ledger.v1.attachment.created. The attachmentCount
+// of the transaction changes without a TransactionUpdated.
+type AttachmentCreated struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owns it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The new attachment.
+	Attachment    *Attachment `protobuf:"bytes,2,opt,name=attachment,proto3" json:"attachment,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttachmentCreated) Reset() {
+	*x = AttachmentCreated{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[6]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttachmentCreated) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttachmentCreated) ProtoMessage() {}
+
+func (x *AttachmentCreated) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[6]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttachmentCreated.ProtoReflect.Descriptor instead.
+func (*AttachmentCreated) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{6}
+}
+
+func (x *AttachmentCreated) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *AttachmentCreated) GetAttachment() *Attachment {
+	if x != nil {
+		return x.Attachment
+	}
+	return nil
+}
+
+// AttachmentDeleted is published when an attachment is deleted. Subject: ledger.v1.attachment.deleted. The deletion of a transaction
+// publishes no events for its attachments.
+type AttachmentDeleted struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the user who owned it.
+	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
+	// The attachment before the deletion.
+	Attachment    *Attachment `protobuf:"bytes,2,opt,name=attachment,proto3" json:"attachment,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *AttachmentDeleted) Reset() {
+	*x = AttachmentDeleted{}
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[7]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *AttachmentDeleted) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*AttachmentDeleted) ProtoMessage() {}
+
+func (x *AttachmentDeleted) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[7]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use AttachmentDeleted.ProtoReflect.Descriptor instead.
+func (*AttachmentDeleted) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{7}
+}
+
+func (x *AttachmentDeleted) GetOwnerId() string {
+	if x != nil {
+		return x.OwnerId
+	}
+	return ""
+}
+
+func (x *AttachmentDeleted) GetAttachment() *Attachment {
+	if x != nil {
+		return x.Attachment
+	}
+	return nil
+}
+
 // WalletCreated is published when a wallet is created. Subject: ledger.v1.wallet.created.
 type WalletCreated struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -387,7 +499,7 @@ type WalletCreated struct {
 
 func (x *WalletCreated) Reset() {
 	*x = WalletCreated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[6]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -399,7 +511,7 @@ func (x *WalletCreated) String() string {
 func (*WalletCreated) ProtoMessage() {}
 
 func (x *WalletCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[6]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -412,7 +524,7 @@ func (x *WalletCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletCreated.ProtoReflect.Descriptor instead.
 func (*WalletCreated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{6}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *WalletCreated) GetOwnerId() string {
@@ -444,7 +556,7 @@ type WalletUpdated struct {
 
 func (x *WalletUpdated) Reset() {
 	*x = WalletUpdated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[7]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[9]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -456,7 +568,7 @@ func (x *WalletUpdated) String() string {
 func (*WalletUpdated) ProtoMessage() {}
 
 func (x *WalletUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[7]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[9]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -469,7 +581,7 @@ func (x *WalletUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletUpdated.ProtoReflect.Descriptor instead.
 func (*WalletUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{7}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{9}
 }
 
 func (x *WalletUpdated) GetOwnerId() string {
@@ -499,7 +611,7 @@ type WalletDeleted struct {
 
 func (x *WalletDeleted) Reset() {
 	*x = WalletDeleted{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[8]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -511,7 +623,7 @@ func (x *WalletDeleted) String() string {
 func (*WalletDeleted) ProtoMessage() {}
 
 func (x *WalletDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[8]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -524,7 +636,7 @@ func (x *WalletDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletDeleted.ProtoReflect.Descriptor instead.
 func (*WalletDeleted) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{8}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{10}
 }
 
 func (x *WalletDeleted) GetOwnerId() string {
@@ -554,7 +666,7 @@ type CategoryCreated struct {
 
 func (x *CategoryCreated) Reset() {
 	*x = CategoryCreated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[9]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -566,7 +678,7 @@ func (x *CategoryCreated) String() string {
 func (*CategoryCreated) ProtoMessage() {}
 
 func (x *CategoryCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[9]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -579,7 +691,7 @@ func (x *CategoryCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryCreated.ProtoReflect.Descriptor instead.
 func (*CategoryCreated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{9}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{11}
 }
 
 func (x *CategoryCreated) GetOwnerId() string {
@@ -610,7 +722,7 @@ type CategoryUpdated struct {
 
 func (x *CategoryUpdated) Reset() {
 	*x = CategoryUpdated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[12]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -622,7 +734,7 @@ func (x *CategoryUpdated) String() string {
 func (*CategoryUpdated) ProtoMessage() {}
 
 func (x *CategoryUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[10]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[12]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -635,7 +747,7 @@ func (x *CategoryUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryUpdated.ProtoReflect.Descriptor instead.
 func (*CategoryUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{10}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{12}
 }
 
 func (x *CategoryUpdated) GetOwnerId() string {
@@ -668,7 +780,7 @@ type CategoryDeleted struct {
 
 func (x *CategoryDeleted) Reset() {
 	*x = CategoryDeleted{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[13]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -680,7 +792,7 @@ func (x *CategoryDeleted) String() string {
 func (*CategoryDeleted) ProtoMessage() {}
 
 func (x *CategoryDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[11]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[13]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -693,7 +805,7 @@ func (x *CategoryDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryDeleted.ProtoReflect.Descriptor instead.
 func (*CategoryDeleted) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{11}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{13}
 }
 
 func (x *CategoryDeleted) GetOwnerId() string {
@@ -731,7 +843,7 @@ type SettingsUpdated struct {
 
 func (x *SettingsUpdated) Reset() {
 	*x = SettingsUpdated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[12]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[14]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -743,7 +855,7 @@ func (x *SettingsUpdated) String() string {
 func (*SettingsUpdated) ProtoMessage() {}
 
 func (x *SettingsUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[12]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[14]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -756,7 +868,7 @@ func (x *SettingsUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SettingsUpdated.ProtoReflect.Descriptor instead.
 func (*SettingsUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{12}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{14}
 }
 
 func (x *SettingsUpdated) GetOwnerId() string {
@@ -789,7 +901,7 @@ type TagUpdated struct {
 
 func (x *TagUpdated) Reset() {
 	*x = TagUpdated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[13]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[15]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -801,7 +913,7 @@ func (x *TagUpdated) String() string {
 func (*TagUpdated) ProtoMessage() {}
 
 func (x *TagUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[13]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[15]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -814,7 +926,7 @@ func (x *TagUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagUpdated.ProtoReflect.Descriptor instead.
 func (*TagUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{13}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{15}
 }
 
 func (x *TagUpdated) GetOwnerId() string {
@@ -852,7 +964,7 @@ type TagDeleted struct {
 
 func (x *TagDeleted) Reset() {
 	*x = TagDeleted{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[14]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[16]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -864,7 +976,7 @@ func (x *TagDeleted) String() string {
 func (*TagDeleted) ProtoMessage() {}
 
 func (x *TagDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[14]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[16]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -877,7 +989,7 @@ func (x *TagDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagDeleted.ProtoReflect.Descriptor instead.
 func (*TagDeleted) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{14}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{16}
 }
 
 func (x *TagDeleted) GetOwnerId() string {
@@ -917,7 +1029,7 @@ type TransactionsImported struct {
 
 func (x *TransactionsImported) Reset() {
 	*x = TransactionsImported{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[15]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[17]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -929,7 +1041,7 @@ func (x *TransactionsImported) String() string {
 func (*TransactionsImported) ProtoMessage() {}
 
 func (x *TransactionsImported) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[15]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[17]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -942,7 +1054,7 @@ func (x *TransactionsImported) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsImported.ProtoReflect.Descriptor instead.
 func (*TransactionsImported) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{15}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{17}
 }
 
 func (x *TransactionsImported) GetOwnerId() string {
@@ -1017,7 +1129,7 @@ type TransactionsImportUndone struct {
 
 func (x *TransactionsImportUndone) Reset() {
 	*x = TransactionsImportUndone{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[16]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[18]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1029,7 +1141,7 @@ func (x *TransactionsImportUndone) String() string {
 func (*TransactionsImportUndone) ProtoMessage() {}
 
 func (x *TransactionsImportUndone) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[16]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[18]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1042,7 +1154,7 @@ func (x *TransactionsImportUndone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TransactionsImportUndone.ProtoReflect.Descriptor instead.
 func (*TransactionsImportUndone) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{16}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{18}
 }
 
 func (x *TransactionsImportUndone) GetOwnerId() string {
@@ -1107,7 +1219,7 @@ type ImportCommitted struct {
 
 func (x *ImportCommitted) Reset() {
 	*x = ImportCommitted{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[19]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1119,7 +1231,7 @@ func (x *ImportCommitted) String() string {
 func (*ImportCommitted) ProtoMessage() {}
 
 func (x *ImportCommitted) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[17]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[19]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1132,7 +1244,7 @@ func (x *ImportCommitted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportCommitted.ProtoReflect.Descriptor instead.
 func (*ImportCommitted) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{17}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{19}
 }
 
 func (x *ImportCommitted) GetOwnerId() string {
@@ -1162,7 +1274,7 @@ type ImportFailed struct {
 
 func (x *ImportFailed) Reset() {
 	*x = ImportFailed{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[20]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1174,7 +1286,7 @@ func (x *ImportFailed) String() string {
 func (*ImportFailed) ProtoMessage() {}
 
 func (x *ImportFailed) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[18]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[20]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1187,7 +1299,7 @@ func (x *ImportFailed) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportFailed.ProtoReflect.Descriptor instead.
 func (*ImportFailed) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{18}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{20}
 }
 
 func (x *ImportFailed) GetOwnerId() string {
@@ -1217,7 +1329,7 @@ type ImportUndone struct {
 
 func (x *ImportUndone) Reset() {
 	*x = ImportUndone{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[21]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1229,7 +1341,7 @@ func (x *ImportUndone) String() string {
 func (*ImportUndone) ProtoMessage() {}
 
 func (x *ImportUndone) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[19]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[21]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1242,7 +1354,7 @@ func (x *ImportUndone) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ImportUndone.ProtoReflect.Descriptor instead.
 func (*ImportUndone) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{19}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{21}
 }
 
 func (x *ImportUndone) GetOwnerId() string {
@@ -1272,7 +1384,7 @@ type RuleCreated struct {
 
 func (x *RuleCreated) Reset() {
 	*x = RuleCreated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[22]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1284,7 +1396,7 @@ func (x *RuleCreated) String() string {
 func (*RuleCreated) ProtoMessage() {}
 
 func (x *RuleCreated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[20]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[22]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1297,7 +1409,7 @@ func (x *RuleCreated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleCreated.ProtoReflect.Descriptor instead.
 func (*RuleCreated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{20}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{22}
 }
 
 func (x *RuleCreated) GetOwnerId() string {
@@ -1328,7 +1440,7 @@ type RuleUpdated struct {
 
 func (x *RuleUpdated) Reset() {
 	*x = RuleUpdated{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[23]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1340,7 +1452,7 @@ func (x *RuleUpdated) String() string {
 func (*RuleUpdated) ProtoMessage() {}
 
 func (x *RuleUpdated) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[23]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1353,7 +1465,7 @@ func (x *RuleUpdated) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleUpdated.ProtoReflect.Descriptor instead.
 func (*RuleUpdated) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{21}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{23}
 }
 
 func (x *RuleUpdated) GetOwnerId() string {
@@ -1383,7 +1495,7 @@ type RuleDeleted struct {
 
 func (x *RuleDeleted) Reset() {
 	*x = RuleDeleted{}
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1395,7 +1507,7 @@ func (x *RuleDeleted) String() string {
 func (*RuleDeleted) ProtoMessage() {}
 
 func (x *RuleDeleted) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_events_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_events_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1408,7 +1520,7 @@ func (x *RuleDeleted) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RuleDeleted.ProtoReflect.Descriptor instead.
 func (*RuleDeleted) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{22}
+	return file_coffer_ledger_v1_events_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *RuleDeleted) GetOwnerId() string {
@@ -1429,7 +1541,7 @@ var File_coffer_ledger_v1_events_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\x1ecoffer/ledger/v1/imports.proto\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1ccoffer/ledger/v1/rules.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a\x1bcoffer/ledger/v1/tags.proto\x1a coffer/ledger/v1/transfers.proto\"p\n" +
+	"\x1dcoffer/ledger/v1/events.proto\x12\x10coffer.ledger.v1\x1a\"coffer/ledger/v1/attachments.proto\x1a\x1ecoffer/ledger/v1/imports.proto\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1ccoffer/ledger/v1/rules.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a\x1bcoffer/ledger/v1/tags.proto\x1a coffer/ledger/v1/transfers.proto\"p\n" +
 	"\x12TransactionCreated\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12?\n" +
 	"\vtransaction\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\vtransaction\"\x9b\x01\n" +
@@ -1449,7 +1561,17 @@ const file_coffer_ledger_v1_events_proto_rawDesc = "" +
 	"\x05after\x18\x03 \x01(\v2\x1a.coffer.ledger.v1.TransferR\x05after\"d\n" +
 	"\x0fTransferDeleted\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x126\n" +
-	"\btransfer\x18\x02 \x01(\v2\x1a.coffer.ledger.v1.TransferR\btransfer\"\\\n" +
+	"\btransfer\x18\x02 \x01(\v2\x1a.coffer.ledger.v1.TransferR\btransfer\"l\n" +
+	"\x11AttachmentCreated\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12<\n" +
+	"\n" +
+	"attachment\x18\x02 \x01(\v2\x1c.coffer.ledger.v1.AttachmentR\n" +
+	"attachment\"l\n" +
+	"\x11AttachmentDeleted\x12\x19\n" +
+	"\bowner_id\x18\x01 \x01(\tR\aownerId\x12<\n" +
+	"\n" +
+	"attachment\x18\x02 \x01(\v2\x1c.coffer.ledger.v1.AttachmentR\n" +
+	"attachment\"\\\n" +
 	"\rWalletCreated\x12\x19\n" +
 	"\bowner_id\x18\x01 \x01(\tR\aownerId\x120\n" +
 	"\x06wallet\x18\x02 \x01(\v2\x18.coffer.ledger.v1.WalletR\x06wallet\"\\\n" +
@@ -1534,7 +1656,7 @@ func file_coffer_ledger_v1_events_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_events_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 23)
+var file_coffer_ledger_v1_events_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
 var file_coffer_ledger_v1_events_proto_goTypes = []any{
 	(*TransactionCreated)(nil),       // 0: coffer.ledger.v1.TransactionCreated
 	(*TransactionUpdated)(nil),       // 1: coffer.ledger.v1.TransactionUpdated
@@ -1542,58 +1664,63 @@ var file_coffer_ledger_v1_events_proto_goTypes = []any{
 	(*TransferCreated)(nil),          // 3: coffer.ledger.v1.TransferCreated
 	(*TransferUpdated)(nil),          // 4: coffer.ledger.v1.TransferUpdated
 	(*TransferDeleted)(nil),          // 5: coffer.ledger.v1.TransferDeleted
-	(*WalletCreated)(nil),            // 6: coffer.ledger.v1.WalletCreated
-	(*WalletUpdated)(nil),            // 7: coffer.ledger.v1.WalletUpdated
-	(*WalletDeleted)(nil),            // 8: coffer.ledger.v1.WalletDeleted
-	(*CategoryCreated)(nil),          // 9: coffer.ledger.v1.CategoryCreated
-	(*CategoryUpdated)(nil),          // 10: coffer.ledger.v1.CategoryUpdated
-	(*CategoryDeleted)(nil),          // 11: coffer.ledger.v1.CategoryDeleted
-	(*SettingsUpdated)(nil),          // 12: coffer.ledger.v1.SettingsUpdated
-	(*TagUpdated)(nil),               // 13: coffer.ledger.v1.TagUpdated
-	(*TagDeleted)(nil),               // 14: coffer.ledger.v1.TagDeleted
-	(*TransactionsImported)(nil),     // 15: coffer.ledger.v1.TransactionsImported
-	(*TransactionsImportUndone)(nil), // 16: coffer.ledger.v1.TransactionsImportUndone
-	(*ImportCommitted)(nil),          // 17: coffer.ledger.v1.ImportCommitted
-	(*ImportFailed)(nil),             // 18: coffer.ledger.v1.ImportFailed
-	(*ImportUndone)(nil),             // 19: coffer.ledger.v1.ImportUndone
-	(*RuleCreated)(nil),              // 20: coffer.ledger.v1.RuleCreated
-	(*RuleUpdated)(nil),              // 21: coffer.ledger.v1.RuleUpdated
-	(*RuleDeleted)(nil),              // 22: coffer.ledger.v1.RuleDeleted
-	(*Transaction)(nil),              // 23: coffer.ledger.v1.Transaction
-	(*Transfer)(nil),                 // 24: coffer.ledger.v1.Transfer
-	(*Wallet)(nil),                   // 25: coffer.ledger.v1.Wallet
-	(*Category)(nil),                 // 26: coffer.ledger.v1.Category
-	(*Settings)(nil),                 // 27: coffer.ledger.v1.Settings
-	(*Tag)(nil),                      // 28: coffer.ledger.v1.Tag
-	(*Import)(nil),                   // 29: coffer.ledger.v1.Import
-	(*Rule)(nil),                     // 30: coffer.ledger.v1.Rule
+	(*AttachmentCreated)(nil),        // 6: coffer.ledger.v1.AttachmentCreated
+	(*AttachmentDeleted)(nil),        // 7: coffer.ledger.v1.AttachmentDeleted
+	(*WalletCreated)(nil),            // 8: coffer.ledger.v1.WalletCreated
+	(*WalletUpdated)(nil),            // 9: coffer.ledger.v1.WalletUpdated
+	(*WalletDeleted)(nil),            // 10: coffer.ledger.v1.WalletDeleted
+	(*CategoryCreated)(nil),          // 11: coffer.ledger.v1.CategoryCreated
+	(*CategoryUpdated)(nil),          // 12: coffer.ledger.v1.CategoryUpdated
+	(*CategoryDeleted)(nil),          // 13: coffer.ledger.v1.CategoryDeleted
+	(*SettingsUpdated)(nil),          // 14: coffer.ledger.v1.SettingsUpdated
+	(*TagUpdated)(nil),               // 15: coffer.ledger.v1.TagUpdated
+	(*TagDeleted)(nil),               // 16: coffer.ledger.v1.TagDeleted
+	(*TransactionsImported)(nil),     // 17: coffer.ledger.v1.TransactionsImported
+	(*TransactionsImportUndone)(nil), // 18: coffer.ledger.v1.TransactionsImportUndone
+	(*ImportCommitted)(nil),          // 19: coffer.ledger.v1.ImportCommitted
+	(*ImportFailed)(nil),             // 20: coffer.ledger.v1.ImportFailed
+	(*ImportUndone)(nil),             // 21: coffer.ledger.v1.ImportUndone
+	(*RuleCreated)(nil),              // 22: coffer.ledger.v1.RuleCreated
+	(*RuleUpdated)(nil),              // 23: coffer.ledger.v1.RuleUpdated
+	(*RuleDeleted)(nil),              // 24: coffer.ledger.v1.RuleDeleted
+	(*Transaction)(nil),              // 25: coffer.ledger.v1.Transaction
+	(*Transfer)(nil),                 // 26: coffer.ledger.v1.Transfer
+	(*Attachment)(nil),               // 27: coffer.ledger.v1.Attachment
+	(*Wallet)(nil),                   // 28: coffer.ledger.v1.Wallet
+	(*Category)(nil),                 // 29: coffer.ledger.v1.Category
+	(*Settings)(nil),                 // 30: coffer.ledger.v1.Settings
+	(*Tag)(nil),                      // 31: coffer.ledger.v1.Tag
+	(*Import)(nil),                   // 32: coffer.ledger.v1.Import
+	(*Rule)(nil),                     // 33: coffer.ledger.v1.Rule
 }
 var file_coffer_ledger_v1_events_proto_depIdxs = []int32{
-	23, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
-	23, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
-	23, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
-	23, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
-	24, // 4: coffer.ledger.v1.TransferCreated.transfer:type_name -> coffer.ledger.v1.Transfer
-	24, // 5: coffer.ledger.v1.TransferUpdated.before:type_name -> coffer.ledger.v1.Transfer
-	24, // 6: coffer.ledger.v1.TransferUpdated.after:type_name -> coffer.ledger.v1.Transfer
-	24, // 7: coffer.ledger.v1.TransferDeleted.transfer:type_name -> coffer.ledger.v1.Transfer
-	25, // 8: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
-	25, // 9: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
-	26, // 10: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
-	26, // 11: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
-	27, // 12: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
-	28, // 13: coffer.ledger.v1.TagUpdated.tag:type_name -> coffer.ledger.v1.Tag
-	28, // 14: coffer.ledger.v1.TagDeleted.tag:type_name -> coffer.ledger.v1.Tag
-	29, // 15: coffer.ledger.v1.ImportCommitted.import:type_name -> coffer.ledger.v1.Import
-	29, // 16: coffer.ledger.v1.ImportFailed.import:type_name -> coffer.ledger.v1.Import
-	29, // 17: coffer.ledger.v1.ImportUndone.import:type_name -> coffer.ledger.v1.Import
-	30, // 18: coffer.ledger.v1.RuleCreated.rule:type_name -> coffer.ledger.v1.Rule
-	30, // 19: coffer.ledger.v1.RuleUpdated.rule:type_name -> coffer.ledger.v1.Rule
-	20, // [20:20] is the sub-list for method output_type
-	20, // [20:20] is the sub-list for method input_type
-	20, // [20:20] is the sub-list for extension type_name
-	20, // [20:20] is the sub-list for extension extendee
-	0,  // [0:20] is the sub-list for field type_name
+	25, // 0: coffer.ledger.v1.TransactionCreated.transaction:type_name -> coffer.ledger.v1.Transaction
+	25, // 1: coffer.ledger.v1.TransactionUpdated.before:type_name -> coffer.ledger.v1.Transaction
+	25, // 2: coffer.ledger.v1.TransactionUpdated.after:type_name -> coffer.ledger.v1.Transaction
+	25, // 3: coffer.ledger.v1.TransactionDeleted.transaction:type_name -> coffer.ledger.v1.Transaction
+	26, // 4: coffer.ledger.v1.TransferCreated.transfer:type_name -> coffer.ledger.v1.Transfer
+	26, // 5: coffer.ledger.v1.TransferUpdated.before:type_name -> coffer.ledger.v1.Transfer
+	26, // 6: coffer.ledger.v1.TransferUpdated.after:type_name -> coffer.ledger.v1.Transfer
+	26, // 7: coffer.ledger.v1.TransferDeleted.transfer:type_name -> coffer.ledger.v1.Transfer
+	27, // 8: coffer.ledger.v1.AttachmentCreated.attachment:type_name -> coffer.ledger.v1.Attachment
+	27, // 9: coffer.ledger.v1.AttachmentDeleted.attachment:type_name -> coffer.ledger.v1.Attachment
+	28, // 10: coffer.ledger.v1.WalletCreated.wallet:type_name -> coffer.ledger.v1.Wallet
+	28, // 11: coffer.ledger.v1.WalletUpdated.wallet:type_name -> coffer.ledger.v1.Wallet
+	29, // 12: coffer.ledger.v1.CategoryCreated.category:type_name -> coffer.ledger.v1.Category
+	29, // 13: coffer.ledger.v1.CategoryUpdated.category:type_name -> coffer.ledger.v1.Category
+	30, // 14: coffer.ledger.v1.SettingsUpdated.settings:type_name -> coffer.ledger.v1.Settings
+	31, // 15: coffer.ledger.v1.TagUpdated.tag:type_name -> coffer.ledger.v1.Tag
+	31, // 16: coffer.ledger.v1.TagDeleted.tag:type_name -> coffer.ledger.v1.Tag
+	32, // 17: coffer.ledger.v1.ImportCommitted.import:type_name -> coffer.ledger.v1.Import
+	32, // 18: coffer.ledger.v1.ImportFailed.import:type_name -> coffer.ledger.v1.Import
+	32, // 19: coffer.ledger.v1.ImportUndone.import:type_name -> coffer.ledger.v1.Import
+	33, // 20: coffer.ledger.v1.RuleCreated.rule:type_name -> coffer.ledger.v1.Rule
+	33, // 21: coffer.ledger.v1.RuleUpdated.rule:type_name -> coffer.ledger.v1.Rule
+	22, // [22:22] is the sub-list for method output_type
+	22, // [22:22] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_events_proto_init() }
@@ -1601,20 +1728,21 @@ func file_coffer_ledger_v1_events_proto_init() {
 	if File_coffer_ledger_v1_events_proto != nil {
 		return
 	}
+	file_coffer_ledger_v1_attachments_proto_init()
 	file_coffer_ledger_v1_imports_proto_init()
 	file_coffer_ledger_v1_ledger_proto_init()
 	file_coffer_ledger_v1_rules_proto_init()
 	file_coffer_ledger_v1_settings_proto_init()
 	file_coffer_ledger_v1_tags_proto_init()
 	file_coffer_ledger_v1_transfers_proto_init()
-	file_coffer_ledger_v1_events_proto_msgTypes[11].OneofWrappers = []any{}
+	file_coffer_ledger_v1_events_proto_msgTypes[13].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_events_proto_rawDesc), len(file_coffer_ledger_v1_events_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   23,
+			NumMessages:   25,
 			NumExtensions: 0,
 			NumServices:   0,
 		},

@@ -12,7 +12,8 @@
 //     RPC methods, each resource with its SQL in store_*.go. Only transactions imports another of these, transfers
 //   - settings: what a user prefers on all devices. sync: the changes that devices follow. tags: the names and colors of tags
 //   - attachments: files that users keep with transactions
-//   - imports: files of banks that become transactions, with a review before and an undo after. imports/formats: their parsers
+//   - imports: files of banks that become transactions, with a review before and an undo after. imports/formats: their parsers. Its other
+//     subpackages: the staged rows, what they become, duplicates, and the jobs
 //   - rules: the rules of users and the categories that their history suggests. rules/matching and rules/learning: the pure parts
 //   - export: the books of a user as a file, in several formats
 //   - posting: applies transactions to balances and totals, and defines the order of locks
@@ -47,6 +48,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/attachments"
 	"github.com/coffer-budget/coffer/services/ledger/export"
 	"github.com/coffer-budget/coffer/services/ledger/imports"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
@@ -183,7 +185,7 @@ func checkHealth(ctx context.Context, srv *rpc.Server, db *pgxpool.Pool, ocrConn
 func startSweeps(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) {
 	go pg.Sweep(ctx, log, func(ctx context.Context) error {
 		now := time.Now()
-		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, now), imports.Expire(ctx, db, now), sync.Sweep(ctx, db, now))
+		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, now), staging.Expire(ctx, db, now), sync.Sweep(ctx, db, now))
 	})
 	go pg.SweepEvery(ctx, attachments.ExpireInterval, log, func(ctx context.Context) error { return attachments.Expire(ctx, db, time.Now()) })
 }

@@ -2,141 +2,92 @@ package imports
 
 import (
 	"context"
-	"fmt"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
-	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
-	"github.com/coffer-budget/coffer/services/ledger/request"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// prepare creates the wallets and categories that the commit needs, resolves the rows with them, and starts the first chunk. It can be
-// repeated: a wallet or category that exists already is used.
-func (s *Imports) prepare(ctx context.Context, j job) error {
-	e, err := renewLease(ctx, s.DB, j)
-	if err != nil {
-		return err
-	}
-	details, err := e.detailed()
-	if err != nil {
-		return err
-	}
-	created := false
-	for _, a := range details.GetAccounts() {
-		if a.GetCreate() && a.GetWalletId() == "" {
-			if err := s.createWallet(ctx, e, details, a); err != nil {
-				return err
-			}
-			created = true
+// The codes of responses that start a job or find it started.
+const (
+	codeStarted     = "IMPORT_STARTED"
+	codeUndoStarted = "IMPORT_UNDO_STARTED"
+	codeFetched     = "IMPORT_FETCHED"
+)
+
+// CommitImport queues the job that creates transactions. It has no effect if the import is queued, running or done.
+func (s *Imports) CommitImport(ctx context.Context, req *ledgerv1.CommitImportRequest) (*ledgerv1.CommitImportResponse, error) {
+	resp := &ledgerv1.CommitImportResponse{Code: codeStarted, Message: "Import started"}
+	err := s.queue(ctx, req.GetId(), func(tx pgx.Tx, e staging.Import) (m *ledgerv1.Import, err error) {
+		switch e.Status {
+		case staging.Queued, staging.Running, staging.Done:
+			resp.Code, resp.Message = codeFetched, "Import fetched"
+			return e.Proto()
+		case staging.Preview, staging.Failed:
+		default:
+			return nil, errState
 		}
-	}
-	for _, c := range details.GetCategories() {
-		if c.GetCreate() && c.GetCategoryId() == "" {
-			if err := s.createCategory(ctx, c); err != nil {
-				return err
-			}
-			created = true
+		if err := s.checkReady(ctx, tx, e, req.GetForce()); err != nil {
+			return nil, err
 		}
-	}
-	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		e, err := renewLease(ctx, tx, j)
-		if err != nil {
-			return err
-		}
-		if created {
-			if err := resolveAll(ctx, tx, j.OwnerID, j.ID, details, false); err != nil {
-				return err
-			}
-			if err := e.describe(details); err != nil {
-				return err
-			}
-		}
-		if err := s.remember(ctx, tx, e, details); err != nil {
-			return err
-		}
-		e.Status, e.UpdatedAt = running, s.Now()
-		return updateImport(ctx, tx, e)
-	})
+		e.Status, e.Problem, e.JobDone, e.JobTotal = staging.Queued, "", int64(e.Booked+e.Duplicate), int64(e.Ready+e.Matched+e.Booked+e.Duplicate)
+		return s.save(ctx, tx, e)
+	}, &resp.Import)
+	return resp, err
 }
 
-// createWallet creates the wallet of an account. The idempotency key makes a repeated attempt find the wallet of the first one.
-func (s *Imports) createWallet(ctx context.Context, e entry, details *ledgerv1.Import, a *ledgerv1.ImportAccount) error {
-	code := a.GetCurrency()
-	for _, other := range []string{details.GetMapping().GetCurrency(), details.GetDefaults().GetCurrency()} {
-		if code == "" {
-			code = other
+// UndoImport queues the job that deletes the transactions. It has no effect if the import is being undone, or was undone.
+func (s *Imports) UndoImport(ctx context.Context, req *ledgerv1.UndoImportRequest) (*ledgerv1.UndoImportResponse, error) {
+	resp := &ledgerv1.UndoImportResponse{Code: codeUndoStarted, Message: "Undo of the import started"}
+	err := s.queue(ctx, req.GetId(), func(tx pgx.Tx, e staging.Import) (*ledgerv1.Import, error) {
+		switch e.Status {
+		case staging.Undoing, staging.Undone:
+			resp.Code, resp.Message = codeFetched, "Import fetched"
+			return e.Proto()
+		case staging.Done, staging.Failed:
+		default:
+			return nil, errState
 		}
-	}
-	if code == "" {
-		var err error
-		if code, err = usualCurrency(ctx, s.DB, e.OwnerID, e.ID, a.GetKey()); err != nil {
-			return err
-		}
-	}
-	initial := a.GetOpeningBalance()
-	if initial == "" {
-		initial = "0"
-	}
-	resp, err := s.accounts.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{
-		Name: a.GetName(), Currency: code, Balance: &initial, Color: a.GetColor(), Icon: a.GetIcon(), Position: a.Position,
-		IdempotencyKey: fmt.Sprintf("import %s %x", e.ID, s.mac(a.GetKey())[:8]),
-	})
-	if err != nil {
-		return err
-	}
-	a.WalletId = resp.GetWallet().GetId()
-	if a.GetArchived() {
-		_, err = s.accounts.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: a.GetWalletId(), Archived: new(true)})
-	}
-	return err
+		e.Status, e.Problem, e.UndoForce, e.JobDone, e.JobTotal = staging.Undoing, "", req.GetForce(), 0, int64(e.Booked)
+		return s.save(ctx, tx, e)
+	}, &resp.Import)
+	return resp, err
 }
 
-// createCategory creates a category, or finds the one that has its name.
-func (s *Imports) createCategory(ctx context.Context, c *ledgerv1.ImportCategory) error {
-	resp, err := s.accounts.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{
-		Name: c.GetName(), Color: c.GetColor(), Icon: c.GetIcon(), Kind: c.GetKind(),
-	})
-	if err == nil {
-		c.CategoryId = resp.GetCategory().GetId()
-		return nil
+// queue changes an import with fn, stores the result in m and wakes the worker.
+func (s *Imports) queue(ctx context.Context, id string, fn func(tx pgx.Tx, e staging.Import) (*ledgerv1.Import, error), m **ledgerv1.Import) error {
+	parsed, ok := text.ID(id)
+	if !ok {
+		return errInvalidID
 	}
-	if e := apierr.From(err); e == nil || e.Reason != restv1.Reason_CATEGORY_ALREADY_EXISTS.String() {
+	err := s.change(ctx, parsed, func(tx pgx.Tx, e staging.Import) (err error) {
+		*m, err = fn(tx, e)
 		return err
-	}
-	id, err := categoryNamed(ctx, s.DB, c.GetName())
+	})
 	if err != nil {
 		return err
 	}
-	c.CategoryId, c.Create = id.String(), false
+	s.Wake()
 	return nil
 }
 
-// remember stores the mapping and the wallets of the accounts for the next file.
-func (s *Imports) remember(ctx context.Context, tx pgx.Tx, e entry, details *ledgerv1.Import) error {
-	var macs [][]byte
-	var wallets []uuid.UUID
-	for _, a := range details.GetAccounts() {
-		if id := parseID(a.GetWalletId()); id != nil && a.GetKey() != "" {
-			macs, wallets = append(macs, s.mac(a.GetKey())), append(wallets, *id)
+// DeleteImport hides an import, and queues the job that deletes it. Its transactions stay.
+func (s *Imports) DeleteImport(ctx context.Context, req *ledgerv1.DeleteImportRequest) (*ledgerv1.DeleteImportResponse, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	err := s.change(ctx, id, func(tx pgx.Tx, e staging.Import) error {
+		if e.Working() {
+			return errState
 		}
+		return staging.MarkDeleted(ctx, tx, e, s.Now())
+	})
+	if err != nil {
+		return nil, err
 	}
-	if err := saveAccountWallets(ctx, tx, e.OwnerID, macs, wallets); err != nil {
-		if pg.IsViolation(err, "import_accounts_wallet_fkey") {
-			return request.ErrWalletNotFound
-		}
-		return err
-	}
-	if details.GetMapping() == nil {
-		return nil
-	}
-	mapping := toMapping(details.GetMapping())
-	heading, err := headingOf(ctx, tx, &e, mapping)
-	if err != nil || heading == nil {
-		return err
-	}
-	return saveProfile(ctx, tx, e.OwnerID, s.NewID(), heading, *mapping, s.Now())
+	s.Wake()
+	return &ledgerv1.DeleteImportResponse{Id: id.String()}, nil
 }

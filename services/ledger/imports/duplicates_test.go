@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
@@ -80,14 +81,14 @@ func TestCommitImportWithoutTheMatchedTransaction(t *testing.T) {
 		DELETE FROM transactions WHERE id = $1`, entered, p.ID)
 	require.NoError(t, err)
 	m = p.commit(t, m)
-	require.Equal(t, failed, m.GetStatus())
+	require.Equal(t, staging.Failed, m.GetStatus())
 	require.Equal(t, request.ErrCategoryNotFound.Reason, m.GetProgress().GetProblem())
 	_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
 		Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{WalletId: p.Wallet.String(), ExpenseCategoryId: p.Category.String()},
 	})
 	require.NoError(t, err)
 	m = p.commit(t, m)
-	require.Equal(t, done, m.GetStatus())
+	require.Equal(t, staging.Done, m.GetStatus())
 	require.EqualValues(t, 1, m.GetCounts().GetBooked())
 	require.Equal(t, "-850.00", p.balance(t))
 	s.RequireConsistent(t)

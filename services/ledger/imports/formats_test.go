@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 // sameStatement holds the same four payments, two of them equal, in the formats of a bank.
@@ -53,7 +55,7 @@ func TestCreateImportRecognizesOtherFormats(t *testing.T) {
 				c := m.GetCounts()
 				require.EqualValues(t, 4, c.GetMatched()+c.GetDuplicate(), "%s after %s: %v", second, first, c)
 				m = p.commit(t, m)
-				require.Equal(t, done, m.GetStatus())
+				require.Equal(t, staging.Done, m.GetStatus())
 				require.Zero(t, m.GetCounts().GetBooked())
 				require.Equal(t, "1643.00", p.balance(t))
 				if second != first {

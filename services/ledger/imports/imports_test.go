@@ -12,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 const statement = `Date;Payee;Description;Amount;Currency
@@ -55,7 +56,7 @@ func TestCreateImport(t *testing.T) {
 		resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, statement)
 		require.NoError(t, err)
 		m := resp.GetImport()
-		require.Equal(t, preview, m.GetStatus())
+		require.Equal(t, staging.Preview, m.GetStatus())
 		require.Equal(t, "csv", m.GetFormat())
 		require.EqualValues(t, 4, m.GetCounts().GetReady())
 		require.Equal(t, "2026-02-03", m.GetFirstDate())
@@ -122,12 +123,12 @@ func TestCommitImport(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		m := p.commit(t, p.mustUpload(t, statement))
-		require.Equal(t, done, m.GetStatus())
+		require.Equal(t, staging.Done, m.GetStatus())
 		require.EqualValues(t, 4, m.GetCounts().GetBooked())
 		require.EqualValues(t, 4, m.GetProgress().GetDone())
 		require.Equal(t, "1643.00", p.balance(t))
 		for _, r := range p.rows(t, m) {
-			require.Equal(t, booked, r.GetStatus())
+			require.Equal(t, staging.Booked, r.GetStatus())
 			require.NotEmpty(t, r.GetTransactionId())
 			require.Empty(t, r.GetCells())
 		}
@@ -198,13 +199,13 @@ func TestCommitImport(t *testing.T) {
 		_, err = p.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: bank.String()})
 		require.NoError(t, err)
 		m = p.finish(t, updated.GetImport())
-		require.Equal(t, failed, m.GetStatus())
+		require.Equal(t, staging.Failed, m.GetStatus())
 		require.Equal(t, "WALLET_NOT_FOUND", m.GetProgress().GetProblem())
 		_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
 			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: m.GetAccounts()[0].GetKey(), WalletId: p.Wallet.String()}},
 		})
 		require.NoError(t, err)
-		require.Equal(t, done, p.commit(t, m).GetStatus())
+		require.Equal(t, staging.Done, p.commit(t, m).GetStatus())
 		require.Equal(t, "1643.00", p.balance(t))
 	})
 }
@@ -240,7 +241,7 @@ func TestUndoImport(t *testing.T) {
 		m := p.commit(t, p.mustUpload(t, statement))
 		require.NotEqual(t, before, s.stored(t))
 		m = p.undo(t, m, false)
-		require.Equal(t, undone, m.GetStatus())
+		require.Equal(t, staging.Undone, m.GetStatus())
 		require.EqualValues(t, 3, m.GetCounts().GetUndone())
 		require.Zero(t, m.GetCounts().GetBooked())
 		require.Equal(t, before, s.stored(t))
@@ -295,7 +296,7 @@ func TestUpdateImportRows(t *testing.T) {
 		{N: p.rows(t, m)[3].GetN(), TransferWalletId: new(bank.String())},
 	}})
 	require.NoError(t, err)
-	require.Equal(t, fromUser, resp.GetRows()[0].GetCategoryFrom())
+	require.Equal(t, staging.FromUser, resp.GetRows()[0].GetCategoryFrom())
 	require.EqualValues(t, 1, resp.GetImport().GetCounts().GetSkipped())
 	m = p.commit(t, m)
 	require.EqualValues(t, 3, m.GetCounts().GetBooked())
@@ -320,17 +321,17 @@ func TestImportSuggestsCategories(t *testing.T) {
 	p := newPerson(t, s)
 	p.commit(t, p.mustUpload(t, statement))
 	m := p.mustUpload(t, "Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n06.03.2026;Kiosk;News;-2,00;EUR\n")
-	require.Equal(t, []string{fromHistory, fromDefault}, []string{p.rows(t, m)[0].GetCategoryFrom(), p.rows(t, m)[1].GetCategoryFrom()})
+	require.Equal(t, []string{staging.FromHistory, staging.FromDefault}, []string{p.rows(t, m)[0].GetCategoryFrom(), p.rows(t, m)[1].GetCategoryFrom()})
 	change := func(c *ledgerv1.ImportRowChange) string {
 		resp, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{c}})
 		require.NoError(t, err)
 		return resp.GetRows()[0].GetCategoryFrom()
 	}
 	first, second := p.rows(t, m)[0].GetN(), p.rows(t, m)[1].GetN()
-	require.Equal(t, fromHistory, change(&ledgerv1.ImportRowChange{N: second, Payee: new("Bakery 9")}))
-	require.Equal(t, fromDefault, change(&ledgerv1.ImportRowChange{N: second, Payee: new("12 34")}))
-	require.Equal(t, fromUser, change(&ledgerv1.ImportRowChange{N: first, CategoryId: new(p.Category.String())}))
-	require.Equal(t, fromHistory, change(&ledgerv1.ImportRowChange{N: first, CategoryId: new("")}))
+	require.Equal(t, staging.FromHistory, change(&ledgerv1.ImportRowChange{N: second, Payee: new("Bakery 9")}))
+	require.Equal(t, staging.FromDefault, change(&ledgerv1.ImportRowChange{N: second, Payee: new("12 34")}))
+	require.Equal(t, staging.FromUser, change(&ledgerv1.ImportRowChange{N: first, CategoryId: new(p.Category.String())}))
+	require.Equal(t, staging.FromHistory, change(&ledgerv1.ImportRowChange{N: first, CategoryId: new("")}))
 }
 
 // TestUpdateImportRowsKeepsSuggestions requires that the history is read again only for a row whose texts change.
@@ -341,16 +342,16 @@ func TestUpdateImportRowsKeepsSuggestions(t *testing.T) {
 	p.commit(t, p.mustUpload(t, statement))
 	m := p.mustUpload(t, "Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n")
 	row := p.rows(t, m)[0]
-	require.Equal(t, fromHistory, row.GetCategoryFrom())
+	require.Equal(t, staging.FromHistory, row.GetCategoryFrom())
 	_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET payee = '', description = '' WHERE owner_id = $1`, p.ID)
 	require.NoError(t, err)
 	for _, c := range []struct {
 		change *ledgerv1.ImportRowChange
 		from   string
 	}{
-		{&ledgerv1.ImportRowChange{Action: new(actionSkip)}, fromHistory},
-		{&ledgerv1.ImportRowChange{Action: new(actionBook)}, fromHistory},
-		{&ledgerv1.ImportRowChange{Payee: new("Bakery 9")}, fromDefault},
+		{&ledgerv1.ImportRowChange{Action: new(staging.ActionSkip)}, staging.FromHistory},
+		{&ledgerv1.ImportRowChange{Action: new(staging.ActionBook)}, staging.FromHistory},
+		{&ledgerv1.ImportRowChange{Payee: new("Bakery 9")}, staging.FromDefault},
 	} {
 		c.change.N = row.GetN()
 		resp, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{c.change}})

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 // ofx returns a statement with a payment per account. All have the same id.
@@ -43,7 +43,7 @@ func TestCommitImportEqualExternalIDs(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		m := p.commit(t, p.mustUpload(t, ofx("111", "222", "333")))
-		require.Equal(t, done, m.GetStatus())
+		require.Equal(t, staging.Done, m.GetStatus())
 		require.EqualValues(t, 3, m.GetCounts().GetBooked())
 		require.Equal(t, "-6.00", p.balance(t))
 		require.Equal(t, []string{"ofx:1001", "", ""}, externalIDs(t, p))
@@ -54,13 +54,14 @@ func TestCommitImportEqualExternalIDs(t *testing.T) {
 	t.Run("rows of different chunks", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
+		const rows = 501 // A chunk has 500.
 		accounts := []string{"111"}
-		for i := range chunkRows {
+		for i := range rows - 1 {
 			accounts = append(accounts, fmt.Sprint(1000+i))
 		}
 		m := p.commit(t, p.mustUpload(t, ofx(accounts...)))
-		require.Equal(t, done, m.GetStatus())
-		require.EqualValues(t, chunkRows+1, m.GetCounts().GetBooked())
+		require.Equal(t, staging.Done, m.GetStatus())
+		require.EqualValues(t, rows, m.GetCounts().GetBooked())
 		require.Equal(t, "ofx:1001", externalIDs(t, p)[0])
 	})
 	t.Run("rows that match transactions", func(t *testing.T) {
@@ -69,7 +70,7 @@ func TestCommitImportEqualExternalIDs(t *testing.T) {
 		p.enter(t, "-1", "Shop 1", 10)
 		p.enter(t, "-2", "Shop 2", 10)
 		m := p.commit(t, p.mustUpload(t, ofx("111", "222", "333")))
-		require.Equal(t, done, m.GetStatus())
+		require.Equal(t, staging.Done, m.GetStatus())
 		require.EqualValues(t, 2, m.GetCounts().GetMatched())
 		require.EqualValues(t, 1, m.GetCounts().GetBooked())
 		require.Equal(t, []string{"ofx:1001", "", ""}, externalIDs(t, p))
@@ -89,9 +90,10 @@ func TestRunQueuedFailsAfterAttempts(t *testing.T) {
 		CREATE TRIGGER reject BEFORE INSERT ON transactions FOR EACH ROW EXECUTE FUNCTION reject()`)
 	require.NoError(t, err)
 	// The first attempt makes progress: it creates wallets and categories.
+	const maxAttempts = 8
 	for attempt := range maxAttempts + 1 {
 		s.runJobs(t)
-		require.Equal(t, running, p.get(t, m).GetStatus(), attempt)
+		require.Equal(t, staging.Running, p.get(t, m).GetStatus(), attempt)
 		var pause float64
 		require.NoError(t, s.DB.QueryRow(t.Context(), `
 			UPDATE imports SET leased_until = now() - interval '1 second' WHERE id = $1
@@ -100,19 +102,12 @@ func TestRunQueuedFailsAfterAttempts(t *testing.T) {
 	}
 	s.runJobs(t)
 	m = p.get(t, m)
-	require.Equal(t, failed, m.GetStatus())
+	require.Equal(t, staging.Failed, m.GetStatus())
 	require.Equal(t, "INTERNAL", m.GetProgress().GetProblem())
 	_, err = s.DB.Exec(t.Context(), `DROP TRIGGER reject ON transactions`)
 	require.NoError(t, err)
-	require.Equal(t, done, p.commit(t, m).GetStatus())
+	require.Equal(t, staging.Done, p.commit(t, m).GetStatus())
 	require.Equal(t, "1643.00", p.balance(t))
-}
-
-func TestJobPause(t *testing.T) {
-	t.Parallel()
-	for attempts, want := range map[int]string{1: "1s", 2: "2s", 6: "32s", 7: "1m0s", 100: "1m0s"} {
-		require.Equal(t, want, job{ID: uuid.Nil, Attempts: attempts}.pause().String())
-	}
 }
 
 func TestExpire(t *testing.T) {
@@ -128,7 +123,7 @@ func TestExpire(t *testing.T) {
 			status = CASE WHEN id = $3 THEN 'uploading' ELSE status END
 		WHERE id <> $2`, now, kept.GetId(), stopped.GetId())
 	require.NoError(t, err)
-	require.NoError(t, Expire(t.Context(), s.DB, now))
+	require.NoError(t, staging.Expire(t.Context(), s.DB, now))
 	_, err = p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: abandoned.GetId()})
 	fixture.RequireReason(t, err, codes.NotFound, "IMPORT_NOT_FOUND")
 	s.runJobs(t)

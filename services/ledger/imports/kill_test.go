@@ -14,6 +14,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 // workerDatabase is the environment variable that makes the test program a replica that runs the jobs of a database.
@@ -38,7 +39,7 @@ func runWorker(ctx context.Context, url string) error {
 	f := fixture.On(db)
 	f.Ledger.Now = time.Now
 	s := New(&accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors}, f.Cursors, "a secret of the tests", slog.Default())
-	s.leaseTime = time.Second
+	s.LeaseTime = time.Second
 	for range time.Tick(50 * time.Millisecond) {
 		s.RunQueued(ctx)
 	}
@@ -77,23 +78,23 @@ func TestCommitImportKilled(t *testing.T) {
 		for {
 			resp, err := p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: m.GetId(), Wait: new(int32(8))})
 			require.NoError(t, err)
-			if now := resp.GetImport(); now.GetProgress().GetDone() > before || now.GetStatus() != queued && now.GetStatus() != running {
+			if now := resp.GetImport(); now.GetProgress().GetDone() > before || now.GetStatus() != staging.Queued && now.GetStatus() != staging.Running {
 				return now
 			}
 		}
 	}
 	for i := range kills {
 		m = progress(m.GetProgress().GetDone())
-		require.Equal(t, running, m.GetStatus(), "the commit ended before kill %d", i+1)
+		require.Equal(t, staging.Running, m.GetStatus(), "the commit ended before kill %d", i+1)
 		w := &workers[i%len(workers)]
 		require.NoError(t, (*w).Process.Kill())
 		_ = (*w).Wait()
 		*w = s.startWorker(t)
 	}
-	for m.GetStatus() == running {
+	for m.GetStatus() == staging.Running {
 		m = progress(m.GetProgress().GetDone())
 	}
-	require.Equal(t, done, m.GetStatus(), m.GetProgress().GetProblem())
+	require.Equal(t, staging.Done, m.GetStatus(), m.GetProgress().GetProblem())
 	require.EqualValues(t, n, m.GetCounts().GetBooked())
 	s.RequireConsistent(t)
 	var transactions, rows int

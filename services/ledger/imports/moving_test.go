@@ -11,6 +11,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 // moved returns the booked transactions as texts: day, wallet, minor units, category or parts, payee, description and tags.
@@ -64,7 +65,7 @@ func (p person) uploaded(t *testing.T, file string) *ledgerv1.CreateImportRespon
 func (p person) committed(t *testing.T, m *ledgerv1.Import) {
 	t.Helper()
 	m = p.commit(t, m)
-	require.Equal(t, done, m.GetStatus(), m.GetProgress().GetProblem())
+	require.Equal(t, staging.Done, m.GetStatus(), m.GetProgress().GetProblem())
 }
 
 // update changes an import.

@@ -15,6 +15,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 const (
@@ -27,11 +28,11 @@ const (
 // ListImports returns a page of the caller's imports, newest first.
 func (s *Imports) ListImports(ctx context.Context, req *ledgerv1.ListImportsRequest) (*ledgerv1.ListImportsResponse, error) {
 	owner := caller.Owner(ctx)
-	entries, pagination, err := page.List(s.cursors, page.Query[entry, uuid.UUID]{
+	entries, pagination, err := page.List(s.cursors, page.Query[staging.Import, uuid.UUID]{
 		Scope: "imports " + owner.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
-		Position: func(e entry) uuid.UUID { return e.ID },
-		Select: func(before uuid.UUID, limit int) ([]entry, error) {
-			return selectImports(ctx, s.DB, owner, before, limit)
+		Position: func(e staging.Import) uuid.UUID { return e.ID },
+		Select: func(before uuid.UUID, limit int) ([]staging.Import, error) {
+			return staging.SelectImports(ctx, s.DB, owner, before, limit)
 		},
 	})
 	if err != nil {
@@ -39,7 +40,7 @@ func (s *Imports) ListImports(ctx context.Context, req *ledgerv1.ListImportsRequ
 	}
 	resp := &ledgerv1.ListImportsResponse{Pagination: pagination}
 	for _, e := range entries {
-		m, err := e.proto()
+		m, err := e.Proto()
 		if err != nil {
 			return nil, err
 		}
@@ -58,13 +59,13 @@ func (s *Imports) GetImport(ctx context.Context, req *ledgerv1.GetImportRequest)
 	if wait < 0 || wait > maxWait {
 		return nil, apierr.Validation([]apierr.Field{{Name: "wait", Message: "must be 0 to 8"}})
 	}
-	e, err := unknown(selectImport(ctx, s.DB, caller.Owner(ctx), id))
+	e, err := unknown(staging.SelectImport(ctx, s.DB, caller.Owner(ctx), id))
 	if err != nil {
 		return nil, err
 	}
 	first, waited := e, time.After(wait)
 waiting:
-	for wait > 0 && e.working() && e.Status == first.Status && e.JobDone == first.JobDone {
+	for wait > 0 && e.Working() && e.Status == first.Status && e.JobDone == first.JobDone {
 		select {
 		case <-ctx.Done():
 			return nil, ctx.Err()
@@ -72,26 +73,21 @@ waiting:
 			break waiting
 		case <-time.After(waitStep):
 		}
-		if e, err = unknown(selectImport(ctx, s.DB, caller.Owner(ctx), id)); err != nil {
+		if e, err = unknown(staging.SelectImport(ctx, s.DB, caller.Owner(ctx), id)); err != nil {
 			return nil, err
 		}
 	}
-	m, err := e.proto()
+	m, err := e.Proto()
 	if err != nil {
 		return nil, err
 	}
 	return &ledgerv1.GetImportResponse{Import: m}, nil
 }
 
-// working reports whether a job of the import is queued or running.
-func (e entry) working() bool {
-	return e.Status == queued || e.Status == running || e.Status == undoing
-}
-
 // unknown replaces pgx.ErrNoRows with the public error.
-func unknown(e entry, err error) (entry, error) {
+func unknown(e staging.Import, err error) (staging.Import, error) {
 	if errors.Is(err, pgx.ErrNoRows) {
-		return entry{}, errNotFound
+		return staging.Import{}, errNotFound
 	}
 	return e, err
 }
@@ -102,39 +98,39 @@ func (s *Imports) ListImportRows(ctx context.Context, req *ledgerv1.ListImportRo
 	if !ok {
 		return nil, errInvalidID
 	}
-	known := []string{ready, duplicate, matched, invalid, skipped, booked, undone}
+	known := []string{staging.Ready, staging.Duplicate, staging.Matched, staging.Invalid, staging.Skipped, staging.Booked, staging.Undone}
 	for _, status := range req.GetStatus() {
 		if !slices.Contains(known, status) {
 			return nil, apierr.Validation([]apierr.Field{{Name: "status", Message: "must be " + strings.Join(known, ", ")}})
 		}
 	}
 	owner := caller.Owner(ctx)
-	if _, err := unknown(selectImport(ctx, s.DB, owner, id)); err != nil {
+	if _, err := unknown(staging.SelectImport(ctx, s.DB, owner, id)); err != nil {
 		return nil, err
 	}
 	statuses := slices.Compact(slices.Sorted(slices.Values(req.GetStatus())))
-	rows, pagination, err := page.List(s.cursors, page.Query[row, int32]{
+	rows, pagination, err := page.List(s.cursors, page.Query[staging.Row, int32]{
 		Scope: "import rows " + owner.String() + " " + id.String() + " " + strings.Join(statuses, " "), Limit: req.Limit, Cursor: req.GetCursor(),
-		Position: func(r row) int32 { return r.N },
-		Select: func(after int32, limit int) ([]row, error) {
-			return selectVisible(ctx, s.DB, owner, id, statuses, after, limit)
+		Position: func(r staging.Row) int32 { return r.N },
+		Select: func(after int32, limit int) ([]staging.Row, error) {
+			return staging.SelectVisible(ctx, s.DB, owner, id, statuses, after, limit)
 		},
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &ledgerv1.ListImportRowsResponse{Rows: rowProtos(rows), Pagination: pagination}, nil
+	return &ledgerv1.ListImportRowsResponse{Rows: staging.RowProtos(rows), Pagination: pagination}, nil
 }
 
 // ListImportProfiles returns the caller's saved mappings.
 func (s *Imports) ListImportProfiles(ctx context.Context, _ *ledgerv1.ListImportProfilesRequest) (*ledgerv1.ListImportProfilesResponse, error) {
-	profiles, err := selectProfiles(ctx, s.DB, caller.Owner(ctx))
+	profiles, err := staging.SelectProfiles(ctx, s.DB, caller.Owner(ctx))
 	if err != nil {
 		return nil, err
 	}
 	resp := &ledgerv1.ListImportProfilesResponse{}
 	for _, p := range profiles {
-		m, err := p.proto()
+		m, err := p.Proto()
 		if err != nil {
 			return nil, err
 		}
@@ -149,7 +145,7 @@ func (s *Imports) DeleteImportProfile(ctx context.Context, req *ledgerv1.DeleteI
 	if !ok {
 		return nil, errInvalidProfileID
 	}
-	found, err := deleteProfile(ctx, s.DB, caller.Owner(ctx), id)
+	found, err := staging.DeleteProfile(ctx, s.DB, caller.Owner(ctx), id)
 	if err != nil {
 		return nil, err
 	}

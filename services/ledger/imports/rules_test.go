@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 )
 
@@ -40,8 +41,8 @@ func TestCreateImportRules(t *testing.T) {
 	require.Equal(t, "Rex", staged[0].GetPayee())
 	require.Equal(t, []string{"Film"}, staged[0].GetTags())
 	require.Equal(t, bank.String(), staged[1].GetTransferWalletId())
-	require.Equal(t, skipped, staged[2].GetStatus())
-	require.Equal(t, fromDefault, staged[3].GetCategoryFrom())
+	require.Equal(t, staging.Skipped, staged[2].GetStatus())
+	require.Equal(t, staging.FromDefault, staged[3].GetCategoryFrom())
 
 	require.EqualValues(t, 3, p.commit(t, m).GetCounts().GetBooked())
 	got, err := ruling.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: cinema})

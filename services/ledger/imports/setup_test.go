@@ -12,6 +12,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 // server is a ledger with the RPCs of imports and accounts.
@@ -91,7 +92,7 @@ func (p person) finish(t testing.TB, m *ledgerv1.Import) *ledgerv1.Import {
 		p.runJobs(t)
 		resp, err := p.GetImport(p.Ctx, &ledgerv1.GetImportRequest{Id: m.GetId(), Wait: new(int32(1))})
 		require.NoError(t, err)
-		if !slices.Contains([]string{queued, running, undoing}, resp.GetImport().GetStatus()) {
+		if !slices.Contains([]string{staging.Queued, staging.Running, staging.Undoing}, resp.GetImport().GetStatus()) {
 			return resp.GetImport()
 		}
 	}

@@ -8,6 +8,7 @@ import (
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
@@ -44,7 +45,7 @@ func TestCommitImportTransfers(t *testing.T) {
 		s := setup(t)
 		p := newPerson(t, s)
 		m := p.commit(t, p.uploadExport(t, exported))
-		require.Equal(t, done, m.GetStatus(), m.GetProgress().GetProblem())
+		require.Equal(t, staging.Done, m.GetStatus(), m.GetProgress().GetProblem())
 		require.EqualValues(t, 6, m.GetCounts().GetBooked())
 		var pairs string
 		require.NoError(t, s.DB.QueryRow(t.Context(), `
@@ -68,7 +69,7 @@ func TestCommitImportTransfers(t *testing.T) {
 		m := p.uploadExport(t, strings.NewReplacer(`"Giro"`, `"Cash"`, `"Savings"`, `"Giro"`, "12.00", "10.00", "11.00", "10.00", "USD", "EUR").Replace(exported))
 		require.EqualValues(t, 1, m.GetCounts().GetMatched())
 		m = p.commit(t, m)
-		require.Equal(t, done, m.GetStatus(), m.GetProgress().GetProblem())
+		require.Equal(t, staging.Done, m.GetStatus(), m.GetProgress().GetProblem())
 		require.Equal(t, "-28.00", p.balance(t))
 		require.Equal(t, map[string]string{"EUR": "20.00"}, p.Balances(t, bank))
 		s.RequireConsistent(t)

@@ -2,7 +2,6 @@ package imports
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -14,21 +13,15 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// The values of a row's action. The empty action lets the duplicates decide.
-const (
-	actionBook  = "book"
-	actionSkip  = "skip"
-	actionMatch = "match"
-)
-
 // change locks an import of the caller and runs fn.
-func (s *Imports) change(ctx context.Context, id uuid.UUID, fn func(tx pgx.Tx, e entry) error) error {
+func (s *Imports) change(ctx context.Context, id uuid.UUID, fn func(tx pgx.Tx, e staging.Import) error) error {
 	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		e, err := unknown(lockImport(ctx, tx, caller.Owner(ctx), id))
+		e, err := unknown(staging.LockImport(ctx, tx, caller.Owner(ctx), id))
 		if err != nil {
 			return err
 		}
@@ -46,12 +39,12 @@ func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRe
 		return nil, apierr.EmptyUpdate
 	}
 	resp := &ledgerv1.UpdateImportResponse{}
-	err := s.change(ctx, id, func(tx pgx.Tx, e entry) error {
+	err := s.change(ctx, id, func(tx pgx.Tx, e staging.Import) error {
 		// The cells of a file are deleted when its rows are booked. Assignments can still change what is left.
-		if e.Status != preview && (e.Status != failed || req.Mapping != nil) {
+		if e.Status != staging.Preview && (e.Status != staging.Failed || req.Mapping != nil) {
 			return errState
 		}
-		details, err := e.detailed()
+		details, err := e.ReadDetails()
 		if err != nil {
 			return err
 		}
@@ -59,14 +52,14 @@ func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRe
 			return err
 		}
 		if req.Mapping != nil {
-			if details.Heading, err = headingOf(ctx, tx, &e, toMapping(details.GetMapping())); err != nil {
+			if details.Heading, err = staging.Heading(ctx, tx, &e, staging.ToMapping(details.GetMapping())); err != nil {
 				return err
 			}
 		}
-		if err := resolveAll(ctx, tx, e.OwnerID, id, details, req.Mapping != nil); err != nil {
+		if err := resolving.All(ctx, tx, e.OwnerID, id, details, req.Mapping != nil); err != nil {
 			return err
 		}
-		if err := e.describe(details); err != nil {
+		if err := e.SetDetails(details); err != nil {
 			return err
 		}
 		resp.Import, err = s.save(ctx, tx, e)
@@ -79,21 +72,21 @@ func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRe
 }
 
 // save writes a changed import and returns it as the API shows it.
-func (s *Imports) save(ctx context.Context, tx pgx.Tx, e entry) (*ledgerv1.Import, error) {
+func (s *Imports) save(ctx context.Context, tx pgx.Tx, e staging.Import) (*ledgerv1.Import, error) {
 	e.UpdatedAt = s.Now()
-	if err := updateImport(ctx, tx, e); err != nil {
+	if err := staging.UpdateImport(ctx, tx, e); err != nil {
 		return nil, err
 	}
-	stored, err := selectImport(ctx, tx, e.OwnerID, e.ID)
+	stored, err := staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
 	if err != nil {
 		return nil, err
 	}
-	return stored.proto()
+	return stored.Proto()
 }
 
 // applyUpdate validates a request and changes the details.
 func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, req *ledgerv1.UpdateImportRequest) error {
-	o, err := selectOwned(ctx, tx, owner)
+	o, err := resolving.SelectOwned(ctx, tx, owner)
 	if err != nil {
 		return err
 	}
@@ -147,26 +140,17 @@ func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.Impo
 	}
 	m.Format, m.Delimiter, m.Encoding = details.GetMapping().GetFormat(), details.GetMapping().GetDelimiter(), details.GetMapping().GetEncoding()
 	m.Width = details.GetMapping().GetWidth()
-	if _, err := toMapping(m).Compile(); err != nil {
-		p.Field(mappingField(err))
+	if _, err := staging.ToMapping(m).Compile(); err != nil {
+		p.Field(staging.MappingProblem(err))
 		return
 	}
 	details.Mapping = m
 }
 
-// mappingField returns the field of a mapping that is invalid.
-func mappingField(err error) *apierr.Field {
-	var invalid *formats.MappingError
-	if errors.As(err, &invalid) {
-		return &apierr.Field{Name: "mapping." + invalid.Field, Message: invalid.Message}
-	}
-	return &apierr.Field{Name: "mapping", Message: err.Error()}
-}
-
 // references checks ids that a request names.
 type references struct {
 	problems *apierr.Problems
-	owned    owned
+	owned    resolving.Owned
 }
 
 // wallet adds a problem if an id is neither empty nor that of a wallet of the owner.
@@ -175,7 +159,7 @@ func (r references) wallet(field, s string) {
 		return
 	}
 	id := request.ParseReference(r.problems, field, s, request.ErrInvalidWalletID)
-	if _, ok := r.owned.wallets[deref(id)]; id != nil && !ok {
+	if id != nil && !r.owned.HasWallet(*id) {
 		r.problems.Add(request.ErrWalletNotFound.With(field, "is unknown"))
 	}
 }
@@ -186,15 +170,7 @@ func (r references) category(field, s string) {
 		return
 	}
 	id := request.ParseReference(r.problems, field, s, request.ErrInvalidCategoryID)
-	if id != nil && !r.owned.categories[*id] {
+	if id != nil && !r.owned.HasCategory(*id) {
 		r.problems.Add(request.ErrCategoryNotFound.With(field, "is unknown"))
 	}
-}
-
-// deref returns the id, or the nil UUID.
-func deref(id *uuid.UUID) uuid.UUID {
-	if id == nil {
-		return uuid.Nil
-	}
-	return *id
 }

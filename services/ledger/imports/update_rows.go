@@ -12,6 +12,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/duplicates"
+	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 // maxRowChanges is the maximum number of rows in one UpdateImportRows.
@@ -27,11 +30,11 @@ func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImpo
 		return nil, apierr.Validation([]apierr.Field{{Name: "rows", Message: fmt.Sprintf("must be 1 to %d rows", maxRowChanges)}})
 	}
 	resp := &ledgerv1.UpdateImportRowsResponse{}
-	err := s.change(ctx, id, func(tx pgx.Tx, e entry) error {
-		if e.Status != preview {
+	err := s.change(ctx, id, func(tx pgx.Tx, e staging.Import) error {
+		if e.Status != staging.Preview {
 			return errState
 		}
-		details, err := e.detailed()
+		details, err := e.ReadDetails()
 		if err != nil {
 			return err
 		}
@@ -39,14 +42,14 @@ func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImpo
 		if err != nil {
 			return err
 		}
-		if err := e.describe(details); err != nil {
+		if err := e.SetDetails(details); err != nil {
 			return err
 		}
 		if resp.Import, err = s.save(ctx, tx, e); err != nil {
 			return err
 		}
-		rows, err := selectNumbered(ctx, tx, e.OwnerID, id, ns)
-		resp.Rows = rowProtos(rows)
+		rows, err := staging.SelectNumbered(ctx, tx, e.OwnerID, id, ns)
+		resp.Rows = staging.RowProtos(rows)
 		return err
 	})
 	if err != nil {
@@ -57,16 +60,16 @@ func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImpo
 
 // changeRows applies changes to rows and resolves these again. If one of them is a side of a transfer, it resolves all rows, because the
 // other side depends on it. It returns the numbers of the rows.
-func changeRows(ctx context.Context, tx pgx.Tx, e entry, details *ledgerv1.Import, changes []*ledgerv1.ImportRowChange) ([]int32, error) {
+func changeRows(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import, changes []*ledgerv1.ImportRowChange) ([]int32, error) {
 	ns := make([]int32, len(changes))
 	for i, c := range changes {
 		ns[i] = c.GetN()
 	}
-	rows, err := selectNumbered(ctx, tx, e.OwnerID, e.ID, ns)
+	rows, err := staging.SelectNumbered(ctx, tx, e.OwnerID, e.ID, ns)
 	if err != nil {
 		return nil, err
 	}
-	o, err := selectOwned(ctx, tx, e.OwnerID)
+	o, err := resolving.SelectOwned(ctx, tx, e.OwnerID)
 	if err != nil {
 		return nil, err
 	}
@@ -76,70 +79,21 @@ func changeRows(ctx context.Context, tx pgx.Tx, e entry, details *ledgerv1.Impor
 		return nil, err
 	}
 	if !paired {
-		c, err := loadResolver(ctx, tx, e.OwnerID, details, o, needHistory(rows, before))
-		if err != nil {
-			return nil, err
-		}
-		c.suggested = suggestions(before)
-		for i := range rows {
-			c.resolve(&rows[i])
-		}
+		return ns, resolving.Rows(ctx, tx, e, o, rows, before)
 	}
-	if err := replaceRows(ctx, tx, e.OwnerID, e.ID, rows); err != nil {
+	if err := staging.ReplaceRows(ctx, tx, e.OwnerID, e.ID, rows); err != nil {
 		return nil, err
 	}
-	if paired {
-		return ns, resolveAll(ctx, tx, e.OwnerID, e.ID, details, false)
-	}
-	// Only resolveAll counts the rows of accounts and categories.
-	stored, err := e.detailed()
-	if err != nil {
-		return nil, err
-	}
-	details.Accounts, details.Categories = stored.GetAccounts(), stored.GetCategories()
-	return ns, findDuplicates(ctx, tx, e.OwnerID, e.ID, e.Format, ns)
-}
-
-// needHistory reports whether rows need the owner's history, which is expensive to read. before are the same rows before the change.
-func needHistory(rows, before []row) bool {
-	for i, r := range rows {
-		same := r.payee() == before[i].payee() && r.description() == before[i].description()
-		if r.historyDecides() && !(same && before[i].suggestionApplies()) {
-			return true
-		}
-	}
-	return false
-}
-
-// historyDecides reports whether the owner's history may decide the category of a row.
-func (r row) historyDecides() bool {
-	return r.ChosenCategoryID == nil && r.ChosenWalletID == nil && r.Category == "" && len(r.Splits) == 0
-}
-
-// suggestionApplies reports whether the history has decided the category of a row, or has suggested none. Not if a rule has decided:
-// it may be gone.
-func (r row) suggestionApplies() bool {
-	return r.historyDecides() && r.TransferWalletID == nil && !strings.HasPrefix(r.CategoryFrom, fromRule)
-}
-
-// suggestions returns the categories that the history suggested for rows, by their numbers.
-func suggestions(rows []row) map[int32]uuid.UUID {
-	suggested := map[int32]uuid.UUID{}
-	for _, r := range rows {
-		if r.CategoryFrom == fromHistory && r.CategoryID != nil {
-			suggested[r.N] = *r.CategoryID
-		}
-	}
-	return suggested
+	return ns, resolving.All(ctx, tx, e.OwnerID, e.ID, details, false)
 }
 
 // chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a transfer in the file.
-func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o owned, rows []row, changes []*ledgerv1.ImportRowChange) (paired bool, err error) {
+func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Owned, rows []staging.Row, changes []*ledgerv1.ImportRowChange) (paired bool, err error) {
 	var p apierr.Problems
 	check := references{&p, o}
 	for i, change := range changes {
 		at := fmt.Sprintf("rows[%d].", i)
-		j := slices.IndexFunc(rows, func(r row) bool { return r.N == change.GetN() })
+		j := slices.IndexFunc(rows, func(r staging.Row) bool { return r.N == change.GetN() })
 		if j < 0 {
 			p.Field(&apierr.Field{Name: at + "n", Message: "is no row of the import"})
 			continue
@@ -149,10 +103,10 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o owned, rows [
 		check.wallet(at+"transferWalletId", change.GetTransferWalletId())
 		check.category(at+"categoryId", change.GetCategoryId())
 		if change.CategoryId != nil {
-			r.ChosenCategoryID, r.ChosenWalletID = parseID(change.GetCategoryId()), nil
+			r.ChosenCategoryID, r.ChosenWalletID = staging.ParseID(change.GetCategoryId()), nil
 		}
 		if change.TransferWalletId != nil {
-			r.ChosenWalletID = parseID(change.GetTransferWalletId())
+			r.ChosenWalletID = staging.ParseID(change.GetTransferWalletId())
 		}
 		if change.Description != nil {
 			description, problem := text.Description(at+"description", change.GetDescription())
@@ -168,7 +122,7 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o owned, rows [
 			r.ChosenPayee = &payee
 		}
 		if change.Action != nil {
-			if err := r.act(ctx, tx, owner, &p, at, change.GetAction()); err != nil {
+			if err := act(ctx, tx, r, owner, &p, at, change.GetAction()); err != nil {
 				return false, err
 			}
 		}
@@ -177,22 +131,22 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o owned, rows [
 }
 
 // act stores the action of a row.
-func (r *row) act(ctx context.Context, tx pgx.Tx, owner uuid.UUID, p *apierr.Problems, at, action string) error {
+func act(ctx context.Context, tx pgx.Tx, r *staging.Row, owner uuid.UUID, p *apierr.Problems, at, action string) error {
 	name, transaction, _ := strings.Cut(action, ":")
 	id, ok := text.ID(transaction)
 	if name == "auto" {
 		name = ""
 	}
-	valid := name == actionMatch && ok || transaction == "" && (name == "" && action != "" || name == actionBook || name == actionSkip)
+	valid := name == staging.ActionMatch && ok || transaction == "" && (name == "" && action != "" || name == staging.ActionBook || name == staging.ActionSkip)
 	if !valid {
 		p.Field(&apierr.Field{Name: at + "action", Message: "must be auto, book, skip or match:<transaction id>"})
 		return nil
 	}
 	r.Action, r.DuplicateOf = name, nil
-	if name != actionMatch {
+	if name != staging.ActionMatch {
 		return nil
 	}
-	found, err := matchable(ctx, tx, owner, id)
+	found, err := duplicates.Matchable(ctx, tx, owner, id)
 	if err != nil {
 		return err
 	}

@@ -19,6 +19,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 const (
@@ -78,7 +79,7 @@ func (s *Imports) CreateImport(stream grpc.ClientStreamingServer[ledgerv1.Create
 		return err
 	}
 	defer leave()
-	e := entry{OwnerID: owner, ID: s.NewID(), Status: uploading, FileName: f.name, CreatedAt: s.Now()}
+	e := staging.Import{OwnerID: owner, ID: s.NewID(), Status: staging.Uploading, FileName: f.name, CreatedAt: s.Now()}
 	if err := s.open(ctx, e); err != nil {
 		return err
 	}
@@ -94,30 +95,30 @@ func (s *Imports) CreateImport(stream grpc.ClientStreamingServer[ledgerv1.Create
 }
 
 // discard deletes an import whose upload failed.
-func (s *Imports) discard(ctx context.Context, e entry) {
+func (s *Imports) discard(ctx context.Context, e staging.Import) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
-	if err := deleteImport(ctx, s.DB, e.OwnerID, e.ID); err != nil {
+	if err := staging.DeleteImport(ctx, s.DB, e.OwnerID, e.ID); err != nil {
 		s.log.WarnContext(ctx, "failed to delete an import whose upload failed", "error", err)
 	}
 }
 
 // open inserts the import of an upload, unless too many are open.
-func (s *Imports) open(ctx context.Context, e entry) error {
+func (s *Imports) open(ctx context.Context, e staging.Import) error {
 	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		n, err := countOpen(ctx, tx, e.OwnerID)
+		n, err := staging.CountOpen(ctx, tx, e.OwnerID)
 		if err != nil {
 			return err
 		}
 		if n >= maxOpen {
 			return errTooManyOpen
 		}
-		return insertImport(ctx, tx, e)
+		return staging.InsertImport(ctx, tx, e)
 	})
 }
 
 // stage reads the file to its end, and makes the import visible.
-func (s *Imports) stage(ctx context.Context, e *entry, f form, file io.Reader) (*ledgerv1.CreateImportResponse, error) {
+func (s *Imports) stage(ctx context.Context, e *staging.Import, f form, file io.Reader) (*ledgerv1.CreateImportResponse, error) {
 	seen := &counted{file: file, hash: sha256.New()}
 	parsed, err := formats.Open(seen, f.options)
 	if err != nil {
@@ -137,16 +138,16 @@ func (s *Imports) stage(ctx context.Context, e *entry, f form, file io.Reader) (
 		if err := s.finish(ctx, tx, e, f, parsed.Facts()); err != nil {
 			return err
 		}
-		rows, err := selectVisible(ctx, tx, e.OwnerID, e.ID, nil, 0, firstRows)
+		rows, err := staging.SelectVisible(ctx, tx, e.OwnerID, e.ID, nil, 0, firstRows)
 		if err != nil {
 			return err
 		}
-		stored, err := selectImport(ctx, tx, e.OwnerID, e.ID)
+		stored, err := staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
 		if err != nil {
 			return err
 		}
-		resp.Rows = rowProtos(rows)
-		resp.Import, err = stored.proto()
+		resp.Rows = staging.RowProtos(rows)
+		resp.Import, err = stored.Proto()
 		return err
 	})
 	if err != nil {
@@ -156,11 +157,11 @@ func (s *Imports) stage(ctx context.Context, e *entry, f form, file io.Reader) (
 }
 
 // stageRecords inserts the records of a file, pageRows at a time.
-func (s *Imports) stageRecords(ctx context.Context, e *entry, file *formats.File) error {
-	c := resolver{}
-	page := make([]row, 0, pageRows)
+func (s *Imports) stageRecords(ctx context.Context, e *staging.Import, file *formats.File) error {
+	var ids formats.IDs
+	page := make([]staging.Row, 0, staging.PageRows)
 	flush := func() error {
-		err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error { return copyRows(ctx, tx, e.OwnerID, e.ID, page) })
+		err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error { return staging.CopyRows(ctx, tx, e.OwnerID, e.ID, page) })
 		page = page[:0]
 		return err
 	}
@@ -169,12 +170,12 @@ func (s *Imports) stageRecords(ctx context.Context, e *entry, file *formats.File
 			return err
 		}
 		if !file.Mapped() {
-			c.assign(&record)
+			ids.Assign(&record)
 		}
-		var r row
-		r.set(record)
+		var r staging.Row
+		r.Set(record)
 		page = append(page, r)
-		if len(page) == pageRows {
+		if len(page) == staging.PageRows {
 			if err := flush(); err != nil {
 				return err
 			}

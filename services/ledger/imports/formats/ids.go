@@ -15,9 +15,12 @@ type IDs struct {
 	content map[uint64]int // How often a record occurred.
 }
 
-// Assign sets the external id of a record. It must be called for all records in file order, except those with Skip, Opening
-// or a Problem. The same file always gets the same ids.
+// Assign sets the external id of a record, unless it is no transaction. It must be called for all records in file order. The same file
+// always gets the same ids.
 func (s *IDs) Assign(r *Record) {
+	if r.Skip || r.Opening || r.Problem != "" {
+		return
+	}
 	if s.ids == nil {
 		s.ids, s.content = make(map[uint64]int), make(map[uint64]int)
 	}

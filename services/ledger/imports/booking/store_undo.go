@@ -1,4 +1,4 @@
-package imports
+package booking
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -96,7 +97,7 @@ func lockOtherLegs(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []post
 
 // setUndone marks the booked rows with the given numbers as undone, and those whose transactions are kept as skipped. It returns how the
 // counts change. All numbers are from first to last.
-func setUndone(ctx context.Context, q pg.Querier, owner, id uuid.UUID, first, last int32, ns, kept []int32) (counts, error) {
+func setUndone(ctx context.Context, q pg.Querier, owner, id uuid.UUID, first, last int32, ns, kept []int32) (staging.Counts, error) {
 	type outcome struct{ Undone, Skipped int32 }
 	o, err := pg.One[outcome](ctx, q, `
 		WITH undone AS (
@@ -112,9 +113,9 @@ func setUndone(ctx context.Context, q pg.Querier, owner, id uuid.UUID, first, la
 		)
 		SELECT (SELECT count(*) FROM undone)::integer AS undone, (SELECT count(*) FROM kept)::integer AS skipped`, owner, id, ns, kept, first, last)
 	if err != nil {
-		return counts{}, fmt.Errorf("marking rows of import %s as undone: %w", id, err)
+		return staging.Counts{}, fmt.Errorf("marking rows of import %s as undone: %w", id, err)
 	}
-	return counts{Undone: o.Undone, Skipped: o.Skipped, Booked: -o.Undone - o.Skipped}, nil
+	return staging.Counts{Undone: o.Undone, Skipped: o.Skipped, Booked: -o.Undone - o.Skipped}, nil
 }
 
 // deleteTags deletes the tags that a commit created together with deleted transactions, unless the user has given them a color or uses

@@ -1,10 +1,12 @@
-package imports
+package resolving
 
 import (
 	"github.com/google/uuid"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 // maxNames is the maximum number of different accounts, and of different categories, in a file.
@@ -53,11 +55,50 @@ func (c *resolver) fromApplication() bool {
 
 // walletOf returns the wallet of an account, or nil.
 func (c *resolver) walletOf(a *ledgerv1.ImportAccount) *uuid.UUID {
-	if id := parseID(a.GetWalletId()); id != nil {
+	if id := staging.ParseID(a.GetWalletId()); id != nil {
 		return id
 	}
 	if a.GetCreate() {
 		return nil
 	}
-	return parseID(c.details.GetDefaults().GetWalletId())
+	return staging.ParseID(c.details.GetDefaults().GetWalletId())
+}
+
+// maxPosition is the maximum position of a wallet.
+const maxPosition = 1_000_000
+
+// Accounts returns the accounts of a file with their wallets. assigned holds the wallets that the user or an earlier import has chosen, by
+// the key of the account. The other accounts get the wallets of the same name.
+func Accounts(format string, o Owned, found []formats.Account, assigned map[string]uuid.UUID) []*ledgerv1.ImportAccount {
+	c := newResolver(&ledgerv1.Import{Format: format}, o)
+	var all []*ledgerv1.ImportAccount
+	for _, a := range found {
+		account := &ledgerv1.ImportAccount{Key: a.Key, Name: a.Name, Last4: a.Last4, Currency: a.Currency}
+		if account.Name == "" {
+			account.Name = a.Key
+		}
+		account.Color, account.Icon, _ = accounts.Appearance(a.Color, a.Icon, "")
+		if account.Archived = a.Archived; a.Position != nil && *a.Position >= 0 && *a.Position <= maxPosition {
+			account.Position = a.Position
+		}
+		account.OpeningBalance, account.ClosingBalance = balance(a.Opening), balance(a.Closing)
+		if !a.ClosingDate.IsZero() {
+			account.ClosingDate = staging.Day(&a.ClosingDate)
+		}
+		if wallet, ok := assigned[a.Key]; ok {
+			account.WalletId = wallet.String()
+		} else {
+			c.adopt(account)
+		}
+		all = append(all, account)
+	}
+	return all
+}
+
+// balance returns a balance in a file, or nil if it states none.
+func balance(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
 }

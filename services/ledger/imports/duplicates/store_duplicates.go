@@ -1,4 +1,4 @@
-package imports
+package duplicates
 
 import (
 	"context"
@@ -103,8 +103,8 @@ func setMatches(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int
 	return nil
 }
 
-// matchable reports whether a transaction belongs to the owner and has no external id.
-func matchable(ctx context.Context, q pg.Querier, owner, transaction uuid.UUID) (bool, error) {
+// Matchable reports whether a transaction belongs to the owner and has no external id.
+func Matchable(ctx context.Context, q pg.Querier, owner, transaction uuid.UUID) (bool, error) {
 	type found struct{ Found bool }
 	r, err := pg.One[found](ctx, q, `
 		SELECT EXISTS (SELECT FROM transactions WHERE id = $2 AND owner_id = $1 AND external_id IS NULL) AS found`, owner, transaction)

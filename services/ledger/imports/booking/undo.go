@@ -1,4 +1,4 @@
-package imports
+package booking
 
 import (
 	"context"
@@ -11,15 +11,16 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // undoChunk deletes the transactions of the next booked rows, the last first, and ends the job if there are none. before is the number of
 // the last row that was considered. Transactions that were changed since the import, or have attachments, are kept unless the undo is
 // forced.
-func (s *Imports) undoChunk(ctx context.Context, j job, before *int32) (finished bool, err error) {
+func (w *Worker) undoChunk(ctx context.Context, j job, before *int32) (finished bool, err error) {
 	position := *before
-	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+	err = pg.InTx(ctx, w.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
 		}
@@ -32,10 +33,10 @@ func (s *Imports) undoChunk(ctx context.Context, j job, before *int32) (finished
 			return err
 		}
 		if finished = len(rows) == 0; finished {
-			return s.completeUndo(ctx, tx, j, e)
+			return w.completeUndo(ctx, tx, j, e)
 		}
 		position = rows[len(rows)-1].N
-		return s.remove(ctx, tx, e, rows)
+		return w.remove(ctx, tx, e, rows)
 	})
 	if err != nil {
 		return false, err
@@ -44,7 +45,7 @@ func (s *Imports) undoChunk(ctx context.Context, j job, before *int32) (finished
 	if !finished {
 		return false, nil
 	}
-	return true, s.deleteCreated(ctx, j)
+	return true, w.deleteCreated(ctx, j)
 }
 
 // removal is what a chunk of an undo does with the transactions of its rows.
@@ -59,7 +60,7 @@ type removal struct {
 
 // remove deletes the transactions of rows, with the other legs that the commit created. A row whose transaction the user has deleted is
 // undone, too.
-func (s *Imports) remove(ctx context.Context, tx pgx.Tx, e entry, rows []bookedRow) error {
+func (w *Worker) remove(ctx context.Context, tx pgx.Tx, e staging.Import, rows []bookedRow) error {
 	ids, categories := make([]uuid.UUID, len(rows)), map[uuid.UUID]*uuid.UUID{}
 	for i, r := range rows {
 		ids[i], categories[r.TransactionID] = r.TransactionID, r.CategoryID
@@ -73,10 +74,10 @@ func (s *Imports) remove(ctx context.Context, tx pgx.Tx, e entry, rows []bookedR
 		return err
 	}
 	r := plan(ts, legs, categories, e.UndoForce)
-	if err := s.deleteAll(ctx, tx, e, r.removed); err != nil {
+	if err := w.deleteAll(ctx, tx, e, r.removed); err != nil {
 		return err
 	}
-	if err := s.release(ctx, tx, e.OwnerID, r); err != nil {
+	if err := w.release(ctx, tx, e.OwnerID, r); err != nil {
 		return err
 	}
 	var undoneRows, kept []int32
@@ -91,7 +92,7 @@ func (s *Imports) remove(ctx context.Context, tx pgx.Tx, e entry, rows []bookedR
 	if err != nil {
 		return err
 	}
-	return addProgress(ctx, tx, e, changed, int64(len(rows)), s.Now())
+	return addProgress(ctx, tx, e, changed, int64(len(rows)), w.Now())
 }
 
 // plan decides what happens to imported transactions and the other legs of their transfers. The commit creates both legs of a transfer at
@@ -134,7 +135,7 @@ func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, f
 }
 
 // deleteAll deletes transactions, corrects balances and totals, and adds one event.
-func (s *Imports) deleteAll(ctx context.Context, tx pgx.Tx, e entry, ts []posting.Transaction) error {
+func (w *Worker) deleteAll(ctx context.Context, tx pgx.Tx, e staging.Import, ts []posting.Transaction) error {
 	if len(ts) == 0 {
 		return nil
 	}
@@ -152,11 +153,11 @@ func (s *Imports) deleteAll(ctx context.Context, tx pgx.Tx, e entry, ts []postin
 	}
 	event := &ledgerv1.TransactionsImportUndone{OwnerId: e.OwnerID.String(), ImportId: e.ID.String(), Count: int32(len(ts))}
 	event.WalletIds, event.CategoryIds, event.FirstDate, event.LastDate = concerned(ts)
-	return s.Publish(ctx, tx, e.OwnerID, event)
+	return w.Publish(ctx, tx, e.OwnerID, event)
 }
 
 // release makes ordinary transactions of the user's legs.
-func (s *Imports) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r removal) error {
+func (w *Worker) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r removal) error {
 	if len(r.released) == 0 {
 		return nil
 	}
@@ -166,12 +167,12 @@ func (s *Imports) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r rem
 	after := slices.Clone(r.released)
 	for i := range after {
 		t := &after[i]
-		t.TransferID, t.CategoryID, t.Version, t.UpdatedAt = nil, &r.categories[i], t.Version+1, s.Now()
+		t.TransferID, t.CategoryID, t.Version, t.UpdatedAt = nil, &r.categories[i], t.Version+1, w.Now()
 		if err := posting.Update(ctx, tx, *t); err != nil {
 			return err
 		}
 		event := &ledgerv1.TransactionUpdated{OwnerId: owner.String(), Before: r.released[i].Proto(), After: t.Proto()}
-		if err := s.Publish(ctx, tx, owner, event); err != nil {
+		if err := w.Publish(ctx, tx, owner, event); err != nil {
 			return err
 		}
 	}
@@ -179,36 +180,36 @@ func (s *Imports) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r rem
 }
 
 // completeUndo removes the external ids that the commit gave to existing transactions, and ends the job.
-func (s *Imports) completeUndo(ctx context.Context, tx pgx.Tx, j job, e entry) error {
-	if err := unlinkTransactions(ctx, tx, j.OwnerID, j.ID, s.Now()); err != nil {
+func (w *Worker) completeUndo(ctx context.Context, tx pgx.Tx, j job, e staging.Import) error {
+	if err := unlinkTransactions(ctx, tx, j.OwnerID, j.ID, w.Now()); err != nil {
 		return err
 	}
-	if err := setStatus(ctx, tx, e, undone, "", s.Now()); err != nil {
+	if err := setStatus(ctx, tx, e, staging.Undone, "", w.Now()); err != nil {
 		return err
 	}
-	m, err := s.current(ctx, tx, j)
+	m, err := w.current(ctx, tx, j)
 	if err != nil {
 		return err
 	}
-	return s.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportUndone{OwnerId: j.OwnerID.String(), Import: m})
+	return w.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportUndone{OwnerId: j.OwnerID.String(), Import: m})
 }
 
 // deleteCreated deletes the wallets and categories that the import created, unless something uses them.
-func (s *Imports) deleteCreated(ctx context.Context, j job) error {
-	m, err := s.current(ctx, s.DB, j)
+func (w *Worker) deleteCreated(ctx context.Context, j job) error {
+	m, err := w.current(ctx, w.DB, j)
 	if err != nil {
 		return err
 	}
 	for _, a := range m.GetAccounts() {
 		if a.GetCreate() && a.GetWalletId() != "" {
-			if _, err := s.accounts.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: a.GetWalletId()}); err != nil && !inUse(err) {
+			if _, err := w.accounts.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: a.GetWalletId()}); err != nil && !inUse(err) {
 				return err
 			}
 		}
 	}
 	for _, c := range m.GetCategories() {
 		if c.GetCreate() && c.GetCategoryId() != "" {
-			if _, err := s.accounts.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: c.GetCategoryId()}); err != nil && !inUse(err) {
+			if _, err := w.accounts.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: c.GetCategoryId()}); err != nil && !inUse(err) {
 				return err
 			}
 		}

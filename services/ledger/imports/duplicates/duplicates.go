@@ -1,4 +1,7 @@
-package imports
+// Package duplicates finds staged rows whose transaction exists already. Wrong duplicates are worse than missed ones, because they lose
+// money: only an equal external id skips a row, and a row that looks like an existing transaction is shown as matched. match decides, and
+// needs no database.
+package duplicates
 
 import (
 	"cmp"
@@ -14,12 +17,12 @@ import (
 // minSimilarity is the similarity of texts from which two payments of different days are the same.
 const minSimilarity = 0.3
 
-// findDuplicates marks the ready rows whose transaction exists already: as duplicate if it has the external id of the row, and otherwise as
+// Find marks the ready rows whose transaction exists already: as duplicate if it has the external id of the row, and otherwise as
 // matched if a transaction without an external id, or of an import of another format, looks like the same payment. ns limits it to these
 // rows; nil means all.
 //
 // Two rows of one file are never compared: two equal coffees on one day are two.
-func findDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, ns []int32) error {
+func Find(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, ns []int32) error {
 	if err := markDuplicates(ctx, q, owner, id, ns); err != nil {
 		return err
 	}

@@ -1,4 +1,4 @@
-package imports
+package booking
 
 import (
 	"context"
@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 const (
@@ -75,23 +76,23 @@ func releaseJob(ctx context.Context, q pg.Querier, j job) error {
 }
 
 // renewLease locks the import of a job and renews the lease. It returns errLostLease if another replica has taken it.
-func renewLease(ctx context.Context, q pg.Querier, j job) (entry, error) {
-	e, err := pg.One[entry](ctx, q, `
+func renewLease(ctx context.Context, q pg.Querier, j job) (staging.Import, error) {
+	e, err := pg.One[staging.Import](ctx, q, `
 		UPDATE imports
 		SET leased_until = now() + make_interval(secs => $4)
 		WHERE owner_id = $1 AND id = $2 AND lease = $3 AND status IN ('queued', 'running', 'undoing', 'deleting')
-		RETURNING `+entryColumns, j.OwnerID, j.ID, j.Lease, j.time.Seconds())
+		RETURNING `+staging.ImportColumns, j.OwnerID, j.ID, j.Lease, j.time.Seconds())
 	if errors.Is(err, pgx.ErrNoRows) {
-		return entry{}, errLostLease
+		return staging.Import{}, errLostLease
 	}
 	if err != nil {
-		return entry{}, fmt.Errorf("renewing the lease of import %s: %w", j.ID, err)
+		return staging.Import{}, fmt.Errorf("renewing the lease of import %s: %w", j.ID, err)
 	}
 	return e, nil
 }
 
 // addProgress adds the outcome of a chunk to the counts and the progress of an import. The next failure is the first attempt again.
-func addProgress(ctx context.Context, q pg.Querier, e entry, added counts, finished int64, now time.Time) error {
+func addProgress(ctx context.Context, q pg.Querier, e staging.Import, added staging.Counts, finished int64, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE imports
 		SET ready = ready + $3, duplicate = duplicate + $4, matched = matched + $5, skipped = skipped + $6, booked = booked + $7,
@@ -105,7 +106,7 @@ func addProgress(ctx context.Context, q pg.Querier, e entry, added counts, finis
 }
 
 // setStatus ends a job and its lease.
-func setStatus(ctx context.Context, q pg.Querier, e entry, status, problem string, now time.Time) error {
+func setStatus(ctx context.Context, q pg.Querier, e staging.Import, status, problem string, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE imports
 		SET status = $3, problem = $4, updated_at = $5, lease = NULL, leased_until = NULL

@@ -1,8 +1,7 @@
-package imports
+package staging
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"time"
 
@@ -11,50 +10,12 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// The values of an import's status.
-const (
-	uploading = "uploading"
-	preview   = "preview"
-	queued    = "queued"
-	running   = "running"
-	done      = "done"
-	failed    = "failed"
-	undoing   = "undoing"
-	undone    = "undone"
-	deleting  = "deleting"
-)
-
-// entry is a row of imports.
-type entry struct {
-	OwnerID  uuid.UUID `db:"owner_id"`
-	ID       uuid.UUID
-	Status   string
-	FileName string `db:"file_name"`
-	Size     int64
-	SHA256   []byte `db:"sha256"`
-	Format   string
-	// Details is a coffer.ledger.v1.Import in JSON with the mapping, the accounts, the categories, the defaults and the warnings.
-	Details json.RawMessage
-	counts
-	FirstDate *time.Time `db:"first_date"`
-	LastDate  *time.Time `db:"last_date"`
-	JobDone   int64      `db:"job_done"`
-	JobTotal  int64      `db:"job_total"`
-	Problem   string
-	UndoForce bool      `db:"undo_force"`
-	CreatedAt time.Time `db:"created_at"`
-	UpdatedAt time.Time `db:"updated_at"`
-}
-
-// counts are the numbers of rows by status.
-type counts struct{ Ready, Duplicate, Matched, Invalid, Skipped, Booked, Undone int32 }
-
-// entryColumns are the columns of an entry.
-const entryColumns = `owner_id, id, status, file_name, size, sha256, format, details, ready, duplicate, matched, invalid, skipped, booked,
+// ImportColumns are the columns of an Import.
+const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, details, ready, duplicate, matched, invalid, skipped, booked,
 	undone, first_date, last_date, job_done, job_total, problem, undo_force, created_at, updated_at`
 
-// insertImport inserts an import that is being uploaded.
-func insertImport(ctx context.Context, q pg.Querier, e entry) error {
+// InsertImport inserts an import that is being uploaded.
+func InsertImport(ctx context.Context, q pg.Querier, e Import) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details, created_at, updated_at)
 		VALUES ($1, $2, 'uploading', $3, 0, '', '', '{}', $4, $4)`, e.OwnerID, e.ID, e.FileName, e.CreatedAt)
@@ -64,9 +25,9 @@ func insertImport(ctx context.Context, q pg.Querier, e entry) error {
 	return nil
 }
 
-// countOpen returns the number of an owner's imports that are not committed. A lock serializes this count and its consequences until the
+// CountOpen returns the number of an owner's imports that are not committed. A lock serializes this count and its consequences until the
 // database transaction ends.
-func countOpen(ctx context.Context, q pg.Querier, owner uuid.UUID) (int, error) {
+func CountOpen(ctx context.Context, q pg.Querier, owner uuid.UUID) (int, error) {
 	if _, err := q.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('imports'), hashtext($1))`, owner.String()); err != nil {
 		return 0, fmt.Errorf("locking the imports of %s: %w", owner, err)
 	}
@@ -78,31 +39,31 @@ func countOpen(ctx context.Context, q pg.Querier, owner uuid.UUID) (int, error) 
 	return r.Count, nil
 }
 
-// selectImport returns an import that has been uploaded and is not being deleted, or pgx.ErrNoRows.
-func selectImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (entry, error) {
+// SelectImport returns an import that has been uploaded and is not being deleted, or pgx.ErrNoRows.
+func SelectImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Import, error) {
 	return oneImport(ctx, q, owner, id, "")
 }
 
-// lockImport is selectImport with a lock that prevents changes until the database transaction ends.
-func lockImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (entry, error) {
+// LockImport is SelectImport with a lock that prevents changes until the database transaction ends.
+func LockImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Import, error) {
 	return oneImport(ctx, q, owner, id, " FOR UPDATE")
 }
 
-func oneImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID, lock string) (entry, error) {
-	e, err := pg.One[entry](ctx, q, `
-		SELECT `+entryColumns+`
+func oneImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID, lock string) (Import, error) {
+	e, err := pg.One[Import](ctx, q, `
+		SELECT `+ImportColumns+`
 		FROM imports
 		WHERE owner_id = $1 AND id = $2 AND status NOT IN ('uploading', 'deleting')`+lock, owner, id)
 	if err != nil {
-		return entry{}, fmt.Errorf("selecting import %s: %w", id, err)
+		return Import{}, fmt.Errorf("selecting import %s: %w", id, err)
 	}
 	return e, nil
 }
 
-// selectImports returns up to limit of an owner's imports with an id less than before, newest first.
-func selectImports(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]entry, error) {
-	entries, err := pg.All[entry](ctx, q, `
-		SELECT `+entryColumns+`
+// SelectImports returns up to limit of an owner's imports with an id less than before, newest first.
+func SelectImports(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]Import, error) {
+	entries, err := pg.All[Import](ctx, q, `
+		SELECT `+ImportColumns+`
 		FROM imports
 		WHERE owner_id = $1 AND id < $2 AND status NOT IN ('uploading', 'deleting')
 		ORDER BY id DESC
@@ -113,8 +74,8 @@ func selectImports(ctx context.Context, q pg.Querier, owner, before uuid.UUID, l
 	return entries, nil
 }
 
-// selectCommitted returns the id of the newest committed import of a file, or pgx.ErrNoRows.
-func selectCommitted(ctx context.Context, q pg.Querier, owner uuid.UUID, sha256 []byte) (uuid.UUID, error) {
+// SelectCommitted returns the id of the newest committed import of a file, or pgx.ErrNoRows.
+func SelectCommitted(ctx context.Context, q pg.Querier, owner uuid.UUID, sha256 []byte) (uuid.UUID, error) {
 	type row struct{ ID uuid.UUID }
 	r, err := pg.One[row](ctx, q, `
 		SELECT id
@@ -128,8 +89,8 @@ func selectCommitted(ctx context.Context, q pg.Querier, owner uuid.UUID, sha256 
 	return r.ID, nil
 }
 
-// updateImport writes the fields of an import, counts its rows and finds the first and last date of those that are read.
-func updateImport(ctx context.Context, q pg.Querier, e entry) error {
+// UpdateImport writes the fields of an import, counts its rows and finds the first and last date of those that are read.
+func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 	_, err := q.Exec(ctx, `
 		WITH counted AS (
 			SELECT count(*) FILTER (WHERE status = 'ready') AS ready, count(*) FILTER (WHERE status = 'duplicate') AS duplicate,
@@ -154,8 +115,8 @@ func updateImport(ctx context.Context, q pg.Querier, e entry) error {
 	return nil
 }
 
-// markDeleted hides an import from all requests. A job deletes it.
-func markDeleted(ctx context.Context, q pg.Querier, e entry, now time.Time) error {
+// MarkDeleted hides an import from all requests. A job deletes it.
+func MarkDeleted(ctx context.Context, q pg.Querier, e Import, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE imports
 		SET status = 'deleting', updated_at = $3, attempts = 0
@@ -166,8 +127,8 @@ func markDeleted(ctx context.Context, q pg.Querier, e entry, now time.Time) erro
 	return nil
 }
 
-// deleteImport deletes an import with its rows.
-func deleteImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
+// DeleteImport deletes an import with its rows.
+func DeleteImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	if _, err := q.Exec(ctx, `DELETE FROM imports WHERE owner_id = $1 AND id = $2`, owner, id); err != nil {
 		return fmt.Errorf("deleting import %s: %w", id, err)
 	}

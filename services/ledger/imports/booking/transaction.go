@@ -1,33 +1,26 @@
-package imports
+package booking
 
 import (
-	"slices"
-	"strings"
-
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// maxTags is the maximum number of tags of a transaction, and maxTagName that of the characters of a tag.
-const (
-	maxTags    = 20
-	maxTagName = 50
-)
-
 // add adds the transaction of a row, or both legs of its transfer.
-func (c *chunk) add(r *row) error {
-	if r.Status != ready {
+func (c *chunk) add(r *staging.Row) error {
+	if r.Status != staging.Ready {
 		return nil
 	}
 	if r.WalletID == nil || r.AmountMinor == nil {
 		return request.ErrWalletNotFound
 	}
 	t, partner := c.transaction(r), c.partner(r)
-	if r.TransferWalletID == nil || partner != nil && (partner.Status == duplicate || partner.Status == matched) {
+	if r.TransferWalletID == nil || partner != nil && (partner.Status == staging.Duplicate || partner.Status == staging.Matched) {
 		// If the other leg exists already as a transaction of its own, another one would change the balance of its wallet twice.
 		if err := c.categorize(r, &t); err != nil {
 			return err
@@ -37,7 +30,7 @@ func (c *chunk) add(r *row) error {
 	}
 	t.TransferID = new(c.newID())
 	c.put(r, t)
-	if partner != nil && partner.Status == ready && partner.WalletID != nil && partner.AmountMinor != nil {
+	if partner != nil && partner.Status == staging.Ready && partner.WalletID != nil && partner.AmountMinor != nil {
 		other := c.transaction(partner)
 		other.TransferID = t.TransferID
 		c.put(partner, other)
@@ -49,7 +42,7 @@ func (c *chunk) add(r *row) error {
 
 // otherLeg returns the leg of a transfer that has no row. It has the amount that the row states for it, if the user did not choose another
 // wallet.
-func (c *chunk) otherLeg(r *row, t posting.Transaction) posting.Transaction {
+func (c *chunk) otherLeg(r *staging.Row, t posting.Transaction) posting.Transaction {
 	t.ID, t.WalletID, t.AmountMinor, t.ExternalID, t.ImportID = c.newID(), *r.TransferWalletID, -t.AmountMinor, nil, nil
 	if r.Transfer == nil || r.Transfer.Amount == "" || r.ChosenWalletID != nil {
 		return t
@@ -63,17 +56,17 @@ func (c *chunk) otherLeg(r *row, t posting.Transaction) posting.Transaction {
 }
 
 // put adds a transaction as the outcome of a row.
-func (c *chunk) put(r *row, t posting.Transaction) {
-	r.Status, r.Problem, r.TransactionID = booked, "", &t.ID
+func (c *chunk) put(r *staging.Row, t posting.Transaction) {
+	r.Status, r.Problem, r.TransactionID = staging.Booked, "", &t.ID
 	c.transactions = append(c.transactions, t)
 }
 
 // transaction returns the transaction of a row without category and transfer.
-func (c *chunk) transaction(r *row) posting.Transaction {
+func (c *chunk) transaction(r *staging.Row) posting.Transaction {
 	t := posting.Transaction{
 		ID: c.newID(), OwnerID: c.OwnerID, WalletID: *r.WalletID, AmountMinor: *r.AmountMinor, Currency: r.BookedCurrency,
-		Date: r.Date.UTC(), Payee: r.payee(), Description: r.description(),
-		Notes: r.notes(), TagNames: r.tags(), ImportID: &c.ID, Version: 1, CreatedAt: c.now, UpdatedAt: c.now,
+		Date: r.Date.UTC(), Payee: r.BookedPayee(), Description: r.BookedDescription(),
+		Notes: r.BookedNotes(), TagNames: r.BookedTags(), ImportID: &c.ID, Version: 1, CreatedAt: c.now, UpdatedAt: c.now,
 	}
 	if r.ExternalID != "" {
 		t.ExternalID = &r.ExternalID
@@ -82,11 +75,11 @@ func (c *chunk) transaction(r *row) posting.Transaction {
 }
 
 // categorize sets the category of a transaction, or its splits.
-func (c *chunk) categorize(r *row, t *posting.Transaction) error {
+func (c *chunk) categorize(r *staging.Row, t *posting.Transaction) error {
 	if len(r.Splits) == 0 || r.ChosenCategoryID != nil {
 		if t.CategoryID = r.CategoryID; t.CategoryID == nil {
 			// The transaction that the row matched was deleted, or its transfer has become an ordinary transaction.
-			t.CategoryID = defaultCategory(c.details, t.AmountMinor < 0)
+			t.CategoryID = resolving.DefaultCategory(c.details, t.AmountMinor < 0)
 		}
 		if t.CategoryID == nil {
 			return request.ErrCategoryNotFound
@@ -121,24 +114,12 @@ func (c *chunk) categorize(r *row, t *posting.Transaction) error {
 func (c *chunk) named(name string) *uuid.UUID {
 	for _, n := range c.details.GetCategories() {
 		if n.GetName() == name && n.GetCategoryId() != "" {
-			return parseID(n.GetCategoryId())
+			return staging.ParseID(n.GetCategoryId())
 		}
 	}
 	d := c.details.GetDefaults()
-	if id := parseID(d.GetExpenseCategoryId()); id != nil {
+	if id := staging.ParseID(d.GetExpenseCategoryId()); id != nil {
 		return id
 	}
-	return parseID(d.GetIncomeCategoryId())
-}
-
-// tagNames returns the names in a file that tags may have.
-func tagNames(names []string) []string {
-	var valid []string
-	for _, name := range names {
-		name = strings.TrimSpace(name)
-		if name != "" && !strings.ContainsAny(name, ",/") && len([]rune(name)) <= maxTagName && len(valid) < maxTags && !slices.Contains(valid, name) {
-			valid = append(valid, name)
-		}
-	}
-	return valid
+	return staging.ParseID(d.GetIncomeCategoryId())
 }

@@ -1,4 +1,4 @@
-package imports
+package resolving
 
 import (
 	"cmp"
@@ -11,6 +11,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 // transfer identifies the transfers that two rows of a file describe: by the id in the file, or otherwise by everything else.
@@ -26,7 +27,7 @@ type transfer struct {
 
 // otherAccount returns the account at the other side of a row's transfer. ok is false if the row is no transfer, or if it has an id and
 // the file has no other row with this id: an export of one wallet has one leg of each transfer.
-func (c *resolver) otherAccount(r *row) (a *ledgerv1.ImportAccount, ok bool) {
+func (c *resolver) otherAccount(r *staging.Row) (a *ledgerv1.ImportAccount, ok bool) {
 	if r.Transfer == nil {
 		return nil, false
 	}
@@ -41,7 +42,7 @@ func (c *resolver) otherAccount(r *row) (a *ledgerv1.ImportAccount, ok bool) {
 }
 
 // transferOf sets the wallet at the other side of a transfer.
-func (c *resolver) transferOf(r *row) {
+func (c *resolver) transferOf(r *staging.Row) {
 	switch {
 	case r.ChosenWalletID != nil:
 		r.TransferWalletID = r.ChosenWalletID
@@ -56,7 +57,7 @@ func (c *resolver) transferOf(r *row) {
 }
 
 // remember pairs a row that is one side of a transfer with the other side, if the file has a row for it.
-func (c *resolver) remember(r *row) {
+func (c *resolver) remember(r *staging.Row) {
 	if r.TransferWalletID == nil || r.WalletID == nil || r.AmountMinor == nil || r.Transfer == nil || !r.Transfer.Paired || r.ChosenWalletID != nil {
 		return
 	}
@@ -72,7 +73,7 @@ func (c *resolver) remember(r *row) {
 }
 
 // transferKey returns the key of the transfer that a row is a side of.
-func transferKey(r *row) transfer {
+func transferKey(r *staging.Row) transfer {
 	own, other := *r.AmountMinor, -*r.AmountMinor
 	if r.Transfer.ID != "" {
 		return transfer{id: r.Transfer.ID, incoming: own > 0}

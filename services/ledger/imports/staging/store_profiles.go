@@ -1,4 +1,4 @@
-package imports
+package staging
 
 import (
 	"context"
@@ -17,8 +17,8 @@ import (
 // maxProfiles is the maximum number of profiles of a user. Further ones replace the oldest.
 const maxProfiles = 200
 
-// profile is a row of import_profiles: a mapping that a commit saved.
-type profile struct {
+// Profile is a row of import_profiles: a mapping that a commit saved.
+type Profile struct {
 	ID      uuid.UUID
 	Heading []string
 	// Mapping is a formats.Mapping in JSON.
@@ -32,19 +32,19 @@ func headingHash(heading []string) []byte {
 	return h[:]
 }
 
-// selectProfile returns the mapping that was saved for a heading, or pgx.ErrNoRows.
-func selectProfile(ctx context.Context, q pg.Querier, owner uuid.UUID, heading []string) (profile, error) {
-	p, err := pg.One[profile](ctx, q, `
+// SelectProfile returns the mapping that was saved for a heading, or pgx.ErrNoRows.
+func SelectProfile(ctx context.Context, q pg.Querier, owner uuid.UUID, heading []string) (Profile, error) {
+	p, err := pg.One[Profile](ctx, q, `
 		SELECT id, heading, mapping, updated_at FROM import_profiles WHERE owner_id = $1 AND sha256 = $2`, owner, headingHash(heading))
 	if err != nil {
-		return profile{}, fmt.Errorf("selecting an import profile: %w", err)
+		return Profile{}, fmt.Errorf("selecting an import profile: %w", err)
 	}
 	return p, nil
 }
 
-// selectProfiles returns the owner's profiles, newest first.
-func selectProfiles(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]profile, error) {
-	profiles, err := pg.All[profile](ctx, q, `
+// SelectProfiles returns the owner's profiles, newest first.
+func SelectProfiles(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Profile, error) {
+	profiles, err := pg.All[Profile](ctx, q, `
 		SELECT id, heading, mapping, updated_at FROM import_profiles WHERE owner_id = $1 ORDER BY updated_at DESC, id LIMIT $2`, owner, maxProfiles)
 	if err != nil {
 		return nil, fmt.Errorf("selecting import profiles: %w", err)
@@ -52,8 +52,8 @@ func selectProfiles(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]profi
 	return profiles, nil
 }
 
-// saveProfile stores the mapping of a heading, and deletes the oldest profiles beyond maxProfiles.
-func saveProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID, heading []string, mapping formats.Mapping, now time.Time) error {
+// SaveProfile stores the mapping of a heading, and deletes the oldest profiles beyond maxProfiles.
+func SaveProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID, heading []string, mapping formats.Mapping, now time.Time) error {
 	encoded, err := json.Marshal(mapping)
 	if err != nil {
 		return fmt.Errorf("encoding a mapping: %w", err)
@@ -75,11 +75,23 @@ func saveProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID, heading
 	return nil
 }
 
-// deleteProfile deletes a profile, and reports whether it existed.
-func deleteProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool, error) {
+// DeleteProfile deletes a profile, and reports whether it existed.
+func DeleteProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool, error) {
 	tag, err := q.Exec(ctx, `DELETE FROM import_profiles WHERE owner_id = $1 AND id = $2`, owner, id)
 	if err != nil {
 		return false, fmt.Errorf("deleting import profile %s: %w", id, err)
 	}
 	return tag.RowsAffected() > 0, nil
+}
+
+// Heading returns the cells of the heading, or nil if the file has none.
+func Heading(ctx context.Context, q pg.Querier, e *Import, m *formats.Mapping) ([]string, error) {
+	if m.Format != formats.CSV || !m.Header {
+		return nil, nil
+	}
+	rows, err := SelectRowsAfter(ctx, q, e.OwnerID, e.ID, int32(m.SkipRows), 1)
+	if err != nil || len(rows) == 0 {
+		return nil, err
+	}
+	return rows[0].Cells, nil
 }

@@ -1,4 +1,12 @@
-package imports
+// Package resolving derives what the staged rows of an import become: the wallet, the amount, the category, the other side of a transfer and
+// the changes of rules. It runs after the upload, after each change of the user, and when a commit has created wallets or categories. A
+// row keeps the contents of the file and the user's choices in other columns, so each run derives the rest again. Nothing else writes
+// these columns.
+//
+//   - resolve.go: All derives the rows of an import, page by page. rows.go: Rows derives a few rows after a change
+//   - accounts.go, categorize.go and pairs.go: the wallet, the category and the other side of a transfer. rules.go: what the rules and the
+//     earlier transactions of the owner suggest
+package resolving
 
 import (
 	"cmp"
@@ -12,7 +20,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/money"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/duplicates"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/rules/learning"
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
@@ -26,7 +36,7 @@ type resolver struct {
 	// incomplete is what a proposed mapping lacks.
 	incomplete *apierr.Field
 	ids        formats.IDs
-	owned      owned
+	owned      Owned
 	// rules are those of the owner, and memory suggests categories. Both are nil if rows are only counted.
 	rules  *matching.Set
 	memory *learning.Memory
@@ -45,7 +55,7 @@ type resolver struct {
 }
 
 // newResolver returns a resolver that counts the accounts and categories of details again.
-func newResolver(details *ledgerv1.Import, o owned) *resolver {
+func newResolver(details *ledgerv1.Import, o Owned) *resolver {
 	c := &resolver{
 		details: details, owned: o, accounts: map[string]*ledgerv1.ImportAccount{}, categories: map[string]*ledgerv1.ImportCategory{},
 		others: map[string]bool{}, unpaired: map[transfer][]int32{}, pairs: map[int32]int32{},
@@ -61,9 +71,9 @@ func newResolver(details *ledgerv1.Import, o owned) *resolver {
 	return c
 }
 
-// resolveAll derives all rows of an import again, and then finds their duplicates. With reparse it reads the cells of mapped formats.
-func resolveAll(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.Import, reparse bool) error {
-	o, err := selectOwned(ctx, tx, owner)
+// All derives all rows of an import again, and then finds their duplicates. With reparse it reads the cells of mapped formats.
+func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.Import, reparse bool) error {
+	o, err := SelectOwned(ctx, tx, owner)
 	if err != nil {
 		return err
 	}
@@ -76,12 +86,12 @@ func resolveAll(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *le
 	}
 	if reparse && details.GetMapping() != nil {
 		// A proposal may be incomplete. Then the rows stay invalid until the user has assigned the columns.
-		if c.reader, err = toMapping(details.GetMapping()).Compile(); err != nil {
-			c.incomplete = mappingField(err)
+		if c.reader, err = staging.ToMapping(details.GetMapping()).Compile(); err != nil {
+			c.incomplete = staging.MappingProblem(err)
 		}
 	}
 	for n := int32(0); ; {
-		rows, err := selectRowsAfter(ctx, tx, owner, id, n, pageRows)
+		rows, err := staging.SelectRowsAfter(ctx, tx, owner, id, n, staging.PageRows)
 		if err != nil {
 			return err
 		}
@@ -95,7 +105,7 @@ func resolveAll(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *le
 			}
 			c.resolve(&rows[i])
 		}
-		if err := replaceRows(ctx, tx, owner, id, rows); err != nil {
+		if err := staging.ReplaceRows(ctx, tx, owner, id, rows); err != nil {
 			return err
 		}
 		n = rows[len(rows)-1].N
@@ -104,11 +114,11 @@ func resolveAll(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *le
 		return err
 	}
 	c.store()
-	return findDuplicates(ctx, tx, owner, id, details.GetFormat(), nil)
+	return duplicates.Find(ctx, tx, owner, id, details.GetFormat(), nil)
 }
 
 // loadResolver returns a resolver with the owner's rules, and with the history if rows need it.
-func loadResolver(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, o owned, history bool) (*resolver, error) {
+func loadResolver(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, o Owned, history bool) (*resolver, error) {
 	c := newResolver(details, o)
 	var err error
 	if c.rules, err = rules.Load(ctx, tx, owner, rules.OnImport); err != nil || !history {
@@ -137,44 +147,21 @@ func (c *resolver) store() {
 }
 
 // read converts the cells of a row.
-func (c *resolver) read(r *row) {
+func (c *resolver) read(r *staging.Row) {
 	record := c.reader.Record(formats.Record{N: int(r.N), Line: int(r.Line), Cells: r.Cells})
-	c.assign(&record)
-	r.set(record)
-}
-
-// assign gives a record that will be a transaction its external id.
-func (c *resolver) assign(record *formats.Record) {
-	if !record.Skip && !record.Opening && record.Problem == "" {
-		c.ids.Assign(record)
-	}
-}
-
-// set copies what the file says. A row whose record is no transaction is hidden.
-func (r *row) set(record formats.Record) {
-	r.N, r.Line, r.Cells = int32(record.N), int32(record.Line), record.Cells
-	r.Date = nil
-	if !record.Date.IsZero() {
-		r.Date = &record.Date
-	}
-	r.Amount, r.Currency, r.Payee, r.Description, r.Notes = record.Amount, record.Currency, record.Payee, record.Description, record.Notes
-	r.Tags, r.ExternalID, r.Account, r.Category = record.Tags, record.ExternalID, record.Account, record.Category
-	r.Splits, r.Transfer, r.Opening, r.FileProblem = record.Splits, record.Transfer, record.Opening, record.Problem
-	r.Status = ready
-	if record.Skip {
-		r.Status = hidden
-	}
+	c.ids.Assign(&record)
+	r.Set(record)
 }
 
 // resolve derives what a row becomes.
-func (c *resolver) resolve(r *row) {
+func (c *resolver) resolve(r *staging.Row) {
 	if c.reader != nil {
 		c.read(r)
 	}
 	if c.incomplete != nil {
 		r.FileProblem = c.incomplete.Name + " " + c.incomplete.Message
 	}
-	if r.Status == hidden {
+	if r.Status == staging.Hidden {
 		return
 	}
 	if r.TransactionID != nil {
@@ -184,14 +171,14 @@ func (c *resolver) resolve(r *row) {
 	}
 	r.Ruled = nil
 	r.Problem, r.CategoryID, r.CategoryFrom, r.WalletID, r.TransferWalletID, r.PairN, r.AmountMinor = "", nil, "", nil, nil, nil, nil
-	if r.Action != actionMatch {
+	if r.Action != staging.ActionMatch {
 		r.DuplicateOf = nil
 	}
 	account := c.account(r.Account)
 	account.Count++
 	r.WalletID = c.walletOf(account)
 	r.Status, r.Problem = c.amountOf(r, account)
-	if r.Status != ready {
+	if r.Status != staging.Ready {
 		return
 	}
 	c.transferOf(r)
@@ -203,18 +190,18 @@ func (c *resolver) resolve(r *row) {
 		c.categorize(r, category, by)
 	}
 	switch r.Action {
-	case actionSkip:
-		r.Status = skipped
-	case actionMatch:
-		r.Status = matched
+	case staging.ActionSkip:
+		r.Status = staging.Skipped
+	case staging.ActionMatch:
+		r.Status = staging.Matched
 	}
-	if r.Status == ready {
+	if r.Status == staging.Ready {
 		c.remember(r)
 	}
 }
 
 // count counts the account and the categories that a finished row names.
-func (c *resolver) count(r *row) {
+func (c *resolver) count(r *staging.Row) {
 	c.account(r.Account).Count++
 	if r.Category != "" {
 		c.category(r.Category).Count++
@@ -227,20 +214,20 @@ func (c *resolver) count(r *row) {
 }
 
 // amountOf sets the amount in minor units and its currency. It returns the row's status and problem.
-func (c *resolver) amountOf(r *row, account *ledgerv1.ImportAccount) (status, problem string) {
+func (c *resolver) amountOf(r *staging.Row, account *ledgerv1.ImportAccount) (status, problem string) {
 	switch {
 	case r.FileProblem != "":
-		return invalid, r.FileProblem
+		return staging.Invalid, r.FileProblem
 	case r.Date == nil:
-		return invalid, "the row has no date"
+		return staging.Invalid, "the row has no date"
 	case r.Date.Year() < 1900 || r.Date.Year() > 2200:
-		return invalid, "the date is not of the years 1900 to 2200"
+		return staging.Invalid, "the date is not of the years 1900 to 2200"
 	case r.Opening:
 		if c.details.GetMapping() != nil {
 			// Only the mapping says how to read the amount.
 			account.OpeningBalance = &r.Amount
 		}
-		return skipped, "this is the opening balance"
+		return staging.Skipped, "this is the opening balance"
 	}
 	code := cmp.Or(r.Currency, c.details.GetMapping().GetCurrency(), c.details.GetDefaults().GetCurrency(), account.GetCurrency())
 	if code == "" && r.WalletID != nil {
@@ -249,29 +236,20 @@ func (c *resolver) amountOf(r *row, account *ledgerv1.ImportAccount) (status, pr
 	r.BookedCurrency = code
 	if code == "" {
 		// The wallet decides the currency. The commit requires it.
-		return ready, ""
+		return staging.Ready, ""
 	}
 	record := formats.Record{Amount: r.Amount, Currency: code}
 	minor, currency, err := record.Minor(money.Currency{})
 	if err != nil {
-		return invalid, err.Error()
+		return staging.Invalid, err.Error()
 	}
 	r.BookedCurrency = currency.Code()
 	r.AmountMinor = &minor
 	if minor == 0 {
-		return skipped, "the amount is 0"
+		return staging.Skipped, "the amount is 0"
 	}
-	return ready, ""
+	return staging.Ready, ""
 }
 
 // negative reports whether a canonical decimal is negative.
 func negative(amount string) bool { return strings.HasPrefix(amount, "-") }
-
-// parseID returns the id in a text that Coffer wrote, or nil for an empty text.
-func parseID(s string) *uuid.UUID {
-	id, err := uuid.Parse(s)
-	if err != nil {
-		return nil
-	}
-	return &id
-}

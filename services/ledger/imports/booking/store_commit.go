@@ -1,9 +1,10 @@
-package imports
+package booking
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 // external identifies a transaction by its wallet and its external id.
@@ -75,19 +77,6 @@ func linkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, id
 	return linkable, nil
 }
 
-// detachTransactions removes the id of an import from up to limit of its transactions, and returns their number.
-func detachTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int) (int64, error) {
-	tag, err := q.Exec(ctx, `
-		UPDATE transactions
-		SET import_id = NULL, seq = (SELECT taken_seq($1))
-		WHERE owner_id = $1 AND id IN (
-			SELECT id FROM transactions WHERE owner_id = $1 AND import_id = $2 ORDER BY id LIMIT $3)`, owner, id, limit)
-	if err != nil {
-		return 0, fmt.Errorf("detaching the transactions of import %s: %w", id, err)
-	}
-	return tag.RowsAffected(), nil
-}
-
 // usualCurrency returns the currency that most rows of an account and transfers from or to it have, or an empty text.
 func usualCurrency(ctx context.Context, q pg.Querier, owner, id uuid.UUID, account string) (string, error) {
 	type found struct{ Currency string }
@@ -121,4 +110,26 @@ func categoryNamed(ctx context.Context, q pg.Querier, name string) (uuid.UUID, e
 		return uuid.Nil, fmt.Errorf("selecting a category by its name: %w", err)
 	}
 	return r.ID, nil
+}
+
+// setOutcomes writes the status, the problem and the transaction of rows.
+func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []staging.Row) error {
+	if len(rows) == 0 {
+		return nil
+	}
+	ns, statuses, problems := make([]int32, len(rows)), make([]string, len(rows)), make([]string, len(rows))
+	transactions, originals := make([]*uuid.UUID, len(rows)), make([]*uuid.UUID, len(rows))
+	for i, r := range rows {
+		ns[i], statuses[i], problems[i], transactions[i], originals[i] = r.N, r.Status, r.Problem, r.TransactionID, r.DuplicateOf
+	}
+	_, err := q.Exec(ctx, `
+		UPDATE import_rows r
+		SET status = o.status, problem = o.problem, transaction_id = o.transaction_id, duplicate_of = o.duplicate_of, cells = '{}'
+		FROM unnest($3::integer[], $4::text[], $5::text[], $6::uuid[], $7::uuid[]) AS o (n, status, problem, transaction_id, duplicate_of)
+		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = o.n AND r.n BETWEEN $8 AND $9`,
+		owner, id, ns, statuses, problems, transactions, originals, slices.Min(ns), slices.Max(ns))
+	if err != nil {
+		return fmt.Errorf("writing the outcome of %d rows of import %s: %w", len(rows), id, err)
+	}
+	return nil
 }

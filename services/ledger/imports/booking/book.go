@@ -1,0 +1,220 @@
+package booking
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/rules"
+)
+
+// chunkRows is the number of rows that are committed together.
+const chunkRows = 500
+
+// commitChunk books the next rows, and ends the job if there are none. after is the number of the last row that was considered.
+func (w *Worker) commitChunk(ctx context.Context, j job, after *int32) (finished bool, err error) {
+	position := *after
+	err = pg.InTx(ctx, w.DB, func(tx pgx.Tx) error {
+		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
+			return err
+		}
+		e, err := renewLease(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		rows, err := staging.SelectPending(ctx, tx, j.OwnerID, j.ID, *after, chunkRows)
+		if err != nil {
+			return err
+		}
+		if finished = len(rows) == 0; finished {
+			return w.complete(ctx, tx, j, e)
+		}
+		position = rows[len(rows)-1].N
+		return w.book(ctx, tx, e, rows)
+	})
+	if err == nil {
+		*after = position
+	}
+	return finished, err
+}
+
+// complete ends a commit.
+func (w *Worker) complete(ctx context.Context, tx pgx.Tx, j job, e staging.Import) error {
+	if err := setStatus(ctx, tx, e, staging.Done, "", w.Now()); err != nil {
+		return err
+	}
+	m, err := w.current(ctx, tx, j)
+	if err != nil {
+		return err
+	}
+	return w.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportCommitted{OwnerId: j.OwnerID.String(), Import: m})
+}
+
+// chunk holds the rows of a chunk and the transactions that it writes.
+type chunk struct {
+	staging.Import
+	details *ledgerv1.Import
+	now     time.Time
+	newID   func() uuid.UUID
+
+	// rows are the next rows of the import, and the other sides of their transfers that follow later in the file.
+	rows         []staging.Row
+	transactions []posting.Transaction
+}
+
+// book writes the transactions of rows with their outcome, the progress of the import and one event.
+func (w *Worker) book(ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row) error {
+	details, err := e.ReadDetails()
+	if err != nil {
+		return err
+	}
+	c := &chunk{Import: e, details: details, now: w.Now(), newID: w.NewID}
+	if c.rows, err = addPartners(ctx, tx, e, rows); err != nil {
+		return err
+	}
+	before := slices.Clone(c.rows)
+	if err := c.link(ctx, tx); err != nil {
+		return err
+	}
+	if err := c.skipExisting(ctx, tx); err != nil {
+		return err
+	}
+	for i := range c.rows[:len(rows)] {
+		if err := c.add(&c.rows[i]); err != nil {
+			return err
+		}
+	}
+	if err := c.insert(ctx, tx); err != nil {
+		return err
+	}
+	var finished []staging.Row
+	for i, r := range c.rows {
+		if r.Status != before[i].Status || r.TransactionID != before[i].TransactionID {
+			finished = append(finished, r)
+		}
+	}
+	if err := setOutcomes(ctx, tx, e.OwnerID, e.ID, finished); err != nil {
+		return err
+	}
+	ids, applied := applications(finished)
+	if err := rules.CountApplied(ctx, tx, e.OwnerID, ids, applied, c.now); err != nil {
+		return err
+	}
+	if err := addProgress(ctx, tx, e, staging.Tally(c.rows).Minus(staging.Tally(before)), int64(len(finished)), w.Now()); err != nil {
+		return err
+	}
+	if len(c.transactions) == 0 {
+		return nil
+	}
+	return w.Publish(ctx, tx, e.OwnerID, imported(e, c.transactions))
+}
+
+// insert writes the transactions with their tags.
+func (c *chunk) insert(ctx context.Context, tx pgx.Tx) error {
+	if len(c.transactions) == 0 {
+		return nil
+	}
+	if err := posting.UseTags(ctx, tx, c.OwnerID, c.now, c.transactions); err != nil {
+		return err
+	}
+	written, err := posting.Insert(ctx, tx, 0, c.transactions, outbox.Rows{}, nil)
+	if err != nil {
+		return posting.ClientError(err)
+	}
+	for _, t := range c.transactions {
+		if !written[t.ID] {
+			return posting.NotInserted(ctx, tx, t)
+		}
+	}
+	return nil
+}
+
+// addPartners appends the other sides of transfers that follow later in the file.
+func addPartners(ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row) ([]staging.Row, error) {
+	known := map[int32]bool{}
+	for _, r := range rows {
+		known[r.N] = true
+	}
+	var missing []int32
+	for _, r := range rows {
+		if r.PairN != nil && !known[*r.PairN] {
+			missing = append(missing, *r.PairN)
+		}
+	}
+	if len(missing) == 0 {
+		return rows, nil
+	}
+	partners, err := staging.SelectNumbered(ctx, tx, e.OwnerID, e.ID, missing)
+	return append(rows, partners...), err
+}
+
+// partner returns the other side of a row's transfer, or nil.
+func (c *chunk) partner(r *staging.Row) *staging.Row {
+	if r.PairN == nil {
+		return nil
+	}
+	i := slices.IndexFunc(c.rows, func(o staging.Row) bool { return o.N == *r.PairN })
+	if i < 0 {
+		return nil
+	}
+	return &c.rows[i]
+}
+
+// imported returns the event of a chunk.
+func imported(e staging.Import, ts []posting.Transaction) *ledgerv1.TransactionsImported {
+	event := &ledgerv1.TransactionsImported{OwnerId: e.OwnerID.String(), ImportId: e.ID.String(), Count: int32(len(ts))}
+	event.WalletIds, event.CategoryIds, event.FirstDate, event.LastDate = concerned(ts)
+	return event
+}
+
+// concerned returns the wallets and categories of transactions and their first and last day.
+func concerned(ts []posting.Transaction) (wallets, categories []string, first, last string) {
+	add := func(to *[]string, id string) {
+		if !slices.Contains(*to, id) {
+			*to = append(*to, id)
+		}
+	}
+	from, end := ts[0].Date, ts[0].Date
+	for _, t := range ts {
+		add(&wallets, t.WalletID.String())
+		if t.CategoryID != nil {
+			add(&categories, t.CategoryID.String())
+		}
+		for _, p := range t.Splits {
+			add(&categories, p.CategoryID.String())
+		}
+		if t.Date.Before(from) {
+			from = t.Date
+		}
+		if t.Date.After(end) {
+			end = t.Date
+		}
+	}
+	return wallets, categories, staging.Day(&from), staging.Day(&end)
+}
+
+// applications returns the rules that changed booked rows, and the numbers of these rows.
+func applications(rows []staging.Row) (ids []uuid.UUID, counts []int32) {
+	at := map[uuid.UUID]int{}
+	for _, r := range rows {
+		if r.Status != staging.Booked {
+			continue
+		}
+		for _, id := range r.RuledTexts().Rules {
+			if _, ok := at[id]; !ok {
+				at[id] = len(ids)
+				ids, counts = append(ids, id), append(counts, 0)
+			}
+			counts[at[id]]++
+		}
+	}
+	return ids, counts
+}

@@ -1,0 +1,42 @@
+package booking
+
+import (
+	"context"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// deletedRows is the number of rows that a chunk of a deletion writes.
+const deletedRows = 5000
+
+// deleteChunk removes the import's id from the next transactions, and then deletes the next rows, and then the import.
+func (w *Worker) deleteChunk(ctx context.Context, j job) (finished bool, err error) {
+	err = pg.InTx(ctx, w.DB, func(tx pgx.Tx) error {
+		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
+			return err
+		}
+		e, err := renewLease(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		n, err := detachTransactions(ctx, tx, j.OwnerID, j.ID, deletedRows)
+		if err != nil {
+			return err
+		}
+		if n == 0 {
+			if n, err = deleteRows(ctx, tx, j.OwnerID, j.ID, deletedRows); err != nil {
+				return err
+			}
+		}
+		if n > 0 {
+			return addProgress(ctx, tx, e, staging.Counts{}, n, w.Now())
+		}
+		finished = true
+		return staging.DeleteImport(ctx, tx, j.OwnerID, j.ID)
+	})
+	return finished, err
+}

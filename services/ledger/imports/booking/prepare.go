@@ -1,0 +1,144 @@
+package booking
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// prepare creates the wallets and categories that the commit needs, resolves the rows with them, and starts the first chunk. It can be
+// repeated: a wallet or category that exists already is used.
+func (w *Worker) prepare(ctx context.Context, j job) error {
+	e, err := renewLease(ctx, w.DB, j)
+	if err != nil {
+		return err
+	}
+	details, err := e.ReadDetails()
+	if err != nil {
+		return err
+	}
+	created := false
+	for _, a := range details.GetAccounts() {
+		if a.GetCreate() && a.GetWalletId() == "" {
+			if err := w.createWallet(ctx, e, details, a); err != nil {
+				return err
+			}
+			created = true
+		}
+	}
+	for _, c := range details.GetCategories() {
+		if c.GetCreate() && c.GetCategoryId() == "" {
+			if err := w.createCategory(ctx, c); err != nil {
+				return err
+			}
+			created = true
+		}
+	}
+	return pg.InTx(ctx, w.DB, func(tx pgx.Tx) error {
+		e, err := renewLease(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		if created {
+			if err := resolving.All(ctx, tx, j.OwnerID, j.ID, details, false); err != nil {
+				return err
+			}
+			if err := e.SetDetails(details); err != nil {
+				return err
+			}
+		}
+		if err := w.remember(ctx, tx, e, details); err != nil {
+			return err
+		}
+		e.Status, e.UpdatedAt = staging.Running, w.Now()
+		return staging.UpdateImport(ctx, tx, e)
+	})
+}
+
+// createWallet creates the wallet of an account. The idempotency key makes a repeated attempt find the wallet of the first one.
+func (w *Worker) createWallet(ctx context.Context, e staging.Import, details *ledgerv1.Import, a *ledgerv1.ImportAccount) error {
+	code := a.GetCurrency()
+	for _, other := range []string{details.GetMapping().GetCurrency(), details.GetDefaults().GetCurrency()} {
+		if code == "" {
+			code = other
+		}
+	}
+	if code == "" {
+		var err error
+		if code, err = usualCurrency(ctx, w.DB, e.OwnerID, e.ID, a.GetKey()); err != nil {
+			return err
+		}
+	}
+	initial := a.GetOpeningBalance()
+	if initial == "" {
+		initial = "0"
+	}
+	resp, err := w.accounts.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{
+		Name: a.GetName(), Currency: code, Balance: &initial, Color: a.GetColor(), Icon: a.GetIcon(), Position: a.Position,
+		IdempotencyKey: fmt.Sprintf("import %s %x", e.ID, w.key.MAC(a.GetKey())[:8]),
+	})
+	if err != nil {
+		return err
+	}
+	a.WalletId = resp.GetWallet().GetId()
+	if a.GetArchived() {
+		_, err = w.accounts.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: a.GetWalletId(), Archived: new(true)})
+	}
+	return err
+}
+
+// createCategory creates a category, or finds the one that has its name.
+func (w *Worker) createCategory(ctx context.Context, c *ledgerv1.ImportCategory) error {
+	resp, err := w.accounts.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{
+		Name: c.GetName(), Color: c.GetColor(), Icon: c.GetIcon(), Kind: c.GetKind(),
+	})
+	if err == nil {
+		c.CategoryId = resp.GetCategory().GetId()
+		return nil
+	}
+	if e := apierr.From(err); e == nil || e.Reason != restv1.Reason_CATEGORY_ALREADY_EXISTS.String() {
+		return err
+	}
+	id, err := categoryNamed(ctx, w.DB, c.GetName())
+	if err != nil {
+		return err
+	}
+	c.CategoryId, c.Create = id.String(), false
+	return nil
+}
+
+// remember stores the mapping and the wallets of the accounts for the next file.
+func (w *Worker) remember(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import) error {
+	var macs [][]byte
+	var wallets []uuid.UUID
+	for _, a := range details.GetAccounts() {
+		if id := staging.ParseID(a.GetWalletId()); id != nil && a.GetKey() != "" {
+			macs, wallets = append(macs, w.key.MAC(a.GetKey())), append(wallets, *id)
+		}
+	}
+	if err := staging.SaveAccountWallets(ctx, tx, e.OwnerID, macs, wallets); err != nil {
+		if pg.IsViolation(err, "import_accounts_wallet_fkey") {
+			return request.ErrWalletNotFound
+		}
+		return err
+	}
+	if details.GetMapping() == nil {
+		return nil
+	}
+	mapping := staging.ToMapping(details.GetMapping())
+	heading, err := staging.Heading(ctx, tx, &e, mapping)
+	if err != nil || heading == nil {
+		return err
+	}
+	return staging.SaveProfile(ctx, tx, e.OwnerID, w.NewID(), heading, *mapping, w.Now())
+}

@@ -1,0 +1,93 @@
+package resolving
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/google/uuid"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+)
+
+// category returns the category with a name in the file. One that is seen for the first time gets the owner's category of that name, or is
+// created by the commit.
+func (c *resolver) category(name string) *ledgerv1.ImportCategory {
+	if n, ok := c.categories[name]; ok {
+		return n
+	}
+	if len(c.categories) >= maxNames {
+		return &ledgerv1.ImportCategory{Name: name}
+	}
+	n := &ledgerv1.ImportCategory{Name: name, Create: true}
+	if id, ok := c.owned.categoryNames[fold(name)]; ok {
+		n.CategoryId, n.Create = id.String(), false
+	}
+	c.categories[name] = n
+	return n
+}
+
+// categorize sets the category of a row: the user's choice, the one in the file, the one that the rule by sets, the one that the history
+// suggests, or the default.
+func (c *resolver) categorize(r *staging.Row, ruled, by uuid.UUID) {
+	if other, ok := c.otherAccount(r); ok && r.ChosenCategoryID == nil && other.GetCreate() {
+		// The commit creates the other wallet, and derives the row again.
+		r.CategoryFrom = staging.FromFile
+		return
+	}
+	if len(r.Splits) > 0 && r.ChosenCategoryID == nil {
+		for _, s := range r.Splits {
+			if s.Category != "" {
+				c.category(s.Category).Count++
+			}
+		}
+		r.CategoryFrom = staging.FromFile
+		return
+	}
+	var named *ledgerv1.ImportCategory
+	if r.Category != "" {
+		named = c.category(r.Category)
+		named.Count++
+	}
+	if r.ChosenCategoryID != nil {
+		r.CategoryID, r.CategoryFrom = r.ChosenCategoryID, staging.FromUser
+		return
+	}
+	if named != nil && (named.GetCategoryId() != "" || named.GetCreate()) {
+		r.CategoryID, r.CategoryFrom = staging.ParseID(named.GetCategoryId()), staging.FromFile
+		return
+	}
+	if ruled != uuid.Nil {
+		r.CategoryID, r.CategoryFrom = &ruled, staging.FromRule+by.String()
+		return
+	}
+	if id, ok := c.learned(r); ok {
+		r.CategoryID, r.CategoryFrom = &id, staging.FromHistory
+		return
+	}
+	if id := DefaultCategory(c.details, negative(r.Amount)); id != nil {
+		r.CategoryID, r.CategoryFrom = id, staging.FromDefault
+	}
+}
+
+// DefaultCategory returns the default category of expenses or income, or nil.
+func DefaultCategory(details *ledgerv1.Import, expense bool) *uuid.UUID {
+	if expense {
+		return staging.ParseID(details.GetDefaults().GetExpenseCategoryId())
+	}
+	return staging.ParseID(details.GetDefaults().GetIncomeCategoryId())
+}
+
+// Categories returns the categories that a file describes: the owner's of the same name, or one that the commit creates.
+func Categories(o Owned, found []formats.Category) []*ledgerv1.ImportCategory {
+	c := newResolver(&ledgerv1.Import{}, o)
+	for _, f := range found {
+		if f.Name != "" {
+			n := c.category(f.Name)
+			n.Color, n.Icon, n.Kind = accounts.Appearance(f.Color, f.Icon, f.Kind)
+		}
+	}
+	return slices.Collect(maps.Values(c.categories))
+}

@@ -1,0 +1,68 @@
+package resolving
+
+import (
+	"context"
+	"strings"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/duplicates"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+)
+
+// Rows derives the given rows of an import again and then finds their duplicates. before are the same rows before the user's change. The
+// details of the import stay, because only All counts the rows of accounts and categories.
+func Rows(ctx context.Context, tx pgx.Tx, e staging.Import, o Owned, rows, before []staging.Row) error {
+	details, err := e.ReadDetails()
+	if err != nil {
+		return err
+	}
+	c, err := loadResolver(ctx, tx, e.OwnerID, details, o, needHistory(rows, before))
+	if err != nil {
+		return err
+	}
+	c.suggested = suggestions(before)
+	ns := make([]int32, len(rows))
+	for i := range rows {
+		c.resolve(&rows[i])
+		ns[i] = rows[i].N
+	}
+	if err := staging.ReplaceRows(ctx, tx, e.OwnerID, e.ID, rows); err != nil {
+		return err
+	}
+	return duplicates.Find(ctx, tx, e.OwnerID, e.ID, e.Format, ns)
+}
+
+// needHistory reports whether rows need the owner's history, which is expensive to read. before are the same rows before the change.
+func needHistory(rows, before []staging.Row) bool {
+	for i, r := range rows {
+		same := r.BookedPayee() == before[i].BookedPayee() && r.BookedDescription() == before[i].BookedDescription()
+		if historyDecides(r) && !(same && suggestionApplies(before[i])) {
+			return true
+		}
+	}
+	return false
+}
+
+// historyDecides reports whether the owner's history may decide the category of a row.
+func historyDecides(r staging.Row) bool {
+	return r.ChosenCategoryID == nil && r.ChosenWalletID == nil && r.Category == "" && len(r.Splits) == 0
+}
+
+// suggestionApplies reports whether the history has decided the category of a row, or has suggested none. Not if a rule has decided:
+// it may be gone.
+func suggestionApplies(r staging.Row) bool {
+	return historyDecides(r) && r.TransferWalletID == nil && !strings.HasPrefix(r.CategoryFrom, staging.FromRule)
+}
+
+// suggestions returns the categories that the history suggested for rows, by their numbers.
+func suggestions(rows []staging.Row) map[int32]uuid.UUID {
+	suggested := map[int32]uuid.UUID{}
+	for _, r := range rows {
+		if r.CategoryFrom == staging.FromHistory && r.CategoryID != nil {
+			suggested[r.N] = *r.CategoryID
+		}
+	}
+	return suggested
+}

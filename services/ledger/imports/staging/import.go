@@ -1,0 +1,155 @@
+// Package staging stores imports and their staged rows: the file's contents, the choices of the user and the consequences for the
+// transaction, in separate columns. It decides nothing. The upload, the derivation of rows and the jobs all read and write through it.
+//
+//   - import.go: an import with its details, its status and the counts of its rows. row.go: a row
+//   - mapping.go: conversion of mappings between requests and package formats
+//   - store_imports.go and store_rows.go: the statements on both tables. store_profiles.go and store_accounts.go: the mappings and
+//     wallets that later imports reuse
+package staging
+
+import (
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/google/uuid"
+	"google.golang.org/protobuf/encoding/protojson"
+
+	"github.com/coffer-budget/coffer/internal/calendar"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// The values of an import's status.
+const (
+	Uploading = "uploading"
+	Preview   = "preview"
+	Queued    = "queued"
+	Running   = "running"
+	Done      = "done"
+	Failed    = "failed"
+	Undoing   = "undoing"
+	Undone    = "undone"
+	Deleting  = "deleting"
+)
+
+// Import is a row of imports.
+type Import struct {
+	OwnerID  uuid.UUID `db:"owner_id"`
+	ID       uuid.UUID
+	Status   string
+	FileName string `db:"file_name"`
+	Size     int64
+	SHA256   []byte `db:"sha256"`
+	Format   string
+	// Details is a coffer.ledger.v1.Import in JSON with the mapping, the accounts, the categories, the defaults and the warnings.
+	Details json.RawMessage
+	Counts
+	FirstDate *time.Time `db:"first_date"`
+	LastDate  *time.Time `db:"last_date"`
+	JobDone   int64      `db:"job_done"`
+	JobTotal  int64      `db:"job_total"`
+	Problem   string
+	UndoForce bool      `db:"undo_force"`
+	CreatedAt time.Time `db:"created_at"`
+	UpdatedAt time.Time `db:"updated_at"`
+}
+
+// Counts are the numbers of rows by status.
+type Counts struct{ Ready, Duplicate, Matched, Invalid, Skipped, Booked, Undone int32 }
+
+// ReadDetails returns the details of an import.
+func (e Import) ReadDetails() (*ledgerv1.Import, error) {
+	details := &ledgerv1.Import{}
+	if err := protojson.Unmarshal(e.Details, details); err != nil {
+		return nil, fmt.Errorf("decoding the details of import %s: %w", e.ID, err)
+	}
+	details.Format = e.Format
+	if details.Defaults == nil {
+		details.Defaults = &ledgerv1.ImportDefaults{}
+	}
+	return details, nil
+}
+
+// SetDetails stores the details.
+func (e *Import) SetDetails(details *ledgerv1.Import) error {
+	encoded, err := protojson.Marshal(&ledgerv1.Import{
+		Mapping: details.GetMapping(), Accounts: details.GetAccounts(), Categories: details.GetCategories(), Defaults: details.GetDefaults(),
+		Warnings: details.GetWarnings(), Heading: details.GetHeading(),
+	})
+	if err != nil {
+		return fmt.Errorf("encoding the details of import %s: %w", e.ID, err)
+	}
+	e.Details = encoded
+	return nil
+}
+
+// Working reports whether a job of the import is queued or running.
+func (e Import) Working() bool {
+	return e.Status == Queued || e.Status == Running || e.Status == Undoing
+}
+
+// Proto returns e as the API shows it.
+func (e Import) Proto() (*ledgerv1.Import, error) {
+	m, err := e.ReadDetails()
+	if err != nil {
+		return nil, err
+	}
+	m.Id, m.FileName, m.Size, m.Sha256, m.Status = e.ID.String(), e.FileName, e.Size, hex.EncodeToString(e.SHA256), e.Status
+	m.Counts = &ledgerv1.ImportCounts{
+		Total: e.Ready + e.Duplicate + e.Matched + e.Invalid + e.Skipped + e.Booked + e.Undone, Ready: e.Ready, Duplicate: e.Duplicate,
+		Matched: e.Matched, Invalid: e.Invalid, Skipped: e.Skipped, Booked: e.Booked, Undone: e.Undone,
+	}
+	if e.Status != Preview {
+		m.Progress = &restv1.Job{Status: e.Status, Done: e.JobDone, Total: e.JobTotal, Problem: e.Problem}
+	}
+	m.FirstDate, m.LastDate = Day(e.FirstDate), Day(e.LastDate)
+	m.CreatedAt, m.UpdatedAt = calendar.FormatTime(e.CreatedAt), calendar.FormatTime(e.UpdatedAt)
+	return m, nil
+}
+
+// Tally counts rows by status.
+func Tally(rows []Row) Counts {
+	var c Counts
+	for _, r := range rows {
+		switch r.Status {
+		case Ready:
+			c.Ready++
+		case Duplicate:
+			c.Duplicate++
+		case Matched:
+			c.Matched++
+		case Skipped:
+			c.Skipped++
+		case Booked:
+			c.Booked++
+		}
+	}
+	return c
+}
+
+// Minus returns the difference of two counts.
+func (c Counts) Minus(o Counts) Counts {
+	return Counts{
+		Ready: c.Ready - o.Ready, Duplicate: c.Duplicate - o.Duplicate, Matched: c.Matched - o.Matched, Invalid: c.Invalid - o.Invalid,
+		Skipped: c.Skipped - o.Skipped, Booked: c.Booked - o.Booked, Undone: c.Undone - o.Undone,
+	}
+}
+
+// ParseID returns the id in a text that Coffer wrote, or nil for an empty text.
+func ParseID(s string) *uuid.UUID {
+	id, err := uuid.Parse(s)
+	if err != nil {
+		return nil
+	}
+	return &id
+}
+
+// Day returns the text of a civil date, or an empty text for nil.
+func Day(t *time.Time) string {
+	if t == nil {
+		return ""
+	}
+	return t.UTC().Format(calendar.DateLayout)
+}

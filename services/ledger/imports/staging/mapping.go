@@ -1,0 +1,58 @@
+package staging
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+)
+
+// ToMapping returns the mapping of a request or a stored import.
+func ToMapping(m *ledgerv1.ImportMapping) *formats.Mapping {
+	out := &formats.Mapping{
+		Format: m.GetFormat(), Delimiter: m.GetDelimiter(), Encoding: m.GetEncoding(), SkipRows: int(m.GetSkipRows()), Header: m.GetHeader(),
+		DateLayout: m.GetDateLayout(), DecimalMark: m.GetDecimalMark(), AmountMode: m.GetAmountMode(), Invert: m.GetInvert(),
+		Negative: m.GetNegative(), Currency: m.GetCurrency(), Width: int(m.GetWidth()),
+	}
+	for _, c := range m.GetColumns() {
+		out.Columns = append(out.Columns, formats.Column{Index: int(c.GetIndex()), Field: c.GetField()})
+	}
+	return out
+}
+
+// FromMapping returns a mapping as the API shows it.
+func FromMapping(m *formats.Mapping) *ledgerv1.ImportMapping {
+	out := &ledgerv1.ImportMapping{
+		Format: m.Format, Delimiter: m.Delimiter, Encoding: m.Encoding, SkipRows: int32(m.SkipRows), Header: m.Header,
+		DateLayout: m.DateLayout, DecimalMark: m.DecimalMark, AmountMode: m.AmountMode, Invert: m.Invert, Negative: m.Negative, Currency: m.Currency,
+		Width: int32(m.Width),
+	}
+	for _, c := range m.Columns {
+		out.Columns = append(out.Columns, &ledgerv1.ImportColumn{Index: int32(c.Index), Field: c.Field})
+	}
+	return out
+}
+
+// MappingProblem returns the field of a mapping that is invalid.
+func MappingProblem(err error) *apierr.Field {
+	var invalid *formats.MappingError
+	if errors.As(err, &invalid) {
+		return &apierr.Field{Name: "mapping." + invalid.Field, Message: invalid.Message}
+	}
+	return &apierr.Field{Name: "mapping", Message: err.Error()}
+}
+
+// Proto returns p as the API shows it.
+func (p Profile) Proto() (*ledgerv1.ImportProfile, error) {
+	var m formats.Mapping
+	if err := json.Unmarshal(p.Mapping, &m); err != nil {
+		return nil, fmt.Errorf("decoding import profile %s: %w", p.ID, err)
+	}
+	return &ledgerv1.ImportProfile{
+		Id: p.ID.String(), Heading: p.Heading, Mapping: FromMapping(&m), UpdatedAt: calendar.FormatTime(p.UpdatedAt),
+	}, nil
+}

@@ -1,0 +1,190 @@
+package staging
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/money"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+)
+
+// The values of a row's status.
+const (
+	Hidden    = "hidden"
+	Ready     = "ready"
+	Duplicate = "duplicate"
+	Matched   = "matched"
+	Invalid   = "invalid"
+	Skipped   = "skipped"
+	Booked    = "booked"
+)
+
+// Row is a row of import_rows.
+type Row struct {
+	N, Line int32
+	Status  string
+	Cells   []string
+
+	// What the file says.
+	Date                      *time.Time
+	Amount, Currency          string
+	Payee, Description, Notes string
+	Tags                      []string
+	ExternalID                string `db:"external_id"`
+	Account, Category         string
+	Splits                    []formats.Split
+	Transfer                  *formats.Transfer
+	Opening                   bool
+	FileProblem               string `db:"file_problem"`
+
+	// What the user decided. Action is empty, book, skip or match, which DuplicateOf completes.
+	Action            string
+	ChosenCategoryID  *uuid.UUID `db:"chosen_category_id"`
+	ChosenDescription *string    `db:"chosen_description"`
+	ChosenPayee       *string    `db:"chosen_payee"`
+	ChosenWalletID    *uuid.UUID `db:"chosen_wallet_id"`
+
+	// What follows for the transaction.
+	Problem          string
+	WalletID         *uuid.UUID `db:"wallet_id"`
+	BookedCurrency   string     `db:"booked_currency"`
+	AmountMinor      *int64     `db:"amount_minor"`
+	CategoryID       *uuid.UUID `db:"category_id"`
+	CategoryFrom     string     `db:"category_from"`
+	TransferWalletID *uuid.UUID `db:"transfer_wallet_id"`
+	// PairN is the row of the same file that is the other side of the transfer.
+	PairN         *int32     `db:"pair_n"`
+	DuplicateOf   *uuid.UUID `db:"duplicate_of"`
+	TransactionID *uuid.UUID `db:"transaction_id"`
+	// Ruled is nil if no rule matches the row.
+	Ruled *Ruled
+}
+
+// The values of a row's category_from.
+const (
+	FromUser = "user"
+	FromFile = "file"
+	// FromRule precedes the id of the rule.
+	FromRule    = "rule:"
+	FromHistory = "history"
+	FromDefault = "default"
+)
+
+// The values of a row's action. The empty action lets the duplicates decide.
+const (
+	ActionBook  = "book"
+	ActionSkip  = "skip"
+	ActionMatch = "match"
+)
+
+// maxTags is the maximum number of tags of a transaction, and maxTagName that of the characters of a tag.
+const (
+	maxTags    = 20
+	maxTagName = 50
+)
+
+// Ruled is what rules change in a row, besides its category and its transfer.
+type Ruled struct {
+	Payee       *string     `json:"payee,omitempty"`
+	Description *string     `json:"description,omitempty"`
+	Notes       *string     `json:"notes,omitempty"`
+	Tags        []string    `json:"tags,omitempty"`
+	Rules       []uuid.UUID `json:"rules"`
+}
+
+// Set copies the contents of a record. A row whose record is no transaction is hidden.
+func (r *Row) Set(record formats.Record) {
+	r.N, r.Line, r.Cells = int32(record.N), int32(record.Line), record.Cells
+	r.Date = nil
+	if !record.Date.IsZero() {
+		r.Date = &record.Date
+	}
+	r.Amount, r.Currency, r.Payee, r.Description, r.Notes = record.Amount, record.Currency, record.Payee, record.Description, record.Notes
+	r.Tags, r.ExternalID, r.Account, r.Category = record.Tags, record.ExternalID, record.Account, record.Category
+	r.Splits, r.Transfer, r.Opening, r.FileProblem = record.Splits, record.Transfer, record.Opening, record.Problem
+	r.Status = Ready
+	if record.Skip {
+		r.Status = Hidden
+	}
+}
+
+// BookedPayee returns the text that the user chose, the one of a rule, or the one in the file.
+func (r *Row) BookedPayee() string { return *cmp.Or(r.ChosenPayee, r.RuledTexts().Payee, &r.Payee) }
+
+// BookedDescription returns the text that the user chose, the one of a rule, or the one in the file.
+func (r *Row) BookedDescription() string {
+	return *cmp.Or(r.ChosenDescription, r.RuledTexts().Description, &r.Description)
+}
+
+// BookedNotes returns the text of a rule, or the one in the file.
+func (r *Row) BookedNotes() string { return *cmp.Or(r.RuledTexts().Notes, &r.Notes) }
+
+// BookedTags returns the names in the file and those of rules.
+func (r *Row) BookedTags() []string {
+	return tagNames(append(append([]string{}, r.Tags...), r.RuledTexts().Tags...))
+}
+
+// RuledTexts returns the changes of rules, which is nothing without rules.
+func (r *Row) RuledTexts() Ruled {
+	if r.Ruled == nil {
+		return Ruled{}
+	}
+	return *r.Ruled
+}
+
+// Proto returns r as the API shows it.
+func (r *Row) Proto() *ledgerv1.ImportRow {
+	m := &ledgerv1.ImportRow{
+		N: r.N, Line: r.Line, Status: r.Status, Date: Day(r.Date), Currency: r.BookedCurrency, Payee: r.BookedPayee(), Description: r.BookedDescription(),
+		Notes: r.BookedNotes(), Tags: r.BookedTags(), ExternalId: r.ExternalID, Account: r.Account, CategoryFrom: r.CategoryFrom, Category: r.Category,
+		Problem: r.Problem, Cells: r.Cells,
+	}
+	switch {
+	case r.AmountMinor != nil:
+		m.Amount = new(money.CurrencyOf(r.BookedCurrency).Format(*r.AmountMinor))
+	case r.Amount != "" && r.FileProblem == "":
+		m.Amount = &r.Amount
+	}
+	if r.CategoryID != nil {
+		m.CategoryId = r.CategoryID.String()
+	}
+	for _, s := range r.Splits {
+		m.Splits = append(m.Splits, &ledgerv1.ImportSplit{Amount: s.Amount, Category: s.Category, Description: s.Description})
+	}
+	if r.TransferWalletID != nil {
+		m.TransferWalletId = r.TransferWalletID.String()
+	}
+	if r.DuplicateOf != nil {
+		m.DuplicateOf = r.DuplicateOf.String()
+	}
+	if r.TransactionID != nil {
+		m.TransactionId = r.TransactionID.String()
+	}
+	return m
+}
+
+// RowProtos returns rows as the API shows them.
+func RowProtos(rows []Row) []*ledgerv1.ImportRow {
+	out := make([]*ledgerv1.ImportRow, len(rows))
+	for i := range rows {
+		out[i] = rows[i].Proto()
+	}
+	return out
+}
+
+// tagNames returns the names in a file that tags may have.
+func tagNames(names []string) []string {
+	var valid []string
+	for _, name := range names {
+		name = strings.TrimSpace(name)
+		if name != "" && !strings.ContainsAny(name, ",/") && len([]rune(name)) <= maxTagName && len(valid) < maxTags && !slices.Contains(valid, name) {
+			valid = append(valid, name)
+		}
+	}
+	return valid
+}

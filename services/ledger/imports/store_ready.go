@@ -1,0 +1,38 @@
+package imports
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// unready is a reason why an import cannot be committed, and the number of its rows.
+type unready struct {
+	Account string
+	Wallet  bool
+	Amount  bool
+	Count   int32
+}
+
+// selectUnready returns the ready rows that lack a wallet, an amount or a category, counted by account.
+func selectUnready(ctx context.Context, q pg.Querier, owner, id uuid.UUID, created []string) ([]unready, error) {
+	rows, err := pg.All[unready](ctx, q, `
+		SELECT account, lacks_wallet AS wallet, lacks_amount AS amount, count(*)::integer AS count
+		FROM (
+			SELECT account, wallet_id IS NULL AND account <> ALL($3) AS lacks_wallet, amount_minor IS NULL AS lacks_amount,
+				category_id IS NULL AND transfer_wallet_id IS NULL AND category_from <> 'file' AND status = 'ready' AS lacks_category
+			FROM import_rows
+			WHERE owner_id = $1 AND import_id = $2 AND status IN ('ready', 'matched')
+		) AS r
+		WHERE lacks_wallet OR lacks_amount OR lacks_category
+		GROUP BY account, lacks_wallet, lacks_amount
+		ORDER BY account, lacks_wallet DESC, lacks_amount DESC
+		LIMIT 20`, owner, id, created)
+	if err != nil {
+		return nil, fmt.Errorf("checking the rows of import %s: %w", id, err)
+	}
+	return rows, nil
+}

@@ -7,6 +7,7 @@
 //	skew.go        measures the tilt of the rows
 //	components.go  finds the letters
 //	pixels.go, resize.go  conversion, rotation and scaling
+//	fit.go         scales color images for storage and display
 //
 // NewSheets makes a Sheet of each page, and Turned or Placed of a Sheet prepares its image for an engine. A Frame records the crops
 // and rotations, so that the evidence fits the file.
@@ -14,29 +15,35 @@ package imaging
 
 import (
 	"image"
-	"image/color"
 	"math"
 
 	"golang.org/x/image/draw"
 )
 
-// ToGray converts an image to gray. Transparent areas become white.
-func ToGray(src image.Image) *image.Gray {
+// ToGray converts an image to gray, and halves it until it has at most the given number of pixels. Transparent areas become white. The
+// result shares no memory with src, whose colors take much more.
+func ToGray(src image.Image, pixels int) *image.Gray {
 	b := src.Bounds()
-	out := image.NewGray(image.Rect(0, 0, b.Dx(), b.Dy()))
+	size := image.Rect(0, 0, b.Dx(), b.Dy())
+	plane := &image.Gray{Rect: size}
 	switch s := src.(type) {
 	case *image.Gray:
-		for y := range b.Dy() {
-			copy(out.Pix[y*out.Stride:y*out.Stride+b.Dx()], s.Pix[s.PixOffset(b.Min.X, b.Min.Y+y):])
-		}
+		plane.Pix, plane.Stride = s.Pix[s.PixOffset(b.Min.X, b.Min.Y):], s.Stride
 	case *image.YCbCr:
-		for y := range b.Dy() {
-			// The luma plane of a JPEG is its gray image.
-			copy(out.Pix[y*out.Stride:y*out.Stride+b.Dx()], s.Y[s.YOffset(b.Min.X, b.Min.Y+y):])
-		}
+		// The luma plane of a JPEG is its gray image.
+		plane.Pix, plane.Stride = s.Y[s.YOffset(b.Min.X, b.Min.Y):], s.YStride
 	default:
-		draw.Draw(out, out.Bounds(), image.NewUniform(color.White), image.Point{}, draw.Src)
-		draw.Draw(out, out.Bounds(), src, b.Min, draw.Over)
+		out := image.NewGray(size)
+		draw.Draw(out, size, image.White, image.Point{}, draw.Src)
+		draw.Draw(out, size, src, b.Min, draw.Over)
+		return ShrinkTo(out, pixels)
+	}
+	if half := ShrinkTo(plane, pixels); half != plane {
+		return half
+	}
+	out := image.NewGray(size)
+	for y := range b.Dy() {
+		copy(out.Pix[y*out.Stride:][:b.Dx()], plane.Pix[y*plane.Stride:])
 	}
 	return out
 }

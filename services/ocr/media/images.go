@@ -12,6 +12,7 @@ import (
 	"golang.org/x/image/math/f64"
 
 	types "github.com/coffer-budget/coffer/internal/media"
+	"github.com/coffer-budget/coffer/services/ocr/imaging"
 )
 
 const (
@@ -83,10 +84,7 @@ func encoded(img image.Image) ([]byte, error) {
 func fitted(img image.Image, pixels float64) image.Image {
 	size := img.Bounds().Size()
 	scale := min(1, math.Sqrt(pixels/float64(size.X*size.Y)))
-	out := image.NewRGBA(image.Rect(0, 0, max(1, int(float64(size.X)*scale)), max(1, int(float64(size.Y)*scale))))
-	draw.Draw(out, out.Bounds(), image.White, image.Point{}, draw.Src)
-	draw.BiLinear.Scale(out, out.Bounds(), img, img.Bounds(), draw.Over, nil)
-	return out
+	return imaging.Fit(img, max(1, int(float64(size.X)*scale)), max(1, int(float64(size.Y)*scale)))
 }
 
 // oriented undoes an EXIF orientation of a color image; upright does so for gray ones.

@@ -104,7 +104,7 @@ func (o Opener) Open(ctx context.Context, file []byte) (Document, error) {
 		if err != nil {
 			return Document{}, err
 		}
-		return Document{Images: []*image.Gray{upright(imaging.ShrinkTo(imaging.ToGray(img), workPixels), orientation)}}, nil
+		return Document{Images: []*image.Gray{upright(imaging.ToGray(img, workPixels), orientation)}}, nil
 	}
 	if text, ok := plainText(file); ok {
 		return Document{Text: printed.FromText(text)}, nil

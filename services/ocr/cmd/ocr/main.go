@@ -9,6 +9,8 @@
 package main
 
 import (
+	"runtime/debug"
+
 	// The image has no certificates of authorities, and a vision endpoint is verified.
 	_ "golang.org/x/crypto/x509roots/fallback"
 
@@ -16,4 +18,12 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr"
 )
 
-func main() { app.Main("ocr", ocr.Run, ocr.Migrations) }
+// memoryLimit is the memory in bytes near which the garbage collector runs after every few allocations. Images are the largest
+// allocations, are quickly collected because they contain no pointers, and would otherwise accumulate to several times their size.
+const memoryLimit = 40 << 20
+
+func main() {
+	// It replaces GOMEMLIMIT, which on Kubernetes also counts the programs of the engines.
+	debug.SetMemoryLimit(memoryLimit)
+	app.Main("ocr", ocr.Run, ocr.Migrations)
+}

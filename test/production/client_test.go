@@ -56,13 +56,23 @@ func (u *user) earn() error {
 	return err
 }
 
-// readBudget reads a budget, for which the budget service calls the ledger.
+// progressTimeout is the time that the budget service waits for the progress of a budget before it omits the progress.
+const progressTimeout = 1500 * time.Millisecond
+
+// readBudget reads a budget with its progress, for which the budget service calls the ledger. If the call fails, the response has no
+// progress. It also has none if the call takes too long, as every call can on a busy machine; such a read is repeated.
 func (u *user) readBudget() error {
-	answer, err := u.call(http.MethodGet, "/budgets/"+u.budget, nil)
-	if err == nil && answer["budget"].(map[string]any)["progress"] == nil {
-		err = errors.New("the response has no progress")
+	for range 3 {
+		began := time.Now()
+		answer, err := u.call(http.MethodGet, "/budgets/"+u.budget, nil)
+		if err != nil || answer["budget"].(map[string]any)["progress"] != nil {
+			return err
+		}
+		if time.Since(began) < progressTimeout {
+			break
+		}
 	}
-	return err
+	return errors.New("the response has no progress")
 }
 
 // spend uploads a receipt over 1, for which the ledger calls ocr.

@@ -104,7 +104,8 @@ func (p *Plan) acceptable(h http.Header) (boundary string, ok bool) {
 	return "", mediaType == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// decodeBody sets the fields of the body. content is nil if the request has no body.
+// decodeBody sets the fields of the body. content is nil if the request has no body. A JSON body is read as a whole, because the decoder
+// first checks its syntax; jsonLimit limits it.
 func (p *Plan) decodeBody(r *http.Request, content *body, m protoreflect.Message, bad *problems) error {
 	switch {
 	case p.multipart:
@@ -119,7 +120,8 @@ func (p *Plan) decodeBody(r *http.Request, content *body, m protoreflect.Message
 	return decodeJSON(r.Context(), text, p.body, m, bad)
 }
 
-// unread returns the public error for a body that could not be read to its end.
+// unread returns the public error for a body that could not be read to its end: PAYLOAD_TOO_LARGE, a timeout of a slow client, or an
+// interrupted connection, whose client receives nothing anyway.
 func unread(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return apierr.PayloadTooLarge

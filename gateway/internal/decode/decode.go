@@ -33,6 +33,8 @@ const invalidText = "\uFFFD"
 
 // Decode returns the request message that r describes. path has the values of the fields in the path by their names in the proto. The
 // errors are public, except the error of a request that ended.
+//
+// Path and headers are set first and the body last. A body cannot replace them, because a Plan has each field in one place only.
 func (p *Plan) Decode(r *http.Request, path map[string]string) (proto.Message, error) {
 	content, err := p.openBody(r)
 	if err != nil {
@@ -54,8 +56,8 @@ func (p *Plan) Decode(r *http.Request, path map[string]string) (proto.Message, e
 	return m.Interface(), nil
 }
 
-// setPath sets the fields of the path, which take precedence over a body with fields of the same names. Protobuf cannot encode invalid UTF-8. The replacement is an invalid id, and each service has an
-// error code for that.
+// setPath sets the fields of the path, which take precedence over a body with fields of the same names. Protobuf cannot encode invalid
+// UTF-8, so invalid bytes are replaced. The result is an invalid id, and each service has an error code for that.
 func (p *Plan) setPath(m protoreflect.Message, path map[string]string) {
 	for _, field := range p.path {
 		m.Set(field, protoreflect.ValueOfString(toValidUTF8(path[string(field.Name())])))

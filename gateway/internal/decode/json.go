@@ -89,7 +89,8 @@ func (d *jsonDecoder) problem(message string) {
 	d.bad.add(string(at), message)
 }
 
-// next returns the first byte of the next value, or the closing delimiter.
+// next skips separators, and returns the first byte of the next value or the closing delimiter. It needs no check of the end of the body
+// and of the order of separators, because the body is valid JSON.
 func (d *jsonDecoder) next() byte {
 	i := 0
 	for d.rest[i] <= ' ' || d.rest[i] == ',' || d.rest[i] == ':' {
@@ -140,7 +141,8 @@ func (d *jsonDecoder) name() (name string, ok bool) {
 	return unquote(raw), true
 }
 
-// object reads the fields of an object. Without fields and a message it skips the object.
+// object reads the fields of an object. Without fields and a message it skips the object. A repeated name is a problem even in a part that
+// is skipped.
 func (d *jsonDecoder) object(fields fields, m protoreflect.Message) {
 	d.enter()
 	var seen map[string]bool

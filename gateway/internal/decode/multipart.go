@@ -35,8 +35,8 @@ type form struct {
 }
 
 // decodeForm fills m from a form, part by part in any order: bytes fields are files, messages are JSON objects, the others are text.
-// Unknown parts are ignored. A file that is missing or repeated stays empty, so that the service reports it with the other problems of the request. If the service
-// is not called because of other problems, it is one of them.
+// Unknown parts are ignored. A file that is missing or repeated stays empty, so that the service reports it with the other problems of
+// the request. If the service is not called because of other problems, the missing file is one of them.
 func (p *Plan) decodeForm(r *http.Request, content *body, m protoreflect.Message, bad *problems) error {
 	form := &form{fields: p.body, message: m, seen: map[string]int{}, bad: bad}
 	query := r.URL.Query()
@@ -94,7 +94,7 @@ func (f *form) readParts(ctx context.Context, content *body, last string) (*mult
 	}
 }
 
-// isFile reports whether a part is a file. A text field with the name of the file is none.
+// isFile reports whether a part is a file: it has a file name or a media type. A text field with the name of the file is not a file.
 func isFile(part *multipart.Part) bool {
 	return part.FileName() != "" || part.Header.Get("Content-Type") != ""
 }

@@ -21,17 +21,20 @@ type Plan struct {
 	// message creates requests of the generated Go type, which in-process calls pass on without encoding.
 	message protoreflect.MessageType
 	// hasBody is set if requests have a body. Otherwise all fields except those in the path and headers are in the query.
-	hasBody   bool
+	hasBody bool
+	// multipart is set if the body is a form that is decoded as a whole, such as that of a receipt. An upload has file instead.
 	multipart bool
-	// file is the field that holds the pieces of an upload's file, and fileHeader the one that describes the file. They are nil for other
-	// RPCs, and fileHeader also for an upload whose service does not need it.
+	// file is the field that holds the pieces of an upload's file. fileHeader is the field that describes the file. Both are nil for
+	// other RPCs, and fileHeader also for an upload whose service does not need it.
 	file, fileHeader protoreflect.FieldDescriptor
-	path             []protoreflect.FieldDescriptor
-	headers          []restjson.Header
-	// cookie is the field of the session cookie, site that of this site's origin. They are nil if the message has none.
+	// path holds the fields in the path. The mux passes their values by the names in the proto.
+	path []protoreflect.FieldDescriptor
+	// headers holds the fields in headers, with the names of the headers.
+	headers []restjson.Header
+	// cookie is the field of the session cookie, and site the field of this site's origin. They are nil if the message has none.
 	cookie, site protoreflect.FieldDescriptor
-	query        fields
-	body         fields
+	// query and body hold the fields in the query and in the body, by JSON name. A form accepts the fields of the query, too.
+	query, body fields
 }
 
 // fields maps JSON names to fields.
@@ -75,7 +78,8 @@ func NewPlan(method protoreflect.MethodDescriptor, template string) (*Plan, erro
 	return p, nil
 }
 
-// takeFile removes the fields of an upload's file from the fields of the form.
+// takeFile removes the fields of an upload's file from the fields of the form, because the file is read in pieces and not decoded. It
+// returns an error for a proto whose upload does not have exactly one file, so that the gateway does not start with it.
 func (p *Plan) takeFile(method protoreflect.MethodDescriptor) error {
 	for name, field := range p.body {
 		switch {
@@ -95,7 +99,7 @@ func (p *Plan) takeFile(method protoreflect.MethodDescriptor) error {
 	return nil
 }
 
-// place assigns a field to a part of the HTTP request.
+// place assigns a field to exactly one part of the HTTP request. The path wins over the options, and the options win over the body.
 func (p *Plan) place(d protoreflect.FieldDescriptor, template string) {
 	header := proto.GetExtension(d.Options(), restv1.E_Header).(string)
 	switch {

@@ -54,7 +54,8 @@ func (p *problems) sort() {
 	slices.SortFunc(p.fields, func(a, b apierr.Field) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// err returns one error for all problems, or nil if there are none.
+// err returns one error for all problems, or nil if there are none. It returns an untyped nil, because a nil *apierr.Error would be an
+// error that is not nil.
 func (p *problems) err() error {
 	if invalid := apierr.Validation(p.fields); invalid != nil {
 		return invalid

@@ -87,7 +87,8 @@ func fileName(part *multipart.Part) string {
 	return cleanHeader(name)
 }
 
-// cleanHeader removes what protobuf and PostgreSQL cannot store from a value of a part's header, and shortens it.
+// cleanHeader removes characters that protobuf or PostgreSQL cannot store from a value of a part's header, and shortens it. The value is
+// the client's claim: services detect the type from the content.
 func cleanHeader(value string) string {
 	value = strings.ReplaceAll(toValidUTF8(value), "\x00", "")
 	if len(value) > maxFileName {

@@ -1,0 +1,47 @@
+package test
+
+import (
+	"net/http"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// TestImportsMoving follows the steps of docs/moving.md for Actual over REST: upload, assignments, commit, comparison of the balances,
+// match of the transfer, and undo, which keeps the matched transactions. TestMovingToCoffer checks the rows of all programs.
+func TestImportsMoving(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	file, err := os.ReadFile("../services/ledger/imports/testdata/moving/actual.csv")
+	require.NoError(t, err)
+	path := "/api/v1/imports/" + u.importFile(string(file), "").created("IMPORT_CREATED").text("import.id")
+	u.patch(path, object{
+		"accounts": []any{object{"key": "Checking", "create": true}, object{"key": "Savings", "create": true}},
+		"defaults": object{"currency": "EUR", "expenseCategoryId": u.category("Expenses"), "incomeCategoryId": u.category("Earnings")},
+	}).ok("IMPORT_UPDATED")
+	require.Equal(t, http.StatusAccepted, u.post(path+"/commit", nil).status)
+	u.awaitImport(path, "done")
+
+	balances := func() map[any]string {
+		byName := map[any]string{}
+		for _, w := range u.get("/api/v1/wallet").ok("WALLETS_FETCHED").list("wallets") {
+			byName[w.(object)["name"]] = u.balance(w.(object)["id"].(string))
+		}
+		return byName
+	}
+	imported := map[any]string{"Checking": "3077.25", "Savings": "300.00"}
+	require.Equal(t, imported, balances())
+	suggested := u.get("/api/v1/transfers/suggestions?from=2026-03-01&to=2026-03-31").ok("TRANSFER_SUGGESTIONS_FETCHED")
+	require.Len(t, suggested.list("suggestions"), 1)
+	u.post("/api/v1/transfers/match", object{
+		"outTransactionId": suggested.text("suggestions.0.outTransaction.id"),
+		"inTransactionId":  suggested.text("suggestions.0.inTransaction.id"),
+	}).created("TRANSFER_CREATED")
+	require.Equal(t, imported, balances())
+
+	require.Equal(t, http.StatusAccepted, u.post(path+"/undo", nil).status)
+	u.awaitImport(path, "undone")
+	require.Len(t, u.get("/api/v1/transaction").list("transactions"), 2)
+	require.Equal(t, map[any]string{"Checking": "-300.00", "Savings": "300.00"}, balances())
+}

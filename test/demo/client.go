@@ -106,7 +106,8 @@ func (c *client) call(ctx context.Context, method, path string, body object, out
 	return c.send(ctx, method, path, text, "application/json", out)
 }
 
-// send sends a request until it is not rejected because of load. A rejected request has had no effect.
+// send sends a request until it is not rejected because of load. A rejected request has had no effect, so it may be repeated without an
+// idempotency key. Other errors are returned at once, because a realistic account must not depend on retries.
 func (c *client) send(ctx context.Context, method, path string, body []byte, mediaType string, out any) error {
 	for attempt := 1; ; attempt++ {
 		pause, err := c.try(ctx, method, path, body, mediaType, out)

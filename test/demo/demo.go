@@ -2,7 +2,8 @@
 //
 // Fill only uses the public REST API, like any client. The data follow from the seed and the current day: wallets in two currencies,
 // categories, budgets of which one is shared and one is exceeded, a pending invitation, and transactions with plausible merchants,
-// prices and seasons. Photographs of receipts are recognized by the server.
+// prices and seasons. Photographs of receipts are recognized by the server. The same options always give the same account, except for
+// ids, so that screenshots can be compared. Fill does not change an existing account.
 //
 // household.go contains the household, year.go generates its transactions, and client.go sends the requests.
 package demo
@@ -44,7 +45,7 @@ type Options struct {
 	Now time.Time
 }
 
-// Account describes the created data.
+// Account holds the numbers of created resources, for the summary that make demo prints.
 type Account struct {
 	Wallets, Categories, Transactions, Budgets, Receipts int
 }

@@ -2,7 +2,7 @@ package demo
 
 import "time"
 
-// Wallets of the household.
+// Names of the wallets of the household. All names of merchants and places are invented.
 const (
 	checking = "Checking"
 	joint    = "Joint account"
@@ -12,7 +12,8 @@ const (
 	travel   = "Travel card"
 )
 
-// wallets are the wallets with their balances in cents after the last transaction.
+// wallets holds the wallets with their balances in cents after the last transaction. Opening balances are computed from these, so that the
+// dashboard shows plausible balances for any number of days.
 var wallets = []struct {
 	name, currency, color, icon string
 	balance                     int64

@@ -32,7 +32,7 @@ type source struct {
 	// day is the day of the month. If 0, perWeek is the average number in a week.
 	day     int
 	perWeek float64
-	// cents is the typical amount. Amounts differ from it by about this part of it.
+	// cents is the average amount. spread is the standard deviation of its logarithm: 0 makes all amounts equal, 0.5 varies them by half.
 	cents  int64
 	spread float64
 	season season
@@ -47,7 +47,8 @@ type entry struct {
 	cents                               int64
 }
 
-// year returns the transactions of the days before now, oldest first. It is a function of its arguments.
+// year returns the transactions of the days before now, oldest first. It is a pure function: the same arguments give the same
+// transactions.
 func year(seed uint64, now time.Time, days int) []entry {
 	r := rand.New(rand.NewPCG(seed, 0))
 	var entries []entry
@@ -66,7 +67,8 @@ func year(seed uint64, now time.Time, days int) []entry {
 	return entries
 }
 
-// count returns the number of transactions on a day. Friday to Sunday have more.
+// count returns the number of transactions on a day. Fridays and Saturdays have the most, and Sundays the fewest. The factors of a week add
+// up to 7, so perWeek stays the average.
 func (s source) count(day time.Time, r *rand.Rand) int {
 	if s.day > 0 {
 		if day.Day() == s.day {

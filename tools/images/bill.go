@@ -10,7 +10,7 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// document is an SPDX 2.3 document with the fields that a list of packages needs.
+// document is an SPDX 2.3 document with the fields that a list of packages needs. Scanners read it to find known vulnerabilities.
 type document struct {
 	Version       string         `json:"spdxVersion"`
 	License       string         `json:"dataLicense"`
@@ -22,7 +22,7 @@ type document struct {
 	Relationships []relationship `json:"relationships"`
 }
 
-// creation says when and by which tool the document was created. The time is the epoch of the images, for reproducible documents.
+// creation states when and by which tool the document was created. The time is the epoch of the images, for reproducible documents.
 type creation struct {
 	Created  string   `json:"created"`
 	Creators []string `json:"creators"`

@@ -19,7 +19,8 @@ var engine = []string{
 	"poppler-utils", "libheif-examples", "util-linux", "libc6",
 }
 
-// contained is a package in an image. kind is its type in a package URL. license is an SPDX expression, or empty if the package says it.
+// contained is a package in an image. kind is its type in a package URL. license is an SPDX expression, or empty if the package itself
+// states its license, as Debian packages do.
 type contained struct{ kind, name, version, license string }
 
 // neuralFolder is the default of OCR_NEURAL, below the root of an image.
@@ -108,7 +109,7 @@ func download(ctx context.Context, dir, arch string, packages []string) ([]strin
 		return nil, err
 	}
 	archives, lists := filepath.Join(dir, "archives"), filepath.Join(dir, "lists")
-	// Otherwise an older version from an earlier run would be unpacked too.
+	// An older version from an earlier run would otherwise be unpacked, too.
 	if err := os.RemoveAll(archives); err != nil {
 		return nil, err
 	}
@@ -156,8 +157,8 @@ func emptyRoot(root string) error {
 	return nil
 }
 
-// trim deletes the files that only users and package managers need, and every shell. It creates an empty usr/sbin again, because
-// emptyRoot made /sbin a link to it.
+// trim deletes the files that only users and package managers need, and every shell: the programs that ocr runs need none, and an attacker
+// would. It creates an empty usr/sbin again, because emptyRoot made /sbin a link to it.
 func trim(root string) error {
 	for _, path := range []string{
 		"usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/lintian", "var", "dev", "proc", "sys", "run",

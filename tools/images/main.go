@@ -3,8 +3,8 @@
 //	images OUT VERSION [SERVICE ...]
 //
 // An image contains a static program on an empty base. The image of ocr also contains the Debian packages of its recognition engine, and
-// the neural engine. The
-// images are reproducible: the same sources, Go toolchain and package versions yield the same digests, at any time and in any folder.
+// the neural engine. The images are reproducible: the same sources, Go toolchain and package versions yield the same digests, at any time
+// and in any folder. So anyone can verify that a published image comes from these sources; make images-check builds twice and compares.
 //
 // The command writes these files:
 //
@@ -70,7 +70,7 @@ func main() {
 	}
 }
 
-// builder builds the images of one version into the folder out.
+// builder builds the images of one version into the folder out. Its methods run in the root of the repository.
 type builder struct{ out, version string }
 
 // all builds the images of the wanted services and writes the OCI layout and the release.
@@ -210,8 +210,9 @@ func (b builder) config(service, arch string, file *v1.ConfigFile) *v1.ConfigFil
 }
 
 // compile builds a program of a service from the service's module. Without the workspace, only the module's go.mod determines the
-// versions of dependencies. The program is static, because the base is empty; only ocr-neural loads libraries of
-// the Debian packages. The linker sets the version. -trimpath and the empty build id keep properties of the build machine out of it, because images must be reproducible (ADR 13).
+// versions of dependencies. The program is static, because the base is empty; only ocr-neural loads libraries of the Debian packages.
+// The linker sets the version. -trimpath and the empty build id keep properties of the build machine out of the program, because
+// images must be reproducible (ADR 13).
 func (b builder) compile(ctx context.Context, service, name, arch, program string) error {
 	dir := filepath.Join("services", service)
 	if service == "gateway" {

@@ -1,9 +1,11 @@
 // Package page implements keyset pagination with opaque cursors.
 //
-// A list handler calls List, which gets the page size and the position after which the page starts from the request, selects one row
-// more than the page size, and makes the cursor of the next page from the last row. A handler that needs other steps in between
-// calls Cursors.Page and Cut itself. A position is any JSON value, usually the sort key of a row. A cursor is encrypted and bound to a scope: the list, its owner, filters and order. All
-// replicas of a service accept each other's cursors.
+// A list handler calls List. It gets the page size and the position after which the page starts from the request, selects one row more
+// than the page size, and makes the cursor of the next page from the last row. A handler that needs other steps in between calls
+// Cursors.Page and Cut itself.
+//
+// A position is any JSON value, usually the sort key of a row. A cursor is encrypted and bound to a scope: the list, its owner, filters
+// and order. All replicas of a service accept each other's cursors.
 package page
 
 import (

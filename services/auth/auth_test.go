@@ -154,20 +154,21 @@ func fieldNames(e apierr.Error) []string {
 	return names
 }
 
-type told struct {
+// published is an event in the outbox.
+type published struct {
 	UserID  uuid.UUID `db:"user_id"`
 	Subject string
 	Data    []byte
 }
 
-func (b *bundle) events(t *testing.T) []told {
+func (b *bundle) events(t *testing.T) []published {
 	t.Helper()
-	events, err := pg.All[told](t.Context(), b.db, `SELECT user_id, subject, data FROM outbox ORDER BY seq`)
+	events, err := pg.All[published](t.Context(), b.db, `SELECT user_id, subject, data FROM outbox ORDER BY seq`)
 	require.NoError(t, err)
 	return events
 }
 
-func (e told) message(t *testing.T) proto.Message {
+func (e published) message(t *testing.T) proto.Message {
 	t.Helper()
 	var data anypb.Any
 	require.NoError(t, proto.Unmarshal(e.Data, &data))

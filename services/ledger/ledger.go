@@ -5,19 +5,20 @@
 // each change, and that a request with an idempotency key has one effect. A transaction, its effect on the balances and totals,
 // its event and its idempotency record are committed together. Users see and change only their own data.
 //
-// This package assembles the service. Each subpackage has one subject, and imports only those below it:
+// This package assembles the service. Each subpackage has one subject, with its RPC methods and its SQL in store_*.go. It imports only
+// packages on a later line:
 //
 //   - verify: the command ledger verify and the background check, which compare the sums with the transactions
-//   - transactions, transfers, receipts, reports (the dashboard and the spending of budgets), accounts (wallets and categories): the
-//     RPC methods, each resource with its SQL in store_*.go. Only transactions imports another of these, transfers
-//   - settings: what a user prefers on all devices. sync: the changes that devices follow. tags: the names and colors of tags
-//   - attachments: files that users keep with transactions
-//   - imports: files of banks that become transactions, with a review before and an undo after. imports/formats: their parsers. Its other
-//     subpackages: the staged rows, what they become, duplicates, and the jobs
+//   - sync: the changes that devices follow. export: the books of a user as a file, in several formats
+//   - imports: files of banks that become transactions, with a review before and an undo after. Its subpackages: formats has the
+//     parsers, staging the staged rows, resolving derives what the rows become, duplicates finds those that exist, booking runs the jobs
+//   - transactions: single transactions, bulk creation and lists
+//   - transfers, receipts, reports (the dashboard and the spending of budgets), accounts (wallets and categories)
+//   - settings: the preferences of a user on all devices. tags: the names and colors of tags. attachments: files with transactions
 //   - rules: the rules of users and the categories that their history suggests. rules/matching and rules/learning: the pure parts
-//   - export: the books of a user as a file, in several formats
 //   - posting: applies transactions to balances and totals, and defines the order of locks
 //   - request: dates, currencies and references to wallets and categories in requests. reads: the limit on expensive reads
+//   - fixture and ledgertest, for tests only: an environment for the tests of subpackages, and large ledgers of generated rows
 //
 // Start with transactions/transactions.go: a method parses the request, checks the references, runs a statement and returns the
 // response. The tests of posting concern all resources: the invariants, and every pair of concurrent writes.

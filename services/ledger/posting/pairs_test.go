@@ -100,7 +100,7 @@ func TestConcurrentWrites(t *testing.T) {
 	for i, first := range writes {
 		t.Run(first.name, func(t *testing.T) {
 			t.Parallel()
-			// Each first write has a schema, so that a server runs the jobs of its own imports only.
+			// Each first write has a separate schema, so that a server runs no jobs of another one's imports.
 			s := setup(t)
 			installPauses(t, s.DB)
 			p := newPausedServer(t, s, fmt.Sprint("first ", i))
@@ -176,7 +176,7 @@ type holdings struct {
 	// food is in wallet and category, fun in otherWallet and otherCategory; scanned are the transactions of a receipt.
 	food, fun string
 	scanned   [2]string
-	// rule sets Category, which has the lowest id.
+	// rule sets the category Category, whose id is the lowest.
 	rule string
 	// transfer is a transfer from wallet to otherWallet with the legs out and in. split is a transaction with parts in category and
 	// otherCategory. food and split have the tag trip, fun has the tag work. income is an income of the amount of food in otherWallet.
@@ -308,7 +308,7 @@ func (h holdings) merge(from, to uuid.UUID) error {
 	return err
 }
 
-// add creates a transaction. It shares its key with every other create of the same holdings if it has one.
+// add creates a transaction. key is its idempotency key, or empty.
 func (h holdings) add(wallet, category uuid.UUID, key string) error {
 	req := h.expense(wallet, category, "2026-03-20")
 	req.IdempotencyKey = key

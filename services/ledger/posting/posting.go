@@ -12,8 +12,14 @@
 // set it as seq on the rows that the transaction changes, and write tombstones of the rows that it deletes (ADR 83). A statement that
 // changes many rows sets seq = (SELECT taken_seq(owner)) instead, which costs less than a trigger per row.
 //
-// Ledger carries what the RPC methods of all resources need: the database, the outbox, the clock and new ids. ClientError maps
-// the constraints that a posting may violate to public errors.
+// Ledger carries the dependencies that the RPC methods of all resources share: the database, the outbox, the clock and new ids.
+// ClientError maps the constraints that a posting may violate to public errors. The files:
+//
+//   - posting.go: the effects of a transaction, and the corrections of sums. ledger.go: Ledger. transaction.go: Transaction
+//   - store_postings.go: Insert, the statement that everything that creates transactions uses. Start reading there
+//   - store_locks.go: the owner's lock, and the order of all locks
+//   - store_transactions.go, store_splits.go, store_tags.go: the rows of transactions, their parts and their tags
+//   - store_changes.go: the transactions that changed after a number, for package sync. errors.go: ClientError
 package posting
 
 import (

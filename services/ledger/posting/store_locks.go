@@ -29,7 +29,7 @@ const takeSeq = `
 
 // ShareOwner makes tx wait for merges and deletions of the owner's wallets and categories, and keeps new ones from
 // starting until tx ends. It takes the owner's next number, so other writes of the owner wait until tx ends. Each write of wallets,
-// categories, transactions, tags or settings calls it or LockOwner before its first statement on them.
+// categories, transactions, tags, rules or settings calls it or LockOwner before its first statement on them.
 func ShareOwner(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
 	_, err := tx.Exec(ctx, `
 		WITH locked AS MATERIALIZED (

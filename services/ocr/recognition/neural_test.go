@@ -141,7 +141,7 @@ func TestReadPDFWithBrokenSecondPage(t *testing.T) {
 			require.Equal(t, 1, e.Page, e.Field)
 		}
 	}
-	// once is a script that lets the first run succeed. All others fail.
+	// once returns a script whose first run succeeds. All others fail.
 	once := func(t *testing.T) string {
 		t.Helper()
 		ran := filepath.Join(t.TempDir(), "ran")

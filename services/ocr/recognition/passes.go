@@ -107,7 +107,7 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // improve joins further passes and rows with the first reading while the receipt is uncertain. It returns the failures of the
-// engine. Another pass follows a crash, because crashes depend on the parameters, but not an exceeded time limit.
+// engine. After a crash it tries the next pass, because crashes depend on the parameters. After an exceeded time limit it stops.
 func (r local) improve(ctx context.Context, out *Reading, first []firstPage, readings []receipt.Reading) error {
 	var failures error
 	pages, words := make([]imaging.Prepared, len(first)), make([]printed.Page, len(first))

@@ -169,7 +169,8 @@ func installed(t *testing.T) *Process {
 	return p
 }
 
-// TestNeuralProcessReadsHostileImages requires that images made to exhaust the neural engine do not: it responds within its limits of time and memory.
+// TestNeuralProcessReadsHostileImages sends images that are made to exhaust the neural engine. It requires that the engine responds
+// within its limits of time and memory.
 func TestNeuralProcessReadsHostileImages(t *testing.T) {
 	t.Parallel()
 	p := installed(t)

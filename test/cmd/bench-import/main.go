@@ -62,7 +62,7 @@ func run() error {
 	data := flag.String("data", "", "folder with manifest.jsonl")
 	out := flag.String("out", "", "file for the predictions, as JSON lines")
 	verbose := flag.Bool("v", false, "also list the wrong files")
-	told := flag.Bool("told", true, "tell the order of day and month of QIF files, as a user would")
+	useLocale := flag.Bool("locale", true, "pass the locale of QIF files, which determines the order of day and month, as a browser does")
 	flag.Parse()
 	manifest, err := os.Open(filepath.Join(*data, "manifest.jsonl"))
 	if err != nil {
@@ -79,7 +79,7 @@ func run() error {
 			return err
 		}
 		locale := map[string]string{"dmy": "en-GB", "mdy": "en-US"}[l.Mapping.DateOrder]
-		if !*told {
+		if !*useLocale {
 			locale = ""
 		}
 		p, mapping := read(filepath.Join(*data, l.File), locale)

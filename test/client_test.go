@@ -149,7 +149,7 @@ func (u *user) form(file []byte, fields ...string) (body []byte, contentType str
 	return form.Bytes(), w.FormDataContentType()
 }
 
-// send validates every response of a documented route against the OpenAPI document.
+// send sends a request. It validates the response of each documented route against the OpenAPI document.
 func (u *user) send(req *http.Request) response {
 	resp, err := httpClient.Do(req)
 	require.NoError(u.t, err)

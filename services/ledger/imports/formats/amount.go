@@ -14,7 +14,7 @@ const (
 	comma
 )
 
-// maxDigits is the maximum number of digits of an amount. Longer numbers are references.
+// maxDigits is the maximum number of digits of an amount. Longer numbers are references, such as account numbers.
 const maxDigits = 24
 
 // number is an amount as written, without its decoration.
@@ -25,13 +25,14 @@ type number struct {
 	unit     string // Letters or symbols around the digits: "EUR", "$".
 }
 
-// Suffixes and prefixes of amounts that decide the sign.
+// Suffixes and prefixes of amounts that decide the sign, in English and German: "12.50 DR", "S 12,50".
 var (
 	debitMarks  = map[string]bool{"DR": true, "D": true, "DB": true, "S": true, "SOLL": true, "DEBIT": true, "DT": true}
 	creditMarks = map[string]bool{"CR": true, "C": true, "H": true, "HABEN": true, "CREDIT": true, "CT": true}
 )
 
-// scanNumber separates the digits of a cell from sign and currency. It reports false for everything except one number.
+// scanNumber separates the digits of a cell from sign and currency. It reports false for everything except one number, such as a text
+// with a number in it, a date or a range: an amount must not be taken from a text. It does not decide which mark is the decimal one.
 func scanNumber(s string) (n number, ok bool) {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > 64 {
@@ -77,7 +78,8 @@ func isGrouping(r rune) bool {
 	return r == '\'' || r == '’' || r == '`' || unicode.IsSpace(r) || r == '\u202f' || r == '\u2009' || r == '\u2060'
 }
 
-// decoration reads the text before or after the digits: sign, brackets, debit or credit mark, and currency.
+// decoration reads the text before or after the digits: sign, brackets, debit or credit mark, and currency. Brackets mean a negative
+// amount, as in accounting. Files use at least seven characters as a minus sign.
 func (n *number) decoration(s string) (unit string, ok bool) {
 	var b strings.Builder
 	for _, r := range s {
@@ -107,7 +109,8 @@ func (n *number) decoration(s string) (unit string, ok bool) {
 	return unit, true
 }
 
-// marks returns the decimal marks with which the number is well-formed. A number without '.' and ',' has both.
+// marks returns the decimal marks with which the number is well-formed. 1.234 has both, and so does a number without '.' and ','. 1.23 has
+// only the point, because a group of digits has three.
 func (n number) marks() marks {
 	var m marks
 	if grouped(n.digits, '.', ',') {
@@ -165,7 +168,8 @@ func (n number) canonical(mark marks) (string, bool) {
 	return s, true
 }
 
-// parseAmount converts an amount as written to canonical text.
+// parseAmount converts an amount as written to canonical text, and returns the currency or symbol written with it. ok is false if the
+// amount is not well-formed with the mark: it is never read with the other mark, which would change it by a factor of 1000.
 func parseAmount(s string, mark marks) (amount, unit string, ok bool) {
 	n, ok := scanNumber(s)
 	if !ok {

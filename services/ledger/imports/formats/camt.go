@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// camtParser is the state of a CAMT file: the current statement and entry.
+// camtParser is the state of a CAMT file: the current statement and entry. It follows the path of open elements, so that the same
+// parser reads all versions of CAMT.052, CAMT.053 and CAMT.054, which differ in namespaces and in a few levels.
 type camtParser struct {
 	in         *input
 	stack      []string // Open elements.
@@ -57,7 +58,8 @@ type camtTransaction struct {
 	additional, bankRef  string
 }
 
-// maxTransactions is the maximum number of transactions of an entry that become records of their own.
+// maxTransactions is the maximum number of transactions of an entry that become separate records. An entry with more becomes one record,
+// because all of its transactions are in memory until the entry ends.
 const maxTransactions = 2000
 
 // ccy finds the currency of an amount.
@@ -96,7 +98,7 @@ func parseCAMT(in *input) iter.Seq2[Record, error] {
 	}
 }
 
-// handle processes a tag.
+// handle processes a tag. XML closes each element, so a wrong end tag means a damaged file and is an error: OFX is more lenient.
 func (p *camtParser) handle(e element) error {
 	if e.closing {
 		if len(p.stack) == 0 || p.stack[len(p.stack)-1] != e.name {
@@ -145,7 +147,8 @@ func (p *camtParser) open(e element) {
 	}
 }
 
-// value processes the text of the last element of the stack.
+// value processes the text of the last element of the stack. An element is recognized by its path below the statement or the entry,
+// because the same name has different meanings in different places: Amt is in balances, entries and transactions.
 func (p *camtParser) value(e element) {
 	if i := slices.Index(p.stack, "Ntry"); i >= 0 && p.entry != nil {
 		path := strings.TrimPrefix(strings.Join(p.stack[i+1:], "/"), "NtryDtls/")
@@ -184,7 +187,8 @@ func (p *camtParser) value(e element) {
 	}
 }
 
-// page notes whether the statement has other pages, whose entries are not in this file.
+// page records whether the statement has other pages, whose entries are not in this file. Its balances are then not compared with its
+// entries.
 func (p *camtParser) page(e element) {
 	if e.name == "LastPgInd" && e.text == "false" || e.name == "PgNb" && strings.TrimLeft(e.text, "0") != "1" {
 		p.partial = true
@@ -250,7 +254,7 @@ func (t *camtTransaction) value(path string, e element) {
 	}
 }
 
-// appendText appends a text to a short list.
+// appendText appends a text to a list of at most 20, and drops further ones. A file could otherwise fill the memory with one entry.
 func appendText(texts []string, s string) []string {
 	if len(texts) >= 20 {
 		return texts

@@ -28,7 +28,8 @@ func (p *camtParser) close(name string) error {
 	return nil
 }
 
-// endBalance notes an opening or closing balance.
+// endBalance records an opening or closing balance. A closing balance of the previous statement (PRCD) serves as the opening balance if
+// there is no other. Available and interim balances are ignored, because they contain entries that are not booked.
 func (p *camtParser) endBalance() {
 	amount, ok := parseLoose(p.balance.amount)
 	if !ok {
@@ -48,7 +49,8 @@ func (p *camtParser) endBalance() {
 	}
 }
 
-// endStatement notes the account's facts and compares the balances with the entries.
+// endStatement records the account's facts and compares the balances with the entries. If a file has several statements of an account, the
+// opening balance of the first one counts, and the closing balance with the latest date.
 func (p *camtParser) endStatement() error {
 	if p.account == "" && p.opening == "" && p.closing == "" {
 		return nil
@@ -82,7 +84,8 @@ func camtDate(s string) (time.Time, bool) {
 	return d.date(ymd)
 }
 
-// records returns the records of an entry: none if it is not booked, several if it is a batch whose parts add up to it.
+// records returns the records of an entry: none if it is not booked, several if it is a batch whose parts add up to it. A pending entry
+// appears again in a later file, with its final amount and another reference.
 func (n *camtEntry) records(p *camtParser) []Record {
 	if n.status != "" && !strings.EqualFold(n.status, "BOOK") {
 		return nil
@@ -124,7 +127,8 @@ func (a camtAmount) signed(sign string) (string, bool) {
 	return "", false
 }
 
-// split returns a record for each transaction of a batch, or nil if they do not add up to the entry.
+// split returns a record for each transaction of a batch, or nil if they do not add up to the entry. The entry is then imported as a
+// whole: its amount is what changed the balance.
 func (n *camtEntry) split(entry Record) []Record {
 	if len(n.transactions) < 2 || n.tooManyForSplits {
 		return nil
@@ -151,7 +155,7 @@ func (n *camtEntry) split(entry Record) []Record {
 	return parts
 }
 
-// describe sets the texts of a record.
+// describe sets the texts of a record. The payee is the other party: the creditor of a payment, and the debtor of money that arrives.
 func (t *camtTransaction) describe(r *Record, additional string) {
 	r.Payee = cmp.Or(t.debtor, t.lastDebtor)
 	if strings.HasPrefix(r.Amount, "-") {

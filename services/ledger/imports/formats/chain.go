@@ -3,7 +3,9 @@ package formats
 // maxNumeric is the maximum number of columns with numbers that a chain compares with a balance.
 const maxNumeric = 8
 
-// chain is how a balance follows from amounts: each balance is the neighboring one plus or minus the amount of a row.
+// chain describes how a column of balances follows from columns of amounts: each balance is the neighboring one plus or minus the amount
+// of a row. It is the strongest evidence in a CSV file: it proves which column has the amounts, and which sign means money out, without
+// any heading.
 type chain struct {
 	balance, debit, credit int  // Columns; debit and credit are equal for a signed amount.
 	inverted               bool // A positive amount lowers the balance.
@@ -54,7 +56,8 @@ func columnSums(sample [][]string, i int, mark marks) []sum {
 	return sums
 }
 
-// improve replaces the chain by another one that explains more rows, oldest row first or last, with either sign.
+// improve replaces the chain by another one that explains more rows. It tries both orders of the rows, the oldest first and the newest
+// first, and both signs. Of two chains with equally many matches, the one with amounts in more rows wins.
 func (c *chain) improve(other chain, values map[int][]sum) {
 	for _, inverted := range []bool{false, true} {
 		if inverted && other.debit != other.credit {
@@ -100,7 +103,8 @@ func (c chain) amount(values map[int][]sum, row int, inverted bool) (int64, bool
 	return v, !credit.unknown && !debit.unknown
 }
 
-// numeric returns the first columns with numbers that are neither dates nor taken.
+// numeric returns up to maxNumeric columns that contain numbers, are not dates and have no field yet. follow compares each pair of them,
+// so their number is limited.
 func (p *profile) numeric(taken map[int]bool) []int {
 	var found []int
 	for i := range p.columns {

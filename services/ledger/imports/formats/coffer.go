@@ -75,7 +75,8 @@ const (
 	maxID = 255
 )
 
-// cofferParser is the state of an export: its wallets and categories.
+// cofferParser is the state of an export: its wallets and categories. Package export writes the file, so both must change together; a
+// test imports what the export wrote (ADR 91).
 type cofferParser struct {
 	in         *input
 	wallets    map[string]string // Account keys by id.

@@ -102,7 +102,7 @@ func (r *Record) join(part Record) {
 	}
 }
 
-// joined returns a record whose parts are complete: its amount is their sum.
+// joined returns a record whose parts are complete: its amount is their sum, because each row of a split has only the amount of its part.
 func (r *Record) joined() Record {
 	if len(r.Splits) == 0 || r.Problem != "" {
 		return *r
@@ -121,14 +121,15 @@ func (r *Record) joined() Record {
 		return *r
 	}
 	r.Category = ""
-	// A row shows the description of its part, or otherwise that of the transaction.
+	// A row has the description of its part. If the part has none, the row has the description of the transaction.
 	if slices.ContainsFunc(r.Splits, func(s Split) bool { return s.Description == "" }) {
 		r.Description = ""
 	}
 	return *r
 }
 
-// unguard removes the apostrophe that an export puts before a text that begins like a formula.
+// unguard removes the apostrophe that an export puts before a text that begins like a formula, and only that one: it is the inverse of
+// guard in package export.
 func unguard(s string) string {
 	if rest := strings.TrimLeft(s, "'"); len(rest) < len(s) && rest != "" && strings.ContainsRune("=+-@\t\r", rune(rest[0])) {
 		return s[1:]

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// ratioSlack is the number of bytes that any file may decompress to. Short files of equal rows have high ratios.
+// ratioSlack is the number of bytes that any file may decompress to, whatever its ratio. Short files of equal rows have high ratios.
 const ratioSlack = 1 << 20
 
 // counter counts the bytes read from r.
@@ -30,7 +30,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bounded ends the reading of a file that decompresses to too many bytes.
+// bounded ends the reading of a file that decompresses to too many bytes. It checks while the file is read, because the sizes that an
+// archive states may be wrong.
 type bounded struct {
 	r     io.Reader
 	n     int64
@@ -87,13 +88,14 @@ func (a archiveReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// zipFile reads the one file of a zip archive in a single pass, without its directory at the end.
+// zipFile reads the one file of a zip archive in a single pass, without its directory at the end. archive/zip needs the directory first,
+// and so the whole archive in memory or on disk.
 type zipFile struct {
 	source *bufio.Reader
 	entry  zipEntry
 	data   io.Reader
 	crc    uint32
-	many   bool // YNAB's archive has a second file, which is not imported.
+	many   bool // The archive may have a second file: YNAB adds the budget, and it is not imported.
 	input  *counter
 	ended  bool
 }

@@ -11,7 +11,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 )
 
-// rows reads the records of a CSV file. It accepts quotes inside of cells, and text after a closing quote.
+// rows reads the records of a CSV file. Unlike encoding/csv it accepts quotes inside of cells and text after a closing quote, which banks
+// write, and it limits the length of a record. It returns records with different numbers of cells, because banks put lines before the
+// heading and after the last row.
 type rows struct {
 	lines     *lines
 	delimiter byte
@@ -101,7 +103,7 @@ func (r *rows) quoted(text []byte, line int) ([]byte, error) {
 			i++
 			continue
 		}
-		// A quote that neither ends the cell nor is doubled is part of the text.
+		// A single quote in the middle of a cell is part of the text. Only a quote at the end of the cell closes it.
 		after := i + 1
 		for after < len(text) && text[after] == ' ' {
 			after++
@@ -149,7 +151,7 @@ func (r *Reader) cell(cells []string, field string) string {
 	return ""
 }
 
-// joined returns the distinct non-empty cells of a field's columns.
+// joined returns the non-empty cells of a field's columns, in the order of the columns.
 func (r *Reader) joined(cells []string, field, separator string) string {
 	var texts []string
 	for _, i := range r.columns[field] {
@@ -160,7 +162,8 @@ func (r *Reader) joined(cells []string, field, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// readCSV fills a record from its cells.
+// readCSV fills a record from its cells. A row that the mapping cannot read gets a Problem, except a row that is evidently not a
+// transaction, such as a heading, a total or a line that states a balance: it gets Skip, and the user does not see it.
 func (r *Reader) readCSV(record *Record) {
 	m, cells := &r.mapping, record.Cells
 	if record.N <= m.SkipRows || m.Header && record.N == m.SkipRows+1 {
@@ -263,7 +266,8 @@ func (r *Reader) amount(cells []string) (amount, unit, problem string) {
 	return amount, unit, problem
 }
 
-// debitCredit returns the amount of a row with two columns. A debit lowers the balance whatever its sign.
+// debitCredit returns the amount of a row with two columns. A debit lowers the balance whatever its sign: some banks write debits as
+// negative numbers. A zero in one column is ignored if the other one has an amount.
 func (r *Reader) debitCredit(cells []string) (amount, unit, problem string) {
 	total, found := "", false
 	for _, field := range []string{FieldDebit, FieldCredit} {

@@ -17,8 +17,8 @@ const (
 	mdy
 )
 
-// layouts maps the names of the layouts to their orders. Reading ignores the separators and the width of years, months
-// and days. The name tells users how the file writes its dates.
+// layouts maps the names of the layouts to their orders. Only the order matters for reading: separators and the widths of years, months
+// and days may differ from row to row. The name shows users the form of the dates in their file.
 var layouts = map[string]orders{
 	"YYYY-MM-DD": ymd, "YYYY/MM/DD": ymd, "YYYY.MM.DD": ymd, "YYYYMMDD": ymd, "YYYY MMM DD": ymd,
 	"YY-MM-DD": ymd, "YY/MM/DD": ymd, "YY.MM.DD": ymd, "YYMMDD": ymd,
@@ -34,7 +34,8 @@ type part struct {
 	digits int // 0: a month's name.
 }
 
-// dateText is a date as written, split into its parts.
+// dateText is a date as written, split into its parts. It has no order yet: 03/04/2026 is a day in each of two orders, and the whole
+// column decides which one applies.
 type dateText struct {
 	parts     [3]part
 	separator byte // Between the first two parts, 0 in compact dates.
@@ -84,7 +85,8 @@ func scanDate(s string) (d dateText, ok bool) {
 	return d, isTime(s)
 }
 
-// isFiller reports whether a word may stand in a date: a weekday before it, an ordinal's ending or "de" inside.
+// isFiller reports whether a word may be part of a date without a meaning: a weekday before it, or the ending of an ordinal or "de"
+// inside.
 func isFiller(n int, word string) bool {
 	if n == 0 {
 		return len([]rune(word)) <= 12
@@ -171,7 +173,7 @@ func isDigitsOnly(s string) bool {
 	return s != ""
 }
 
-// orders returns the orders in which the parts are a day of the calendar.
+// orders returns the orders in which the parts are a day of the calendar. 31/12/2026 has one order, and 03/04/2026 has two.
 func (d dateText) orders() orders {
 	var all orders
 	for _, order := range []orders{ymd, dmy, mdy} {
@@ -206,7 +208,7 @@ func (d dateText) date(order orders) (time.Time, bool) {
 	return day4(fullYear(year), month.value, day.value)
 }
 
-// fullYear adds the century to a year of one or two digits.
+// fullYear adds the century to a year of one or two digits: 70 to 99 are in the 20th century.
 func fullYear(year part) int {
 	switch {
 	case year.digits > 2:

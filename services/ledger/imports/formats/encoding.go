@@ -14,7 +14,7 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// peekBytes is the length of the start of a file that decides encoding and format.
+// peekBytes is the length of the start of a file that decides encoding and format. The rest is converted while it is parsed.
 const peekBytes = 64 << 10
 
 // declared finds the encoding that the start of an XML or OFX file names.
@@ -137,9 +137,9 @@ func (m mixedEncoding) NewDecoder() *encoding.Decoder {
 // NewEncoder is never used.
 func (m mixedEncoding) NewEncoder() *encoding.Encoder { return encoding.Replacement.NewEncoder() }
 
-// mixedDecoder passes UTF-8 on and decodes each invalid byte with the legacy encoding. Before the first character of several
-// bytes it does not know which of both the file is. From the first invalid byte on without such a character before it,
-// the whole file is in the legacy encoding.
+// mixedDecoder decodes a file that is UTF-8 or in a legacy encoding, without reading it twice. It copies UTF-8, and decodes each invalid
+// byte with the legacy encoding. The first byte beyond ASCII decides: if a valid character of several bytes comes first, the file is
+// UTF-8, and later invalid bytes are exceptions. If an invalid byte comes first, the rest of the file is in the legacy encoding.
 type mixedDecoder struct {
 	legacy     encoding.Encoding
 	multibyte  bool // The file has a valid character of several bytes.

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// fireflyParser is the state of an export of Firefly III.
+// fireflyParser is the state of an export of Firefly III. A journal is a row. A split is several journals with one group, which the
+// export writes one after the other.
 type fireflyParser struct {
 	in      *input
 	columns map[string]int
@@ -63,7 +64,7 @@ func parseFirefly(delimiter byte) func(*input) iter.Seq2[Record, error] {
 	}
 }
 
-// row processes a journal. It returns the record before it, if that one is complete.
+// row processes a journal. It returns the previous record if the journal does not continue it.
 func (p *fireflyParser) row(cells []string, line int) (*Record, error) {
 	cell := func(name string) string {
 		if i, ok := p.columns[name]; ok && i < len(cells) {

@@ -7,7 +7,7 @@
 //	for record, err := range file.Records() { ... stage the record ... }
 //	facts := file.Facts()
 //
-// There are two kinds of formats. OFX, CAMT, MT940, Firefly III and Coffer say what each value means, so their records are
+// There are two kinds of formats. OFX, CAMT, MT940, Firefly III and Coffer define what each value means, so their records are
 // complete. CSV, QIF and YNAB do not: whether 03/04 is in March or April, and whether 1.234 has a decimal mark, needs all
 // rows. Their records only have N, Line and Cells, and Facts.Mapping proposes how to read them. The importer stages the
 // cells and then converts each of them with Mapping.Compile and Reader.Record, again after each change of the mapping.
@@ -19,7 +19,16 @@
 // IDs assigns the external ids of all records of one import, in file order. Similarity compares texts for duplicates.
 //
 // All functions are pure. A parser holds one record and the accounts of the file, and IDs 24 bytes per record. Every input
-// is bounded by Limits, so that no file costs more than its bytes.
+// has limits (MaxBytes and the following), so that the cost of a file is linear in its bytes (ADR 80). The files:
+//
+//   - formats.go: the types. Start reading here and at Open in open.go, which recognizes the format
+//   - compressed.go, encoding.go: gzip and zip, and the conversion to UTF-8. lines.go and markup.go: lines and tags of limited length
+//   - ofx.go, camt.go and camt_records.go, mt940.go and mt940_details.go, firefly.go, coffer.go and coffer_csv.go: the formats with
+//     complete records
+//   - csv.go, qif.go, ynab.go: the formats with a mapping. sniff_csv.go: the delimiter. mapping.go: Mapping and its Reader
+//   - profile.go counts the kinds of cells per column. propose.go, propose_amount.go and chain.go propose a mapping from the counts
+//   - amount.go, date.go, month.go: values as written. headings.go, words.go: what headings and words mean, in many languages
+//   - sum.go, ids.go, similarity.go: exact sums, external ids, and the comparison of texts
 package formats
 
 import (
@@ -42,19 +51,27 @@ const (
 	Coffer  = "coffer"
 )
 
-// The warnings in Facts.Warnings.
+// The warnings in Facts.Warnings. They name a guess that the user should check, or contents that the import leaves out.
 const (
-	CurrencyAssumed      = "CURRENCY_ASSUMED"
-	DateOrderAssumed     = "DATE_ORDER_ASSUMED"
-	DecimalsAssumed      = "DECIMALS_ASSUMED"
-	BalanceMismatch      = "BALANCE_MISMATCH"
-	EncodingAssumed      = "ENCODING_ASSUMED"
+	// CurrencyAssumed means that at least one record has no currency in the file.
+	CurrencyAssumed = "CURRENCY_ASSUMED"
+	// DateOrderAssumed means that no date shows whether the day or the month is first.
+	DateOrderAssumed = "DATE_ORDER_ASSUMED"
+	// DecimalsAssumed means that no amount shows which character is the decimal mark.
+	DecimalsAssumed = "DECIMALS_ASSUMED"
+	// BalanceMismatch means that the records do not add up to the balances in the file. A commit then requires force.
+	BalanceMismatch = "BALANCE_MISMATCH"
+	// EncodingAssumed means that the file is not UTF-8 and names no encoding.
+	EncodingAssumed = "ENCODING_ASSUMED"
+	// TruncatedDescription means that a description was longer than Coffer accepts.
 	TruncatedDescription = "TRUNCATED_DESCRIPTION"
-	InvestmentsSkipped   = "INVESTMENTS_SKIPPED"
-	BudgetsSkipped       = "BUDGETS_SKIPPED"
+	// InvestmentsSkipped means that the file also has transactions of securities.
+	InvestmentsSkipped = "INVESTMENTS_SKIPPED"
+	// BudgetsSkipped means that the file also has budgets or bills.
+	BudgetsSkipped = "BUDGETS_SKIPPED"
 )
 
-// Limits of a file. Open and File.Records return an error beyond them.
+// Limits of a file. Open and File.Records return an error beyond them: a file that was cut silently would import wrong balances.
 const (
 	MaxBytes   = 512 << 20 // After decompression.
 	MaxRatio   = 200       // Decompressed bytes per compressed byte.
@@ -64,7 +81,8 @@ const (
 	MaxDepth   = 64 // Nested XML elements.
 )
 
-// Limits of a record's texts, in characters. Longer texts are cut.
+// Limits of a record's texts, in characters. Longer texts are cut, because a text does not change a balance. They are the limits of
+// transactions.
 const (
 	maxText  = 1000
 	maxNotes = 4000
@@ -95,7 +113,7 @@ func (e *ParseError) Error() string {
 	return fmt.Sprintf("line %d: %s", e.Line, e.Message)
 }
 
-// Options are what a caller knows about a file. All are optional.
+// Options holds the caller's knowledge about a file. All fields are optional.
 type Options struct {
 	Format    string // Accept only this format.
 	Locale    string // BCP 47. Decides the order of day and month if the file does not.
@@ -139,7 +157,7 @@ type Transfer struct {
 	Account  string // Key of the other account.
 	Amount   string // Signed amount of the other side if its currency differs, or "".
 	Currency string
-	Paired   bool   // The file has a record of its own for the other side.
+	Paired   bool   // The file has a separate record for the other side.
 	ID       string // Equal in both records of a pair, or "". Without it, account, date and amount identify the other one.
 }
 
@@ -165,7 +183,7 @@ type Category struct {
 	Name, Color, Icon, Kind string
 }
 
-// Facts are known after the last record.
+// Facts holds the properties of a file that are only known after its last record.
 type Facts struct {
 	Format     string
 	Accounts   []Account // In formats with a mapping: see Mapping.Compile.
@@ -174,7 +192,8 @@ type Facts struct {
 	Mapping    *Mapping // The proposal for formats with a mapping, otherwise nil.
 }
 
-// Minor returns the amount in minor units of the currency, or of fallback if the record has no currency.
+// Minor returns the amount in minor units of the currency, or of fallback if the record has no currency. It never rounds: an amount with
+// more decimals than the currency is an error.
 func (r *Record) Minor(fallback money.Currency) (int64, money.Currency, error) {
 	currency := fallback
 	if r.Currency != "" {

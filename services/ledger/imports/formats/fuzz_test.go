@@ -31,7 +31,7 @@ var seeds = map[string][]string{
 	},
 }
 
-// fuzzFormat checks that a parser neither panics nor keeps its input, and that every amount consists of digits of the file.
+// fuzzFormat checks that a parser does not panic and does not keep its input, and that every amount consists of digits of the file.
 func fuzzFormat(f *testing.F, format string, formats ...string) {
 	f.Helper()
 	for _, name := range append(formats, format) {

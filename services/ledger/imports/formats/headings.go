@@ -47,7 +47,8 @@ func headingTable() map[string][]heading {
 	return t
 }
 
-// meanings returns what a heading can mean, the best meaning first. Text in brackets and currencies do not count.
+// meanings returns the fields that a heading can mean, the best one first. It ignores text in brackets and currencies: "Amount (EUR)" is
+// an amount. A heading can mean several fields, such as "Reference"; the contents of the column decide between them.
 func meanings(text string) []heading {
 	key := fold(text)
 	if m := headings[key]; len(m) > 0 {
@@ -71,7 +72,8 @@ func meanings(text string) []heading {
 	return looseMeanings(words)
 }
 
-// looseMeanings returns what a heading of several words can mean by its first or last word, at a worse rank.
+// looseMeanings returns the fields that the first or last word of a heading can mean, at a worse rank than whole headings. Words such as
+// "fee" or "original" exclude the column: its amount or date is not the one of the transaction.
 func looseMeanings(words []string) []heading {
 	for _, w := range words {
 		switch w {
@@ -105,7 +107,8 @@ func splitCamel(s string) string {
 	return b.String()
 }
 
-// plausible scores a decoded word: known headings speak for the encoding, symbols and drawing characters inside against it.
+// plausible returns a score for a word that was decoded with a candidate encoding. A known heading raises it; symbols and drawing
+// characters inside of a word lower it. ASCII words have 0, because they look the same in each candidate.
 func plausible(word string) int {
 	ascii := true
 	score := 0

@@ -45,7 +45,8 @@ func (s *IDs) Assign(r *Record) {
 	s.ids[second]++
 }
 
-// hash returns 16 bytes of SHA-256 over the contents of a record.
+// hash returns 16 bytes of SHA-256 over the contents of a record: account, day, amount, currency, and payee and description without case
+// and punctuation. These are the same in a second file that overlaps the first.
 func (r *Record) hash() [16]byte {
 	h := sha256.New()
 	for _, text := range []string{r.Account, r.Date.Format(time.DateOnly), trimDecimals(r.Amount), r.Currency, fold(r.Payee + " " + r.Description)} {

@@ -8,7 +8,8 @@ import (
 	"io"
 )
 
-// lines reads lines of at most limit bytes. A line ends with LF, CR LF or CR.
+// lines reads lines of at most limit bytes. A line ends with LF, CR LF or CR, as on Unix, on Windows and in old files of the Mac.
+// bufio.ScanLines does not end a line at CR alone.
 type lines struct {
 	r     *bufio.Reader
 	limit int

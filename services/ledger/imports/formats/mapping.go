@@ -39,7 +39,8 @@ const (
 	TypeColumn  = "typeColumn"
 )
 
-// Mapping says how to read the cells of a file. Open proposes one, and users change it.
+// Mapping describes how to read the cells of a file. Open proposes one, users change it, and a commit saves it for the next file with the
+// same heading.
 type Mapping struct {
 	Format      string   `json:"format"` // csv, qif or ynab. The columns of the latter two are fixed.
 	Delimiter   string   `json:"delimiter"`
@@ -56,7 +57,8 @@ type Mapping struct {
 	Currency    string   `json:"currency,omitempty"` // Of all rows without a currency column, from a heading or an amount.
 }
 
-// Column assigns a field to a column. Payee, description, notes and tags may have several columns, which are joined.
+// Column assigns a field to the column at an index, from 0. If several columns have the field payee, description, notes or tags, their
+// cells are joined. Any other field has one column.
 type Column struct {
 	Index int    `json:"index"`
 	Field string `json:"field"`
@@ -83,10 +85,12 @@ func DateLayouts() []string {
 
 // Reader converts cells to records by a mapping. It is safe for concurrent use.
 type Reader struct {
-	mapping  Mapping
-	order    orders
-	mark     marks
-	columns  map[string][]int
+	mapping Mapping
+	order   orders
+	mark    marks
+	// columns holds the indexes of the columns by field.
+	columns map[string][]int
+	// negative holds the folded values of the type column that mean money out. If it is empty, signOf decides.
 	negative map[string]bool
 }
 
@@ -126,7 +130,7 @@ func (m *Mapping) Compile() (*Reader, error) {
 	return r, r.complete()
 }
 
-// assign checks the columns.
+// assign checks the columns and stores their indexes by field. An index may be beyond the cells of a row, which are then empty.
 func (r *Reader) assign(m *Mapping) error {
 	if len(m.Columns) > MaxColumns {
 		return &MappingError{"columns", fmt.Sprintf("must be at most %d", MaxColumns)}

@@ -156,7 +156,8 @@ func (m *markup) skip(end string) error {
 	return nil
 }
 
-// text reads the text after an opening tag. It ends before the next tag or at the end of the line if the tag is unclosed.
+// text reads the text after an opening tag, up to the next tag. It includes CDATA sections and characters that only look like the start of
+// a tag.
 func (m *markup) text() (string, error) {
 	var b strings.Builder
 	for {
@@ -216,7 +217,8 @@ func (m *markup) ended(err error) error {
 	return err
 }
 
-// clean decodes entities and trims a text. Unknown entities stay as they are. Some writers escape twice.
+// clean decodes entities and trims a text. Unknown entities stay as they are. Some programs escape twice ("&amp;amp;"), so it decodes a
+// second time if an entity remains.
 func clean(s string) string {
 	s = strings.TrimSpace(s)
 	if !strings.Contains(s, "&") {

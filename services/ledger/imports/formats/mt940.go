@@ -19,7 +19,8 @@ var entryLine = regexp.MustCompile(`^(\d{6})\s*(\d{4})?\s*(R[CD]|E[CD]|[CD])([A-
 // balanceLine is field 60, 62, 64 or 34F: mark, date, currency and amount.
 var balanceLine = regexp.MustCompile(`^([CD]?)(\d{6})?([A-Z]{3})([CD]?)\s*(-?\d[\d.]*,?\d*)`)
 
-// mt940Parser is the state of an MT940 or MT942 file: the current statement and entry.
+// mt940Parser is the state of an MT940 or MT942 file: the current statement and entry. An entry is field 61 with the field 86 after it, so
+// a record is complete only when the next entry, a balance or the end of the file follows.
 type mt940Parser struct {
 	in         *input
 	account    string
@@ -183,7 +184,8 @@ func (p *mt940Parser) balance(s string) (amount string, day time.Time, ok bool) 
 	return amount, day, true
 }
 
-// compare warns if the entries do not add up to the difference of the balances.
+// compare warns if the entries do not add up to the difference of the balances. A file has a pair of balances per day or per page, and the
+// closing balance of one is the opening balance of the next.
 func (p *mt940Parser) compare(closing string) {
 	if p.opening == "" {
 		return
@@ -251,8 +253,8 @@ func (p *mt940Parser) entry(f mt940Field) {
 	r.Notes = strings.Join(f.lines[1:], " ")
 }
 
-// entryDate returns the entry date, which has no year, or the value date without a valid one. The entry's year is the one
-// in which it is nearest to the value date.
+// entryDate returns the entry date, or the value date if there is no valid entry date. The entry date has no year in the file. It gets the
+// year in which it is nearest to the value date, so that an entry of January with a value date of December is right.
 func entryDate(value, entry string) (time.Time, bool) {
 	day, ok := swiftDate(value)
 	if entry == "" {

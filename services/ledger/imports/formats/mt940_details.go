@@ -11,7 +11,8 @@ type details struct{ payee, text, notes string }
 // structured begins a field 86 of German banks: a code of three digits and the separator of its subfields.
 var structured = regexp.MustCompile(`^\s*\d{3}([^\w\s])\d\d`)
 
-// joinDetails joins the lines of a field 86. Lines of structured fields break anywhere, also inside of words.
+// joinDetails joins the lines of a field 86. Lines of structured fields break anywhere, also inside of words, so they are joined without
+// a space.
 func joinDetails(lines []string) string {
 	separator := " "
 	if structured.MatchString(lines[0]) || strings.Contains(lines[0], "?20") || strings.Contains(lines[0], "?00") || strings.HasPrefix(lines[0], "/") {
@@ -62,7 +63,8 @@ func subfields(s, separator string) details {
 	return d
 }
 
-// subfieldWidth is the length of a full subfield. A word goes on in the next subfield.
+// subfieldWidth is the length of a full subfield. A word that does not fit continues in the next subfield, so a full one is joined without
+// a space.
 const subfieldWidth = 27
 
 // joiner joins subfields of fixed width.
@@ -88,7 +90,8 @@ func (j *joiner) String() string { return j.b.String() }
 // sepaKeys are the keys of a SEPA transfer in a text.
 var sepaKeys = regexp.MustCompile(`\b(EREF|KREF|MREF|CRED|DEBT|COAM|OAMT|SVWZ|ABWA|ABWE|BREF|RREF|RTRN|IBAN|BIC|PURP|DDAT|ANAM)[+:]`)
 
-// purpose returns the purpose of a SEPA transfer in a text, or the text.
+// purpose returns the purpose of a SEPA transfer (SVWZ) in a text. Without that key it returns the whole text: references are better than
+// an empty description.
 func purpose(s string) string {
 	found := sepaKeys.FindAllStringSubmatchIndex(s, -1)
 	for i, m := range found {

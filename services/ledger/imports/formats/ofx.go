@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// ofxParser is the state of an OFX file: the current statement and transaction.
+// ofxParser is the state of an OFX file: the current statement and transaction. OFX 1 is SGML without end tags of values, and many banks
+// omit other end tags, too. So the parser ends an element when another one shows that it must have ended.
 type ofxParser struct {
 	in         *input
 	account    string
@@ -32,7 +33,7 @@ var aggregates = wordSet(`OFX SIGNONMSGSRSV1 SONRS STATUS BANKMSGSRSV1 CREDITCAR
 	CCACCTFROM BANKTRANLIST BANKTRANLISTP STMTTRN PAYEE LEDGERBAL AVAILBAL BANKACCTTO CCACCTTO CURRENCY ORIGCURRENCY INVSTMTMSGSRSV1
 	INVSTMTTRNRS INVSTMTRS FI BALLIST BAL STMTTRNP INVACCTFROM LOANSTMTRS LOANACCTFROM LOANTRANLIST`)
 
-// maxElements is the maximum number of elements of one transaction, and between two of them.
+// maxElements is the maximum number of elements of one transaction, and between two of them. A file with more is not a statement.
 const maxElements = 10_000
 
 // parseOFX parses OFX 1 and 2, and QFX.
@@ -227,7 +228,8 @@ func (p *ofxParser) finish() *Record {
 	return r
 }
 
-// distinctive reports whether a reference can identify a transaction: it has at least four characters, not all equal.
+// distinctive reports whether a reference can identify a transaction: it has at least four characters, not all equal. Some banks write 0
+// or a row of zeros in each transaction.
 func distinctive(id string) bool {
 	return len(id) >= 4 && strings.Trim(id, id[:1]) != ""
 }

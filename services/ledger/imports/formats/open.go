@@ -13,12 +13,14 @@ import (
 	"unicode/utf8"
 )
 
-// File is an opened file. It is read once.
+// File is an opened file. It is read once: call Records, read to the end, and then call Facts.
 type File struct {
-	in      *input
-	parse   func(*input) iter.Seq2[Record, error]
+	in    *input
+	parse func(*input) iter.Seq2[Record, error]
+	// assumed reports whether the encoding was guessed and the guess mattered. It is known after the last record.
 	assumed func() bool
-	failed  error
+	// failed is the error that ended Records.
+	failed error
 }
 
 // input is the text of a file and the facts that its parser collects.
@@ -33,7 +35,10 @@ type input struct {
 	problem *Record        // The first record with a problem.
 }
 
-// Open recognizes the file in r: compression, encoding and format.
+// Open recognizes the file in r: compression, encoding and format. It reads only the start of the file, so it also accepts a file whose
+// rest is damaged; Records then returns the error. The name of the file is not used, because banks name files as they like.
+//
+// Errors: ErrEmpty, ErrUnknownFormat, ErrTooLarge, *ParseError for a damaged archive, and errors of r.
 func Open(r io.Reader, options Options) (*File, error) {
 	plain, err := decompress(r)
 	if err != nil {
@@ -79,7 +84,8 @@ var (
 	qifStart    = regexp.MustCompile(`(?im)^[ \t]*!(?:type|account|option|clear)\b`)
 )
 
-// sniff returns the format of a text and its parser, or nil.
+// sniff returns the format of a text and its parser, or nil. It tries the formats with an unmistakable start first, and CSV last, because
+// almost every text can be read as CSV.
 func sniff(head string, options Options) (string, func(*input) iter.Seq2[Record, error]) {
 	first := head[:min(len(head), 4096)]
 	switch {
@@ -181,7 +187,8 @@ func (in *input) note(r *Record) {
 	}
 }
 
-// unreadable returns an error if the file has records, but none that can be read.
+// unreadable returns an error if the file has records, but none that can be read. A file in which some records can be read is accepted, and
+// the user sees the problems of the others.
 func (in *input) unreadable() error {
 	if in.valid > 0 || in.problem == nil {
 		return nil

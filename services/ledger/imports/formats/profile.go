@@ -20,7 +20,8 @@ const (
 	sampleBytes = 1 << 20
 )
 
-// profile collects what a proposal needs while the rows pass by.
+// profile collects the counts that a proposal needs while the rows are read. It keeps the first rows and only counts the others, so its
+// memory does not depend on the length of the file.
 type profile struct {
 	options Options
 	rows    int
@@ -91,7 +92,8 @@ func (p *profile) decide() {
 // maxPreamble is the maximum number of rows before the heading.
 const maxPreamble = 40
 
-// findHeading returns the position of the row that names most fields, or -1.
+// findHeading returns the position of the row that names most fields, or -1. Banks write the account, the period and balances before the
+// heading. A row with dates or numbers is not a heading.
 func findHeading(sample [][]string) int {
 	best, bestScore := -1, 1
 	for i, cells := range sample[:min(len(sample), maxPreamble)] {
@@ -159,7 +161,7 @@ func (c *column) count(cell string) {
 	}
 }
 
-// value counts short values, as of type and account columns.
+// value counts the different values of a column as long as they are few and short. Columns of types, currencies and accounts have few.
 func (c *column) value(cell string) {
 	if c.many {
 		return
@@ -174,7 +176,8 @@ func (c *column) value(cell string) {
 	c.values[cell]++
 }
 
-// date counts a cell that is a date.
+// date counts a cell that is a date in each order in which it is one, and whether the dates rise or fall in that order. It returns false
+// for digits without separators that may as well be a number, such as 240131.
 func (c *column) date(cell string) bool {
 	d, ok := scanDate(cell)
 	if !ok {

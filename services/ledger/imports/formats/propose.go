@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// chosen are the columns of a proposal by field. A missing field has no entry.
+// chosen holds the columns of a proposal by field. A missing field has no entry.
 type chosen map[string]int
 
 // propose fills the facts' mapping and warnings from the profile.
@@ -53,7 +53,8 @@ func (p *profile) title(i int) string {
 	return p.sample[p.heading][i]
 }
 
-// fits reports whether the contents of a column can have a field.
+// fits reports whether the contents of a column can have a field. The shares are lower than 100 % because rows may have empty or unusual
+// cells. So a heading alone never assigns a column, for example "Date" over a column of texts.
 func (c *column) fits(field string) bool {
 	switch field {
 	case FieldDate:
@@ -82,7 +83,8 @@ func (c *column) all(ok func(string) bool) bool {
 	return len(c.values) > 0
 }
 
-// choose assigns columns to fields by their headings, and then by their contents.
+// choose assigns columns to fields by their headings, and then by their contents. The order of the fields matters: a field with an
+// unmistakable heading takes its column before a field whose heading has several meanings.
 func (p *profile) choose() chosen {
 	columns := make(chosen)
 	taken := make(map[int]bool)
@@ -113,7 +115,7 @@ func (p *profile) best(field string, taken map[int]bool, columns chosen) int {
 				continue
 			}
 			rank := h.rank * 1000
-			// A column with only some dates is a second date, such as that of the settlement.
+			// A column in which many dates are missing is a second date, such as the day of the settlement.
 			if field == FieldDate || field == FieldAmount {
 				rank += 300 * (p.rowsBelow() - p.columns[i].filled) / max(1, p.rowsBelow())
 			}
@@ -226,7 +228,7 @@ func (c *column) signs() int {
 	return out + in
 }
 
-// isOther reports whether a heading says that the column is none of the fields.
+// isOther reports whether a heading names something that is not a field, such as an exchange rate.
 func (p *profile) isOther(i int) bool {
 	m := meanings(p.title(i))
 	return len(m) > 0 && m[0].field == fieldOther
@@ -260,7 +262,9 @@ func (p *profile) texts(columns chosen, taken map[int]bool) {
 	}
 }
 
-// order returns the order of the column's dates, and whether the dates do not decide it.
+// order returns the order of the column's dates, and whether it was assumed because the dates do not decide it. If all dates are valid in
+// two orders, the evidence is, from strong to weak: the rows are sorted in one of the orders only, the locale of the request, and
+// the language and the numbers of the file.
 func (c *column) order(locale string, daysFirst bool) (order orders, assumed bool) {
 	most := c.dates()
 	var possible []int

@@ -4,7 +4,8 @@ import (
 	"strings"
 )
 
-// mark returns the decimal mark of the file, and whether its numbers do not decide it.
+// mark returns the decimal mark of the file, and whether it was assumed because the numbers do not decide it. A wrong mark would change
+// all amounts by a factor of 1000, so an assumed mark always causes a warning.
 func (p *profile) mark(columns chosen, m *Mapping) (mark string, assumed bool) {
 	var dots, commas, either int
 	for _, field := range []string{FieldAmount, FieldDebit, FieldCredit, fieldBalance} {
@@ -154,7 +155,8 @@ var payments = []string{
 	"zahlung erhalten", "online payment", "automatic payment", "su pago", "pago recibido", "vielen dank", "uw betaling",
 }
 
-// paid reports whether the few negative amounts of a file are payments to the issuer of a card.
+// paid reports whether the few negative amounts of a file are payments to the issuer of a card. Positive amounts are then purchases, and
+// so money out.
 func (p *profile) paid(amount int) bool {
 	negative, paid, positive := 0, 0, 0
 	for _, cells := range p.sample[p.heading+1:] {

@@ -25,7 +25,8 @@ const (
 // maxParts is the maximum number of parts of a split.
 const maxParts = 50
 
-// qifParser is the state of a QIF file: the current section and record.
+// qifParser is the state of a QIF file: the current section and record. A line is a field: its first character is the code, and the rest
+// the value. A line with ^ ends a record.
 type qifParser struct {
 	in       *input
 	profile  *profile
@@ -267,7 +268,8 @@ func qifMeaning(s string) (category string, transfer *Transfer, tags []string) {
 	return s, nil, tags
 }
 
-// readParts reads the parts of a split. Parts that do not add up to the amount are left out.
+// readParts reads the parts of a split. If they do not add up to the amount, it omits them and states that in the notes, because the
+// amount of the whole changed the balance.
 func (r *Reader) readParts(record *Record, cells []string) {
 	var total sum
 	var parts []Split

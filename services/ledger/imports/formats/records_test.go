@@ -93,7 +93,7 @@ func TestOpenQIFAmbiguousDates(t *testing.T) {
 	const file = "!Type:Bank\nD03/04/2024\nT-1.00\n^\nD02/05/2024\nT-1.00\n^\nD04/06/2024\nT1.00\n^\n"
 	for locale, want := range map[string]string{"de-DE": "2024-04-03", "en-US": "2024-03-04", "": "2024-04-03"} {
 		records, facts := readAll(t, file, Options{Locale: locale})
-		// The dates rise only if the day is first, which is better than the locale.
+		// The dates rise only if the day is first. This evidence is stronger than the locale.
 		if locale == "en-US" {
 			want = "2024-04-03"
 		}

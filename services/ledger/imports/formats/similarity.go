@@ -18,7 +18,8 @@ func Similarity(a, b string) float64 {
 	return float64(common) / float64(len(first)+len(second)-common)
 }
 
-// trigrams returns the sequences of three characters of the words of a text.
+// trigrams returns the sequences of three characters of the words of a text. The text is cut to the length of a description, so that the
+// comparison of two rows has a limit.
 func trigrams(text string) map[[3]rune]bool {
 	found := make(map[[3]rune]bool)
 	for word := range strings.FieldsFuncSeq(fold(cut(text, maxText)), func(r rune) bool { return r == ' ' || r == '-' || r == '+' }) {

@@ -11,7 +11,8 @@ import (
 // sumDecimals is the number of decimals of sums. No currency has more than four.
 const sumDecimals = 4
 
-// sum adds canonical amounts exactly. Its zero value is 0. After an amount that it cannot represent it is unknown.
+// sum adds canonical amounts exactly. Its zero value is 0. After an amount that it cannot represent it is unknown, and an unknown sum
+// differs from no other: it must not cause a warning about balances.
 type sum struct {
 	units   int64
 	unknown bool

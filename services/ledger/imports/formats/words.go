@@ -15,7 +15,7 @@ func fold(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '-' }), " ")
 }
 
-// symbols maps currency symbols to the currencies that they mean without doubt. "$" and "kr" mean several.
+// symbols maps currency symbols to the currencies that they mean without doubt. "$" and "kr" are missing, because they mean several.
 var symbols = map[string]string{
 	"€": "EUR", "£": "GBP", "¥": "JPY", "zł": "PLN", "zl": "PLN", "kč": "CZK", "kc": "CZK", "ft": "HUF", "r$": "BRL", "₹": "INR",
 	"₽": "RUB", "₴": "UAH", "₺": "TRY", "₩": "KRW", "₪": "ILS", "฿": "THB", "₫": "VND", "₱": "PHP", "₦": "NGN", "us$": "USD",
@@ -81,7 +81,8 @@ var balanceWords = []string{
 	"eindsaldo", "ancien solde", "nouveau solde", "balance brought forward", "balance carried forward", "saldo poczatkowe", "saldo koncowe", "total",
 }
 
-// statesBalance reports whether a text begins with the name of a balance.
+// statesBalance reports whether a text begins with the name of a balance. Such a row is not a transaction: importing it would count the
+// balance twice.
 func statesBalance(text string) bool {
 	text = fold(text)
 	for _, words := range balanceWords {

@@ -177,7 +177,7 @@ func (p *profile) finishYNAB(in *input, m *Mapping, columns chosen) {
 	in.facts.Mapping = m
 }
 
-// readYNAB fills a record from its cells.
+// readYNAB fills a record from its cells. The cells of a split are the rows of its parts one after the other, each of the mapping's width.
 func (r *Reader) readYNAB(record *Record) {
 	cells, width := record.Cells, r.mapping.Width
 	if width <= 0 || len(cells) <= width {

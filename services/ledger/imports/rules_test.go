@@ -4,11 +4,13 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 )
 
@@ -49,4 +51,45 @@ func TestCreateImportRules(t *testing.T) {
 	require.NoError(t, err)
 	require.EqualValues(t, 1, got.GetRule().GetAppliedCount())
 	require.Empty(t, s.Differences(t)[p.ID])
+}
+
+// TestCommitImportFillsMatched commits rows that match transactions of the user. The transactions get the texts that they lack.
+func TestCommitImportFillsMatched(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	ruling := rules.New(s.Service.Ledger, s.Reads, slog.New(slog.DiscardHandler))
+	_, err := ruling.CreateRule(p.Ctx, &ledgerv1.CreateRuleRequest{
+		Name: "Cinema", Conditions: []*ledgerv1.RuleCondition{{Field: "payee", Op: "contains", Values: []string{"cinema"}}},
+		Actions: []*ledgerv1.RuleAction{{Kind: "setPayee", Value: "Rex"}, {Kind: "setNotes", Value: "With Ada"}},
+	})
+	require.NoError(t, err)
+	at := func(day int) time.Time { return time.Date(2026, 2, day, 20, 0, 0, 0, time.UTC) }
+	entered := []posting.Transaction{
+		{WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: -950, Currency: "EUR", Date: at(3), Description: "Film"},
+		{WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: -700, Currency: "EUR", Date: at(4), Payee: "Kiosk", Notes: "Weekly"},
+		{WalletID: p.Wallet, CategoryID: &p.Category, AmountMinor: -300, Currency: "EUR", Date: at(5)},
+	}
+	p.Record(p.Ctx, t, entered...)
+	texts := func() (texts []string) {
+		for _, e := range entered {
+			stored, err := posting.Select(t.Context(), s.DB, e.ID)
+			require.NoError(t, err)
+			texts = append(texts, stored.Payee+"|"+stored.Notes+"|"+stored.Description)
+		}
+		return texts
+	}
+	before := s.stored(t)
+	m := p.mustUpload(t, "Date,Payee,Amount,Currency\n2026-02-03,CINEMA Rex 17,-9.50,EUR\n2026-02-04,Cinema kiosk,-7.00,EUR\n2026-02-05,Bakery,-3.00,EUR\n")
+	require.EqualValues(t, 3, m.GetCounts().GetMatched())
+	m = p.commit(t, m)
+	require.Equal(t, []string{"Rex|With Ada|Film", "Kiosk|Weekly|", "Bakery||"}, texts())
+	// A text that the user has changed since stays.
+	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET payee = 'My baker' WHERE id = $1`, entered[2].ID)
+	require.NoError(t, err)
+	p.undo(t, m, false)
+	require.Equal(t, []string{"||Film", "Kiosk|Weekly|", "My baker||"}, texts())
+	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET payee = '' WHERE id = $1`, entered[2].ID)
+	require.NoError(t, err)
+	require.Equal(t, before, s.stored(t))
 }

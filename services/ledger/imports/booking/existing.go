@@ -9,30 +9,30 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// link gives the transactions that rows match the external ids of the rows. A row whose transaction was deleted or has an external id
-// meanwhile is booked.
+// link gives the transactions that rows match the external ids of the rows, and their payee and notes if the transactions have none. A row
+// whose transaction was deleted or has an external id meanwhile is booked.
 func (c *chunk) link(ctx context.Context, tx pgx.Tx) error {
-	var ids []uuid.UUID
-	var externals []string
-	for _, r := range c.rows {
-		if r.Status == staging.Matched && r.TransactionID == nil {
-			ids, externals = append(ids, deref(r.DuplicateOf)), append(externals, r.ExternalID)
+	var rows []*staging.Row
+	var links []link
+	for i := range c.rows {
+		if r := &c.rows[i]; r.Status == staging.Matched && r.TransactionID == nil {
+			rows = append(rows, r)
+			links = append(links, link{deref(r.DuplicateOf), r.ExternalID, r.BookedPayee(), r.BookedNotes()})
 		}
 	}
-	if len(ids) == 0 {
+	if len(links) == 0 {
 		return nil
 	}
-	linkable, err := linkTransactions(ctx, tx, c.OwnerID, c.ID, ids, externals, c.now)
+	found, err := linkTransactions(ctx, tx, c.OwnerID, c.ID, links, c.now)
 	if err != nil {
 		return err
 	}
-	for i := range c.rows {
-		r := &c.rows[i]
-		switch {
-		case r.Status != staging.Matched || r.TransactionID != nil:
-		case linkable[deref(r.DuplicateOf)]:
-			r.TransactionID = r.DuplicateOf
-		default:
+	for _, l := range found {
+		r := rows[l.Position-1]
+		r.TransactionID, r.FilledPayee, r.FilledNotes = r.DuplicateOf, l.Payee, l.Notes
+	}
+	for _, r := range rows {
+		if r.TransactionID == nil {
 			r.Status, r.DuplicateOf = staging.Ready, nil
 		}
 	}

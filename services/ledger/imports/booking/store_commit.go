@@ -48,33 +48,54 @@ func selectExternal(ctx context.Context, q pg.Querier, owner, id uuid.UUID, wall
 	return found, nil
 }
 
-// linkTransactions gives transactions without an external id the one at the same position, and returns the ids of these transactions. One
-// whose wallet has the external id already, or gets it at an earlier position, stays without. A transaction of another import keeps its own.
-func linkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ids []uuid.UUID, externals []string, now time.Time) (map[uuid.UUID]bool, error) {
-	type found struct{ ID uuid.UUID }
-	rows, err := pg.All[found](ctx, q, `
+// link is a row that matches a transaction, and the texts that the transaction gets if it has none.
+type link struct {
+	transaction              uuid.UUID
+	externalID, payee, notes string
+}
+
+// linked is the outcome of the link at a position, from 1. A text is nil if the transaction has kept its own.
+type linked struct {
+	Position     int64
+	Payee, Notes *string
+}
+
+// linkTransactions gives transactions the external ids and texts of links where they have none, and returns the links whose transaction can
+// be linked. A transaction whose wallet has the external id already, or gets it at an earlier position, stays without. A transaction of
+// another import keeps its own.
+func linkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, links []link, now time.Time) ([]linked, error) {
+	n := len(links)
+	ids, externals, payees, notes := make([]uuid.UUID, n), make([]string, n), make([]string, n), make([]string, n)
+	for i, l := range links {
+		ids[i], externals[i], payees[i], notes[i] = l.transaction, l.externalID, l.payee, l.notes
+	}
+	rows, err := pg.All[linked](ctx, q, `
 		WITH found AS (
-			SELECT t.id, t.wallet_id, t.external_id AS present, l.external_id,
-				row_number() OVER (PARTITION BY t.wallet_id, l.external_id ORDER BY l.position) AS occurrence
-			FROM unnest($2::uuid[], $3::text[]) WITH ORDINALITY AS l (id, external_id, position)
+			SELECT t.id, t.wallet_id, t.external_id AS present, t.payee AS old_payee, t.notes AS old_notes, l.external_id, l.payee, l.notes,
+				l.position, row_number() OVER (PARTITION BY t.wallet_id, l.external_id ORDER BY l.position) AS occurrence,
+				row_number() OVER (PARTITION BY t.id ORDER BY l.position) AS use
+			FROM unnest($2::uuid[], $3::text[], $6::text[], $7::text[]) WITH ORDINALITY AS l (id, external_id, payee, notes, position)
 			JOIN transactions t ON t.owner_id = $1 AND t.id = l.id AND (t.external_id IS NULL OR t.import_id <> $5)
+		), wanted AS (
+			SELECT id, position,
+				CASE WHEN use = 1 AND present IS NULL AND external_id <> '' AND occurrence = 1 AND NOT EXISTS (
+					SELECT FROM transactions o WHERE o.owner_id = $1 AND o.wallet_id = f.wallet_id AND o.external_id = f.external_id)
+				THEN external_id END AS external_id,
+				CASE WHEN use = 1 AND old_payee = '' THEN nullif(payee, '') END AS payee,
+				CASE WHEN use = 1 AND old_notes = '' THEN nullif(notes, '') END AS notes
+			FROM found f
 		), linked AS (
 			UPDATE transactions t
-			SET external_id = f.external_id, version = t.version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
-			FROM found f
-			WHERE t.owner_id = $1 AND t.id = f.id AND f.present IS NULL AND f.external_id <> '' AND f.occurrence = 1
-				AND NOT EXISTS (
-					SELECT FROM transactions o WHERE o.owner_id = $1 AND o.wallet_id = f.wallet_id AND o.external_id = f.external_id)
+			SET external_id = coalesce(w.external_id, t.external_id), payee = coalesce(w.payee, t.payee), notes = coalesce(w.notes, t.notes),
+				version = t.version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
+			FROM wanted w
+			WHERE t.owner_id = $1 AND t.id = w.id AND coalesce(w.external_id, w.payee, w.notes) IS NOT NULL
 		)
-		SELECT id FROM found`, owner, ids, externals, now, id)
+		SELECT position, payee, notes FROM wanted`, owner, ids, externals, now, id, payees, notes)
 	if err != nil {
 		return nil, fmt.Errorf("linking transactions: %w", err)
 	}
-	linkable := map[uuid.UUID]bool{}
-	for _, r := range rows {
-		linkable[r.ID] = true
-	}
-	return linkable, nil
+	return rows, nil
 }
 
 // usualCurrency returns the currency that most rows of an account and transfers from or to it have, or an empty text.
@@ -112,22 +133,26 @@ func categoryNamed(ctx context.Context, q pg.Querier, name string) (uuid.UUID, e
 	return r.ID, nil
 }
 
-// setOutcomes writes the status, the problem and the transaction of rows.
+// setOutcomes writes the status, the problem and the transaction of rows, and the texts that they gave to it.
 func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []staging.Row) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	ns, statuses, problems := make([]int32, len(rows)), make([]string, len(rows)), make([]string, len(rows))
 	transactions, originals := make([]*uuid.UUID, len(rows)), make([]*uuid.UUID, len(rows))
+	payees, notes := make([]*string, len(rows)), make([]*string, len(rows))
 	for i, r := range rows {
 		ns[i], statuses[i], problems[i], transactions[i], originals[i] = r.N, r.Status, r.Problem, r.TransactionID, r.DuplicateOf
+		payees[i], notes[i] = r.FilledPayee, r.FilledNotes
 	}
 	_, err := q.Exec(ctx, `
 		UPDATE import_rows r
-		SET status = o.status, problem = o.problem, transaction_id = o.transaction_id, duplicate_of = o.duplicate_of, cells = '{}'
-		FROM unnest($3::integer[], $4::text[], $5::text[], $6::uuid[], $7::uuid[]) AS o (n, status, problem, transaction_id, duplicate_of)
+		SET status = o.status, problem = o.problem, transaction_id = o.transaction_id, duplicate_of = o.duplicate_of,
+			filled_payee = o.filled_payee, filled_notes = o.filled_notes, cells = '{}'
+		FROM unnest($3::integer[], $4::text[], $5::text[], $6::uuid[], $7::uuid[], $10::text[], $11::text[])
+			AS o (n, status, problem, transaction_id, duplicate_of, filled_payee, filled_notes)
 		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = o.n AND r.n BETWEEN $8 AND $9`,
-		owner, id, ns, statuses, problems, transactions, originals, slices.Min(ns), slices.Max(ns))
+		owner, id, ns, statuses, problems, transactions, originals, slices.Min(ns), slices.Max(ns), payees, notes)
 	if err != nil {
 		return fmt.Errorf("writing the outcome of %d rows of import %s: %w", len(rows), id, err)
 	}

@@ -12,19 +12,22 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// unlinkTransactions removes the external ids that a commit gave to matched transactions, and releases the rows.
+// unlinkTransactions removes the external ids and texts that a commit gave to matched transactions, and releases the rows. A text that the
+// user has changed stays.
 func unlinkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		WITH released AS (
 			UPDATE import_rows
 			SET transaction_id = NULL
 			WHERE owner_id = $1 AND import_id = $2 AND status = 'matched' AND transaction_id IS NOT NULL
-			RETURNING duplicate_of, external_id
+			RETURNING duplicate_of, external_id, filled_payee, filled_notes
 		)
 		UPDATE transactions t
-		SET external_id = NULL, version = t.version + 1, updated_at = $3, seq = (SELECT taken_seq($1))
+		SET external_id = nullif(t.external_id, r.external_id), payee = coalesce(nullif(t.payee, r.filled_payee), ''),
+			notes = coalesce(nullif(t.notes, r.filled_notes), ''), version = t.version + 1, updated_at = $3, seq = (SELECT taken_seq($1))
 		FROM released r
-		WHERE t.owner_id = $1 AND t.id = r.duplicate_of AND t.external_id = r.external_id`, owner, id, now)
+		WHERE t.owner_id = $1 AND t.id = r.duplicate_of
+			AND (t.external_id = r.external_id OR t.payee = r.filled_payee OR t.notes = r.filled_notes)`, owner, id, now)
 	if err != nil {
 		return fmt.Errorf("unlinking the transactions of import %s: %w", id, err)
 	}

@@ -61,6 +61,9 @@ type Row struct {
 	PairN         *int32     `db:"pair_n"`
 	DuplicateOf   *uuid.UUID `db:"duplicate_of"`
 	TransactionID *uuid.UUID `db:"transaction_id"`
+	// FilledPayee and FilledNotes are the texts that the commit gave to the matched transaction, or nil if it has its own.
+	FilledPayee *string `db:"filled_payee"`
+	FilledNotes *string `db:"filled_notes"`
 	// Ruled is nil if no rule matches the row.
 	Ruled *Ruled
 }

@@ -19,7 +19,7 @@ var rowColumns = []string{
 	"n", "line", "status", "cells", "date", "amount", "currency", "payee", "description", "notes", "tags", "external_id", "account",
 	"category", "splits", "transfer", "opening", "file_problem", "action", "chosen_category_id", "chosen_description", "chosen_payee",
 	"chosen_wallet_id", "problem", "wallet_id", "booked_currency", "amount_minor", "category_id", "category_from", "transfer_wallet_id",
-	"pair_n", "duplicate_of", "transaction_id", "ruled",
+	"pair_n", "duplicate_of", "transaction_id", "filled_payee", "filled_notes", "ruled",
 }
 
 // values returns the values of a row's columns.
@@ -28,7 +28,7 @@ func (r *Row) values() []any {
 		r.N, r.Line, r.Status, list(r.Cells), r.Date, r.Amount, r.Currency, r.Payee, r.Description, r.Notes, list(r.Tags), r.ExternalID, r.Account,
 		r.Category, r.Splits, r.Transfer, r.Opening, r.FileProblem, r.Action, r.ChosenCategoryID, r.ChosenDescription, r.ChosenPayee,
 		r.ChosenWalletID, r.Problem, r.WalletID, r.BookedCurrency, r.AmountMinor, r.CategoryID, r.CategoryFrom, r.TransferWalletID,
-		r.PairN, r.DuplicateOf, r.TransactionID, r.Ruled,
+		r.PairN, r.DuplicateOf, r.TransactionID, r.FilledPayee, r.FilledNotes, r.Ruled,
 	}
 }
 

@@ -56,7 +56,8 @@ func (s *Imports) UndoImport(ctx context.Context, req *ledgerv1.UndoImportReques
 	return resp, err
 }
 
-// queue changes an import with fn, stores the result in m and wakes the worker.
+// queue changes an import with fn, stores the result in m and wakes the worker. The status in the database is the queue: a replica that
+// ends loses no job, and another replica finds it within pollJobs.
 func (s *Imports) queue(ctx context.Context, id string, fn func(tx pgx.Tx, e staging.Import) (*ledgerv1.Import, error), m **ledgerv1.Import) error {
 	parsed, ok := text.ID(id)
 	if !ok {

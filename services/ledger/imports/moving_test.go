@@ -180,8 +180,8 @@ func TestMovingToCoffer(t *testing.T) {
 	})
 }
 
-// requireOneTransfer requires that exactly one pair of booked transactions has opposite amounts on one day in two wallets, which is what
-// the suggestions of transfers look for.
+// requireOneTransfer requires that exactly one pair of booked transactions has opposite amounts on one day in two wallets. The suggestions
+// of transfers look for such pairs.
 func (p person) requireOneTransfer(t *testing.T) {
 	t.Helper()
 	r, err := pg.One[struct{ Pairs int }](p.Ctx, p.DB, `

@@ -29,7 +29,10 @@ func (s *Imports) change(ctx context.Context, id uuid.UUID, fn func(tx pgx.Tx, e
 	})
 }
 
-// UpdateImport changes the mapping, the assignments or the defaults of an import, and resolves all rows again.
+// UpdateImport changes the mapping, the assignments or the defaults of an import, and resolves all rows again. Everything happens in one
+// database transaction that holds the lock of the import, so a simultaneous commit sees the rows before or after the change.
+//
+// Errors: EMPTY_UPDATE, IMPORT_STATE unless the import is in preview or has failed, and the errors of wallets and categories.
 func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRequest) (*ledgerv1.UpdateImportResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -153,7 +156,7 @@ type references struct {
 	owned    resolving.Owned
 }
 
-// wallet adds a problem if an id is neither empty nor that of a wallet of the owner.
+// wallet adds a problem if an id is not empty and names no wallet of the owner.
 func (r references) wallet(field, s string) {
 	if s == "" {
 		return
@@ -164,7 +167,7 @@ func (r references) wallet(field, s string) {
 	}
 }
 
-// category adds a problem if an id is neither empty nor that of a category of the owner.
+// category adds a problem if an id is not empty and names no category of the owner.
 func (r references) category(field, s string) {
 	if s == "" {
 		return

@@ -57,8 +57,8 @@ func (o *owners) leave(user string) {
 	delete(o.open, user)
 }
 
-// CreateImport parses a file and stages its rows while it arrives. Each page of rows is committed by itself, so that no database transaction
-// stays open while a client sends. The import is visible once its rows are resolved; until then, it is deleted after any error.
+// CreateImport parses a file and stages its rows while it arrives. Each page of rows is committed separately, so that no database
+// transaction stays open while a client sends. The import is visible once its rows are resolved. Until then, it is deleted after any error.
 func (s *Imports) CreateImport(stream grpc.ClientStreamingServer[ledgerv1.CreateImportRequest, ledgerv1.CreateImportResponse]) error {
 	ctx := stream.Context()
 	owner := caller.Owner(ctx)

@@ -116,7 +116,7 @@ func (r *Rule) setConditions(p *apierr.Problems, conditions []*ledgerv1.RuleCond
 	}
 }
 
-// parseCondition returns a condition. path is that of the condition in the request.
+// parseCondition returns a condition. path is its place in the request, for problems.
 func parseCondition(p *apierr.Problems, path string, m *ledgerv1.RuleCondition) matching.Condition {
 	c := matching.Condition{Field: m.GetField(), Op: m.GetOp(), Not: m.GetNot()}
 	ops, known := matching.Ops[c.Field]
@@ -203,7 +203,8 @@ func (r *Rule) setActions(p *apierr.Problems, actions []*ledgerv1.RuleAction) {
 	}
 }
 
-// parseAction returns an action. It stores the category of matching.SetCategory in the rule. path is that of the value.
+// parseAction returns an action. It stores the category of matching.SetCategory in the rule. path is the place of the value in the
+// request.
 func (r *Rule) parseAction(p *apierr.Problems, path string, m *ledgerv1.RuleAction) matching.Action {
 	a := matching.Action{Kind: m.GetKind()}
 	var problem *apierr.Field

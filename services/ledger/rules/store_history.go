@@ -12,7 +12,7 @@ import (
 // historyRows is the maximum number of transactions from which categories are learned.
 const historyRows = 50_000
 
-// categorized is what is learned from a transaction.
+// categorized holds the part of a transaction that suggestions learn from.
 type categorized struct {
 	Payee, Description string
 	Expense            bool

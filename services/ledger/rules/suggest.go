@@ -86,7 +86,7 @@ func parseItems(p *apierr.Problems, given []*ledgerv1.SuggestionItem) ([]matchin
 	return items, wallets
 }
 
-// parseItem returns the transaction of an item. path is that of the item in the request.
+// parseItem returns the transaction of an item. path is the place of the item in the request.
 func parseItem(p *apierr.Problems, path string, m *ledgerv1.SuggestionItem) matching.Transaction {
 	t := matching.Transaction{AmountE4: matching.UnknownAmount, Income: m.GetType() == posting.Income}
 	var problem *apierr.Field

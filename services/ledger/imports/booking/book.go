@@ -16,7 +16,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 )
 
-// chunkRows is the number of rows that are committed together.
+// chunkRows is the number of rows that are committed together. It limits the time that other writes of the owner wait.
 const chunkRows = 500
 
 // commitChunk books the next rows, and ends the job if there are none. after is the number of the last row that was considered.
@@ -137,7 +137,8 @@ func (c *chunk) insert(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// addPartners appends the other sides of transfers that follow later in the file.
+// addPartners appends the other sides of transfers that follow later in the file. Both legs of a transfer must be written in one
+// transaction, so the side that comes first books both.
 func addPartners(ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row) ([]staging.Row, error) {
 	known := map[int32]bool{}
 	for _, r := range rows {
@@ -168,7 +169,8 @@ func (c *chunk) partner(r *staging.Row) *staging.Row {
 	return &c.rows[i]
 }
 
-// imported returns the event of a chunk.
+// imported returns the event of a chunk. One event for all transactions of a chunk suffices: consumers need the wallets, the categories
+// and the days to check budgets again, and 200 000 events would flood webhooks.
 func imported(e staging.Import, ts []posting.Transaction) *ledgerv1.TransactionsImported {
 	event := &ledgerv1.TransactionsImported{OwnerId: e.OwnerID.String(), ImportId: e.ID.String(), Count: int32(len(ts))}
 	event.WalletIds, event.CategoryIds, event.FirstDate, event.LastDate = concerned(ts)

@@ -16,8 +16,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// prepare creates the wallets and categories that the commit needs, resolves the rows with them, and starts the first chunk. It can be
-// repeated: a wallet or category that exists already is used.
+// prepare creates the wallets and categories that the commit needs, resolves the rows with them, and sets the status running. Wallets and
+// categories are created with the RPC methods of package accounts, each in a separate transaction, so limits and events apply as for
+// users. prepare can be repeated: a wallet or category that exists already is used.
 func (w *Worker) prepare(ctx context.Context, j job) error {
 	e, err := renewLease(ctx, w.DB, j)
 	if err != nil {
@@ -117,7 +118,8 @@ func (w *Worker) createCategory(ctx context.Context, c *ledgerv1.ImportCategory)
 	return nil
 }
 
-// remember stores the mapping and the wallets of the accounts for the next file.
+// remember stores the mapping and the wallets of the accounts for the next file. Only a commit does this, because it confirms the user's
+// assignments.
 func (w *Worker) remember(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import) error {
 	var macs [][]byte
 	var wallets []uuid.UUID

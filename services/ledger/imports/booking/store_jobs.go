@@ -43,7 +43,8 @@ func (j job) pause() time.Duration {
 }
 
 // leaseJob leases the job that waits longest, or returns pgx.ErrNoRows. It counts the attempt, so that a job that kills its replicas
-// fails, too.
+// fails, too (ADR 89). SKIP LOCKED makes simultaneous workers take different jobs instead of waiting for each other. The clock of the
+// database decides about leases, so the clocks of replicas may differ.
 func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (job, error) {
 	j, err := pg.One[job](ctx, q, `
 		UPDATE imports
@@ -75,7 +76,9 @@ func releaseJob(ctx context.Context, q pg.Querier, j job) error {
 	return nil
 }
 
-// renewLease locks the import of a job and renews the lease. It returns errLostLease if another replica has taken it.
+// renewLease locks the import of a job and renews the lease. Each chunk calls it in its transaction: the row stays locked until the chunk
+// commits, so a chunk of a replica that has lost its lease cannot commit beside a chunk of the new one. It returns errLostLease if
+// another replica has taken the job.
 func renewLease(ctx context.Context, q pg.Querier, j job) (staging.Import, error) {
 	e, err := pg.One[staging.Import](ctx, q, `
 		UPDATE imports

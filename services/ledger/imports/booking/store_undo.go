@@ -13,7 +13,7 @@ import (
 )
 
 // unlinkTransactions removes the external ids and texts that a commit gave to matched transactions, and releases the rows. A text that the
-// user has changed stays.
+// user has changed stays. An external id that the transaction has received since stays, too.
 func unlinkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		WITH released AS (

@@ -21,7 +21,7 @@ func (c *chunk) add(r *staging.Row) error {
 	}
 	t, partner := c.transaction(r), c.partner(r)
 	if r.TransferWalletID == nil || partner != nil && (partner.Status == staging.Duplicate || partner.Status == staging.Matched) {
-		// If the other leg exists already as a transaction of its own, another one would change the balance of its wallet twice.
+		// If the other leg already exists as a separate transaction, another leg would change the balance of its wallet twice.
 		if err := c.categorize(r, &t); err != nil {
 			return err
 		}
@@ -74,7 +74,8 @@ func (c *chunk) transaction(r *staging.Row) posting.Transaction {
 	return t
 }
 
-// categorize sets the category of a transaction, or its splits.
+// categorize sets the category of a transaction, or its splits. It returns CATEGORY_NOT_FOUND if the category was deleted since the
+// preview and no default exists; the job then fails, and the user can assign another one.
 func (c *chunk) categorize(r *staging.Row, t *posting.Transaction) error {
 	if len(r.Splits) == 0 || r.ChosenCategoryID != nil {
 		if t.CategoryID = r.CategoryID; t.CategoryID == nil {

@@ -48,7 +48,7 @@ func (w *Worker) undoChunk(ctx context.Context, j job, before *int32) (finished 
 	return true, w.deleteCreated(ctx, j)
 }
 
-// removal is what a chunk of an undo does with the transactions of its rows.
+// removal holds the decisions of a chunk of an undo about the transactions of its rows.
 type removal struct {
 	removed []posting.Transaction
 	// kept holds the ids of transactions that stay.
@@ -217,7 +217,7 @@ func (w *Worker) deleteCreated(ctx context.Context, j job) error {
 	return nil
 }
 
-// inUse reports whether a wallet or category was not deleted because something uses it, or because it is gone already.
+// inUse reports whether a wallet or category was not deleted because something uses it, or because it has already been deleted.
 func inUse(err error) bool {
 	e := apierr.From(err)
 	return e != nil && (e.Code == codes.NotFound || e.Code == codes.FailedPrecondition || e.Code == codes.AlreadyExists)

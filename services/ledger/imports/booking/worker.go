@@ -58,7 +58,8 @@ func (w *Worker) Wake() {
 	}
 }
 
-// Run runs queued jobs, one at a time, until ctx ends. Each replica has one worker.
+// Run runs queued jobs, one at a time, until ctx ends. Each replica has one worker: a long import delays other imports at this replica, and
+// not the requests of users.
 func (w *Worker) Run(ctx context.Context) {
 	poll := time.NewTicker(pollJobs)
 	defer poll.Stop()
@@ -122,7 +123,8 @@ func (w *Worker) runJob(ctx context.Context, j job) error {
 // backward. Without the numbers, each chunk would read all rows that are finished.
 type progress struct{ committed, undone int32 }
 
-// runChunk runs one step of a job in a database transaction.
+// runChunk runs one step of a job in a database transaction. Between two chunks no lock is held, so other writes of the owner wait for one
+// chunk at most.
 func (w *Worker) runChunk(ctx context.Context, j *job, p *progress) (finished bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, chunkTimeout)
 	defer cancel()

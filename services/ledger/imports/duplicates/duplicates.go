@@ -35,7 +35,7 @@ func Find(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string,
 }
 
 // match assigns each transaction to at most one row and each row to at most one transaction: the nearest day first, then the most similar
-// text, then the order of the candidates, which is that of the transactions' creation. A receipt takes all its transactions.
+// text, then the transaction that was created first. A receipt takes all its transactions.
 func match(candidates []candidate) (rows []int32, transactions []uuid.UUID) {
 	type scored struct {
 		candidate

@@ -16,7 +16,7 @@ type candidate struct {
 	// Parts are the transactions of a receipt, whose oldest one is TransactionID. Otherwise it is TransactionID alone.
 	Parts []uuid.UUID
 	Days  int32
-	// Text is of the transaction, and RowText of the row.
+	// Text has the payee and the description of the transaction, and RowText those of the row.
 	Text    string
 	RowText string `db:"row_text"`
 }

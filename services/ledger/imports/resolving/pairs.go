@@ -21,7 +21,7 @@ type transfer struct {
 	from, to           uuid.UUID
 	out, in            int64
 	currency, arriving string
-	// incoming tells the sides apart.
+	// incoming is set for the side that receives the amount. It distinguishes the two sides.
 	incoming bool
 }
 

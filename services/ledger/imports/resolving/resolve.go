@@ -33,23 +33,25 @@ type resolver struct {
 	details *ledgerv1.Import
 	// reader converts the cells of a row. It is nil if the cells have not to be read again.
 	reader *formats.Reader
-	// incomplete is what a proposed mapping lacks.
+	// incomplete is the problem of a proposed mapping that lacks a column, or nil. It becomes the problem of each row.
 	incomplete *apierr.Field
 	ids        formats.IDs
 	owned      Owned
-	// rules are those of the owner, and memory suggests categories. Both are nil if rows are only counted.
+	// rules holds the owner's rules. memory suggests categories from the owner's history; it is nil if no row needs it.
 	rules  *matching.Set
 	memory *learning.Memory
 	// suggested holds the categories of earlier suggestions by row. They apply if memory is nil.
 	suggested map[int32]uuid.UUID
 
+	// accounts and categories hold the accounts by key and the categories by their names in the file, with the numbers of their rows.
 	accounts   map[string]*ledgerv1.ImportAccount
 	categories map[string]*ledgerv1.ImportCategory
 	// otherAccounts holds the accounts at the other sides of transfers with an id, by row.
 	otherAccounts map[int32]string
-	// others holds the keys of the accounts at the other sides of transfers. They may have no row of their own.
+	// others holds the keys of the accounts at the other sides of transfers. Such an account may have no rows itself.
 	others map[string]bool
-	// unpaired holds the rows of transfers whose other side has not been seen, by their transfer.
+	// unpaired holds the rows of transfers whose other side has not been seen, by their transfer. pairs holds the two rows of each
+	// complete transfer, in both directions.
 	unpaired map[transfer][]int32
 	pairs    map[int32]int32
 }

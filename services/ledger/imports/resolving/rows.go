@@ -50,8 +50,8 @@ func historyDecides(r staging.Row) bool {
 	return r.ChosenCategoryID == nil && r.ChosenWalletID == nil && r.Category == "" && len(r.Splits) == 0
 }
 
-// suggestionApplies reports whether the history has decided the category of a row, or has suggested none. Not if a rule has decided:
-// it may be gone.
+// suggestionApplies reports whether the history has decided the category of a row, or has suggested none. It returns false if a rule has
+// decided, because the rule may have been deleted.
 func suggestionApplies(r staging.Row) bool {
 	return historyDecides(r) && r.TransferWalletID == nil && !strings.HasPrefix(r.CategoryFrom, staging.FromRule)
 }

@@ -21,42 +21,59 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// The values of an import's status.
+// The values of an import's status:
+//
+//	Uploading -> Preview -> Queued -> Running -> Done -> Undoing -> Undone
+//
+// A commit that cannot continue ends as Failed; another commit continues it, or an undo removes what it has booked. Each status without
+// a job can change to Deleting. Uploading and Deleting are invisible to users.
 const (
+	// Uploading means that the file still arrives.
 	Uploading = "uploading"
-	Preview   = "preview"
-	Queued    = "queued"
-	Running   = "running"
-	Done      = "done"
-	Failed    = "failed"
-	Undoing   = "undoing"
-	Undone    = "undone"
-	Deleting  = "deleting"
+	// Preview means that the user can change rows. No balance has changed.
+	Preview = "preview"
+	// Queued means that a commit waits for a worker, and Running that a worker has begun it.
+	Queued  = "queued"
+	Running = "running"
+	// Done means that all rows have their outcome.
+	Done   = "done"
+	Failed = "failed"
+	// Undoing means that an undo is queued or running.
+	Undoing = "undoing"
+	Undone  = "undone"
+	// Deleting means that a job deletes the import with its rows. Its transactions stay.
+	Deleting = "deleting"
 )
 
-// Import is a row of imports.
+// Import is a row of imports. The file itself is not stored: its contents are in the staged rows.
 type Import struct {
 	OwnerID  uuid.UUID `db:"owner_id"`
 	ID       uuid.UUID
 	Status   string
 	FileName string `db:"file_name"`
-	Size     int64
-	SHA256   []byte `db:"sha256"`
-	Format   string
+	// Size and SHA256 describe the file as it was sent. The hash finds an earlier import of the same file.
+	Size   int64
+	SHA256 []byte `db:"sha256"`
+	// Format is a format of package formats.
+	Format string
 	// Details is a coffer.ledger.v1.Import in JSON with the mapping, the accounts, the categories, the defaults and the warnings.
 	Details json.RawMessage
 	Counts
+	// FirstDate and LastDate are the first and last day of the rows, or nil without a row that has a date.
 	FirstDate *time.Time `db:"first_date"`
 	LastDate  *time.Time `db:"last_date"`
-	JobDone   int64      `db:"job_done"`
-	JobTotal  int64      `db:"job_total"`
-	Problem   string
+	// JobDone and JobTotal are the finished and all rows of the current or last job.
+	JobDone  int64 `db:"job_done"`
+	JobTotal int64 `db:"job_total"`
+	// Problem is the code of the error that ended the last job, or empty.
+	Problem string
+	// UndoForce is set if the undo also deletes transactions that were changed since.
 	UndoForce bool      `db:"undo_force"`
 	CreatedAt time.Time `db:"created_at"`
 	UpdatedAt time.Time `db:"updated_at"`
 }
 
-// Counts are the numbers of rows by status.
+// Counts holds the numbers of rows by status. Hidden rows are not counted.
 type Counts struct{ Ready, Duplicate, Matched, Invalid, Skipped, Booked, Undone int32 }
 
 // ReadDetails returns the details of an import.

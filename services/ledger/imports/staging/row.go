@@ -24,13 +24,16 @@ const (
 	Booked    = "booked"
 )
 
-// Row is a row of import_rows.
+// Row is a row of import_rows. Its fields have three origins: the file, the user, and package resolving, which derives the third from the
+// other two and may run any number of times.
 type Row struct {
+	// N is the number of the record in the file, from 1, and Line its first line, or 0.
 	N, Line int32
 	Status  string
-	Cells   []string
+	// Cells holds the cells of a format with a mapping. They are deleted when the row is booked.
+	Cells []string
 
-	// What the file says.
+	// The following fields are the contents of the file. Amount is a signed decimal as in formats.Record.
 	Date                      *time.Time
 	Amount, Currency          string
 	Payee, Description, Notes string
@@ -42,14 +45,15 @@ type Row struct {
 	Opening                   bool
 	FileProblem               string `db:"file_problem"`
 
-	// What the user decided. Action is empty, book, skip or match, which DuplicateOf completes.
+	// The following fields are the choices of the user. A nil choice leaves the value to the file, to rules or to the history. With the
+	// action match, the user has also chosen DuplicateOf.
 	Action            string
 	ChosenCategoryID  *uuid.UUID `db:"chosen_category_id"`
 	ChosenDescription *string    `db:"chosen_description"`
 	ChosenPayee       *string    `db:"chosen_payee"`
 	ChosenWalletID    *uuid.UUID `db:"chosen_wallet_id"`
 
-	// What follows for the transaction.
+	// The following fields are the consequences for the transaction. Problem is the reason of an invalid or skipped row.
 	Problem          string
 	WalletID         *uuid.UUID `db:"wallet_id"`
 	BookedCurrency   string     `db:"booked_currency"`
@@ -58,7 +62,9 @@ type Row struct {
 	CategoryFrom     string     `db:"category_from"`
 	TransferWalletID *uuid.UUID `db:"transfer_wallet_id"`
 	// PairN is the row of the same file that is the other side of the transfer.
-	PairN         *int32     `db:"pair_n"`
+	PairN *int32 `db:"pair_n"`
+	// DuplicateOf is the existing transaction of a duplicate or matched row. TransactionID is the transaction that the commit created for
+	// the row, or linked to it; a row that has one is finished.
 	DuplicateOf   *uuid.UUID `db:"duplicate_of"`
 	TransactionID *uuid.UUID `db:"transaction_id"`
 	// FilledPayee and FilledNotes are the texts that the commit gave to the matched transaction, or nil if it has its own.
@@ -68,7 +74,7 @@ type Row struct {
 	Ruled *Ruled
 }
 
-// The values of a row's category_from.
+// The values of a row's category_from. Users see where a category comes from, so that they can judge it.
 const (
 	FromUser = "user"
 	FromFile = "file"
@@ -78,14 +84,14 @@ const (
 	FromDefault = "default"
 )
 
-// The values of a row's action. The empty action lets the duplicates decide.
+// The values of a row's action. With the empty action, package duplicates decides whether the row is booked.
 const (
 	ActionBook  = "book"
 	ActionSkip  = "skip"
 	ActionMatch = "match"
 )
 
-// maxTags is the maximum number of tags of a transaction, and maxTagName that of the characters of a tag.
+// maxTags is the maximum number of tags of a transaction, and maxTagName the maximum length of a tag in characters.
 const (
 	maxTags    = 20
 	maxTagName = 50
@@ -180,7 +186,8 @@ func RowProtos(rows []Row) []*ledgerv1.ImportRow {
 	return out
 }
 
-// tagNames returns the names in a file that tags may have.
+// tagNames returns the names in a file that tags may have, each once, up to maxTags. It drops the others, because an unusual tag must not
+// prevent the import of a payment.
 func tagNames(names []string) []string {
 	var valid []string
 	for _, name := range names {

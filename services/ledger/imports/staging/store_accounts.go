@@ -12,7 +12,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/seal"
 )
 
-// AccountKey authenticates account numbers, which are stored as HMACs.
+// AccountKey is the key of the HMACs of account numbers. Only the HMACs are stored for later imports: with a plain hash, a copy of the
+// database would suffice to try all account numbers of a bank.
 type AccountKey seal.Key
 
 // MAC returns the HMAC of an account number.

@@ -25,8 +25,8 @@ func InsertImport(ctx context.Context, q pg.Querier, e Import) error {
 	return nil
 }
 
-// CountOpen returns the number of an owner's imports that are not committed. A lock serializes this count and its consequences until the
-// database transaction ends.
+// CountOpen returns the number of an owner's imports that are not committed. An advisory lock serializes the owner's uploads until the
+// database transaction ends, so that simultaneous ones cannot exceed the limit together.
 func CountOpen(ctx context.Context, q pg.Querier, owner uuid.UUID) (int, error) {
 	if _, err := q.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('imports'), hashtext($1))`, owner.String()); err != nil {
 		return 0, fmt.Errorf("locking the imports of %s: %w", owner, err)
@@ -89,7 +89,8 @@ func SelectCommitted(ctx context.Context, q pg.Querier, owner uuid.UUID, sha256 
 	return r.ID, nil
 }
 
-// UpdateImport writes the fields of an import, counts its rows and finds the first and last date of those that are read.
+// UpdateImport writes the fields of an import, counts its rows and finds their first and last date. It reads all rows of the import, so the
+// chunks of a job use addProgress of package booking instead.
 func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 	_, err := q.Exec(ctx, `
 		WITH counted AS (
@@ -135,7 +136,8 @@ func DeleteImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error 
 	return nil
 }
 
-// Expire marks imports as deleted whose upload stopped an hour ago, and those that were not committed within 7 days. Jobs delete them.
+// Expire marks imports as deleted whose upload stopped an hour ago, and imports that were not committed within 7 days. Jobs delete them in
+// chunks, because an import may have 200 000 rows.
 func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE imports

@@ -14,7 +14,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
 )
 
-// maxProfiles is the maximum number of profiles of a user. Further ones replace the oldest.
+// maxProfiles is the maximum number of profiles of a user. Further profiles replace the oldest ones.
 const maxProfiles = 200
 
 // Profile is a row of import_profiles: a mapping that a commit saved.
@@ -26,7 +26,8 @@ type Profile struct {
 	UpdatedAt time.Time `db:"updated_at"`
 }
 
-// headingHash returns the key of a file's heading.
+// headingHash returns the key of a file's heading. A bank that changes its columns also changes the key, so an old mapping is never applied
+// to new columns.
 func headingHash(heading []string) []byte {
 	h := sha256.Sum256([]byte(strings.Join(heading, "\x1f")))
 	return h[:]

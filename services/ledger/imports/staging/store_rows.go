@@ -40,7 +40,7 @@ func list(s []string) []string {
 	return s
 }
 
-// CopyRows inserts rows of an import.
+// CopyRows inserts rows of an import with the COPY protocol, which is the fastest way for many columns and rows.
 func CopyRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []Row) error {
 	columns := append([]string{"owner_id", "import_id"}, rowColumns...)
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"import_rows"}, columns, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
@@ -52,9 +52,12 @@ func CopyRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []Row) e
 	return nil
 }
 
-// ReplaceRows writes rows, which are in the order of their numbers, again. It is several times faster than an UPDATE of as many columns.
-// The range of numbers is an index condition for PostgreSQL also without statistics of a new import. With the list alone, it reads all
-// rows of the import for each page. The other statements on a list of rows have the range for the same reason.
+// ReplaceRows deletes rows and inserts them again with their new values. This is several times faster than an UPDATE of as many columns.
+// The rows are in the order of their numbers.
+//
+// The statement has a range of numbers beside the list. PostgreSQL uses the range as an index condition even without statistics of a
+// new import. With the list alone, it reads all rows of the import for each page. The other statements on a list of rows have the
+// range for the same reason.
 func ReplaceRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []Row) error {
 	if len(rows) == 0 {
 		return nil
@@ -116,8 +119,8 @@ func SelectNumbered(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns [
 	return rows, nil
 }
 
-// SelectPending returns up to limit rows after row n that the commit has to write, in the order of the file. The partner of a transfer is
-// read with the row that books it.
+// SelectPending returns up to limit rows after row n that the commit has to write, in the order of the file: ready rows, and matched rows
+// that are not linked yet. Rows of an earlier attempt are finished and not among them, so a commit can be continued.
 func SelectPending(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int) ([]Row, error) {
 	rows, err := pg.All[Row](ctx, q, rowsWith+` AND n > $3 AND (status = 'ready' OR status = 'matched' AND transaction_id IS NULL)
 		ORDER BY n LIMIT $4`, owner, id, n, limit)

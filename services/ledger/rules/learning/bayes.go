@@ -21,7 +21,8 @@ type classifier struct {
 	totals     []float64
 	// uses has the transactions of each category.
 	uses []float64
-	// calibrations are for texts whose words are all known, and for texts with a new word, which is often the name of a new payee.
+	// calibrations holds one calibration for texts whose words are all known, and one for texts with a new word. A new word is often the name
+	// of a new payee, about which the classifier knows less.
 	calibrations [2]calibration
 }
 

@@ -64,8 +64,9 @@ func (c *classifier) calibrate(keys map[string]map[uuid.UUID]int, words map[stri
 	}
 }
 
-// fit returns the isotonic regression of the trials: the confidences that increase with the margin and fit the results best. Each
-// confidence is that of a block of adjacent trials, with one more success and one more failure, so that few trials give little confidence.
+// fit returns the isotonic regression of the trials: the confidences that increase with the margin and fit the results best. Adjacent
+// trials form a block. The confidence of a block is its share of successes after adding one success and one failure, so that few trials
+// give little confidence.
 func fit(trials []trial) calibration {
 	slices.SortFunc(trials, func(a, b trial) int { return cmp.Compare(a.margin, b.margin) })
 	type block struct{ margin, correct, n float64 }
@@ -75,7 +76,7 @@ func fit(trials []trial) calibration {
 		if t.correct {
 			b.correct = 1
 		}
-		// A block whose share is not above that of the block before belongs to it.
+		// A block joins the previous one if its share of successes is not greater.
 		for len(blocks) > 0 {
 			last := blocks[len(blocks)-1]
 			if last.correct*b.n < b.correct*last.n {

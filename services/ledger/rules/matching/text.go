@@ -65,7 +65,7 @@ func foldAll(values []string) []string {
 	return out
 }
 
-// normalize returns a text in NFKC. Most texts are ASCII, which is already normal.
+// normalize returns a text in NFKC. Most texts are ASCII and need no conversion.
 func normalize(s string) string {
 	if isASCII(s) {
 		return s

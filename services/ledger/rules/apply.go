@@ -33,7 +33,10 @@ const (
 	maxTags = 20
 )
 
-// ApplyRule applies one of the caller's rules to existing transactions: it queues a job, or with dryRun returns what it would do.
+// ApplyRule applies one of the caller's rules to existing transactions: it queues a job, or with dryRun counts the transactions that the
+// rule would change and returns examples. Legs of transfers are not changed.
+//
+// Errors: RULE_RUNNING while the rule is being applied, RULE_NOT_FOUND, and the errors of the window.
 func (s *Rules) ApplyRule(ctx context.Context, req *ledgerv1.ApplyRuleRequest) (*ledgerv1.ApplyRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -91,7 +94,8 @@ func parseWindow(p *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
 	return w
 }
 
-// preview counts the newest transactions that a rule matches and changes.
+// preview counts the newest transactions that a rule matches and changes, at most maxPreviewed of them. It uses the same changeOf as the
+// job, so a preview never differs from the application on the same transactions.
 func (s *Rules) preview(ctx context.Context, owner, id uuid.UUID, w window) (*ledgerv1.ApplyRuleResponse, error) {
 	leave, err := s.reads.Enter(ctx, owner)
 	if err != nil {
@@ -173,7 +177,8 @@ func changeOf(set *matching.Set, t posting.Transaction) (after posting.Transacti
 	return after, len(o.Matched) > 0, changed
 }
 
-// Complete sets the texts and adds the tags of an outcome.
+// Complete sets the texts and adds the tags of an outcome. Tags beyond the maximum of a transaction are dropped, because a rule must not
+// make a receipt or an import fail.
 func Complete(t *posting.Transaction, o matching.Outcome) {
 	for _, set := range []struct{ field, value *string }{{&t.Payee, o.Payee}, {&t.Description, o.Description}, {&t.Notes, o.Notes}} {
 		if set.value != nil {
@@ -188,7 +193,8 @@ func Complete(t *posting.Transaction, o matching.Outcome) {
 	}
 }
 
-// Subject returns what rules see of a transaction. TagNames must be loaded.
+// Subject returns the part of a transaction that rules read. TagNames must be loaded. Rules compare amounts without a sign, and the type
+// separately.
 func Subject(t posting.Transaction) matching.Transaction {
 	amount := t.AmountE4()
 	if amount < 0 {

@@ -20,7 +20,7 @@ const (
 	pollJobs = 2 * time.Second
 	// chunkTimeout limits a chunk, so that a replica whose connection hangs loses its lease before the next chunk.
 	chunkTimeout = 45 * time.Second
-	// chunkRows is the number of transactions that a rule is applied to together.
+	// chunkRows is the number of transactions to which a chunk applies a rule. Other writes of the owner wait for one chunk at most.
 	chunkRows = 500
 )
 
@@ -95,7 +95,8 @@ func (s *Rules) runJob(ctx context.Context, j job) error {
 	}
 }
 
-// runChunk applies a rule to the next transactions of its job, and reports whether there were none.
+// runChunk applies a rule to the next transactions of its job, and reports whether there were none. The changes, their events and the
+// position of the job commit together, so a job that continues on another replica repeats nothing.
 func (s *Rules) runChunk(ctx context.Context, j job) (finished bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, chunkTimeout)
 	defer cancel()

@@ -26,16 +26,17 @@ type Rule struct {
 	Name     string
 	Enabled  bool
 	Position int32
-	// MatchAny: one condition is enough.
+	// MatchAny is set if one condition suffices. Otherwise all conditions must match.
 	MatchAny bool `db:"match_any"`
-	Stop     bool
-	// Sources are the values of the field on.
+	// Stop is set if later rules do not run when this one matches.
+	Stop bool
+	// Sources holds the values of the field on.
 	Sources    []string
 	Conditions []matching.Condition
-	// Actions have no value for matching.SetCategory, whose category is CategoryID.
+	// Actions has an empty value for matching.SetCategory. Its category is CategoryID, a column with a foreign key.
 	Actions    []matching.Action
 	CategoryID *uuid.UUID `db:"category_id"`
-	// AppliedCount and LastAppliedAt are of imports, receipts and applications together.
+	// AppliedCount is the number of transactions that the rule matched in imports, receipts and applications together.
 	AppliedCount  int32      `db:"applied_count"`
 	LastAppliedAt *time.Time `db:"last_applied_at"`
 	// Version starts at 1 and increases with each change of the fields that a PATCH can change. The ETag contains it.
@@ -51,7 +52,7 @@ type Rule struct {
 	Seq int64
 }
 
-// working reports whether the rule is being applied, or waits for it.
+// working reports whether a job that applies the rule is queued or running.
 func (r Rule) working() bool {
 	return r.JobStatus != nil && (*r.JobStatus == queued || *r.JobStatus == running)
 }

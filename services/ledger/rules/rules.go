@@ -9,7 +9,10 @@
 //   - run.go: the rules of an owner for the packages that run them, imports and receipts
 //   - suggest.go: suggestions of categories
 //
-// Package matching decides what a rule does, and package learning what an owner's history suggests. Both are pure.
+//   - store_rules.go, store_jobs.go, store_history.go: the statements on rules, on jobs, and on the transactions to learn from
+//
+// Package matching decides the effects of a rule, and package learning the suggestions of an owner's history. Both are pure, and keep no
+// state between requests (ADR 82). Start reading at matching.Set.Run.
 package rules
 
 import (
@@ -63,7 +66,8 @@ func New(book *posting.Ledger, gates *reads.Gates, log *slog.Logger) *Rules {
 	return &Rules{Ledger: book, reads: gates, log: log, queued: make(chan struct{}, 1)}
 }
 
-// CreateRule creates a rule after the caller's other rules.
+// CreateRule creates a rule after the caller's other rules. It does not run on existing transactions: ApplyRule does. Errors: LIMIT_REACHED,
+// INVALID_RULE_PATTERN, and the errors of wallets and categories.
 func (s *Rules) CreateRule(ctx context.Context, req *ledgerv1.CreateRuleRequest) (*ledgerv1.CreateRuleResponse, error) {
 	var p apierr.Problems
 	r := parseRule(&p, req)
@@ -114,7 +118,7 @@ func checkOwned(ctx context.Context, tx pgx.Tx, p apierr.Problems, r Rule) error
 	return p.Err()
 }
 
-// ListRules returns all rules of the caller by position.
+// ListRules returns all rules of the caller by position. There are at most maxRules, so the list has no pages.
 func (s *Rules) ListRules(ctx context.Context, _ *ledgerv1.ListRulesRequest) (*ledgerv1.ListRulesResponse, error) {
 	rows, err := selectRules(ctx, s.DB, caller.Owner(ctx))
 	if err != nil {
@@ -171,7 +175,7 @@ func known(r Rule, err error) (Rule, error) {
 	return r, err
 }
 
-// UpdateRule changes one of the caller's rules. A rule that is being applied cannot be changed.
+// UpdateRule changes one of the caller's rules. A rule that is being applied cannot be changed: its job would apply two versions of it.
 func (s *Rules) UpdateRule(ctx context.Context, req *ledgerv1.UpdateRuleRequest) (*ledgerv1.UpdateRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -247,7 +251,8 @@ func (s *Rules) DeleteRule(ctx context.Context, req *ledgerv1.DeleteRuleRequest)
 	return &ledgerv1.DeleteRuleResponse{Id: id.String()}, nil
 }
 
-// OrderRules sets the order of the caller's rules. The request names all of them.
+// OrderRules sets the order of the caller's rules. The request names all of them, so a client that has not seen a new rule gets an error
+// instead of an order that it did not intend.
 func (s *Rules) OrderRules(ctx context.Context, req *ledgerv1.OrderRulesRequest) (*ledgerv1.OrderRulesResponse, error) {
 	ids, err := parseOrder(req.GetIds())
 	if err != nil {

@@ -11,7 +11,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
-// Load returns the enabled rules of an owner that run on a source.
+// Load returns the enabled rules of an owner that run on a source, compiled. A caller loads them once and runs them on all rows of its
+// request, because compiling the patterns costs more than matching.
 func Load(ctx context.Context, q pg.Querier, owner uuid.UUID, source string) (*matching.Set, error) {
 	rows, err := selectEnabled(ctx, q, owner, source)
 	if err != nil {
@@ -20,7 +21,8 @@ func Load(ctx context.Context, q pg.Querier, owner uuid.UUID, source string) (*m
 	return compile(rows...)
 }
 
-// Remember returns the memory of an owner's categorized transactions of the last 24 months.
+// Remember returns the memory of an owner's categorized transactions of the last 24 months. It reads up to historyRows rows, so callers
+// limit it like other expensive reads, or read it only if a row needs a suggestion.
 func Remember(ctx context.Context, q pg.Querier, owner uuid.UUID) (*learning.Memory, error) {
 	rows, err := selectCategorized(ctx, q, owner)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// historyRows is the maximum number of transactions from which categories are learned.
+// historyRows is the maximum number of transactions from which categories are learned. It limits the time of a suggestion.
 const historyRows = 50_000
 
 // categorized holds the part of a transaction that suggestions learn from.

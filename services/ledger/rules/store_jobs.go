@@ -33,7 +33,8 @@ const (
 // errLostLease is returned by a chunk if another replica has taken the job, or the rule was deleted.
 var errLostLease = errors.New("another replica applies the rule")
 
-// window selects the transactions that a rule is applied to: from Start to before End, in a wallet. Nil is no limit.
+// window selects the transactions to which a rule is applied: those with a date from Start to before End, in a wallet. A nil field is no
+// limit.
 type window struct {
 	Start  *time.Time `db:"window_start"`
 	End    *time.Time `db:"window_end"`
@@ -53,7 +54,8 @@ type job struct {
 	Attempts int
 }
 
-// place is the position of a job in its window.
+// place is the position of a job in its window: the date and the id of the last transaction that it processed. The order of dates and ids
+// does not depend on the rule's changes, so no transaction is skipped or processed twice.
 type place struct {
 	window
 	AfterDate time.Time `db:"after_date"`
@@ -125,7 +127,7 @@ func renewLease(ctx context.Context, q pg.Querier, j job) (place, error) {
 	return p, nil
 }
 
-// advance moves the position of a job behind a chunk. The next failure is the first attempt again.
+// advance moves the position of a job behind a chunk, and resets the attempts. total grows with transactions that were created meanwhile.
 func advance(ctx context.Context, q pg.Querier, j job, date time.Time, id uuid.UUID, processed int) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rule_jobs
@@ -181,8 +183,9 @@ func selectBefore(ctx context.Context, q pg.Querier, owner uuid.UUID, w window, 
 	return ts, nil
 }
 
-// updateTransactions writes the fields of transactions that a rule may change, and their versions. The caller corrects the totals with
-// posting.Replace. The keys of tags have no commas.
+// updateTransactions writes the fields of transactions that a rule may change, and their versions, with one statement. The caller corrects
+// the totals with posting.Replace. An array of arrays cannot have rows of different lengths, so the keys of tags are joined by
+// commas, which keys do not contain.
 func updateTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction) error {
 	var ids []uuid.UUID
 	var categories []*uuid.UUID

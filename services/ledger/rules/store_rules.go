@@ -95,7 +95,7 @@ func updateRule(ctx context.Context, q pg.Querier, r Rule) error {
 	return replaceWallets(ctx, q, r)
 }
 
-// replaceWallets stores the wallets that a rule names.
+// replaceWallets stores the wallets that a rule names in rule_wallets, whose foreign key prevents their deletion (ADR 82).
 func replaceWallets(ctx context.Context, q pg.Querier, r Rule) error {
 	_, err := q.Exec(ctx, `
 		WITH removed AS (DELETE FROM rule_wallets WHERE owner_id = $1 AND rule_id = $2 AND wallet_id <> ALL($3))
@@ -110,7 +110,8 @@ func replaceWallets(ctx context.Context, q pg.Querier, r Rule) error {
 	return nil
 }
 
-// updatePositions numbers rules in the order of ids.
+// updatePositions numbers rules in the order of ids. It does not write rules whose position stays, so that devices receive only the moved
+// ones. The version stays, too: a PATCH cannot change the position.
 func updatePositions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules r

@@ -28,7 +28,8 @@ const (
 	confidenceDecimals = 4
 )
 
-// SuggestCategories suggests categories for transactions that do not exist yet.
+// SuggestCategories suggests categories for transactions that do not exist yet, in the order of the items. Rules come first; the owner's
+// history decides for items that no rule categorizes. It is an expensive read, so s.reads limits the simultaneous ones of a user.
 func (s *Rules) SuggestCategories(ctx context.Context, req *ledgerv1.SuggestCategoriesRequest) (*ledgerv1.SuggestCategoriesResponse, error) {
 	var p apierr.Problems
 	items, named := parseItems(&p, req.GetItems())
@@ -113,7 +114,8 @@ func parseItem(p *apierr.Problems, path string, m *ledgerv1.SuggestionItem) matc
 	return t
 }
 
-// suggestionFor returns the category that a rule sets, or that the memory suggests after the rules have changed the texts.
+// suggestionFor returns the category that a rule sets, or the category that the memory suggests after the rules have changed the texts. The
+// confidence of a rule is 1. Other confidences are rounded down, so that no guess shows 1.
 func suggestionFor(set *matching.Set, memory *learning.Memory, t matching.Transaction) *ledgerv1.CategorySuggestion {
 	o := set.Run(t)
 	if o.Payee != nil {

@@ -164,6 +164,14 @@ func (r *recorder) rules(u *user, category string) {
 	r.call(u, http.MethodDelete, path, nil)
 }
 
+// bakeries buys in three bakeries, whose payees differ only in their numbers.
+func (u *user) bakeries(wallet, category string) {
+	day := time.Now().UTC().Format(time.DateOnly)
+	for _, payee := range []string{"Bakery 3", "Bakery 7", "BAKERY 12"} {
+		u.post("/api/v1/transaction", with(expense(wallet, category, "3"), object{"payee": payee, "date": day})).created("TRANSACTION_CREATED")
+	}
+}
+
 // awaitRule waits until the job of a rule has ended.
 func (u *user) awaitRule(path string) {
 	require.EventuallyWithT(u.t, func(c *assert.CollectT) {
@@ -297,6 +305,8 @@ func (r *recorder) parts(u *user) {
 	u.patch("/api/v1/tags/Trip", object{"color": "#B5651D"}).ok("TAG_UPDATED")
 	u.del("/api/v1/categories/" + unused).ok("CATEGORY_DELETED")
 	r.also(http.MethodGet, "/api/v1/changes", u.get("/api/v1/changes?cursor="+cursor))
+	u.bakeries(wallet, food)
+	r.call(u, http.MethodGet, "/api/v1/rules/suggestions", nil)
 }
 
 // recorder collects the first example of each operation and status. It replaces values that differ in each run.

@@ -108,6 +108,25 @@ func TestSuggestCategories(t *testing.T) {
 	u.post(path, items(object{"walletId": other.wallet("EUR", "0")})).fails(http.StatusNotFound, "WALLET_NOT_FOUND").blames("items[0].walletId")
 }
 
+func TestSuggestRules(t *testing.T) {
+	t.Parallel()
+	u, other := newUser(t), newUser(t)
+	wallet, food := u.wallet("EUR", "0"), u.category("Food")
+	path := "/api/v1/rules/suggestions"
+	u.bakeries(wallet, food)
+	got := u.get(path).ok("RULE_SUGGESTIONS_FETCHED").at("suggestions.0").(object)
+	require.Equal(t, object{
+		"name":       "Bakery",
+		"conditions": []any{object{"field": "payee", "op": "startsWith", "values": []any{"Bakery"}}},
+		"actions":    []any{object{"kind": "setCategory", "value": food}},
+		"count":      json.Number("3"),
+	}, got)
+	require.Empty(t, other.get(path).ok("RULE_SUGGESTIONS_FETCHED").list("suggestions"))
+	delete(got, "count")
+	u.post("/api/v1/rules", got).created("RULE_CREATED")
+	require.Empty(t, u.get(path).ok("RULE_SUGGESTIONS_FETCHED").list("suggestions"))
+}
+
 func TestRuleErrors(t *testing.T) {
 	t.Parallel()
 	u, other := newUser(t), newUser(t)

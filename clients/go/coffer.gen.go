@@ -2202,6 +2202,21 @@ func (e SuggestCategoriesResultCode) Valid() bool {
 	}
 }
 
+// Defines values for SuggestRulesResultCode.
+const (
+	RULESUGGESTIONSFETCHED SuggestRulesResultCode = "RULE_SUGGESTIONS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the SuggestRulesResultCode enum.
+func (e SuggestRulesResultCode) Valid() bool {
+	switch e {
+	case RULESUGGESTIONSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for SuggestTransfersResultCode.
 const (
 	TRANSFERSUGGESTIONSFETCHED SuggestTransfersResultCode = "TRANSFER_SUGGESTIONS_FETCHED"
@@ -5988,6 +6003,23 @@ type RuleExample struct {
 	Before *Transaction `json:"before,omitempty"`
 }
 
+// RuleSuggestion RuleSuggestion is a rule that does not exist yet. CreateRule accepts its name, conditions and actions.
+//
+// Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000040"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}
+type RuleSuggestion struct {
+	// Actions One action, which sets a category.
+	Actions []RuleAction `json:"actions"`
+
+	// Conditions One condition on the payee: is, or startsWith if payees differ only in numbers and punctuation.
+	Conditions []RuleCondition `json:"conditions"`
+
+	// Count Number of choices of this category by hand that the rule would have saved.
+	Count int32 `json:"count"`
+
+	// Name The payee, up to 100 characters.
+	Name string `json:"name"`
+}
+
 // Session Session is a sign-in of a user on a device.
 //
 // Example: {"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000037","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}
@@ -6109,6 +6141,21 @@ type SuggestCategoriesResult struct {
 
 // SuggestCategoriesResultCode The result of the operation, for programs.
 type SuggestCategoriesResultCode string
+
+// SuggestRulesResult Example: {"code":"RULE_SUGGESTIONS_FETCHED","message":"Rule suggestions fetched","suggestions":[{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000040"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}]}
+type SuggestRulesResult struct {
+	// Code The result of the operation, for programs.
+	Code SuggestRulesResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Suggestions By count, the highest first.
+	Suggestions []RuleSuggestion `json:"suggestions"`
+}
+
+// SuggestRulesResultCode The result of the operation, for programs.
+type SuggestRulesResultCode string
 
 // SuggestTransfersResult Example: {"code":"TRANSFER_SUGGESTIONS_FETCHED","message":"Transfer suggestions fetched","suggestions":[{"inTransaction":{"amount":30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-09T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000019","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000014"},"outTransaction":{"amount":-30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-08T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000020","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}]}
 type SuggestTransfersResult struct {
@@ -8564,6 +8611,13 @@ type ClientInterface interface {
 	// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
 	OrderRules(ctx context.Context, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// SuggestRules Suggest rules
+	//
+	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first. It stores nothing.
+	//
+	// Corresponds with GET /api/v1/rules/suggestions (the `SuggestRules` operationId).
+	SuggestRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// DeleteRule Delete rule
 	//
 	// Deletes a rule. Transactions stay as they are. An application of the rule ends.
@@ -10361,6 +10415,23 @@ func (c *Client) OrderRulesWithBody(ctx context.Context, contentType string, bod
 // Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
 func (c *Client) OrderRules(ctx context.Context, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewOrderRulesRequest(c.Server, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// SuggestRules Suggest rules
+//
+// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first. It stores nothing.
+//
+// Corresponds with GET /api/v1/rules/suggestions (the `SuggestRules` operationId).
+func (c *Client) SuggestRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewSuggestRulesRequest(c.Server)
 	if err != nil {
 		return nil, err
 	}
@@ -14381,6 +14452,33 @@ func NewOrderRulesRequestWithBody(server string, contentType string, body io.Rea
 	return req, nil
 }
 
+// NewSuggestRulesRequest constructs an http.Request for the SuggestRules method
+func NewSuggestRulesRequest(server string) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/rules/suggestions")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewDeleteRuleRequest constructs an http.Request for the DeleteRule method
 func NewDeleteRuleRequest(server string, id openapi_types.UUID, params *DeleteRuleParams) (*http.Request, error) {
 	var err error
@@ -17587,6 +17685,15 @@ type ClientWithResponsesInterface interface {
 	//
 	// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
 	OrderRulesWithResponse(ctx context.Context, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*OrderRulesResponse, error)
+
+	// SuggestRulesWithResponse Suggest rules
+	//
+	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first. It stores nothing.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/rules/suggestions (the `SuggestRules` operationId).
+	SuggestRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*SuggestRulesResponse, error)
 
 	// DeleteRuleWithResponse Delete rule
 	//
@@ -21047,6 +21154,61 @@ func (r OrderRulesResponse) ContentType() string {
 	return ""
 }
 
+// SuggestRulesResponse200Headers the declared response headers of an HTTP 200 response for SuggestRules
+type SuggestRulesResponse200Headers struct {
+	XRequestId *string
+}
+
+type SuggestRulesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *SuggestRulesResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *SuggestRulesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r SuggestRulesResponse) GetJSON200() *SuggestRulesResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r SuggestRulesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r SuggestRulesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r SuggestRulesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r SuggestRulesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r SuggestRulesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // DeleteRuleResponse200Headers the declared response headers of an HTTP 200 response for DeleteRule
 type DeleteRuleResponse200Headers struct {
 	XRequestId *string
@@ -24462,6 +24624,21 @@ func (c *ClientWithResponses) OrderRulesWithResponse(ctx context.Context, body O
 		return nil, err
 	}
 	return ParseOrderRulesResponse(rsp)
+}
+
+// SuggestRulesWithResponse Suggest rules
+//
+// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first. It stores nothing.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/rules/suggestions (the `SuggestRules` operationId).
+func (c *ClientWithResponses) SuggestRulesWithResponse(ctx context.Context, reqEditors ...RequestEditorFn) (*SuggestRulesResponse, error) {
+	rsp, err := c.SuggestRules(ctx, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseSuggestRulesResponse(rsp)
 }
 
 // DeleteRuleWithResponse Delete rule
@@ -28011,6 +28188,52 @@ func ParseOrderRulesResponse(rsp *http.Response) (*OrderRulesResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers OrderRulesResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseSuggestRulesResponse parses an HTTP response from a SuggestRulesWithResponse call
+func ParseSuggestRulesResponse(rsp *http.Response) (*SuggestRulesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &SuggestRulesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest SuggestRulesResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers SuggestRulesResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

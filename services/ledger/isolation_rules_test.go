@@ -51,6 +51,7 @@ func (s *isolated) readRules(ctx context.Context) {
 	s.record(s.rules.SuggestCategories(ctx, &ledgerv1.SuggestCategoriesRequest{Items: []*ledgerv1.SuggestionItem{
 		{Payee: "Milk", WalletId: s.wallets[0]}, {Payee: "Bakery"}, {Description: "Employer", Type: "income"}, {Payee: "Kiosk"},
 	}}))
+	s.record(s.rules.SuggestRules(ctx, &ledgerv1.SuggestRulesRequest{}))
 	s.record(s.rules.ListRules(ctx, &ledgerv1.ListRulesRequest{}))
 	for _, id := range s.ruleIDs {
 		s.record(s.rules.GetRule(ctx, &ledgerv1.GetRuleRequest{Id: id}))

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"fmt"
 	"log/slog"
 	"strings"
 	"testing"
@@ -14,12 +15,71 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 )
 
+// ruling returns the server of rules on the same schema.
+func (p person) ruling() *rules.Rules {
+	return rules.New(p.Service.Ledger, p.Reads, slog.New(slog.DiscardHandler))
+}
+
+// TestSuggestRulesOfImports suggests rules for the categories that a user corrects in the preview and after the commit.
+func TestSuggestRulesOfImports(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for name, c := range map[string]struct {
+		// previewed and committed are the rows whose categories the user changes.
+		previewed, committed int
+		// merged merges the category that all rows were given.
+		merged bool
+		want   []string
+	}{
+		"no correction":        {},
+		"two corrections":      {previewed: 1, committed: 1},
+		"in the preview":       {previewed: 3, want: []string{"Cinema Rex"}},
+		"after the commit":     {committed: 3, want: []string{"Cinema Rex"}},
+		"three in all":         {previewed: 1, committed: 2, want: []string{"Cinema Rex"}},
+		"a merge is none":      {merged: true},
+		"the row has the text": {previewed: 3, committed: 3, want: []string{"Cinema Rex"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			p := newPerson(t, s)
+			fun := s.MakeCategory(p.Ctx, t, "Fun").String()
+			day := time.Now().Format(time.DateOnly)
+			m := p.mustUpload(t, "Date,Payee,Amount,Currency\n"+strings.Repeat(day+",Cinema Rex,-9.50,EUR\n", 3))
+			rows := p.rows(t, m)
+			for _, r := range rows[:c.previewed] {
+				_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{{N: r.GetN(), CategoryId: &fun}}})
+				require.NoError(t, err)
+			}
+			p.commit(t, m)
+			rows = p.rows(t, m)
+			for i, r := range rows[3-c.committed:] {
+				// The payee of a transaction may be changed, too. Rules run on the row.
+				_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET category_id = $2, payee = payee || $3, version = 2 WHERE id = $1`,
+					r.GetTransactionId(), fun, fmt.Sprint(i))
+				require.NoError(t, err)
+			}
+			if c.merged {
+				_, err := s.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: p.Category.String(), ReassignTo: &fun})
+				require.NoError(t, err)
+			}
+			resp, err := p.ruling().SuggestRules(p.Ctx, &ledgerv1.SuggestRulesRequest{})
+			require.NoError(t, err)
+			var got []string
+			for _, r := range resp.GetSuggestions() {
+				require.Equal(t, fun, r.GetActions()[0].GetValue())
+				got = append(got, r.GetConditions()[0].GetValues()...)
+			}
+			require.Equal(t, c.want, got)
+		})
+	}
+}
+
 // TestCreateImportRules imports rows that rules categorize, complete, transfer and skip.
 func TestCreateImportRules(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	ruling := rules.New(s.Service.Ledger, s.Reads, slog.New(slog.DiscardHandler))
+	ruling := p.ruling()
 	fun, bank := s.MakeCategory(p.Ctx, t, "Fun"), s.MakeWallet(p.Ctx, t, "Bank", "EUR")
 	rule := func(payee string, actions ...*ledgerv1.RuleAction) string {
 		resp, err := ruling.CreateRule(p.Ctx, &ledgerv1.CreateRuleRequest{

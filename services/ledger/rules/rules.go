@@ -7,7 +7,7 @@
 //   - apply.go: the preview and the job that applies a rule to existing transactions. jobs.go: the worker, whose leases are like those of
 //     imports (ADR 81)
 //   - run.go: the rules of an owner for the packages that run them, imports and receipts
-//   - suggest.go: suggestions of categories
+//   - suggest.go: suggestions of categories. propose.go: suggestions of rules
 //
 //   - store_rules.go, store_jobs.go, store_history.go: the statements on rules, on jobs, and on the transactions to learn from
 //

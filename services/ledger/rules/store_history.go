@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/rules/learning"
 )
 
 // historyRows is the maximum number of transactions from which categories are learned. It limits the time of a suggestion.
@@ -35,6 +36,33 @@ func selectCategorized(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]ca
 		return nil, fmt.Errorf("selecting the categories that %s used: %w", owner, err)
 	}
 	return rows, nil
+}
+
+// selectChoices returns the categories that the owner chose by hand for the newest transactions of the last 24 months, by payee. An
+// imported transaction counts if its category was chosen in the preview, or differs from the one in the preview, which follows merges.
+// Its payee is the one in the file, because rules run on it. A transaction with an external id and without an import is not by hand:
+// a program created it, or its import was deleted.
+func selectChoices(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]learning.Choice, error) {
+	choices, err := pg.All[learning.Choice](ctx, q, `
+		SELECT coalesce(r.payee, t.payee) AS payee, t.category_id, count(*)
+		FROM (
+			SELECT id, payee, import_id, external_id, receipt_id, category_id
+			FROM transactions
+			WHERE owner_id = $1 AND date >= now() - interval '24 months'
+			ORDER BY date DESC, id DESC
+			LIMIT $2
+		) AS t
+		LEFT JOIN import_rows r ON r.owner_id = $1 AND r.transaction_id = t.id AND r.import_id = t.import_id
+		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = r.category_id
+		WHERE t.category_id IS NOT NULL AND t.receipt_id IS NULL AND coalesce(r.payee, t.payee) <> '' AND (
+			t.import_id IS NULL AND t.external_id IS NULL
+			OR r.category_from = 'user'
+			OR coalesce(m.category_id, r.category_id) <> t.category_id)
+		GROUP BY 1, 2`, owner, historyRows)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the categories that %s chose by hand: %w", owner, err)
+	}
+	return choices, nil
 }
 
 // selectEnabled returns the enabled rules of an owner that run on a source, by position.

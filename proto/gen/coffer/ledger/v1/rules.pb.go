@@ -1494,6 +1494,176 @@ func (x *RuleExample) GetAfter() *Transaction {
 	return nil
 }
 
+type SuggestRulesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SuggestRulesRequest) Reset() {
+	*x = SuggestRulesRequest{}
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[21]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SuggestRulesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SuggestRulesRequest) ProtoMessage() {}
+
+func (x *SuggestRulesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[21]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SuggestRulesRequest.ProtoReflect.Descriptor instead.
+func (*SuggestRulesRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{21}
+}
+
+type SuggestRulesResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// By count, the highest first.
+	Suggestions   []*RuleSuggestion `protobuf:"bytes,3,rep,name=suggestions,proto3" json:"suggestions,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *SuggestRulesResponse) Reset() {
+	*x = SuggestRulesResponse{}
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[22]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *SuggestRulesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*SuggestRulesResponse) ProtoMessage() {}
+
+func (x *SuggestRulesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[22]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use SuggestRulesResponse.ProtoReflect.Descriptor instead.
+func (*SuggestRulesResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{22}
+}
+
+func (x *SuggestRulesResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *SuggestRulesResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *SuggestRulesResponse) GetSuggestions() []*RuleSuggestion {
+	if x != nil {
+		return x.Suggestions
+	}
+	return nil
+}
+
+// RuleSuggestion is a rule that does not exist yet. CreateRule accepts its name, conditions and actions.
+type RuleSuggestion struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// The payee, up to 100 characters.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// One condition on the payee: is, or startsWith if payees differ only in numbers and punctuation.
+	Conditions []*RuleCondition `protobuf:"bytes,2,rep,name=conditions,proto3" json:"conditions,omitempty"`
+	// One action, which sets a category.
+	Actions []*RuleAction `protobuf:"bytes,3,rep,name=actions,proto3" json:"actions,omitempty"`
+	// Number of choices of this category by hand that the rule would have saved.
+	Count         int32 `protobuf:"varint,4,opt,name=count,proto3" json:"count,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *RuleSuggestion) Reset() {
+	*x = RuleSuggestion{}
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *RuleSuggestion) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*RuleSuggestion) ProtoMessage() {}
+
+func (x *RuleSuggestion) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use RuleSuggestion.ProtoReflect.Descriptor instead.
+func (*RuleSuggestion) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *RuleSuggestion) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *RuleSuggestion) GetConditions() []*RuleCondition {
+	if x != nil {
+		return x.Conditions
+	}
+	return nil
+}
+
+func (x *RuleSuggestion) GetActions() []*RuleAction {
+	if x != nil {
+		return x.Actions
+	}
+	return nil
+}
+
+func (x *RuleSuggestion) GetCount() int32 {
+	if x != nil {
+		return x.Count
+	}
+	return 0
+}
+
 type SuggestCategoriesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// 1 to 100.
@@ -1504,7 +1674,7 @@ type SuggestCategoriesRequest struct {
 
 func (x *SuggestCategoriesRequest) Reset() {
 	*x = SuggestCategoriesRequest{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[24]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1516,7 +1686,7 @@ func (x *SuggestCategoriesRequest) String() string {
 func (*SuggestCategoriesRequest) ProtoMessage() {}
 
 func (x *SuggestCategoriesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[21]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[24]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1529,7 +1699,7 @@ func (x *SuggestCategoriesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestCategoriesRequest.ProtoReflect.Descriptor instead.
 func (*SuggestCategoriesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{21}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{24}
 }
 
 func (x *SuggestCategoriesRequest) GetItems() []*SuggestionItem {
@@ -1560,7 +1730,7 @@ type SuggestionItem struct {
 
 func (x *SuggestionItem) Reset() {
 	*x = SuggestionItem{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1572,7 +1742,7 @@ func (x *SuggestionItem) String() string {
 func (*SuggestionItem) ProtoMessage() {}
 
 func (x *SuggestionItem) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[22]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1585,7 +1755,7 @@ func (x *SuggestionItem) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestionItem.ProtoReflect.Descriptor instead.
 func (*SuggestionItem) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{22}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *SuggestionItem) GetPayee() string {
@@ -1642,7 +1812,7 @@ type SuggestCategoriesResponse struct {
 
 func (x *SuggestCategoriesResponse) Reset() {
 	*x = SuggestCategoriesResponse{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1654,7 +1824,7 @@ func (x *SuggestCategoriesResponse) String() string {
 func (*SuggestCategoriesResponse) ProtoMessage() {}
 
 func (x *SuggestCategoriesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[23]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1667,7 +1837,7 @@ func (x *SuggestCategoriesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SuggestCategoriesResponse.ProtoReflect.Descriptor instead.
 func (*SuggestCategoriesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{23}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *SuggestCategoriesResponse) GetCode() string {
@@ -1714,7 +1884,7 @@ type CategorySuggestion struct {
 
 func (x *CategorySuggestion) Reset() {
 	*x = CategorySuggestion{}
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -1726,7 +1896,7 @@ func (x *CategorySuggestion) String() string {
 func (*CategorySuggestion) ProtoMessage() {}
 
 func (x *CategorySuggestion) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[24]
+	mi := &file_coffer_ledger_v1_rules_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -1739,7 +1909,7 @@ func (x *CategorySuggestion) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategorySuggestion.ProtoReflect.Descriptor instead.
 func (*CategorySuggestion) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{24}
+	return file_coffer_ledger_v1_rules_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *CategorySuggestion) GetCategoryId() string {
@@ -1923,7 +2093,19 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\b_changed\"y\n" +
 	"\vRuleExample\x125\n" +
 	"\x06before\x18\x01 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x06before\x123\n" +
-	"\x05after\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x05after\"X\n" +
+	"\x05after\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x05after\"\x15\n" +
+	"\x13SuggestRulesRequest\"\x88\x01\n" +
+	"\x14SuggestRulesResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12B\n" +
+	"\vsuggestions\x18\x03 \x03(\v2 .coffer.ledger.v1.RuleSuggestionR\vsuggestions\"\xb3\x01\n" +
+	"\x0eRuleSuggestion\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12?\n" +
+	"\n" +
+	"conditions\x18\x02 \x03(\v2\x1f.coffer.ledger.v1.RuleConditionR\n" +
+	"conditions\x126\n" +
+	"\aactions\x18\x03 \x03(\v2\x1c.coffer.ledger.v1.RuleActionR\aactions\x12\x14\n" +
+	"\x05count\x18\x04 \x01(\x05R\x05count\"X\n" +
 	"\x18SuggestCategoriesRequest\x12<\n" +
 	"\x05items\x18\x01 \x03(\v2 .coffer.ledger.v1.SuggestionItemB\x04\xf0\xb5\x18\x01R\x05items\"\xe3\x01\n" +
 	"\x0eSuggestionItem\x12\x14\n" +
@@ -1948,7 +2130,7 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"confidence\x123\n" +
 	"\x06reason\x18\x05 \x01(\tB\x1b¶\x18\x17rule exact similar noneR\x06reason\x12\x1d\n" +
 	"\arule_id\x18\x06 \x01(\tB\x04\xf8\xb5\x18\x01R\x06ruleId\x12\"\n" +
-	"\falternatives\x18\a \x03(\tR\falternatives2\x8a\v\n" +
+	"\falternatives\x18\a \x03(\tR\falternatives2\xcb\f\n" +
 	"\vRuleService\x12\x9e\x01\n" +
 	"\n" +
 	"CreateRule\x12#.coffer.ledger.v1.CreateRuleRequest\x1a$.coffer.ledger.v1.CreateRuleResponse\"E\x8a\xb5\x18\x1f\n" +
@@ -1968,7 +2150,9 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\x0fRULES_REORDERED\x12\x0fRules reordered\x18\xc8\x01\xb2\xb5\x18\x02\xa1\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/rules/order\x12\xe9\x01\n" +
 	"\tApplyRule\x12\".coffer.ledger.v1.ApplyRuleRequest\x1a#.coffer.ledger.v1.ApplyRuleResponse\"\x92\x01\x8a\xb5\x188\n" +
 	"\x12RULE_APPLY_STARTED\x12\x1fApplication of the rule started\x18\xca\x01\x8a\xb5\x18#\n" +
-	"\x0eRULE_PREVIEWED\x12\x0eRule previewed\x18\xc8\x01\xb2\xb5\x18\b\xa1\x01\xa3\x01\xa4\x01<G\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/rules/{id}/apply\x12\xc6\x01\n" +
+	"\x0eRULE_PREVIEWED\x12\x0eRule previewed\x18\xc8\x01\xb2\xb5\x18\b\xa1\x01\xa3\x01\xa4\x01<G\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/rules/{id}/apply\x12\xbe\x01\n" +
+	"\fSuggestRules\x12%.coffer.ledger.v1.SuggestRulesRequest\x1a&.coffer.ledger.v1.SuggestRulesResponse\"_\x8a\xb5\x187\n" +
+	"\x18RULE_SUGGESTIONS_FETCHED\x12\x18Rule suggestions fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/rules/suggestions\x90\x02\x01\x12\xc6\x01\n" +
 	"\x11SuggestCategories\x12*.coffer.ledger.v1.SuggestCategoriesRequest\x1a+.coffer.ledger.v1.SuggestCategoriesResponse\"X\x8a\xb5\x18-\n" +
 	"\x13SUGGESTIONS_FETCHED\x12\x13Suggestions fetched\x18\xc8\x01\xb2\xb5\x18\x02\t<\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/suggestions\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
@@ -1984,7 +2168,7 @@ func file_coffer_ledger_v1_rules_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_rules_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 25)
+var file_coffer_ledger_v1_rules_proto_msgTypes = make([]protoimpl.MessageInfo, 28)
 var file_coffer_ledger_v1_rules_proto_goTypes = []any{
 	(*Rule)(nil),                      // 0: coffer.ledger.v1.Rule
 	(*RuleCondition)(nil),             // 1: coffer.ledger.v1.RuleCondition
@@ -2007,17 +2191,20 @@ var file_coffer_ledger_v1_rules_proto_goTypes = []any{
 	(*ApplyRuleRequest)(nil),          // 18: coffer.ledger.v1.ApplyRuleRequest
 	(*ApplyRuleResponse)(nil),         // 19: coffer.ledger.v1.ApplyRuleResponse
 	(*RuleExample)(nil),               // 20: coffer.ledger.v1.RuleExample
-	(*SuggestCategoriesRequest)(nil),  // 21: coffer.ledger.v1.SuggestCategoriesRequest
-	(*SuggestionItem)(nil),            // 22: coffer.ledger.v1.SuggestionItem
-	(*SuggestCategoriesResponse)(nil), // 23: coffer.ledger.v1.SuggestCategoriesResponse
-	(*CategorySuggestion)(nil),        // 24: coffer.ledger.v1.CategorySuggestion
-	(*v1.Job)(nil),                    // 25: coffer.rest.v1.Job
-	(*Transaction)(nil),               // 26: coffer.ledger.v1.Transaction
+	(*SuggestRulesRequest)(nil),       // 21: coffer.ledger.v1.SuggestRulesRequest
+	(*SuggestRulesResponse)(nil),      // 22: coffer.ledger.v1.SuggestRulesResponse
+	(*RuleSuggestion)(nil),            // 23: coffer.ledger.v1.RuleSuggestion
+	(*SuggestCategoriesRequest)(nil),  // 24: coffer.ledger.v1.SuggestCategoriesRequest
+	(*SuggestionItem)(nil),            // 25: coffer.ledger.v1.SuggestionItem
+	(*SuggestCategoriesResponse)(nil), // 26: coffer.ledger.v1.SuggestCategoriesResponse
+	(*CategorySuggestion)(nil),        // 27: coffer.ledger.v1.CategorySuggestion
+	(*v1.Job)(nil),                    // 28: coffer.rest.v1.Job
+	(*Transaction)(nil),               // 29: coffer.ledger.v1.Transaction
 }
 var file_coffer_ledger_v1_rules_proto_depIdxs = []int32{
 	1,  // 0: coffer.ledger.v1.Rule.conditions:type_name -> coffer.ledger.v1.RuleCondition
 	2,  // 1: coffer.ledger.v1.Rule.actions:type_name -> coffer.ledger.v1.RuleAction
-	25, // 2: coffer.ledger.v1.Rule.progress:type_name -> coffer.rest.v1.Job
+	28, // 2: coffer.ledger.v1.Rule.progress:type_name -> coffer.rest.v1.Job
 	1,  // 3: coffer.ledger.v1.RuleConditions.values:type_name -> coffer.ledger.v1.RuleCondition
 	2,  // 4: coffer.ledger.v1.RuleActions.values:type_name -> coffer.ledger.v1.RuleAction
 	1,  // 5: coffer.ledger.v1.CreateRuleRequest.conditions:type_name -> coffer.ledger.v1.RuleCondition
@@ -2032,31 +2219,36 @@ var file_coffer_ledger_v1_rules_proto_depIdxs = []int32{
 	0,  // 14: coffer.ledger.v1.OrderRulesResponse.rules:type_name -> coffer.ledger.v1.Rule
 	0,  // 15: coffer.ledger.v1.ApplyRuleResponse.rule:type_name -> coffer.ledger.v1.Rule
 	20, // 16: coffer.ledger.v1.ApplyRuleResponse.examples:type_name -> coffer.ledger.v1.RuleExample
-	26, // 17: coffer.ledger.v1.RuleExample.before:type_name -> coffer.ledger.v1.Transaction
-	26, // 18: coffer.ledger.v1.RuleExample.after:type_name -> coffer.ledger.v1.Transaction
-	22, // 19: coffer.ledger.v1.SuggestCategoriesRequest.items:type_name -> coffer.ledger.v1.SuggestionItem
-	24, // 20: coffer.ledger.v1.SuggestCategoriesResponse.suggestions:type_name -> coffer.ledger.v1.CategorySuggestion
-	6,  // 21: coffer.ledger.v1.RuleService.CreateRule:input_type -> coffer.ledger.v1.CreateRuleRequest
-	8,  // 22: coffer.ledger.v1.RuleService.ListRules:input_type -> coffer.ledger.v1.ListRulesRequest
-	10, // 23: coffer.ledger.v1.RuleService.GetRule:input_type -> coffer.ledger.v1.GetRuleRequest
-	12, // 24: coffer.ledger.v1.RuleService.UpdateRule:input_type -> coffer.ledger.v1.UpdateRuleRequest
-	14, // 25: coffer.ledger.v1.RuleService.DeleteRule:input_type -> coffer.ledger.v1.DeleteRuleRequest
-	16, // 26: coffer.ledger.v1.RuleService.OrderRules:input_type -> coffer.ledger.v1.OrderRulesRequest
-	18, // 27: coffer.ledger.v1.RuleService.ApplyRule:input_type -> coffer.ledger.v1.ApplyRuleRequest
-	21, // 28: coffer.ledger.v1.RuleService.SuggestCategories:input_type -> coffer.ledger.v1.SuggestCategoriesRequest
-	7,  // 29: coffer.ledger.v1.RuleService.CreateRule:output_type -> coffer.ledger.v1.CreateRuleResponse
-	9,  // 30: coffer.ledger.v1.RuleService.ListRules:output_type -> coffer.ledger.v1.ListRulesResponse
-	11, // 31: coffer.ledger.v1.RuleService.GetRule:output_type -> coffer.ledger.v1.GetRuleResponse
-	13, // 32: coffer.ledger.v1.RuleService.UpdateRule:output_type -> coffer.ledger.v1.UpdateRuleResponse
-	15, // 33: coffer.ledger.v1.RuleService.DeleteRule:output_type -> coffer.ledger.v1.DeleteRuleResponse
-	17, // 34: coffer.ledger.v1.RuleService.OrderRules:output_type -> coffer.ledger.v1.OrderRulesResponse
-	19, // 35: coffer.ledger.v1.RuleService.ApplyRule:output_type -> coffer.ledger.v1.ApplyRuleResponse
-	23, // 36: coffer.ledger.v1.RuleService.SuggestCategories:output_type -> coffer.ledger.v1.SuggestCategoriesResponse
-	29, // [29:37] is the sub-list for method output_type
-	21, // [21:29] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	29, // 17: coffer.ledger.v1.RuleExample.before:type_name -> coffer.ledger.v1.Transaction
+	29, // 18: coffer.ledger.v1.RuleExample.after:type_name -> coffer.ledger.v1.Transaction
+	23, // 19: coffer.ledger.v1.SuggestRulesResponse.suggestions:type_name -> coffer.ledger.v1.RuleSuggestion
+	1,  // 20: coffer.ledger.v1.RuleSuggestion.conditions:type_name -> coffer.ledger.v1.RuleCondition
+	2,  // 21: coffer.ledger.v1.RuleSuggestion.actions:type_name -> coffer.ledger.v1.RuleAction
+	25, // 22: coffer.ledger.v1.SuggestCategoriesRequest.items:type_name -> coffer.ledger.v1.SuggestionItem
+	27, // 23: coffer.ledger.v1.SuggestCategoriesResponse.suggestions:type_name -> coffer.ledger.v1.CategorySuggestion
+	6,  // 24: coffer.ledger.v1.RuleService.CreateRule:input_type -> coffer.ledger.v1.CreateRuleRequest
+	8,  // 25: coffer.ledger.v1.RuleService.ListRules:input_type -> coffer.ledger.v1.ListRulesRequest
+	10, // 26: coffer.ledger.v1.RuleService.GetRule:input_type -> coffer.ledger.v1.GetRuleRequest
+	12, // 27: coffer.ledger.v1.RuleService.UpdateRule:input_type -> coffer.ledger.v1.UpdateRuleRequest
+	14, // 28: coffer.ledger.v1.RuleService.DeleteRule:input_type -> coffer.ledger.v1.DeleteRuleRequest
+	16, // 29: coffer.ledger.v1.RuleService.OrderRules:input_type -> coffer.ledger.v1.OrderRulesRequest
+	18, // 30: coffer.ledger.v1.RuleService.ApplyRule:input_type -> coffer.ledger.v1.ApplyRuleRequest
+	21, // 31: coffer.ledger.v1.RuleService.SuggestRules:input_type -> coffer.ledger.v1.SuggestRulesRequest
+	24, // 32: coffer.ledger.v1.RuleService.SuggestCategories:input_type -> coffer.ledger.v1.SuggestCategoriesRequest
+	7,  // 33: coffer.ledger.v1.RuleService.CreateRule:output_type -> coffer.ledger.v1.CreateRuleResponse
+	9,  // 34: coffer.ledger.v1.RuleService.ListRules:output_type -> coffer.ledger.v1.ListRulesResponse
+	11, // 35: coffer.ledger.v1.RuleService.GetRule:output_type -> coffer.ledger.v1.GetRuleResponse
+	13, // 36: coffer.ledger.v1.RuleService.UpdateRule:output_type -> coffer.ledger.v1.UpdateRuleResponse
+	15, // 37: coffer.ledger.v1.RuleService.DeleteRule:output_type -> coffer.ledger.v1.DeleteRuleResponse
+	17, // 38: coffer.ledger.v1.RuleService.OrderRules:output_type -> coffer.ledger.v1.OrderRulesResponse
+	19, // 39: coffer.ledger.v1.RuleService.ApplyRule:output_type -> coffer.ledger.v1.ApplyRuleResponse
+	22, // 40: coffer.ledger.v1.RuleService.SuggestRules:output_type -> coffer.ledger.v1.SuggestRulesResponse
+	26, // 41: coffer.ledger.v1.RuleService.SuggestCategories:output_type -> coffer.ledger.v1.SuggestCategoriesResponse
+	33, // [33:42] is the sub-list for method output_type
+	24, // [24:33] is the sub-list for method input_type
+	24, // [24:24] is the sub-list for extension type_name
+	24, // [24:24] is the sub-list for extension extendee
+	0,  // [0:24] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_rules_proto_init() }
@@ -2071,14 +2263,14 @@ func file_coffer_ledger_v1_rules_proto_init() {
 	file_coffer_ledger_v1_rules_proto_msgTypes[12].OneofWrappers = []any{}
 	file_coffer_ledger_v1_rules_proto_msgTypes[18].OneofWrappers = []any{}
 	file_coffer_ledger_v1_rules_proto_msgTypes[19].OneofWrappers = []any{}
-	file_coffer_ledger_v1_rules_proto_msgTypes[22].OneofWrappers = []any{}
+	file_coffer_ledger_v1_rules_proto_msgTypes[25].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_rules_proto_rawDesc), len(file_coffer_ledger_v1_rules_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   25,
+			NumMessages:   28,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

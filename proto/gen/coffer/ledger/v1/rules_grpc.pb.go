@@ -26,6 +26,7 @@ const (
 	RuleService_DeleteRule_FullMethodName        = "/coffer.ledger.v1.RuleService/DeleteRule"
 	RuleService_OrderRules_FullMethodName        = "/coffer.ledger.v1.RuleService/OrderRules"
 	RuleService_ApplyRule_FullMethodName         = "/coffer.ledger.v1.RuleService/ApplyRule"
+	RuleService_SuggestRules_FullMethodName      = "/coffer.ledger.v1.RuleService/SuggestRules"
 	RuleService_SuggestCategories_FullMethodName = "/coffer.ledger.v1.RuleService/SuggestCategories"
 )
 
@@ -54,6 +55,11 @@ type RuleServiceClient interface {
 	// nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts
 	// of a split transaction keep their categories.
 	ApplyRule(ctx context.Context, in *ApplyRuleRequest, opts ...grpc.CallOption) (*ApplyRuleResponse, error)
+	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by
+	// changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least
+	// 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first.
+	// It stores nothing.
+	SuggestRules(ctx context.Context, in *SuggestRulesRequest, opts ...grpc.CallOption) (*SuggestRulesResponse, error)
 	// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions
 	// of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.
 	SuggestCategories(ctx context.Context, in *SuggestCategoriesRequest, opts ...grpc.CallOption) (*SuggestCategoriesResponse, error)
@@ -137,6 +143,16 @@ func (c *ruleServiceClient) ApplyRule(ctx context.Context, in *ApplyRuleRequest,
 	return out, nil
 }
 
+func (c *ruleServiceClient) SuggestRules(ctx context.Context, in *SuggestRulesRequest, opts ...grpc.CallOption) (*SuggestRulesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(SuggestRulesResponse)
+	err := c.cc.Invoke(ctx, RuleService_SuggestRules_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *ruleServiceClient) SuggestCategories(ctx context.Context, in *SuggestCategoriesRequest, opts ...grpc.CallOption) (*SuggestCategoriesResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(SuggestCategoriesResponse)
@@ -172,6 +188,11 @@ type RuleServiceServer interface {
 	// nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts
 	// of a split transaction keep their categories.
 	ApplyRule(context.Context, *ApplyRuleRequest) (*ApplyRuleResponse, error)
+	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by
+	// changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least
+	// 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first.
+	// It stores nothing.
+	SuggestRules(context.Context, *SuggestRulesRequest) (*SuggestRulesResponse, error)
 	// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions
 	// of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.
 	SuggestCategories(context.Context, *SuggestCategoriesRequest) (*SuggestCategoriesResponse, error)
@@ -205,6 +226,9 @@ func (UnimplementedRuleServiceServer) OrderRules(context.Context, *OrderRulesReq
 }
 func (UnimplementedRuleServiceServer) ApplyRule(context.Context, *ApplyRuleRequest) (*ApplyRuleResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ApplyRule not implemented")
+}
+func (UnimplementedRuleServiceServer) SuggestRules(context.Context, *SuggestRulesRequest) (*SuggestRulesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method SuggestRules not implemented")
 }
 func (UnimplementedRuleServiceServer) SuggestCategories(context.Context, *SuggestCategoriesRequest) (*SuggestCategoriesResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method SuggestCategories not implemented")
@@ -356,6 +380,24 @@ func _RuleService_ApplyRule_Handler(srv interface{}, ctx context.Context, dec fu
 	return interceptor(ctx, in, info, handler)
 }
 
+func _RuleService_SuggestRules_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(SuggestRulesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(RuleServiceServer).SuggestRules(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: RuleService_SuggestRules_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(RuleServiceServer).SuggestRules(ctx, req.(*SuggestRulesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _RuleService_SuggestCategories_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(SuggestCategoriesRequest)
 	if err := dec(in); err != nil {
@@ -408,6 +450,10 @@ var RuleService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ApplyRule",
 			Handler:    _RuleService_ApplyRule_Handler,
+		},
+		{
+			MethodName: "SuggestRules",
+			Handler:    _RuleService_SuggestRules_Handler,
 		},
 		{
 			MethodName: "SuggestCategories",

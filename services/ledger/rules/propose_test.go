@@ -1,0 +1,130 @@
+package rules
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
+)
+
+// buys creates a transaction of today with a category.
+func (p person) buys(t *testing.T, payee string, category uuid.UUID) *ledgerv1.Transaction {
+	t.Helper()
+	req := p.Spends("3")
+	req.Payee, req.CategoryId, req.Date = payee, category.String(), time.Now().Format(time.DateOnly)
+	return p.Create(t, req)
+}
+
+// suggestedRules returns the rules that the service suggests.
+func (p person) suggestedRules(t *testing.T) []*ledgerv1.RuleSuggestion {
+	t.Helper()
+	resp, err := p.SuggestRules(p.Ctx, &ledgerv1.SuggestRulesRequest{})
+	require.NoError(t, err)
+	return resp.GetSuggestions()
+}
+
+func TestSuggestRules(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	t.Run("suggests a rule that can be created, once", func(t *testing.T) {
+		t.Parallel()
+		p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+		fun := s.MakeCategory(p.Ctx, t, "Fun")
+		for _, payee := range []string{"Cinema Rex 1", "Cinema Rex 2"} {
+			p.buys(t, payee, fun)
+		}
+		require.Empty(t, p.suggestedRules(t))
+		p.buys(t, "Cinema Rex 3", fun)
+		other.buys(t, "Bakery", other.Category)
+		want := &ledgerv1.RuleSuggestion{
+			Name: "Cinema Rex", Count: 3,
+			Conditions: []*ledgerv1.RuleCondition{{Field: matching.Payee, Op: matching.StartsWith, Values: []string{"Cinema Rex"}}},
+			Actions:    []*ledgerv1.RuleAction{{Kind: matching.SetCategory, Value: fun.String()}},
+		}
+		got := p.suggestedRules(t)
+		require.Len(t, got, 1)
+		require.True(t, proto.Equal(want, got[0]), got)
+		require.Empty(t, other.suggestedRules(t))
+		r := p.rule(t, &ledgerv1.CreateRuleRequest{Name: got[0].GetName(), Conditions: got[0].GetConditions(), Actions: got[0].GetActions()})
+		require.Empty(t, p.suggestedRules(t))
+		_, err := p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: r.GetId(), Enabled: new(false)})
+		require.NoError(t, err)
+		require.Empty(t, p.suggestedRules(t), "a disabled rule also counts")
+	})
+	t.Run("suggests no rule for a payee that a rule replaces", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t.Context(), t, s)
+		for range 3 {
+			p.buys(t, "Kiosk 24", p.Category)
+		}
+		req := setsCategory("kiosk", p.Category)
+		req.Actions = []*ledgerv1.RuleAction{{Kind: matching.SetPayee, Value: "Corner"}}
+		p.rule(t, req)
+		require.Empty(t, p.suggestedRules(t))
+	})
+	t.Run("suggests at most 20 rules, whose names are valid", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t.Context(), t, s)
+		for i := range 21 {
+			for range 3 {
+				p.buys(t, strings.Repeat(string(rune('a'+i)), 200), p.Category)
+			}
+		}
+		got := p.suggestedRules(t)
+		require.Len(t, got, 20)
+		p.rule(t, &ledgerv1.CreateRuleRequest{Name: got[0].GetName(), Conditions: got[0].GetConditions(), Actions: got[0].GetActions()})
+	})
+	t.Run("counts no receipts, external ids and old transactions", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t.Context(), t, s)
+		_, err := s.DB.Exec(t.Context(), `ALTER TABLE transactions DROP CONSTRAINT transactions_receipt_fkey`)
+		require.NoError(t, err)
+		for _, change := range []string{
+			`UPDATE transactions SET receipt_id = gen_random_uuid() WHERE id = $1`, `UPDATE transactions SET external_id = id::text WHERE id = $1`,
+			`UPDATE transactions SET date = now() - interval '25 months' WHERE id = $1`, `UPDATE transactions SET import_id = gen_random_uuid() WHERE id = $1`,
+		} {
+			for range 3 {
+				_, err := s.DB.Exec(t.Context(), change, p.buys(t, "Kiosk", p.Category).GetId())
+				require.NoError(t, err)
+			}
+		}
+		require.Empty(t, p.suggestedRules(t))
+	})
+}
+
+// TestSuggestRulesPlans reads the choices of a user with a hundred thousand transactions, of which the newest 3000 are of an import.
+func TestSuggestRulesPlans(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	rich := s.Rich(t)
+	_, err := s.DB.Exec(t.Context(), `
+		WITH newest AS (
+			UPDATE transactions
+			SET payee = description, import_id = owner_id, date = now()
+			WHERE id IN (SELECT id FROM transactions WHERE owner_id = $1 ORDER BY date DESC, id DESC LIMIT 3000)
+			RETURNING id, payee
+		), made AS (
+			INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details, created_at, updated_at)
+			VALUES ($1, $1, 'done', '', 0, '', 'csv', '{}', now(), now())
+		)
+		INSERT INTO import_rows (owner_id, import_id, n, line, status, cells, amount, currency, payee, description, notes, tags, external_id, account,
+			category, opening, file_problem, action, problem, booked_currency, category_from, transaction_id)
+		SELECT $1, $1, row_number() OVER (), 1, 'booked', '{}', '', '', payee, '', '', '{}', '', '', '', false, '', '', '', '', 'user', id
+		FROM newest`, rich.ID)
+	require.NoError(t, err)
+	pool, plans := fixture.Explained(t, s.DB)
+	for range 6 {
+		// From the sixth time on, PostgreSQL may plan a prepared statement without its arguments.
+		choices, err := selectChoices(t.Context(), pool, rich.ID)
+		require.NoError(t, err)
+		require.NotEmpty(t, choices)
+		plans.RequireCheap(t, historyRows+2*3000, historyRows+10*3000)
+	}
+}

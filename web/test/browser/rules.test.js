@@ -43,6 +43,23 @@ test("a rule is created, tried, applied, moved, switched off and deleted", async
   assert.deepEqual(await names(user), ["Large"]);
 });
 
+test("a suggested rule opens the form filled in", async (t) => {
+  const user = await account();
+  const { transactions, categories } = await household(user, 3);
+  for (const { id } of transactions) await user.patch(`/transaction/${id}`, { payee: "Corner Shop", categoryId: categories[1].id });
+  const page = await open(t, user, "/rules");
+  await page.getByText(`Corner Shop → ${categories[1].name}`).waitFor();
+  await page.getByText("chosen 3 times").waitFor();
+  await accessible(page);
+  await page.getByRole("button", { name: "Review the rule for Corner Shop" }).click();
+  assert.equal(await page.getByLabel("Condition 1: value").inputValue(), "Corner Shop");
+  assert.equal(await page.getByLabel("Action 1: value").inputValue(), categories[1].id);
+  await page.getByRole("button", { name: "Create rule" }).click();
+  await page.getByText(/^Would change/).waitFor();
+  assert.deepEqual(await names(user), ["Corner Shop"]);
+  await page.getByRole("heading", { name: "Suggested rules" }).waitFor({ state: "detached" });
+});
+
 test("a rule that was changed elsewhere shows both versions", async (t) => {
   const user = await account();
   const { categories } = await household(user, 0);

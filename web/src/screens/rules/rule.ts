@@ -4,6 +4,7 @@ import type en from "./en";
 
 type Schemas = components["schemas"];
 export type Rule = Schemas["Rule"];
+export type Suggestion = Schemas["RuleSuggestion"];
 export type Condition = Schemas["RuleCondition"];
 export type Action = Schemas["RuleAction"];
 export type Field = Condition["field"];
@@ -41,7 +42,7 @@ export function moved(ids: readonly string[], id: string, step: number): string[
 }
 
 /** fieldsOf returns the fields of a rule, with the values that the API omits. */
-export function fieldsOf({ name, match, conditions, actions, stop }: Rule): Fields {
+export function fieldsOf({ name, match, conditions, actions, stop }: Fields): Fields {
   return {
     name,
     match,

@@ -8720,14 +8720,14 @@ type ClientInterface interface {
 
 	// DeleteTag Delete tag
 	//
-	// Deletes a tag and removes it from all transactions. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	//
 	// Corresponds with DELETE /api/v1/tags/{tag} (the `DeleteTag` operationId).
 	DeleteTag(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateTagWithBody Update tag
 	//
-	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -8736,7 +8736,7 @@ type ClientInterface interface {
 
 	// UpdateTag Update tag
 	//
-	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10664,7 +10664,7 @@ func (c *Client) ListTags(ctx context.Context, reqEditors ...RequestEditorFn) (*
 
 // DeleteTag Delete tag
 //
-// Deletes a tag and removes it from all transactions. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 //
 // Corresponds with DELETE /api/v1/tags/{tag} (the `DeleteTag` operationId).
 func (c *Client) DeleteTag(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10681,7 +10681,7 @@ func (c *Client) DeleteTag(ctx context.Context, tag string, reqEditors ...Reques
 
 // UpdateTagWithBody Update tag
 //
-// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 //
 // Takes any type of body and a specified content type.
 //
@@ -10700,7 +10700,7 @@ func (c *Client) UpdateTagWithBody(ctx context.Context, tag string, params *Upda
 
 // UpdateTag Update tag
 //
-// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -17805,7 +17805,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteTagWithResponse Delete tag
 	//
-	// Deletes a tag and removes it from all transactions. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -17814,7 +17814,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateTagWithBodyWithResponse Update tag
 	//
-	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -17823,7 +17823,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateTagWithResponse Update tag
 	//
-	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -24823,7 +24823,7 @@ func (c *ClientWithResponses) ListTagsWithResponse(ctx context.Context, reqEdito
 
 // DeleteTagWithResponse Delete tag
 //
-// Deletes a tag and removes it from all transactions. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -24838,7 +24838,7 @@ func (c *ClientWithResponses) DeleteTagWithResponse(ctx context.Context, tag str
 
 // UpdateTagWithBodyWithResponse Update tag
 //
-// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -24853,7 +24853,7 @@ func (c *ClientWithResponses) UpdateTagWithBodyWithResponse(ctx context.Context,
 
 // UpdateTagWithResponse Update tag
 //
-// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -111,3 +111,51 @@ func removeKey(ctx context.Context, q pg.Querier, owner uuid.UUID, key string, a
 	}
 	return nil
 }
+
+// addsTag is the SQL condition on an action a of a rule that adds the tag with key $2, and tagValues the one on a condition c that compares
+// it. namesTag compares a name v.name. A rule has the name of a tag as its user typed it, so names are compared by their keys.
+var (
+	addsTag   = `a.value ->> 'kind' = 'addTag' AND ` + posting.TagKeySQL("(a.value ->> 'value')") + ` = $2`
+	namesTag  = posting.TagKeySQL("v.name") + ` = $2`
+	tagValues = `c.value ->> 'field' = 'tag' AND EXISTS (SELECT FROM jsonb_array_elements_text(c.value -> 'values') AS v (name) WHERE ` + namesTag + `)`
+)
+
+// renameInRules replaces a tag in the actions and conditions of rules by the name of another one. The caller holds the owner's lock, so no
+// rule is written with the previous name at the same time.
+func renameInRules(ctx context.Context, q pg.Querier, owner uuid.UUID, from, name string, at time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE rules
+		SET actions = (
+				SELECT jsonb_agg(CASE WHEN `+addsTag+` THEN jsonb_set(a.value, '{value}', to_jsonb($3::text)) ELSE a.value END ORDER BY a.n)
+				FROM jsonb_array_elements(actions) WITH ORDINALITY AS a (value, n)),
+			conditions = (
+				SELECT jsonb_agg(CASE WHEN `+tagValues+` THEN jsonb_set(c.value, '{values}', (
+						SELECT jsonb_agg(CASE WHEN `+namesTag+` THEN $3::text ELSE v.name END ORDER BY v.n)
+						FROM jsonb_array_elements_text(c.value -> 'values') WITH ORDINALITY AS v (name, n))) ELSE c.value END ORDER BY c.n)
+				FROM jsonb_array_elements(conditions) WITH ORDINALITY AS c (value, n)),
+			version = version + 1, updated_at = $4
+		WHERE owner_id = $1 AND (
+			EXISTS (SELECT FROM jsonb_array_elements(actions) AS a WHERE `+addsTag+`)
+			OR EXISTS (SELECT FROM jsonb_array_elements(conditions) AS c WHERE `+tagValues+`))`, owner, from, name, at)
+	if err != nil {
+		return fmt.Errorf("renaming a tag in rules: %w", err)
+	}
+	return nil
+}
+
+// removeFromRules removes the action that adds a tag from rules. A rule needs an action: one without another action keeps it and is
+// switched off. Conditions stay, because no transaction meets them any more. The caller holds the owner's lock.
+func removeFromRules(ctx context.Context, q pg.Querier, owner uuid.UUID, key string, at time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE rules
+		SET actions = coalesce((
+				SELECT jsonb_agg(a.value ORDER BY a.n)
+				FROM jsonb_array_elements(actions) WITH ORDINALITY AS a (value, n)
+				WHERE (`+addsTag+`) IS NOT TRUE), actions),
+			enabled = enabled AND jsonb_array_length(actions) > 1, version = version + 1, updated_at = $3
+		WHERE owner_id = $1 AND EXISTS (SELECT FROM jsonb_array_elements(actions) AS a WHERE `+addsTag+`)`, owner, key, at)
+	if err != nil {
+		return fmt.Errorf("removing a tag from rules: %w", err)
+	}
+	return nil
+}

@@ -6,7 +6,7 @@
 //
 // It guarantees that each tag of a transaction has a row in tags. UpdateTag and DeleteTag hold the owner's lock exclusively: no
 // transaction is written at the same time, so none can gain a tag that was just removed. Other writes of the owner wait meanwhile, so
-// one request changes at most maxChanged transactions.
+// one request changes at most maxChanged transactions. Rules, at most 500, have names of tags, and are changed with the transactions.
 //
 // tags.go has the RPCs of TagService and the steps of a rename. store_tags.go has the statements.
 package tags
@@ -150,6 +150,9 @@ func (s *Server) rename(ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, 
 	if err := insertTag(ctx, tx, owner, target); err != nil {
 		return tag{}, err
 	}
+	if err := renameInRules(ctx, tx, owner, t.Key, target.Name, s.Now()); err != nil {
+		return tag{}, err
+	}
 	if target.Key == t.Key {
 		return target, nil
 	}
@@ -176,6 +179,9 @@ func (s *Server) DeleteTag(ctx context.Context, req *ledgerv1.DeleteTagRequest) 
 			return err
 		}
 		if err := removeKey(ctx, tx, owner, t.Key, s.Now()); err != nil {
+			return err
+		}
+		if err := removeFromRules(ctx, tx, owner, t.Key, s.Now()); err != nil {
 			return err
 		}
 		return s.Publish(ctx, tx, owner, &ledgerv1.TagDeleted{OwnerId: owner.String(), Tag: t.proto()})

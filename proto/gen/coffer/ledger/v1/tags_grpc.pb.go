@@ -33,10 +33,11 @@ type TagServiceClient interface {
 	// Returns all tags of the user, by name; at most 2000.
 	ListTags(ctx context.Context, in *ListTagsRequest, opts ...grpc.CallOption) (*ListTagsResponse, error)
 	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag,
-	// which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes
+	// nothing and returns LIMIT_REACHED.
 	UpdateTag(ctx context.Context, in *UpdateTagRequest, opts ...grpc.CallOption) (*UpdateTagResponse, error)
-	// Deletes a tag and removes it from all transactions. It changes at most 50000 transactions, otherwise it changes nothing and
-	// returns LIMIT_REACHED.
+	// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes
+	// at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	DeleteTag(ctx context.Context, in *DeleteTagRequest, opts ...grpc.CallOption) (*DeleteTagResponse, error)
 }
 
@@ -87,10 +88,11 @@ type TagServiceServer interface {
 	// Returns all tags of the user, by name; at most 2000.
 	ListTags(context.Context, *ListTagsRequest) (*ListTagsResponse, error)
 	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag,
-	// which keeps its name and color. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes
+	// nothing and returns LIMIT_REACHED.
 	UpdateTag(context.Context, *UpdateTagRequest) (*UpdateTagResponse, error)
-	// Deletes a tag and removes it from all transactions. It changes at most 50000 transactions, otherwise it changes nothing and
-	// returns LIMIT_REACHED.
+	// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes
+	// at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	DeleteTag(context.Context, *DeleteTagRequest) (*DeleteTagResponse, error)
 	mustEmbedUnimplementedTagServiceServer()
 }

@@ -1,7 +1,7 @@
 // Package programs builds the services' programs for tests and benchmarks that run them as separate processes.
 //
-// Build builds all programs. BuildFrom builds those of another release. BuildLedger builds a ledger with a defect or another
-// constant. It does not change the source tree: the compiler reads the changed file from an overlay.
+// Build builds all programs. BuildFrom builds those of another release. BuildLedger builds a ledger with defects or other
+// constants. It does not change the source tree: the compiler reads the changed files from an overlay.
 //
 // The programs are those of production. Tests that run services in their own process use the package devstack instead.
 package programs
@@ -33,9 +33,11 @@ func BuildFrom(ctx context.Context, root, dir string) error {
 	return build(ctx, root, dir, "./services/auth/cmd/auth", "./services/ledger/cmd/ledger", "./services/budget/cmd/budget", "./services/ocr/cmd/ocr", "./gateway/cmd/gateway")
 }
 
-// BuildLedger builds a ledger into dir, with texts replaced in one file of the repository. Each text must occur once in the file. dir
-// also gets links to the other programs in the directory healthy.
-func BuildLedger(ctx context.Context, dir, healthy, file string, replaced map[string]string) error {
+// Change replaces a text in a file of the repository. The text must occur once in the file.
+type Change struct{ File, Old, New string }
+
+// BuildLedger builds a ledger with changes into dir. dir also gets links to the other programs in the directory healthy.
+func BuildLedger(ctx context.Context, dir, healthy string, changes ...Change) error {
 	for _, other := range others {
 		if err := os.Symlink(filepath.Join(healthy, other), filepath.Join(dir, other)); err != nil {
 			return err
@@ -45,35 +47,42 @@ func BuildLedger(ctx context.Context, dir, healthy, file string, replaced map[st
 	if err != nil {
 		return err
 	}
-	overlay, err := overlay(dir, filepath.Join(root, file), replaced)
+	overlay, err := overlay(dir, root, changes)
 	if err != nil {
 		return err
 	}
 	return build(ctx, root, dir, "-overlay="+overlay, "./services/ledger/cmd/ledger")
 }
 
-// overlay writes the changed file, and the description of the overlay for go build, whose name it returns.
-func overlay(dir, original string, replaced map[string]string) (string, error) {
-	source, err := os.ReadFile(original)
-	if err != nil {
-		return "", err
-	}
-	text := string(source)
-	for before, after := range replaced {
-		if strings.Count(text, before) != 1 {
-			return "", fmt.Errorf("%s must contain %q once; adapt the replacement to the file", original, before)
+// overlay writes the changed files, and the description of the overlay for go build, whose name it returns.
+func overlay(dir, root string, changes []Change) (string, error) {
+	files := map[string]string{}
+	for _, c := range changes {
+		original := filepath.Join(root, c.File)
+		source, changed := original, files[original]
+		if changed != "" {
+			source = changed
+		} else {
+			changed = filepath.Join(dir, fmt.Sprintf("changed%d.go", len(files)))
+			files[original] = changed
 		}
-		text = strings.Replace(text, before, after, 1)
+		text, err := os.ReadFile(source)
+		if err != nil {
+			return "", err
+		}
+		if strings.Count(string(text), c.Old) != 1 {
+			return "", fmt.Errorf("%s must contain %q once; adapt the change to the file", c.File, c.Old)
+		}
+		if err := os.WriteFile(changed, []byte(strings.Replace(string(text), c.Old, c.New, 1)), 0o600); err != nil {
+			return "", err
+		}
 	}
-	changed, overlay := filepath.Join(dir, "changed.go"), filepath.Join(dir, "overlay.json")
-	if err := os.WriteFile(changed, []byte(text), 0o600); err != nil {
-		return "", err
-	}
-	list, err := json.Marshal(map[string]any{"Replace": map[string]string{original: changed}})
+	list, err := json.Marshal(map[string]any{"Replace": files})
 	if err != nil {
 		return "", err
 	}
-	return overlay, os.WriteFile(overlay, list, 0o600)
+	name := filepath.Join(dir, "overlay.json")
+	return name, os.WriteFile(name, list, 0o600)
 }
 
 func build(ctx context.Context, root, dir string, arguments ...string) error {

@@ -157,8 +157,11 @@ func (b *bench) withoutGroupCommit(ctx context.Context, s *stack) error {
 		return err
 	}
 	// The maximum group is one create, and there are enough writers for all clients.
-	changed := map[string]string{"max(4, 2*runtime.GOMAXPROCS(0))\n": "32 * runtime.GOMAXPROCS(0)\n", "maxGroup = 128\n": "maxGroup = 1\n"}
-	if err := programs.BuildLedger(ctx, dir, unchanged, "services/ledger/transactions/batcher.go", changed); err != nil {
+	const batcher = "services/ledger/transactions/batcher.go"
+	err := programs.BuildLedger(ctx, dir, unchanged,
+		programs.Change{File: batcher, Old: "max(4, 2*runtime.GOMAXPROCS(0))\n", New: "32 * runtime.GOMAXPROCS(0)\n"},
+		programs.Change{File: batcher, Old: "maxGroup = 128\n", New: "maxGroup = 1\n"})
+	if err != nil {
 		return err
 	}
 	// The next stack starts the changed ledger.

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, accessibleInLooks, account, household, open, phone, sizes, until } from "../console.js";
+import { accessible, accessibleInLooks, account, household, open, phone, sizes, until, url } from "../console.js";
 
 const today = new Date().toISOString().slice(0, 10);
 
@@ -82,6 +82,41 @@ test("both legs are listed as one movement, outside of the sums, and are changed
   await page.getByRole("button", { name: "Close" }).click();
   await until(async () => (await user.get("/transfers")).transfers.length === 0);
   assert.equal((await user.get("/transaction")).transactions.length, 2);
+});
+
+test("rows do not wait for their transfers, of which a page of rows loads two pages at most", async (t) => {
+  const user = await account();
+  const { wallets } = await household(user, 0);
+  await transfer(user, wallets);
+  const page = await open(t, user, "/more");
+  let requests = 0;
+  let release;
+  let answer = (route) => route.continue();
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route(/\/api\/v1\/transfers\?/, async (route) => {
+    requests++;
+    await held;
+    await answer(route);
+  });
+  // Both legs are listed, so the rows have both wallets.
+  await page.goto(`${url}/transactions`);
+  await page.getByText("Checking account → Cash").nth(1).waitFor();
+  assert.equal(requests, 0);
+
+  await page.goto(`${url}/transactions?wallet=${wallets[0].id}`);
+  await page.getByRole("link", { name: /Cash machine/ }).waitFor();
+  assert.equal(await page.getByText("Checking account → Cash").count(), 0);
+  release();
+  await page.getByText("Checking account → Cash").waitFor();
+  assert.equal(requests, 1);
+
+  answer = (route) => route.fulfill({ json: { code: "TRANSFERS_FETCHED", message: "", transfers: [], pagination: { limit: 200, nextCursor: "more" } } });
+  await page.goto(`${url}/transactions?wallet=${wallets[1].id}`);
+  await page.getByRole("link", { name: /Cash machine/ }).waitFor();
+  await until(() => requests === 3);
+  await page.getByRole("link", { name: "Wallets", exact: true }).first().click();
+  await page.locator("main .list li").first().waitFor();
+  assert.equal(requests, 3);
 });
 
 test("a transfer that was changed elsewhere shows both versions", async (t) => {

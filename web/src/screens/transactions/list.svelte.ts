@@ -7,7 +7,7 @@ import { keepRecent, kept, recentTransactions } from "../../api/recent";
 import { withoutRemoved } from "../../api/removals.svelte";
 import { onChange } from "../../api/topics";
 import type { Transaction, Transfer } from "../../api/types";
-import { dayOf } from "../../dates/dates";
+import { addDays, dayOf } from "../../dates/dates";
 import { money, type Money } from "../../money/money";
 import { isFiltered, requestOf, type Filters } from "./filters";
 
@@ -21,6 +21,13 @@ const firstPage = 60;
 const nextPage = 200;
 /** mostReloaded is the number of rows that a change reloads at once. Below them the user is told that there are changes. */
 const mostReloaded = 600;
+/** mostTransferPages is the number of pages of transfers that one page of rows may load. */
+const mostTransferPages = 2;
+/** matchedDays is the number of days between the legs of most matched transfers. The date of a transfer is that of its leg out. */
+const matchedDays = 4;
+
+/** Route has the wallets of a transfer. */
+export type Route = Pick<Transfer, "fromWalletId" | "toWalletId">;
 
 /** transactionList loads the transactions that match the filters, page by page. It must be called while a component is created. */
 export function transactionList(filters: () => Filters) {
@@ -32,33 +39,58 @@ export function transactionList(filters: () => Filters) {
   let loading = $state(false);
   let outdated = $state(false);
   let controller = new AbortController();
-  /** transfers are those whose legs are listed: a leg does not contain the wallet of the other one. */
-  const transfers = new SvelteMap<string, Transfer>();
+  /** routes are the known wallets of the transfers whose legs are listed. A leg has only its own wallet. */
+  const routes = new SvelteMap<string, Partial<Route>>();
 
   const shown = $derived(withoutRemoved(rows));
 
-  async function page(of: Filters, limit: number, after: string | undefined, signal: AbortSignal) {
+  function page(of: Filters, limit: number, after: string | undefined, signal: AbortSignal) {
     const wanted = requestOf(of);
     const request = { ...wanted, walletId: [...wanted.walletId], categoryId: [...wanted.categoryId], tag: [...wanted.tag] };
     const include: "totals"[] | undefined = after ? undefined : ["totals"];
-    const answer = await api.get("/api/v1/transaction", { query: { ...request, limit, cursor: after, include }, signal });
-    await findTransfers(answer.transactions, after !== undefined, signal);
-    return answer;
+    return api.get("/api/v1/transaction", { query: { ...request, limit, cursor: after, include }, signal });
   }
 
-  /** findTransfers loads the transfers of the legs in a page. Those of earlier pages are loaded again if the list starts again. */
-  async function findTransfers(page: readonly Transaction[], known: boolean, signal: AbortSignal) {
-    const missing = new Set(page.map(({ transferId }) => transferId).filter((id) => id && !(known && transfers.has(id))));
-    const days = page.filter(({ transferId }) => missing.has(transferId)).map(({ date }) => dayOf(date)).sort();
-    for (let cursor: string | undefined; missing.size; ) {
-      const answer = await api.get("/api/v1/transfers", { query: { from: days[0], to: days.at(-1), limit: nextPage, cursor }, signal });
-      for (const transfer of answer.transfers) {
-        transfers.set(transfer.id, transfer);
-        missing.delete(transfer.id);
-      }
-      cursor = answer.pagination.nextCursor || undefined;
-      if (!cursor) return;
+  /** addRoutes adds the wallets that the legs among rows have, and returns the legs without their other leg. */
+  function addRoutes(rows: readonly Transaction[]): Transaction[] {
+    const single = new Map<string, Transaction>();
+    for (const row of rows) {
+      const { transferId, walletId, amount } = row;
+      if (!transferId) continue;
+      routes.set(transferId, { ...routes.get(transferId), [amount.startsWith("-") ? "fromWalletId" : "toWalletId"]: walletId });
+      if (!single.delete(transferId)) single.set(transferId, row);
     }
+    return [...single.values()];
+  }
+
+  /**
+   * findTransfers shows the wallets of the transfers among rows. Where only one leg is listed, as in a list of one wallet, it loads the
+   * transfers of these days. The rows do not wait for it. A row whose transfer is not in the loaded pages shows only its description.
+   */
+  async function findTransfers(rows: readonly Transaction[], again: boolean, signal: AbortSignal): Promise<void> {
+    const legs = addRoutes(rows).filter((leg) => again || !routeOf(leg));
+    const missing = new Set(legs.map(({ transferId }) => transferId));
+    const days = legs.map(({ date }) => dayOf(date)).sort();
+    const { walletId } = filters();
+    try {
+      for (let left = mostTransferPages, cursor: string | undefined; missing.size && left > 0; left--) {
+        const query = { walletId: walletId.length === 1 ? walletId[0] : undefined, from: addDays(days[0]!, -matchedDays), to: addDays(days.at(-1)!, matchedDays), limit: nextPage, cursor };
+        const answer = await api.get("/api/v1/transfers", { query, signal });
+        for (const transfer of answer.transfers) {
+          if (missing.delete(transfer.id)) routes.set(transfer.id, transfer);
+        }
+        cursor = answer.pagination.nextCursor || undefined;
+        if (!cursor) return;
+      }
+    } catch (error) {
+      if (!signal.aborted && !(error instanceof Problem)) throw error;
+    }
+  }
+
+  /** routeOf returns the wallets of a leg's transfer, undefined until both are known. */
+  function routeOf({ transferId }: Transaction): Route | undefined {
+    const { fromWalletId, toWalletId } = routes.get(transferId ?? "") ?? {};
+    return fromWalletId && toWalletId ? { fromWalletId, toWalletId } : undefined;
   }
 
   /** load replaces the rows by the first ones, at least as many as given. */
@@ -77,6 +109,7 @@ export function transactionList(filters: () => Filters) {
         next = more.pagination.nextCursor;
       }
       rows = list;
+      void findTransfers(list, true, signal);
       cursor = next;
       totals = totalsOf(first);
       problem = undefined;
@@ -100,6 +133,7 @@ export function transactionList(filters: () => Filters) {
       const answer = await page(filters(), nextPage, cursor, signal);
       if (signal.aborted) return;
       rows = [...rows, ...answer.transactions];
+      void findTransfers(answer.transactions, false, signal);
       cursor = answer.pagination.nextCursor;
       problem = undefined;
       if (!isFiltered(filters()) && rows.length < kept + nextPage) void keepRecent(rows);
@@ -120,7 +154,7 @@ export function transactionList(filters: () => Filters) {
       totals = undefined;
       void load(wanted, 0);
       // The stored rows are on the screen before the first answer, and stay there without a connection.
-      if (!isFiltered(wanted)) void recentTransactions().then((stored) => !ready && filters() === wanted && (rows = stored));
+      if (!isFiltered(wanted)) void recentTransactions().then((stored) => !ready && filters() === wanted && addRoutes((rows = stored)));
     });
   });
   $effect(() =>
@@ -136,8 +170,7 @@ export function transactionList(filters: () => Filters) {
     get rows() {
       return shown;
     },
-    /** transferOf returns the transfer of a leg, undefined until it is loaded and without a connection. */
-    transferOf: ({ transferId }: Transaction) => (transferId ? transfers.get(transferId) : undefined),
+    routeOf,
     get totals() {
       return totals;
     },

@@ -117,6 +117,17 @@ export async function fetched<P extends PathsWith<"get">>(path: P, options?: Req
   return (await call("get", path, options)) as Fetched<Answer<Operation<P, "get">>>;
 }
 
+/**
+ * versionSeen returns the version of a resource that the user saw in a list, because lists contain no versions. If the resource has changed
+ * since, it throws the same problem as a PATCH with an old version.
+ */
+export async function versionSeen<P extends PathsWith<"get">>(path: P, { id, updatedAt }: { id: string; updatedAt: string }): Promise<string> {
+  const { data, version } = await call("get", path, { path: { id } });
+  const changed = Object.values(data as object).some((of: { updatedAt?: string }) => of.updatedAt && of.updatedAt !== updatedAt);
+  if (changed) throw new Problem("VERSION_MISMATCH", "The resource has changed", 412);
+  return version;
+}
+
 /** download returns a file as bytes without a type, so that the browser never opens it as a page of the console. */
 export function download<P extends PathsWith<"get">>(path: P, options?: Request<Operation<P, "get">>): Promise<Blob> {
   return call("get", path, options, async (response) => {

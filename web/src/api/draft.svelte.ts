@@ -18,7 +18,7 @@ export interface Draft<F extends object> {
   keepMine(): Promise<boolean>;
   /** keepTheirs discards the edited values. */
   keepTheirs(): void;
-  /** reload loads the fields and the version again, for a form that stays open after a save. */
+  /** reload loads the fields and the version again, for a form that stays open after a save. It keeps what was edited since the save. */
   reload(): Promise<boolean>;
 }
 
@@ -35,6 +35,8 @@ export function draft<F extends object>(load: () => Promise<Fetched<F>>, send: (
 
   const same = (a: F, b: F, name: keyof F) => JSON.stringify(a[name]) === JSON.stringify(b[name]);
   const changed = (from: F, to: F) => (Object.keys(from) as (keyof F)[]).filter((name) => !same(from, to, name));
+
+  const only = (of: F, names: (keyof F)[]) => Object.fromEntries(names.map((name) => [name, of[name]])) as Partial<F>;
 
   function use(loaded: Fetched<F>) {
     original = loaded;
@@ -62,20 +64,27 @@ export function draft<F extends object>(load: () => Promise<Fetched<F>>, send: (
     const names = changed(original.data, edited);
     if (names.length === 0) return true;
     try {
-      await send(Object.fromEntries(names.map((name) => [name, edited[name]])) as Partial<F>, original.version);
+      await send(only(edited, names), original.version);
+      original = { ...original, data: edited };
       return true;
     } catch (error) {
       if (!isProblem(error, "VERSION_MISMATCH")) throw error;
     }
     const current = await load();
-    if (changed(current.data, edited).length === 0) return true;
+    if (changed(current.data, edited).length === 0) {
+      original = current;
+      return true;
+    }
     theirs = current;
     return false;
   }
 
   const reload = () =>
     attempt(async () => {
-      use(await load());
+      const loaded = await load();
+      const edits = fields && only(fields, changed(original.data, fields));
+      use(loaded);
+      Object.assign(fields!, edits);
       return true;
     });
   void reload();

@@ -53,6 +53,7 @@ export function fail(error: unknown): void {
 export function problemText(problem: Problem): string {
   if (problem.code === networkCode) return common().unreachable;
   if (problem.code === "RATE_LIMITED") return common().rateLimited;
+  if (problem.code === "VERSION_MISMATCH") return common().conflictTitle;
   return problem.message;
 }
 

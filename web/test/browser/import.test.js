@@ -182,7 +182,10 @@ test("a new user brings data without a wallet or a category, and deletes an impo
   await page.getByRole("link", { name: "Import a file" }).click();
   await upload(page, statement("480.00"));
   await page.getByLabel(/^Wallet for/).selectOption("new");
-  await page.getByLabel("Name of the new wallet").fill("Card");
+  // Each letter is sent. The answer to one does not replace the later ones.
+  await page.getByLabel("Name of the new wallet").fill("");
+  await page.getByLabel("Name of the new wallet").pressSequentially("Card");
+  assert.equal(await page.getByLabel("Name of the new wallet").inputValue(), "Card");
   await page.getByLabel("Expenses without a category").selectOption("new");
   await until(async () => (await user.get("/categories")).categories.length === 1);
   const { id } = (await user.get("/categories")).categories[0];

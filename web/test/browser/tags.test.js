@@ -106,6 +106,29 @@ test("preferences are saved, and a change elsewhere shows both versions", async 
   await until(async () => (await user.get("/settings")).settings.baseCurrency === "CHF");
 });
 
+test("a preference that is changed while another one is saved stays", async (t) => {
+  const user = await account();
+  await household(user, 1);
+  const page = await open(t, user, "/settings/preferences");
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route("**/api/v1/settings", async (route) => {
+    if (route.request().method() === "PATCH") await held;
+    await route.continue();
+  });
+  const days = page.getByLabel("First day of the week");
+  await page.getByLabel("Time zone").selectOption("Europe/Vienna");
+  await page.getByRole("button", { name: "Save" }).click();
+  await days.selectOption("sunday");
+  release();
+  await page.getByText("Saved").waitFor();
+  await until(async () => (await user.get("/settings")).settings.timeZone === "Europe/Vienna");
+  await page.locator("button[aria-busy=true]").waitFor({ state: "detached" });
+  assert.equal(await days.inputValue(), "sunday");
+  await page.getByRole("button", { name: "Save" }).click();
+  await until(async () => (await user.get("/settings")).settings.weekStart === "sunday");
+});
+
 for (const { name, options } of sizes) {
   test(`tags and preferences are accessible: ${name}`, async (t) => {
     const user = await account();

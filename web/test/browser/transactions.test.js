@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, accessibleInLooks, account, household, open, phone, sizes } from "../console.js";
+import { accessible, accessibleInLooks, account, household, open, phone, sizes, url } from "../console.js";
 
 test("typed text becomes filters, and the header shows their totals", async (t) => {
   const user = await account();
@@ -96,6 +96,45 @@ test("a category is changed in place, and rows are selected and deleted with und
   await page.getByRole("button", { name: "Undo" }).click();
   await page.waitForFunction(() => document.querySelectorAll("[data-id]").length === 3);
   assert.equal((await user.get("/transaction")).transactions.length, 3);
+});
+
+test("a category is not changed in a transaction that was changed elsewhere", async (t) => {
+  const user = await account();
+  const { transactions, categories } = await household(user, 3);
+  const page = await open(t, user, "/more");
+  // The page gets no live events, so its list is not current.
+  await page.route("**/api/v1/events", (route) => route.abort());
+  await page.goto(`${url}/transactions`);
+  await page.getByText("Purchase 2", { exact: true }).waitFor();
+  await user.patch(`/transaction/${transactions[1].id}`, { amount: 7, categoryId: categories[1].id });
+  await page.getByRole("button", { name: "Category of Purchase 2" }).click();
+  await page.keyboard.type("trans");
+  await page.keyboard.press("Enter");
+  await page.getByText("This was changed elsewhere").waitFor();
+  await page.getByRole("link", { name: /Purchase 2.*−€7\.00/ }).waitFor();
+  assert.equal((await user.get(`/transaction/${transactions[1].id}`)).transaction.categoryId, categories[1].id);
+});
+
+test("of two quick changes of a category, the second one stays", async (t) => {
+  const user = await account();
+  const { transactions, categories } = await household(user, 3);
+  const page = await open(t, user, "/transactions");
+  let release;
+  const held = new Promise((resolve) => (release = resolve));
+  await page.route(`**/api/v1/transaction/${transactions[1].id}`, async (route) => {
+    await held;
+    await route.continue();
+  });
+  for (const category of ["Transport", "Rent"]) {
+    await page.getByRole("button", { name: "Category of Purchase 2" }).click();
+    await page.getByRole("dialog", { name: "Change category" }).waitFor();
+    await page.keyboard.type(category);
+    await page.keyboard.press("Enter");
+    await page.getByRole("dialog", { name: "Change category" }).waitFor({ state: "detached" });
+  }
+  release();
+  await page.getByText("Now in Rent").waitFor();
+  assert.equal((await user.get(`/transaction/${transactions[1].id}`)).transaction.categoryId, categories[1].id);
 });
 
 test("a swipe to the left deletes", async (t) => {

@@ -5,7 +5,7 @@ import { isProblem, Problem } from "../../api/problem";
 import { announce } from "../../api/topics";
 import { fail } from "../../components/toasts.svelte";
 import { perSecond, working } from "./steps";
-import type { Account, Category, Change, Import, Row, RowChange } from "./types";
+import type { Account, Category, Change, Import, Mapping, Row, RowChange } from "./types";
 
 const at = "/api/v1/imports/{id}";
 /** wait is how long the server holds a request for the progress of a job, in seconds. */
@@ -31,6 +31,7 @@ export class Wizard {
   revision = $state(0);
   /** speed is that of the running job in rows per second. */
   speed = $state<number | undefined>();
+  #mapping = $state.raw<Mapping | undefined>();
   #last: Promise<unknown> = Promise.resolve();
 
   constructor(id: string) {
@@ -39,6 +40,11 @@ export class Wizard {
 
   get busy(): boolean {
     return this.changes > 0;
+  }
+
+  /** mapping is the mapping with all changes, also those that are being sent. A change of it must begin with this one. */
+  get mapping(): Mapping | undefined {
+    return this.#mapping ?? this.data?.mapping;
   }
 
   /** load reads the import, and follows its job if one is running. */
@@ -77,6 +83,7 @@ export class Wizard {
 
   /** change sends a change after the earlier ones, and reports whether it was accepted. */
   change(body: { accounts?: AccountChange[]; categories?: CategoryChange[] } & Pick<Change, "mapping">): Promise<boolean> {
+    this.#mapping = body.mapping ?? this.#mapping;
     return this.#send(async () => {
       this.data = (await api.patch(at, { path: { id: this.id }, body: body as Change })).import as Import;
       this.revision++;
@@ -131,7 +138,7 @@ export class Wizard {
         if (error.code === "IMPORT_STATE") void this.load(new AbortController().signal);
         return false;
       } finally {
-        this.changes--;
+        if (--this.changes === 0) this.#mapping = undefined;
       }
     });
     this.#last = sent;

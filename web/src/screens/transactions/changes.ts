@@ -1,12 +1,13 @@
 // Changes of transactions from the list.
-import { api, fetched, newKey } from "../../api/api";
+import { api, newKey, versionSeen } from "../../api/api";
 import { announce } from "../../api/topics";
 import type { Transaction } from "../../api/types";
 import { money } from "../../money/money";
 
-/** setCategory moves a transaction to a category. The version is read first, so that a change made meanwhile elsewhere is not overwritten. */
-export async function setCategory(id: string, categoryId: string): Promise<Transaction> {
-  const { version } = await fetched("/api/v1/transaction/{id}", { path: { id } });
+/** setCategory moves a transaction, as the list shows it, to a category. */
+export async function setCategory(shown: Transaction, categoryId: string): Promise<Transaction> {
+  const { id } = shown;
+  const version = await versionSeen("/api/v1/transaction/{id}", shown);
   const { transaction } = await api.patch("/api/v1/transaction/{id}", { path: { id }, body: { categoryId }, version });
   announce("transactions");
   return transaction;
@@ -51,7 +52,9 @@ export async function setAlways(payee: string, categoryId: string, key: string):
     ({ conditions: [one, another], actions: [action, more] }) =>
       !another && !more && one?.field === "payee" && one.op === "is" && !one.not && same(one.values[0]) && action?.kind === "setCategory",
   );
-  if (existing) await api.patch("/api/v1/rules/{id}", { path: { id: existing.id }, body: { actions, enabled: true } });
-  else await api.post("/api/v1/rules", { body: { name: [...payee].slice(0, 100).join(""), conditions: [{ field: "payee", op: "is", values: [payee] }], actions }, key });
+  if (existing) {
+    const version = await versionSeen("/api/v1/rules/{id}", existing);
+    await api.patch("/api/v1/rules/{id}", { path: { id: existing.id }, body: { actions, enabled: true }, version });
+  } else await api.post("/api/v1/rules", { body: { name: [...payee].slice(0, 100).join(""), conditions: [{ field: "payee", op: "is", values: [payee] }], actions }, key });
   announce("rules");
 }

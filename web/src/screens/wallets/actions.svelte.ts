@@ -1,6 +1,6 @@
 // Archiving and deletion of wallets.
 import { SvelteSet } from "svelte/reactivity";
-import { api, fetched } from "../../api/api";
+import { api, fetched, versionSeen } from "../../api/api";
 import { isProblem } from "../../api/problem";
 import { announce } from "../../api/topics";
 import type { Wallet } from "../../api/types";
@@ -35,17 +35,16 @@ export const deletion = {
   },
 };
 
-/** change updates one field of the latest version of a wallet. */
-async function change(id: string, body: { archived?: boolean; position?: number }): Promise<void> {
-  const { version } = await fetched("/api/v1/wallet/{id}", { path: { id } });
-  await api.patch("/api/v1/wallet/{id}", { path: { id }, body, version });
+/** change updates one field of a wallet, and returns the wallet after it. */
+async function change(id: string, body: { archived?: boolean; position?: number }, version: string): Promise<Wallet> {
+  return (await api.patch("/api/v1/wallet/{id}", { path: { id }, body, version })).wallet;
 }
 
-/** reposition saves positions of wallets. */
+/** reposition saves positions of wallets. The order on the screen replaces any other one, so only the latest version matters. */
 export async function reposition(changes: readonly { id: string; position: number }[]): Promise<void> {
   try {
     // A few at a time: a list of 500 wallets must not exceed the rate limit of a user.
-    for (let i = 0; i < changes.length; i += 4) await Promise.all(changes.slice(i, i + 4).map(({ id, position }) => change(id, { position })));
+    for (let i = 0; i < changes.length; i += 4) await Promise.all(changes.slice(i, i + 4).map(async ({ id, position }) => change(id, { position }, (await fetched("/api/v1/wallet/{id}", { path: { id } })).version)));
   } catch (error) {
     fail(error);
   }
@@ -56,11 +55,12 @@ export async function reposition(changes: readonly { id: string; position: numbe
 export async function archive(wallet: Wallet, archived: boolean, t: Texts): Promise<void> {
   const set = async (to: boolean) => {
     try {
-      await change(wallet.id, { archived: to });
+      wallet = await change(wallet.id, { archived: to }, await versionSeen("/api/v1/wallet/{id}", wallet));
       announce("wallets");
       return true;
     } catch (error) {
       fail(error);
+      announce("wallets");
       return false;
     }
   };

@@ -1,6 +1,6 @@
 // Changes of webhooks, and the secret that is shown once.
 import { SvelteSet } from "svelte/reactivity";
-import { api, fetched, newKey } from "../../api/api";
+import { api, newKey, versionSeen } from "../../api/api";
 import { isProblem } from "../../api/problem";
 import { announce } from "../../api/topics";
 import type { components } from "../../api/coffer";
@@ -28,10 +28,11 @@ export function isRemoved(id: string): boolean {
   return removed.has(id);
 }
 
-/** setEnabled pauses or resumes the deliveries of the latest version of a webhook. */
-export async function setEnabled(id: string, enabled: boolean, t: Texts): Promise<void> {
+/** setEnabled pauses or resumes the deliveries of a webhook, as the screen shows it. */
+export async function setEnabled(webhook: Webhook, enabled: boolean, t: Texts): Promise<void> {
+  const { id } = webhook;
   try {
-    const { version } = await fetched("/api/v1/webhooks/{id}", { path: { id } });
+    const version = await versionSeen("/api/v1/webhooks/{id}", webhook);
     await api.patch("/api/v1/webhooks/{id}", { path: { id }, body: { enabled }, version });
     toast(enabled ? t.wasResumed : t.wasPaused);
   } catch (error) {

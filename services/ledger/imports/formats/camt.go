@@ -126,7 +126,7 @@ func (p *camtParser) handle(e element) error {
 func (p *camtParser) open(e element) {
 	switch e.name {
 	case "Stmt", "Rpt", "Ntfctn":
-		if len(p.stack) <= 3 {
+		if p.inMessage() {
 			p.statements++
 			p.account, p.name, p.currency, p.opening, p.closing = "", "", "", "", ""
 			p.total, p.records = sum{}, 0
@@ -145,6 +145,11 @@ func (p *camtParser) open(e element) {
 		}
 		p.entry.transactions = append(p.entry.transactions, camtTransaction{})
 	}
+}
+
+// inMessage reports whether the last element of the stack is a child of the message, which may stand in an envelope.
+func (p *camtParser) inMessage() bool {
+	return len(p.stack) <= 3 || strings.HasPrefix(p.stack[len(p.stack)-2], "BkToCstmr")
 }
 
 // value processes the text of the last element of the stack. An element is recognized by its path below the statement or the entry,

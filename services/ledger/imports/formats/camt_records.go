@@ -22,7 +22,7 @@ func (p *camtParser) close(name string) error {
 		}
 	case name == "Bal" && p.entry == nil:
 		p.endBalance()
-	case len(p.stack) <= 3 && (name == "Stmt" || name == "Rpt" || name == "Ntfctn"):
+	case p.inMessage() && (name == "Stmt" || name == "Rpt" || name == "Ntfctn"):
 		return p.endStatement()
 	}
 	return nil

@@ -163,3 +163,35 @@ func (p *profile) byBalance(columns chosen, taken map[int]bool) {
 		columns[FieldCredit], columns[FieldDebit] = best.credit, best.debit
 	}
 }
+
+// contradicted reports whether the balances change by the amounts, but not in the direction of their signs: the file has no sign that the
+// mapping could use.
+func (p *profile) contradicted(columns chosen, mark marks) bool {
+	balance, ok := columns[fieldBalance]
+	amount, hasAmount := columns[FieldAmount]
+	if !ok || !hasAmount || p.columns[amount].negative > 0 {
+		return false
+	}
+	sample := p.sample[p.heading+1:]
+	balances, amounts := columnSums(sample, balance, mark), columnSums(sample, amount, mark)
+	var pairs, rising, falling, up, down int
+	for row := 1; row < len(sample); row++ {
+		if balances[row].unknown || balances[row-1].unknown || amounts[row].unknown || amounts[row-1].unknown {
+			continue
+		}
+		pairs++
+		difference := balances[row].units - balances[row-1].units
+		if v := amounts[row].units; v != 0 && (v == difference || v == -difference) {
+			rising++
+		}
+		if v := amounts[row-1].units; v != 0 && (v == difference || v == -difference) {
+			falling++
+		}
+		if difference > 0 {
+			up++
+		} else if difference < 0 {
+			down++
+		}
+	}
+	return up > 0 && down > 0 && max(rising, falling) > 1 && max(rising, falling)*5 >= pairs*4
+}

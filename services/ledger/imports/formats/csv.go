@@ -2,7 +2,6 @@ package formats
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"slices"
@@ -11,116 +10,12 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 )
 
-// rows reads the records of a CSV file. Unlike encoding/csv it accepts quotes inside of cells and text after a closing quote, which banks
-// write, and it limits the length of a record. It returns records with different numbers of cells, because banks put lines before the
-// heading and after the last row.
-type rows struct {
-	lines     *lines
-	delimiter byte
-	row       []byte // The cells of the current record without delimiters.
-	ends      []int  // The end of each cell in row.
-}
-
-// next returns the cells and the first line of the next record that is not blank.
-func (r *rows) next() (cells []string, line int, err error) {
-	for {
-		text, err := r.lines.next()
-		if err != nil {
-			return nil, 0, err
-		}
-		if strings.TrimSpace(string(text[:min(len(text), 64)])) == "" && strings.TrimSpace(string(text)) == "" {
-			continue
-		}
-		line = r.lines.line
-		r.row, r.ends = r.row[:0], r.ends[:0]
-		if err := r.split(text); err != nil {
-			return nil, line, err
-		}
-		all := string(r.row)
-		cells = make([]string, len(r.ends))
-		start := 0
-		for i, end := range r.ends {
-			cells[i], start = strings.TrimSpace(all[start:end]), end
-		}
-		return cells, line, nil
-	}
-}
-
-// split appends the cells of a record to row and ends. It reads further lines for quoted cells with line breaks.
-func (r *rows) split(text []byte) error {
-	line := r.lines.line
-	for i := 0; ; {
-		for i < len(text) && text[i] == ' ' && r.delimiter != ' ' {
-			i++
-		}
-		if i < len(text) && text[i] == '"' {
-			rest, err := r.quoted(text[i+1:], line)
-			if err != nil {
-				return err
-			}
-			text, i = rest, 0
-		}
-		for i < len(text) && text[i] != r.delimiter {
-			r.row = append(r.row, text[i])
-			i++
-		}
-		if len(r.ends) == MaxColumns {
-			return &ParseError{Line: line, Message: fmt.Sprintf("the row has more than %d columns", MaxColumns)}
-		}
-		r.ends = append(r.ends, len(r.row))
-		if i == len(text) {
-			return nil
-		}
-		i++
-	}
-}
-
-// quoted appends a cell after its opening quote and returns the text after the closing one.
-func (r *rows) quoted(text []byte, line int) ([]byte, error) {
-	size := len(text)
-	for i := 0; ; i++ {
-		if i == len(text) {
-			more, err := r.lines.next()
-			if errors.Is(err, io.EOF) {
-				return nil, &ParseError{Line: line, Message: "a quoted cell has no end"}
-			}
-			if err != nil {
-				return nil, err
-			}
-			if size += len(more) + 1; size > MaxRow {
-				return nil, &ParseError{Line: line, Message: fmt.Sprintf("the row has more than %d bytes", MaxRow)}
-			}
-			r.row = append(r.row, '\n')
-			text, i = more, -1
-			continue
-		}
-		if text[i] != '"' {
-			r.row = append(r.row, text[i])
-			continue
-		}
-		if i+1 < len(text) && text[i+1] == '"' {
-			r.row = append(r.row, '"')
-			i++
-			continue
-		}
-		// A single quote in the middle of a cell is part of the text. Only a quote at the end of the cell closes it.
-		after := i + 1
-		for after < len(text) && text[after] == ' ' {
-			after++
-		}
-		if after == len(text) || text[after] == r.delimiter {
-			return text[after:], nil
-		}
-		r.row = append(r.row, '"')
-	}
-}
-
 // parseCSV returns a parser of rows of cells that proposes a mapping.
-func parseCSV(delimiter byte) func(*input) iter.Seq2[Record, error] {
+func parseCSV(delimiter byte, wrapped bool) func(*input) iter.Seq2[Record, error] {
 	return func(in *input) iter.Seq2[Record, error] {
 		in.mapped = true
 		return func(yield func(Record, error) bool) {
-			source := &rows{lines: newLines(in.text), delimiter: delimiter}
+			source := &rows{lines: newLines(in.text), delimiter: delimiter, wrapped: wrapped}
 			p := newProfile(in.options)
 			for {
 				cells, line, err := source.next()

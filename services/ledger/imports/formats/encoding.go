@@ -10,6 +10,10 @@ import (
 	"golang.org/x/text/encoding"
 	"golang.org/x/text/encoding/charmap"
 	"golang.org/x/text/encoding/ianaindex"
+	"golang.org/x/text/encoding/japanese"
+	"golang.org/x/text/encoding/korean"
+	"golang.org/x/text/encoding/simplifiedchinese"
+	"golang.org/x/text/encoding/traditionalchinese"
 	"golang.org/x/text/encoding/unicode"
 	"golang.org/x/text/transform"
 )
@@ -45,6 +49,9 @@ func toUTF8(start []byte, r io.Reader, name string) (io.Reader, func() bool, err
 	if assumed {
 		legacy = guess(start)
 	}
+	if _, single := legacy.(*charmap.Charmap); !single && !isUTF8(start) {
+		return transform.NewReader(r, legacy.NewDecoder()), func() bool { return assumed }, nil
+	}
 	d := &mixedDecoder{legacy: legacy}
 	return transform.NewReader(r, d), func() bool { return assumed && d.used }, nil
 }
@@ -59,6 +66,12 @@ func named(name string) (encoding.Encoding, bool) {
 		return charmap.Windows1252, true
 	case "CP1250", "CP1251", "CP1252":
 		name = "windows-" + upper[2:]
+	case "CP437":
+		return charmap.CodePage437, true
+	case "CP932", "MS932", "SJIS", "SHIFT-JIS":
+		return japanese.ShiftJIS, true
+	case "GB2312", "CP936":
+		return simplifiedchinese.GB18030, true
 	case "CP850":
 		return charmap.CodePage850, true
 	case "CP852":
@@ -101,10 +114,28 @@ func isUTF16(start []byte, zero int) bool {
 	return zeros > len(start)*2/5 && others < zeros/8
 }
 
-// candidates are the legacy encodings, the most frequent one first.
-var candidates = []encoding.Encoding{charmap.Windows1252, charmap.Windows1250, charmap.Windows1251, charmap.CodePage850, charmap.CodePage852}
+// isUTF8 reports whether the start of a file is valid UTF-8. Its last character may be incomplete.
+func isUTF8(start []byte) bool {
+	for cut := range min(utf8.UTFMax, len(start)) {
+		if utf8.Valid(start[:len(start)-cut]) {
+			return true
+		}
+	}
+	return len(start) == 0
+}
 
-// guess returns the legacy encoding with which most words of the start are known headings, or else contain only letters.
+// candidates are the legacy encodings, the most frequent one first.
+var candidates = []encoding.Encoding{
+	charmap.Windows1252, charmap.Windows1250, charmap.Windows1251, charmap.CodePage850, charmap.CodePage852, charmap.Macintosh,
+	charmap.Windows1254, charmap.Windows1253, charmap.Windows1255, charmap.Windows1257,
+	japanese.ShiftJIS, simplifiedchinese.GB18030, korean.EUCKR, traditionalchinese.Big5, japanese.EUCJP,
+}
+
+// minMultibyte is the score from which a file has an encoding with characters of several bytes: two known headings. Nearly all bytes of
+// other files are valid in such an encoding, too.
+const minMultibyte = 30
+
+// guess returns the legacy encoding with which most words of the start are known headings, or otherwise contain only letters.
 func guess(start []byte) encoding.Encoding {
 	best, bestScore := candidates[0], -1<<30
 	for i, e := range candidates {
@@ -115,6 +146,9 @@ func guess(start []byte) encoding.Encoding {
 		score := 2 - i
 		for _, word := range strings.FieldsFunc(string(decoded), func(r rune) bool { return strings.ContainsRune(" \t\r\n;,|\":/()", r) }) {
 			score += plausible(word)
+		}
+		if _, single := e.(*charmap.Charmap); !single && score < minMultibyte {
+			continue
 		}
 		if score > bestScore {
 			best, bestScore = e, score

@@ -127,16 +127,25 @@ func findHeading(sample [][]string) int {
 	return best
 }
 
-// count counts the cells of a row.
+// count counts the cells of a row. A row without a date is no transaction: a line of stars below the heading, a total or a summary.
 func (p *profile) count(cells []string) {
 	for len(p.columns) < len(cells) {
 		p.columns = append(p.columns, column{})
+	}
+	if !slices.ContainsFunc(cells, isDate) {
+		return
 	}
 	for i, c := range cells {
 		if c != "" {
 			p.columns[i].count(c)
 		}
 	}
+}
+
+// isDate reports whether a cell is a day of the calendar in some order.
+func isDate(cell string) bool {
+	d, ok := scanDate(cell)
+	return ok && d.orders() != 0
 }
 
 // count counts a cell.

@@ -1,9 +1,6 @@
 package formats
 
-import (
-	"slices"
-	"strings"
-)
+import "slices"
 
 // chosen holds the columns of a proposal by field. A missing field has no entry.
 type chosen map[string]int
@@ -32,6 +29,9 @@ func (p *profile) propose(in *input, delimiter string) {
 		in.warn(DecimalsAssumed)
 	}
 	p.amountMode(m, columns)
+	if m.AmountMode == Signed && p.contradicted(columns, markNamed(mark)) {
+		in.warn(BalanceMismatch)
+	}
 	m.Currency = p.currency(columns)
 	if _, ok := columns[FieldCurrency]; !ok && m.Currency == "" {
 		in.warn(CurrencyAssumed)
@@ -118,6 +118,10 @@ func (p *profile) best(field string, taken map[int]bool, columns chosen) int {
 			// A column in which many dates are missing is a second date, such as the day of the settlement.
 			if field == FieldDate || field == FieldAmount {
 				rank += 300 * (p.rowsBelow() - p.columns[i].filled) / max(1, p.rowsBelow())
+			}
+			// "Details" may have texts, or one of the values DEBIT and CREDIT.
+			if (field == FieldPayee || field == FieldDescription) && p.columns[i].fits(FieldType) {
+				rank += 500
 			}
 			if amount, ok := columns[FieldAmount]; ok && field == FieldCurrency {
 				rank += distance(amount, i)
@@ -260,51 +264,4 @@ func (p *profile) texts(columns chosen, taken map[int]bool) {
 	if best >= 0 {
 		columns[FieldDescription], taken[best] = best, true
 	}
-}
-
-// order returns the order of the column's dates, and whether it was assumed because the dates do not decide it. If all dates are valid in
-// two orders, the evidence is, from strong to weak: the rows are sorted in one of the orders only, the locale of the request, and
-// the language and the numbers of the file.
-func (c *column) order(locale string, daysFirst bool) (order orders, assumed bool) {
-	most := c.dates()
-	var possible []int
-	for i := range c.days {
-		if c.days[i] == most {
-			possible = append(possible, i)
-		}
-	}
-	all := []orders{ymd, dmy, mdy}
-	if len(possible) > 1 && possible[0] == 0 {
-		possible = possible[1:] // Years of two digits are rarely first.
-	}
-	if len(possible) == 1 || most == 0 {
-		return all[possible[0]], false
-	}
-	// All dates are valid in both orders. The rows of most files are sorted, in one of the orders only.
-	sorted := func(i int) bool { return min(c.up[i], c.down[i]) == 0 && c.up[i]+c.down[i] > 0 }
-	if a, b := sorted(possible[0]), sorted(possible[1]); a != b {
-		if a {
-			return all[possible[0]], true
-		}
-		return all[possible[1]], true
-	}
-	if order := localeOrder(locale); order != 0 {
-		return order, true
-	}
-	if daysFirst {
-		return dmy, true
-	}
-	return mdy, true
-}
-
-// localeOrder returns the order of a locale's dates, or 0 for ymd and for no locale.
-func localeOrder(locale string) orders {
-	language, region, _ := strings.Cut(strings.ReplaceAll(locale, "_", "-"), "-")
-	switch region = strings.ToUpper(region); {
-	case language == "":
-		return 0
-	case region == "US" || language == "en" && (region == "" || region == "PH"):
-		return mdy
-	}
-	return dmy
 }

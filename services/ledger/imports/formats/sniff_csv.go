@@ -9,11 +9,13 @@ import (
 
 // sniffCSV returns the format of a text with columns: CSV, Firefly III, YNAB or Coffer.
 func sniffCSV(head string, options Options) (string, func(*input) iter.Seq2[Record, error]) {
-	delimiter := byte(0)
+	delimiter, wrapped := byte(0), false
 	if len(options.Delimiter) == 1 {
 		delimiter = options.Delimiter[0]
-	} else if delimiter = findDelimiter(head); delimiter == 0 {
-		return "", nil
+	} else if delimiter = findDelimiter(head, false); delimiter == 0 {
+		if delimiter, wrapped = findDelimiter(head, true), true; delimiter == 0 {
+			return "", nil
+		}
 	}
 	first, _, err := (&rows{lines: newLines(strings.NewReader(head)), delimiter: delimiter}).next()
 	switch {
@@ -24,15 +26,15 @@ func sniffCSV(head string, options Options) (string, func(*input) iter.Seq2[Reco
 	case err == nil && delimiter == ',' && isCofferCSV(first):
 		return Coffer, parseCofferCSV
 	}
-	return CSV, parseCSV(delimiter)
+	return CSV, parseCSV(delimiter, wrapped)
 }
 
 // sniffRows is the number of rows that decide the delimiter.
 const sniffRows = 60
 
-// findDelimiter returns the delimiter with which most rows have the same number of columns, or 0. Known headings count more: a comma also
+// findDelimiter returns the delimiter with which most rows have the same number of columns, or 0. With wrapped, a row is one quoted cell.
 // separates the decimals of a file whose delimiter is a semicolon, with a stable number of columns.
-func findDelimiter(head string) byte {
+func findDelimiter(head string, wrapped bool) byte {
 	best, bestScore := byte(0), 0
 	for _, delimiter := range []byte{';', '\t', ',', '|'} {
 		if strings.IndexByte(head, delimiter) < 0 {
@@ -40,7 +42,7 @@ func findDelimiter(head string) byte {
 		}
 		counts := make(map[int]int)
 		known, rowCount := 0, 0
-		source := &rows{lines: newLines(strings.NewReader(head)), delimiter: delimiter}
+		source := &rows{lines: newLines(strings.NewReader(head)), delimiter: delimiter, wrapped: wrapped}
 		for rowCount < sniffRows {
 			cells, _, err := source.next()
 			if err != nil {

@@ -15,9 +15,10 @@ func fold(s string) string {
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '-' }), " ")
 }
 
-// symbols maps currency symbols to the currencies that they mean without doubt. "$" and "kr" are missing, because they mean several.
+// symbols maps currency symbols to the currencies that they mean without doubt. "$", "kr" and "¥" mean several.
 var symbols = map[string]string{
-	"€": "EUR", "£": "GBP", "¥": "JPY", "zł": "PLN", "zl": "PLN", "kč": "CZK", "kc": "CZK", "ft": "HUF", "r$": "BRL", "₹": "INR",
+	"€": "EUR", "£": "GBP", "円": "JPY", "人民币": "CNY", "rmb": "CNY",
+	"zł": "PLN", "zl": "PLN", "kč": "CZK", "kc": "CZK", "ft": "HUF", "r$": "BRL", "₹": "INR",
 	"₽": "RUB", "₴": "UAH", "₺": "TRY", "₩": "KRW", "₪": "ILS", "฿": "THB", "₫": "VND", "₱": "PHP", "₦": "NGN", "us$": "USD",
 	"fr": "CHF", "sfr": "CHF", "euro": "EUR", "euros": "EUR", "eur": "EUR", "лв": "BGN", "lei": "RON", "a$": "AUD", "c$": "CAD",
 	"nz$": "NZD", "hk$": "HKD", "s$": "SGD", "руб": "RUB", "₸": "KZT", "₼": "AZN", "₾": "GEL", "tl": "TRY",
@@ -59,10 +60,10 @@ var (
 	outWords = wordSet(`d dr db debit debitor debitado debet s soll af out outflow withdrawal withdraw payment - debito cargo depense
 		sortie uscita addebito addebiti dare saida gasto expense expenses ausgabe ausgaben belastung lastschrift uit udgift utgift
 		wyplata obciazenie wydatek vydaj terheles kiadas meno pano расход списание дебет borc sale purchase dbit spent sent
-		debitposten t deebet debets lastschriftbuchung abbuchung uitgaven uznato t- debits`)
+		支出 出金 借 χ χρεωση debitposten t deebet debets lastschriftbuchung abbuchung uitgaven uznato t- debits`)
 	inWords = wordSet(`c cr credit kredit h haben bij in inflow deposit + credito abono ingreso recette entree entrata accredito accrediti
 		avere entrada income einnahme einnahmen gutschrift indtaegt inntekt wplata uznanie przychod prijem jovairas bevetel tulo
-		приход зачисление кредит alacak refund crdt received return inkomsten eingang credits k j kreedit kredits`)
+		приход зачисление кредит alacak refund crdt received return inkomsten eingang credits k j kreedit kredits 收入 入金 贷 貸 π πιστωση`)
 )
 
 // wordSet converts a list of words to a set.

@@ -1,0 +1,133 @@
+package formats
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+)
+
+// rows reads the records of a CSV file. Unlike encoding/csv it accepts quotes inside of cells and text after a closing quote, which banks
+// write, and it limits the length of a record. It returns records with different numbers of cells, because banks put lines before the
+// heading and after the last row.
+type rows struct {
+	lines     *lines
+	delimiter byte
+	wrapped   bool   // Each record is one quoted cell, which contains the row.
+	row       []byte // The cells of the current record without delimiters.
+	ends      []int  // The end of each cell in row.
+}
+
+// next returns the cells and the first line of the next record that is not blank.
+func (r *rows) next() (cells []string, line int, err error) {
+	for {
+		text, err := r.lines.next()
+		if err != nil {
+			return nil, 0, err
+		}
+		if strings.TrimSpace(string(text[:min(len(text), 64)])) == "" && strings.TrimSpace(string(text)) == "" {
+			continue
+		}
+		line = r.lines.line
+		r.row, r.ends = r.row[:0], r.ends[:0]
+		if err := r.split(text); err != nil {
+			return nil, line, err
+		}
+		if r.wrapped && len(r.ends) == 1 {
+			inner := slices.Clone(r.row)
+			r.row, r.ends = r.row[:0], r.ends[:0]
+			if err := r.split(inner); err != nil {
+				return nil, line, err
+			}
+		}
+		all := string(r.row)
+		cells = make([]string, len(r.ends))
+		start := 0
+		for i, end := range r.ends {
+			cells[i], start = literal(strings.TrimSpace(all[start:end])), end
+		}
+		return cells, line, nil
+	}
+}
+
+// literal returns the text of a cell that is a formula with a text only, such as ="0123". Spreadsheets keep the zeros of such a cell.
+func literal(cell string) string {
+	text, isFormula := strings.CutPrefix(cell, `="`)
+	if text, closed := strings.CutSuffix(text, `"`); isFormula && closed && !strings.Contains(text, `"`) {
+		return strings.TrimSpace(text)
+	}
+	return cell
+}
+
+// split appends the cells of a record to row and ends. It reads further lines for quoted cells with line breaks.
+func (r *rows) split(text []byte) error {
+	line := r.lines.line
+	for i := 0; ; {
+		for i < len(text) && text[i] == ' ' && r.delimiter != ' ' {
+			i++
+		}
+		if i+1 < len(text) && text[i] == '=' && text[i+1] == '"' {
+			i++
+		}
+		if i < len(text) && text[i] == '"' {
+			rest, err := r.quoted(text[i+1:], line)
+			if err != nil {
+				return err
+			}
+			text, i = rest, 0
+		}
+		for i < len(text) && text[i] != r.delimiter {
+			r.row = append(r.row, text[i])
+			i++
+		}
+		if len(r.ends) == MaxColumns {
+			return &ParseError{Line: line, Message: fmt.Sprintf("the row has more than %d columns", MaxColumns)}
+		}
+		r.ends = append(r.ends, len(r.row))
+		if i == len(text) {
+			return nil
+		}
+		i++
+	}
+}
+
+// quoted appends a cell after its opening quote and returns the text after the closing one.
+func (r *rows) quoted(text []byte, line int) ([]byte, error) {
+	size := len(text)
+	for i := 0; ; i++ {
+		if i == len(text) {
+			more, err := r.lines.next()
+			if errors.Is(err, io.EOF) {
+				return nil, &ParseError{Line: line, Message: "a quoted cell has no end"}
+			}
+			if err != nil {
+				return nil, err
+			}
+			if size += len(more) + 1; size > MaxRow {
+				return nil, &ParseError{Line: line, Message: fmt.Sprintf("the row has more than %d bytes", MaxRow)}
+			}
+			r.row = append(r.row, '\n')
+			text, i = more, -1
+			continue
+		}
+		if text[i] != '"' {
+			r.row = append(r.row, text[i])
+			continue
+		}
+		if i+1 < len(text) && text[i+1] == '"' {
+			r.row = append(r.row, '"')
+			i++
+			continue
+		}
+		// A single quote in the middle of a cell is part of the text. Only a quote at the end of the cell closes it.
+		after := i + 1
+		for after < len(text) && text[after] == ' ' {
+			after++
+		}
+		if after == len(text) || text[after] == r.delimiter {
+			return text[after:], nil
+		}
+		r.row = append(r.row, '"')
+	}
+}

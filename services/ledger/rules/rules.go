@@ -8,7 +8,6 @@
 //     imports (ADR 81)
 //   - run.go: the rules of an owner for the packages that run them, imports and receipts
 //   - suggest.go: suggestions of categories. propose.go: suggestions of rules
-//
 //   - store_rules.go, store_jobs.go, store_history.go: the statements on rules, on jobs, and on the transactions to learn from
 //
 // Package matching decides the effects of a rule, and package learning the suggestions of an owner's history. Both are pure, and keep no

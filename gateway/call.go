@@ -45,8 +45,8 @@ func (h *rpcHandler) outgoing(ctx context.Context, r *http.Request) context.Cont
 	return metadata.NewOutgoingContext(ctx, md)
 }
 
-// connections holds the connections to the services. Those for users' requests carry no service key. The one to auth carries the
-// gateway's key, so that auth trusts the client's address.
+// connections holds the connections to the services. The connections to ledger and budget carry no key, because users' tokens decide there.
+// The connection to auth carries the gateway's key, so that auth trusts the client's address (ADR 49).
 type connections struct {
 	auth, ledger, budget grpc.ClientConnInterface
 	// trust carries the service key, for calls that the gateway makes to auth without a user's request.

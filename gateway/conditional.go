@@ -8,7 +8,8 @@ import (
 	"github.com/cespare/xxhash/v2"
 )
 
-// isUnchanged sets the ETag of a response and reports whether the client has this response. It is for RPCs with the option conditional.
+// isUnchanged sets the ETag of a response and reports whether the client has this response, which then gets 304. It is for RPCs with the
+// option conditional, such as lists and dashboards that clients read again and again.
 //
 // The ETag is a hash of the body. The services do the same work as for a complete response, but the client does not receive and decode
 // the body again. The ETag is weak, because compression changes the bytes. A cryptographic hash is not necessary: a collision would only

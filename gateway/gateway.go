@@ -46,6 +46,7 @@ const drainTime = 20 * time.Second
 
 // Config is the gateway's configuration, read from the environment.
 type Config struct {
+	// AuthAddr, LedgerAddr and BudgetAddr are the host:port of the services. The gateway never calls ocr.
 	AuthAddr   string `env:"AUTH_ADDR,required,notEmpty"`
 	LedgerAddr string `env:"LEDGER_ADDR,required,notEmpty"`
 	BudgetAddr string `env:"BUDGET_ADDR,required,notEmpty"`
@@ -71,7 +72,8 @@ type Config struct {
 	HealthAddr string `env:"HEALTH_ADDR"`
 }
 
-// Run serves the REST API on lis until ctx ends, then finishes the requests in flight.
+// Run serves the REST API on lis until ctx ends, then finishes the requests in flight. It starts even if the services are unavailable:
+// their requests get 503 until they answer, and /readyz reports them.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "gateway")
 	conns, err := dial(config)
@@ -123,7 +125,8 @@ func (c Config) connections() connlimit.Limits {
 	return limits
 }
 
-// serveHealth serves the probes on a separate listener.
+// serveHealth serves the probes on a separate listener with its own limit of connections: under a flood of connections, Kubernetes would
+// otherwise restart a gateway that works.
 func serveHealth(ctx context.Context, addr string, api http.Handler) (stop func(), err error) {
 	if addr == "" {
 		return func() {}, nil

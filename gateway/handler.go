@@ -86,7 +86,8 @@ func (h *rpcHandler) serve(w http.ResponseWriter, r *http.Request, path map[stri
 	return h.respond(w, r, reply, buffer)
 }
 
-// respond sends the response for a reply. It uses buffer for the body.
+// respond sends the response for a reply. It uses buffer for the body. Nothing is written before all conversions have succeeded, so a
+// failure still gets an error response.
 func (h *rpcHandler) respond(w http.ResponseWriter, r *http.Request, reply, buffer *rpc.Encoded) error {
 	status, body, err := h.route.encode(reply, buffer, w.Header())
 	if err != nil {

@@ -78,7 +78,8 @@ func (s *restServer) bucket(r *http.Request, user caller.Identity) string {
 	return "address " + network(clientAddress(r, s.config.TrustProxyHops))
 }
 
-// network returns the key by which requests of an address are counted. Text that is not an address counts as it is.
+// network returns the key by which requests of an address are counted: the address, or for IPv6 its network, because a client has a whole
+// network of addresses. Text that is not an address counts as it is.
 func network(address string) string {
 	addr, err := netip.ParseAddr(address)
 	if err != nil {

@@ -39,13 +39,15 @@ type route struct {
 	// access is unspecified if the RPC requires a user.
 	access restv1.Access
 	// weight is the number of requests that the rate limiter counts for one.
-	weight    int
+	weight int
+	// multipart is set if the body is a form that is decoded as a whole. It has a longer deadline.
 	multipart bool
 	// conditional is set if responses have an ETag of their body, and requests may have If-None-Match.
 	conditional bool
 	// fullMethod is the name of the RPC in gRPC, such as "/coffer.auth.v1.AuthService/Login".
 	fullMethod string
-	request    *decode.Plan
+	// request decodes the HTTP request to the RPC's request message.
+	request *decode.Plan
 	// file is the field of the reply, or of each piece of a download, that is sent as the body. If nil, the body is JSON.
 	file protoreflect.FieldDescriptor
 	// cookie is the field of the reply that changes the session cookie, or nil.
@@ -190,7 +192,8 @@ func findField(d protoreflect.MessageDescriptor, match func(options proto.Messag
 	return nil
 }
 
-// pathTable lists the methods and templates of all paths. The header Allow is made from it.
+// pathTable lists the methods and templates of all paths. The header Allow is made from it, because the mux does not report which methods a
+// path has. It is searched only for requests that no handler matches.
 type pathTable []pathEntry
 
 // pathEntry is a method and the segments of a template. A segment in braces matches any text, and ** the rest of the path.

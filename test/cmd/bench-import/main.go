@@ -24,18 +24,22 @@ import (
 
 // label is a line of the manifest.
 type label struct {
-	File     string  `json:"file"`
-	Format   string  `json:"format"`
-	Expect   string  `json:"expect"`
-	Currency string  `json:"currency"`
-	Rows     []row   `json:"rows"`
-	Also     [][]row `json:"also"`
-	Mapping  struct {
+	// File is the path in the folder, and Format a format of package formats.
+	File   string `json:"file"`
+	Format string `json:"format"`
+	// Expect is rows, or error for a file that must be rejected.
+	Expect string `json:"expect"`
+	// Currency is the currency of rows without one.
+	Currency string `json:"currency"`
+	// Rows holds the right rows. Also holds other lists that count as right, for example with the value date instead of the booking date.
+	Rows    []row   `json:"rows"`
+	Also    [][]row `json:"also"`
+	Mapping struct {
 		DateOrder string `json:"date_order"`
 	} `json:"mapping"`
 }
 
-// row is a transaction.
+// row is a transaction. Date is YYYY-MM-DD, and Amount a signed decimal.
 type row struct {
 	Date     string `json:"date"`
 	Amount   string `json:"amount"`
@@ -191,7 +195,7 @@ func table(w io.Writer, scores map[string]*score) error {
 	for _, name := range append(names, "all") {
 		if s := scores[name]; s != nil {
 			_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, share(s.exact, s.files), share(s.hit, s.rows), share(s.got-s.hit, s.got),
-				share(s.currencyRight, s.currencies), share(s.refused, s.broken), share(s.payeeRight, s.payees))
+				share(s.currencyRight, s.currencies), share(s.rejected, s.broken), share(s.payeeRight, s.payees))
 		}
 	}
 	return t.Flush()

@@ -7,16 +7,19 @@ import (
 
 // result is the result of one file.
 type result struct {
-	expected                  string
-	right                     bool
-	rows, hit, got            int
+	// expected is the label's Expect. right is set if all rows are right, or if a broken file was rejected.
+	expected string
+	right    bool
+	// rows is the number of labeled rows, got of returned rows, and hit of rows that both have.
+	rows, hit, got int
+	// currencies and payees are the numbers of labeled rows that state one.
 	currencies, currencyRight int
 	payees, payeeRight        int
 }
 
 // score adds up results.
 type score struct {
-	files, exact, broken, refused                                 int
+	files, exact, broken, rejected                                int
 	rows, hit, got, currencies, currencyRight, payees, payeeRight int
 }
 
@@ -24,7 +27,7 @@ type score struct {
 func (s *score) add(r result) {
 	if r.expected == "error" {
 		s.broken++
-		s.refused += one(r.right)
+		s.rejected += one(r.right)
 		return
 	}
 	s.files++
@@ -42,7 +45,8 @@ func one(b bool) int {
 	return 0
 }
 
-// judge compares a prediction with a label.
+// judge compares a prediction with a label. The order of rows does not matter, and equal rows count as often as they occur. If the label
+// has several lists, the one that the prediction fits best counts.
 func judge(l label, p prediction) result {
 	got := count(p.Rows, key)
 	r := result{expected: l.Expect, got: len(p.Rows)}

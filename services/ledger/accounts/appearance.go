@@ -26,7 +26,8 @@ func parseName(p *apierr.Problems, s string) *string {
 // colorForm matches the colors of CSS with six digits.
 var colorForm = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
 
-// parseColor returns a color as it was sent, or "" for none.
+// parseColor returns a color as it was sent, or "" for none. Names of colors and short forms are not accepted, so that every client can use
+// the value.
 func parseColor(p *apierr.Problems, s string) string {
 	if s != "" && !colorForm.MatchString(s) {
 		p.Field(&apierr.Field{Name: "color", Message: "must be # and six hexadecimal digits, such as #2F6F4F"})
@@ -34,7 +35,8 @@ func parseColor(p *apierr.Problems, s string) string {
 	return s
 }
 
-// parseIcon returns an emoji, or "" for none.
+// parseIcon returns an emoji, or "" for none. Other texts are rejected: clients show the icon beside the name, where a text would look like a
+// part of the name.
 func parseIcon(p *apierr.Problems, s string) string {
 	switch {
 	case len(s) > maxIcon:

@@ -141,7 +141,7 @@ func recordReferences(ctx context.Context, tx pgx.Tx, uses []budgetUse, now time
 }
 
 // current returns the current id of each category of a budget, in its order, and an empty string for a category that no longer
-// exists.
+// exists. The order lets the budget service replace each id at its position.
 func (u budgetUse) current(held map[heldCategory]uuid.UUID) []string {
 	ids := make([]string, len(u.categories))
 	for i, id := range u.categories {

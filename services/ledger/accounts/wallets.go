@@ -26,7 +26,8 @@ import (
 // cannot create further ones.
 const MaxWallets = 500
 
-// CreateWallet creates a wallet with an opening balance. The balance is not a transaction: summaries and budgets do not count it.
+// CreateWallet creates a wallet with an opening balance. The balance is not a transaction: summaries and budgets do not count it. Several
+// wallets may have the same name. Errors: WALLET_LIMIT_REACHED.
 func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletRequest) (*ledgerv1.CreateWalletResponse, error) {
 	w, err := parseWallet(req)
 	if err != nil {
@@ -130,7 +131,8 @@ func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletR
 	return resp, nil
 }
 
-// DeleteWallet deletes a wallet that no transaction and no rule uses. The owner's lock prevents concurrent transactions in it.
+// DeleteWallet deletes a wallet that no transaction and no rule uses. The owner's lock prevents concurrent transactions in it. A used
+// wallet can be archived instead. Errors: WALLET_IN_USE, VERSION_MISMATCH.
 func (s *Accounts) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletRequest) (*ledgerv1.DeleteWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

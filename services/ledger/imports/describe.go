@@ -15,7 +15,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// finish describes the import of a staged file and resolves its rows. e is visible afterwards.
+// finish describes the import of a staged file and resolves its rows. The import becomes visible with the status preview when the
+// transaction of tx commits. A file whose hash an earlier commit has is reported or rejected, as the form requests; its rows would
+// only be duplicates.
 func (s *Imports) finish(ctx context.Context, tx pgx.Tx, e *staging.Import, f form, facts formats.Facts) error {
 	details := &ledgerv1.Import{Format: e.Format, Defaults: &ledgerv1.ImportDefaults{}, Warnings: facts.Warnings}
 	earlier, err := staging.SelectCommitted(ctx, tx, e.OwnerID, e.SHA256)
@@ -58,7 +60,8 @@ func (s *Imports) finish(ctx context.Context, tx pgx.Tx, e *staging.Import, f fo
 	return staging.UpdateImport(ctx, tx, *e)
 }
 
-// mappingOf returns the mapping that was saved for the heading of a CSV file, or otherwise the proposed one.
+// mappingOf returns the mapping that was saved for the heading of a CSV file, or otherwise the proposed one. Fields that the saved mapping
+// lacks, because an older release saved it, are taken from the proposal.
 func (s *Imports) mappingOf(ctx context.Context, tx pgx.Tx, e *staging.Import, proposed *formats.Mapping) (*ledgerv1.ImportMapping, error) {
 	heading, err := staging.Heading(ctx, tx, e, proposed)
 	if err != nil || heading == nil {

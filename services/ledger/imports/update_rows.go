@@ -17,10 +17,11 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// maxRowChanges is the maximum number of rows in one UpdateImportRows.
+// maxRowChanges is the maximum number of rows in one UpdateImportRows. A client changes more rows with several requests.
 const maxRowChanges = 500
 
-// UpdateImportRows changes rows of an import in preview.
+// UpdateImportRows changes rows of an import in preview, all or none, and returns the rows with the consequences. Errors: IMPORT_STATE,
+// TRANSACTION_NOT_FOUND for a match with an unknown transaction, and the errors of wallets and categories.
 func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImportRowsRequest) (*ledgerv1.UpdateImportRowsResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -102,6 +103,7 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Own
 		paired = paired || r.PairN != nil || r.Transfer != nil && r.Transfer.Paired
 		check.wallet(at+"transferWalletId", change.GetTransferWalletId())
 		check.category(at+"categoryId", change.GetCategoryId())
+		// A category and the other wallet of a transfer exclude each other, so the last choice replaces the other one.
 		if change.CategoryId != nil {
 			r.ChosenCategoryID, r.ChosenWalletID = staging.ParseID(change.GetCategoryId()), nil
 		}
@@ -130,7 +132,8 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Own
 	return paired, p.Err()
 }
 
-// act stores the action of a row.
+// act stores the action of a row. "auto" removes the user's choice. "match:<id>" states that a transaction is the same payment; a
+// transaction with an external id cannot be chosen, because it already belongs to a row of another file.
 func act(ctx context.Context, tx pgx.Tx, r *staging.Row, owner uuid.UUID, p *apierr.Problems, at, action string) error {
 	name, transaction, _ := strings.Cut(action, ":")
 	id, ok := text.ID(transaction)

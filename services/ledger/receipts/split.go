@@ -45,7 +45,8 @@ type share struct {
 	category uuid.UUID
 }
 
-// reconciles reports whether the lines and adjustments add up to the printed total exactly.
+// reconciles reports whether the lines and adjustments add up to the printed total exactly. A tolerance would create transactions whose sum
+// is not the amount that was paid.
 func (b bill) reconciles() bool {
 	if b.unreadable || len(b.lines) == 0 || len(b.lines) > maxLines {
 		return false

@@ -72,8 +72,8 @@ func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceipt
 	return u, named
 }
 
-// admit rejects an upload that must fail regardless of the receipt's content. It returns the upload with its wallet, the wallet's
-// currency and its category.
+// admit rejects an upload that must fail regardless of the receipt's content, with all problems in one error. It returns the upload with its
+// wallet, the wallet's currency and its category. storeReceipt repeats the checks that other requests can invalidate meanwhile.
 func (s *Receipts) admit(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, error) {
 	if len(req.GetReceipt()) > rpc.MaxFile {
 		return upload{}, apierr.PayloadTooLarge

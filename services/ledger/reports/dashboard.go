@@ -143,7 +143,8 @@ func problem(q summaryQuery) *apierr.Field {
 	return nil
 }
 
-// trend returns the twelve calendar months that end with the last month of a period.
+// trend returns the twelve calendar months that end with the last month of a period. They are whole months, also beyond the period, so the
+// monthly totals suffice.
 func trend(p calendar.Period) calendar.Period {
 	return calendar.Months(calendar.MonthOf(p.LastDay()).AddDate(0, 1-trendMonths, 0), trendMonths)
 }

@@ -55,7 +55,8 @@ func (s *Reports) SumSpending(ctx context.Context, req *ledgerv1.SumSpendingRequ
 	return resp, nil
 }
 
-// spendingWindow selects an owner's transactions in a wallet and some categories within a window.
+// spendingWindow selects an owner's transactions in a wallet and some categories within a window. The windows of a request may have
+// different owners, because a shared budget has the data of its owner.
 type spendingWindow struct {
 	calendar.Period
 	owner, wallet uuid.UUID

@@ -67,7 +67,8 @@ func (s *Transactions) bulkDuplicates(ctx context.Context, owner uuid.UUID, ts [
 	return p.Err()
 }
 
-// checkRepeated adds a problem to each item that has the wallet and the external id of an earlier item.
+// checkRepeated adds a problem to each item that has the wallet and the external id of an earlier item. The unique index would also
+// reject such a request, but could not name the two items.
 func checkRepeated(items []bulkItem) {
 	type key struct {
 		wallet uuid.UUID

@@ -12,7 +12,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
-// locked is a transaction that a request names and has locked. other is the other leg if it is a leg of a transfer, and nil otherwise.
+// locked is a transaction that a request names and has locked. other is the other leg if it is a leg of a transfer, and nil otherwise. Both
+// legs are locked together, because a change of one may change the other.
 type locked struct {
 	posting.Transaction
 	other *posting.Transaction

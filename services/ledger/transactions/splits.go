@@ -32,7 +32,8 @@ type part struct {
 	description string
 }
 
-// setSplits accepts no parts, or minParts to maxParts with valid fields. applySplits checks their sum.
+// setSplits accepts no parts, which ends a split, or minParts to maxParts with valid fields. A part may have the opposite sign, such as a
+// refund. applySplits checks the sum, because only it knows the amount and the currency.
 func (c *changes) setSplits(p *apierr.Problems, splits []*ledgerv1.Split) {
 	c.splits = &[]part{}
 	if len(splits) == 0 {

@@ -25,7 +25,7 @@ type changes struct {
 	tags *[]string
 }
 
-// sideChanges holds the fields of one leg.
+// sideChanges holds the fields of one leg. Nil fields do not change.
 type sideChanges struct {
 	wallet *uuid.UUID
 	// amount is a positive decimal in the major unit. It stays text because its allowed decimals depend on the currency.
@@ -184,7 +184,7 @@ func (c changes) checkWallets(p *apierr.Problems, currencies map[uuid.UUID]strin
 	check(toFields.wallet, c.to.wallet)
 }
 
-// start returns a new transfer with the currencies of its wallets.
+// start returns a new transfer with the currencies of its wallets. They apply to legs for which the request names no currency.
 func (c changes) start(currencies map[uuid.UUID]string) Transfer {
 	var t Transfer
 	if c.from.wallet != nil {

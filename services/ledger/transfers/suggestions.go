@@ -72,8 +72,8 @@ func (s *Transfers) SuggestTransfers(ctx context.Context, req *ledgerv1.SuggestT
 	return resp, nil
 }
 
-// choose returns pairs in which each transaction occurs once. Of the pairs with a common transaction it chooses the first one. It
-// returns the newest ones, up to the limit, newest first.
+// choose returns pairs in which each transaction occurs once. Of the pairs with a common transaction it chooses the first one, whose days
+// are nearest. It returns the newest pairs, up to the limit, newest first.
 func choose(pairs []pair, limit int) []pair {
 	used := map[uuid.UUID]bool{}
 	var chosen []pair

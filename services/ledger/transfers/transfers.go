@@ -143,7 +143,7 @@ func (s *Transfers) GetTransfer(ctx context.Context, req *ledgerv1.GetTransferRe
 	return &ledgerv1.GetTransferResponse{Transfer: t.Proto(), Etag: etag.Format(t.Out.Version)}, nil
 }
 
-// position is the place of a transfer in a list: the date and the id of its outgoing leg.
+// position is the place of a transfer in a list: the date and the id of its outgoing leg. The leg in may have another date.
 type position struct {
 	Date time.Time
 	ID   uuid.UUID

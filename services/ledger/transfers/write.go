@@ -31,7 +31,7 @@ func Remove(ctx context.Context, tx pgx.Tx, l *posting.Ledger, t Transfer) error
 	return l.Publish(ctx, tx, t.Out.OwnerID, &ledgerv1.TransferDeleted{OwnerId: t.Out.OwnerID.String(), Transfer: t.Proto()})
 }
 
-// write writes both rows and corrects balances and totals with one statement for both.
+// write writes both rows, and corrects balances and totals with one statement for both, so that a sum that both legs concern changes once.
 func write(ctx context.Context, tx pgx.Tx, before, after Transfer) error {
 	for _, leg := range after.legs() {
 		if err := posting.Update(ctx, tx, leg); err != nil {

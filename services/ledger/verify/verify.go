@@ -28,7 +28,8 @@ import (
 // Command returns the command `ledger verify`. It recomputes the balances and monthly totals of each owner from the transactions
 // and prints the differences. With -repair it also replaces them, each owner in one transaction that holds the owner's
 // lock, so that the service may run at the same time. It returns an error if differences remain, or if the schema lacks a migration.
-// Memory use is proportional to the number of sums of one owner.
+// Memory use is proportional to the number of sums of one owner. An operator runs it after the alert, or after changing rows by hand
+// (docs/operations.md).
 func Command(migrations fs.FS) func(ctx context.Context, databaseURL string, args []string, out io.Writer) error {
 	return func(ctx context.Context, databaseURL string, args []string, out io.Writer) error {
 		flags := flag.NewFlagSet("verify", flag.ContinueOnError)

@@ -70,7 +70,11 @@ type chunk struct {
 	transactions []posting.Transaction
 }
 
-// book writes the transactions of rows with their outcome, the progress of the import and one event.
+// book writes the transactions of rows with their outcome, the progress of the import and one event. The steps have this order:
+//
+//  1. Rows that match a transaction are linked to it, and rows that have become duplicates since the preview are skipped.
+//  2. The other rows become transactions, and those are inserted with one statement.
+//  3. The outcomes of the rows, the counts of rules and the progress are stored.
 func (w *Worker) book(ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row) error {
 	details, err := e.ReadDetails()
 	if err != nil {
@@ -117,7 +121,8 @@ func (w *Worker) book(ctx context.Context, tx pgx.Tx, e staging.Import, rows []s
 	return w.Publish(ctx, tx, e.OwnerID, imported(e, c.transactions))
 }
 
-// insert writes the transactions with their tags.
+// insert writes the transactions with their tags. A wallet or category that was deleted since the preview ends the job with a public error;
+// the user can assign another one and commit again.
 func (c *chunk) insert(ctx context.Context, tx pgx.Tx) error {
 	if len(c.transactions) == 0 {
 		return nil

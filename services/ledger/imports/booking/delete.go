@@ -13,7 +13,8 @@ import (
 // deletedRows is the number of rows that a chunk of a deletion writes.
 const deletedRows = 5000
 
-// deleteChunk removes the import's id from the next transactions, and then deletes the next rows, and then the import.
+// deleteChunk removes the import's id from the next transactions. When none is left it deletes the next rows, and finally the import. A
+// foreign key with ON DELETE would do all of that in one long statement.
 func (w *Worker) deleteChunk(ctx context.Context, j job) (finished bool, err error) {
 	err = pg.InTx(ctx, w.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {

@@ -98,7 +98,8 @@ func linkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, li
 	return rows, nil
 }
 
-// usualCurrency returns the currency that most rows of an account and transfers from or to it have, or an empty text.
+// usualCurrency returns the currency that most rows of an account and transfers from or to it have, or an empty text. The new wallet of
+// the account gets it.
 func usualCurrency(ctx context.Context, q pg.Querier, owner, id uuid.UUID, account string) (string, error) {
 	type found struct{ Currency string }
 	r, err := pg.One[found](ctx, q, `

@@ -9,11 +9,12 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// maxNames is the maximum number of different accounts, and of different categories, in a file.
+// maxNames is the maximum number of different accounts, and of different categories, in a file. A wrongly assigned column could otherwise
+// make an account of each row.
 const maxNames = 1000
 
-// account returns the account with a key. An account that is seen for the first time gets the wallet of its name. The commit creates
-// wallets for the accounts of other finance applications, which name all of them.
+// account returns the account with a key. A new account gets the wallet of its name. Without one, the commit creates a wallet if the file
+// is from a finance application, because such a file names all accounts.
 func (c *resolver) account(key string) *ledgerv1.ImportAccount {
 	if a, ok := c.accounts[key]; ok {
 		return a

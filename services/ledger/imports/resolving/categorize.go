@@ -29,8 +29,8 @@ func (c *resolver) category(name string) *ledgerv1.ImportCategory {
 	return n
 }
 
-// categorize sets the category of a row: the user's choice, the one in the file, the one that the rule by sets, the one that the history
-// suggests, or the default.
+// categorize sets the category of a row. The first of these that exists wins: the user's choice, the category in the file, the category
+// ruled that the rule by sets, the one that the history suggests, and the default. A row without any of them is not ready.
 func (c *resolver) categorize(r *staging.Row, ruled, by uuid.UUID) {
 	if other, ok := c.otherAccount(r); ok && r.ChosenCategoryID == nil && other.GetCreate() {
 		// The commit creates the other wallet, and derives the row again.

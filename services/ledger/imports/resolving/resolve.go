@@ -73,7 +73,8 @@ func newResolver(details *ledgerv1.Import, o Owned) *resolver {
 	return c
 }
 
-// All derives all rows of an import again, and then finds their duplicates. With reparse it reads the cells of mapped formats.
+// All derives all rows of an import again, and then finds their duplicates. With reparse it reads the cells of mapped formats, because the
+// mapping has changed. It works page by page, so its memory does not depend on the number of rows.
 func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.Import, reparse bool) error {
 	o, err := SelectOwned(ctx, tx, owner)
 	if err != nil {

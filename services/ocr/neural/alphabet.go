@@ -5,11 +5,13 @@ import (
 	"strings"
 )
 
-// alphabet maps the recognizer's classes to characters.
+// alphabet maps the recognizer's classes to characters. The recognizer was trained for Chinese and English, so it has thousands of classes,
+// most of which European receipts never print.
 type alphabet struct {
 	// classes is the number of classes. The first is CTC's blank, and the last the space.
 	classes int
-	runes   []rune
+	// runes holds the character of each class. The blank is 0.
+	runes []rune
 	// used lists the classes of characters that European receipts print.
 	used []int
 }
@@ -35,7 +37,7 @@ func parseAlphabet(text string) (alphabet, error) {
 	return a, nil
 }
 
-// add appends a class.
+// add appends a class. Classes of Latin letters, digits, punctuation and the euro sign are in use.
 func (a *alphabet) add(r rune) {
 	const latin = 0x250
 	if v, ok := variants[r]; ok {

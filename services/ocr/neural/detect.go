@@ -21,7 +21,8 @@ const (
 	maxBoxes = 600
 )
 
-// detect returns the areas of the rows of text on a page, in pixels of the page.
+// detect returns the areas of the rows of text on a page, in pixels of the page. It reduces the page to about detectPixels with its
+// proportions, because the detector finds rows on a small image as well as on a large one.
 func (e *Engine) detect(page *pyramid) ([]quad, error) {
 	size := (*page)[0].Rect.Size()
 	scale := min(1, math.Sqrt(detectPixels/float64(size.X*size.Y)))
@@ -50,7 +51,8 @@ func (e *Engine) detect(page *pyramid) ([]quad, error) {
 	return quads, err
 }
 
-// textAreas returns the areas of connected pixels of text in a map of probabilities, completed to the outline of the text.
+// textAreas returns the areas of connected pixels of text in a map of probabilities, completed to the outline of the text. It fills each
+// area with a stack and not by recursion, whose depth a hostile image could choose. Neighbors include diagonals.
 func textAreas(probability []float32, w, h int) []quad {
 	var out []quad
 	seen := make([]bool, w*h)

@@ -58,7 +58,8 @@ func (q quad) straightened(page image.Point, angle float64) image.Rectangle {
 	return image.Rect(int(math.Floor(x0)), int(math.Floor(y0)), int(math.Ceil(x1)), int(math.Ceil(y1)))
 }
 
-// smallestQuad returns the rectangle of the smallest area around points, with the longer side along.
+// smallestQuad returns the rectangle of the smallest area around points, with the longer side along. Rows of a photographed page are
+// rarely horizontal, so an upright rectangle would contain parts of the neighboring rows.
 func smallestQuad(points []image.Point) quad {
 	h := hull(points)
 	best, smallest := quad{}, math.Inf(1)

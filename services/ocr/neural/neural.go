@@ -61,7 +61,9 @@ const (
 	minConfidence = 0.5
 )
 
-// Read reads a page.
+// Read reads a page in any of four directions. The steps: find the areas of text; turn the page by a quarter if most text is vertical; read a
+// sample of the rows, and turn the page over if the sample is more legible upside down; read the other rows; split them into words; and
+// state the places of the words on the straightened page.
 func (e *Engine) Read(img *image.Gray) (Page, error) {
 	out := Page{}
 	page := &pyramid{img}
@@ -175,7 +177,8 @@ func confidence(rows []*row) float64 {
 	return sum / float64(max(len(rows), 1))
 }
 
-// skew returns the median angle of the rows, weighted by their widths.
+// skew returns the median angle of the rows, weighted by their widths. Short rows are ignored, because the angle of an area that is nearly
+// square is arbitrary.
 func skew(rows []*row) float64 {
 	var wide []quad
 	all := 0.0

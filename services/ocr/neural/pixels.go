@@ -56,7 +56,7 @@ func sample(img *image.Gray, x, y float64) uint8 {
 	return uint8(top*(1-fy) + bottom*fy + 0.5)
 }
 
-// halve scales an image to half its width and height by averaging.
+// halve scales an image to half its width and height by averaging four pixels. An odd last row or column is dropped.
 func halve(img *image.Gray) *image.Gray {
 	w, h := img.Rect.Dx()/2, img.Rect.Dy()/2
 	half := image.NewGray(image.Rect(0, 0, w, h))

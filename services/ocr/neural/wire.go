@@ -59,7 +59,7 @@ func WriteRequest(w io.Writer, img *image.Gray) error {
 	return err
 }
 
-// readRequest reads a page. It returns io.EOF if there is no further one.
+// readRequest reads a page. It returns io.EOF if there is no further page. It checks the size before it allocates the pixels.
 func readRequest(r io.Reader) (*image.Gray, error) {
 	var head [headSize]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -136,7 +136,8 @@ func (in response) page(size image.Point) (Page, error) {
 	return out, nil
 }
 
-// Serve reads pages until the input ends.
+// Serve reads pages and writes the responses until the input ends. A page that cannot be read gets a response with an error, and the
+// next page follows. Serve returns an error only if a request is malformed or the pipe is broken.
 func (e *Engine) Serve(in io.Reader, out io.Writer) error {
 	for {
 		img, err := readRequest(in)

@@ -87,7 +87,8 @@ func (s *Imports) save(ctx context.Context, tx pgx.Tx, e staging.Import) (*ledge
 	return stored.Proto()
 }
 
-// applyUpdate validates a request and changes the details.
+// applyUpdate validates a request and changes the details, with all problems in one error. Accounts and categories that the request does not
+// name stay as they are; defaults are replaced as a whole. A wallet takes precedence over create.
 func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, req *ledgerv1.UpdateImportRequest) error {
 	o, err := resolving.SelectOwned(ctx, tx, owner)
 	if err != nil {
@@ -135,7 +136,8 @@ func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledge
 	return p.Err()
 }
 
-// applyMapping replaces the mapping. The delimiter and the encoding of a staged file cannot be changed, because its cells are stored.
+// applyMapping replaces the mapping. The delimiter and the encoding of a staged file cannot be changed, because its cells are stored and
+// the file is not.
 func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.ImportMapping) {
 	if details.GetMapping() == nil {
 		p.Field(&apierr.Field{Name: "mapping", Message: "is only possible for CSV, QIF and YNAB"})

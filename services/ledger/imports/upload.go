@@ -94,7 +94,7 @@ func (s *Imports) CreateImport(stream grpc.ClientStreamingServer[ledgerv1.Create
 	return stream.SendAndClose(resp)
 }
 
-// discard deletes an import whose upload failed.
+// discard deletes an import whose upload failed. The request's context may have ended, so the deletion has a separate timeout.
 func (s *Imports) discard(ctx context.Context, e staging.Import) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
@@ -103,7 +103,7 @@ func (s *Imports) discard(ctx context.Context, e staging.Import) {
 	}
 }
 
-// open inserts the import of an upload, unless too many are open.
+// open inserts the import of an upload, unless too many are open. The invisible import exists before its rows, which refer to it.
 func (s *Imports) open(ctx context.Context, e staging.Import) error {
 	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		n, err := staging.CountOpen(ctx, tx, e.OwnerID)
@@ -117,7 +117,8 @@ func (s *Imports) open(ctx context.Context, e staging.Import) error {
 	})
 }
 
-// stage reads the file to its end, and makes the import visible.
+// stage reads the file to its end, and makes the import visible. The hash covers the file as it was sent, before decompression, so that the
+// same file is recognized again.
 func (s *Imports) stage(ctx context.Context, e *staging.Import, f form, file io.Reader) (*ledgerv1.CreateImportResponse, error) {
 	seen := &counted{file: file, hash: sha256.New()}
 	parsed, err := formats.Open(seen, f.options)

@@ -40,8 +40,8 @@ func (c *chunk) add(r *staging.Row) error {
 	return nil
 }
 
-// otherLeg returns the leg of a transfer that has no row. It has the amount that the row states for it, if the user did not choose another
-// wallet.
+// otherLeg returns the leg of a transfer that has no row. Its amount is the one that the row states for the other side, for example in
+// another currency. If the user chose another wallet, or the row states none, it is the opposite of the row's amount.
 func (c *chunk) otherLeg(r *staging.Row, t posting.Transaction) posting.Transaction {
 	t.ID, t.WalletID, t.AmountMinor, t.ExternalID, t.ImportID = c.newID(), *r.TransferWalletID, -t.AmountMinor, nil, nil
 	if r.Transfer == nil || r.Transfer.Amount == "" || r.ChosenWalletID != nil {
@@ -61,7 +61,8 @@ func (c *chunk) put(r *staging.Row, t posting.Transaction) {
 	c.transactions = append(c.transactions, t)
 }
 
-// transaction returns the transaction of a row without category and transfer.
+// transaction returns the transaction of a row, still without category and transfer. All transactions of a chunk have the same time of
+// creation, by which an undo recognizes the legs and tags that the chunk created.
 func (c *chunk) transaction(r *staging.Row) posting.Transaction {
 	t := posting.Transaction{
 		ID: c.newID(), OwnerID: c.OwnerID, WalletID: *r.WalletID, AmountMinor: *r.AmountMinor, Currency: r.BookedCurrency,

@@ -74,7 +74,7 @@ func newResolver(details *ledgerv1.Import, o Owned) *resolver {
 }
 
 // All derives all rows of an import again, and then finds their duplicates. With reparse it reads the cells of mapped formats, because the
-// mapping has changed. It works page by page, so its memory does not depend on the number of rows.
+// mapping has changed. It works page by page, and keeps only the numbers of the rows of transfers in memory.
 func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.Import, reparse bool) error {
 	o, err := SelectOwned(ctx, tx, owner)
 	if err != nil {
@@ -102,7 +102,7 @@ func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.
 			break
 		}
 		for i := range rows {
-			// The patterns of many rules take time.
+			// Matching many rules takes time, so a canceled request stops here.
 			if err := ctx.Err(); err != nil {
 				return err
 			}

@@ -1,13 +1,14 @@
-// The wallets and categories of the user. Nearly every screen shows their names, so they are loaded once and kept current.
+// The wallets, categories and settings of the user. Nearly every screen needs some of them, so they are loaded once and kept current.
 import { SvelteMap } from "svelte/reactivity";
 import { read, write } from "../offline/store";
 import { api } from "./api";
 import { isProblem, type Problem } from "./problem";
 import { onChange } from "./topics";
-import type { Category, Wallet } from "./types";
+import type { Category, Settings, Wallet } from "./types";
 
 let wallets = $state.raw<readonly Wallet[]>([]);
 let categories = $state.raw<readonly Category[]>([]);
+let settings = $state.raw<Partial<Settings> | undefined>();
 let ready = $state(false);
 let problem = $state.raw<Problem | undefined>();
 /** turn changes when a user signs out, so that an answer for the previous user is dropped. */
@@ -27,6 +28,10 @@ export const directory = {
   /** wallets are all wallets, archived ones too, in the order of the API: by position, then newest first. */
   get wallets(): readonly Wallet[] {
     return wallets;
+  },
+  /** settings are undefined until they are loaded, and empty if they could not be loaded. */
+  get settings(): Partial<Settings> | undefined {
+    return settings;
   },
   get openWallets(): readonly Wallet[] {
     return wallets.filter((wallet) => !wallet.archived);
@@ -51,32 +56,38 @@ function setCategories(list: readonly Category[]): void {
   categories.forEach((category) => categoriesById.set(category.id, category));
 }
 
-async function loadWallets(): Promise<void> {
+type Page<T> = { items: readonly T[]; pagination: { nextCursor: string } };
+
+/** loadAll loads all pages of a list, and stores the list on the device. */
+async function loadAll<T>(name: string, load: (query: { limit: number; cursor?: string }) => Promise<Page<T>>, set: (all: readonly T[]) => void): Promise<void> {
   const started = turn;
-  const all: Wallet[] = [];
+  const all: T[] = [];
   let cursor: string | undefined;
   do {
-    const page = await api.get("/api/v1/wallet", { query: { limit: 200, cursor } });
-    all.push(...page.wallets);
-    cursor = page.pagination.nextCursor || undefined;
+    const { items, pagination } = await load({ limit: 200, cursor });
+    all.push(...items);
+    cursor = pagination.nextCursor || undefined;
   } while (cursor);
   if (started !== turn) return;
-  setWallets(all);
-  await write("snapshot", "wallets", all);
+  set(all);
+  await write("snapshot", name, all);
 }
 
-async function loadCategories(): Promise<void> {
+const loadWallets = () => loadAll("wallets", (query) => api.get("/api/v1/wallet", { query }).then(({ wallets: items, pagination }) => ({ items, pagination })), setWallets);
+const loadCategories = () => loadAll("categories", (query) => api.get("/api/v1/categories", { query }).then(({ categories: items, pagination }) => ({ items, pagination })), setCategories);
+
+/** loadSettings loads the settings. If that fails, the earlier ones stay. */
+async function loadSettings(): Promise<void> {
   const started = turn;
-  const all: Category[] = [];
-  let cursor: string | undefined;
-  do {
-    const page = await api.get("/api/v1/categories", { query: { limit: 200, cursor } });
-    all.push(...page.categories);
-    cursor = page.pagination.nextCursor || undefined;
-  } while (cursor);
+  const loaded = await api.get("/api/v1/settings").then(
+    (answer) => answer.settings,
+    (error: unknown) => {
+      if (!isProblem(error)) throw error;
+    },
+  );
   if (started !== turn) return;
-  setCategories(all);
-  await write("snapshot", "categories", all);
+  settings = loaded ?? settings ?? {};
+  if (loaded) await write("snapshot", "settings", loaded);
 }
 
 /** reloadDirectory loads both lists again, for a screen that needs the result of its own change at once. */
@@ -102,7 +113,11 @@ function keepProblem(error: unknown): void {
 export function startDirectory(): () => void {
   const started = turn;
   void (async () => {
-    const [storedWallets, storedCategories] = await Promise.all([read<Wallet[]>("snapshot", "wallets"), read<Category[]>("snapshot", "categories")]);
+    const [storedWallets, storedCategories, storedSettings] = await Promise.all([read<Wallet[]>("snapshot", "wallets"), read<Category[]>("snapshot", "categories"), read<Settings>("snapshot", "settings")]);
+    if (started === turn) {
+      settings = storedSettings;
+      void loadSettings();
+    }
     if (storedWallets && storedCategories && !ready && started === turn) {
       setWallets(storedWallets);
       setCategories(storedCategories);
@@ -110,12 +125,13 @@ export function startDirectory(): () => void {
     }
   })();
   void retryDirectory();
-  const ends = [onChange(["wallets"], () => void loadWallets().catch(keepProblem)), onChange(["categories"], () => void loadCategories().catch(keepProblem))];
+  const ends = [onChange(["settings"], () => void loadSettings()), onChange(["wallets"], () => void loadWallets().catch(keepProblem)), onChange(["categories"], () => void loadCategories().catch(keepProblem))];
   return () => {
     ends.forEach((end) => end());
     turn++;
     ready = false;
     problem = undefined;
+    settings = undefined;
     setWallets([]);
     setCategories([]);
   };

@@ -14,6 +14,7 @@ export type Split = Schemas["Split"];
 export type Tag = Schemas["Tag"];
 export type Transfer = Schemas["Transfer"];
 export type Attachment = Schemas["Attachment"];
+export type Settings = Schemas["Settings"];
 export type User = Schemas["User"];
 export type Invitation = Schemas["Invitation"];
 export type Notification = Schemas["Notification"];

@@ -1,4 +1,4 @@
-// The queue of transactions that were entered without a connection. Each has the Idempotency-Key of its form, so a request that is sent
+// The queue of transactions and transfers that were entered without a connection. Each has the Idempotency-Key of its form, so a request that is sent
 // again after a lost answer books nothing twice.
 import { api } from "../api/api";
 import { networkCode, Problem } from "../api/problem";
@@ -8,9 +8,14 @@ import { read, readAll, remove, write } from "./store";
 
 export type NewTransaction = paths["/api/v1/transaction"]["post"]["requestBody"]["content"]["application/json"];
 
+export type NewTransfer = paths["/api/v1/transfers"]["post"]["requestBody"]["content"]["application/json"];
+export type NewEntry = NewTransaction | NewTransfer;
+
 export interface Queued {
   key: string;
-  body: NewTransaction;
+  body: NewEntry;
+  /** files are attached to the transaction after it is created. */
+  files?: readonly File[];
   queuedAt: number;
   /** problem is why the server rejected it. The user corrects or discards it. */
   problem?: string;
@@ -35,9 +40,32 @@ async function refresh(): Promise<void> {
   entries = (await readAll<Queued>("queue")).sort((a, b) => a.queuedAt - b.queuedAt);
 }
 
-/** enqueue keeps a transaction until the connection returns. */
-export async function enqueue(body: NewTransaction, key: string): Promise<void> {
-  await write("queue", key, { key, body, queuedAt: Date.now() } satisfies Queued);
+/** isTransfer distinguishes the two kinds of entries. */
+export function isTransfer(body: NewEntry): body is NewTransfer {
+  return "fromWalletId" in body;
+}
+
+/** create creates a transaction or a transfer, and returns the id of the transaction to which its files are attached. */
+export async function create(body: NewEntry, key: string): Promise<string> {
+  if (isTransfer(body)) return (await api.post("/api/v1/transfers", { body, key })).transfer.outTransactionId;
+  return (await api.post("/api/v1/transaction", { body, key })).transaction.id;
+}
+
+/** unattached are the transactions of which an upload has failed. Their forms show it. */
+export const unattached = new Set<string>();
+
+/** attach uploads files to a new transaction, and reports whether all of them arrived. */
+export async function attach(id: string, files: readonly File[] = []): Promise<boolean> {
+  if (!files.length) return true;
+  const { uploadAll } = await import("../screens/attachments/uploads.svelte");
+  const done = await uploadAll(id, files);
+  if (!done) unattached.add(id);
+  return done;
+}
+
+/** enqueue keeps an entry until the connection returns. */
+export async function enqueue(body: NewEntry, key: string, files: readonly File[]): Promise<void> {
+  await write("queue", key, { key, body, files, queuedAt: Date.now() } satisfies Queued);
   await refresh();
   const registration = await navigator.serviceWorker?.getRegistration();
   const sync = (registration as { sync?: { register(tag: string): Promise<void> } } | undefined)?.sync;
@@ -82,15 +110,17 @@ export async function sendQueue(): Promise<void> {
 }
 
 /** sendOne reports whether the next entry can be sent. */
-async function sendOne({ key, body, queuedAt }: Queued): Promise<boolean> {
+async function sendOne(entry: Queued): Promise<boolean> {
+  const { key, body, files } = entry;
   try {
-    await api.post("/api/v1/transaction", { body, key });
+    const id = await create(body, key);
     await remove("queue", key);
     announce("transactions");
+    void attach(id, files);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     if (error.code === networkCode || error.status >= 500 || error.status === 429 || error.status === 401) return false;
-    await write("queue", key, { key, body, queuedAt, problem: error.message } satisfies Queued);
+    await write("queue", key, { ...entry, problem: error.message } satisfies Queued);
   }
   return true;
 }

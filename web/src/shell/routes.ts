@@ -26,6 +26,8 @@ export const screens: Record<string, Load> = {
   tags: () => import("../screens/tags/Tags.svelte"),
   more: () => import("../screens/more/More.svelte"),
   missing: () => import("../screens/missing/Missing.svelte"),
+  // A part of the sheet entry, which is loaded when it is unfolded.
+  attachments: () => import("../screens/attachments/Attachments.svelte") as unknown as ReturnType<Load>,
 };
 
 /** sheets open above any screen, by a query parameter of their name: /?entry=new, /transactions?entry=<id>, /?notifications=open. */

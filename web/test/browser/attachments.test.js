@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { readFile } from "node:fs/promises";
 import test from "node:test";
-import { accessibleInLooks, account, closeToast, household, open, phone, sizes, until } from "../console.js";
+import { accessible, accessibleInLooks, account, closeToast, household, open, phone, sizes, until } from "../console.js";
 
 const png = Buffer.from("iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==", "base64");
 const text = { name: "invoice.txt", mimeType: "text/plain", buffer: Buffer.from("<script>alert(1)</script> 12.50") };
@@ -41,6 +41,31 @@ test("files are added, opened and deleted with undo", async (t) => {
   await until(async () => (await user.get(`/transaction/${id}/attachments`)).attachments.length === 1);
   await page.getByRole("button", { name: "Save", exact: true }).click();
   await page.locator("[data-id]").getByTitle("1 attachment").waitFor();
+});
+
+test("a new transaction is sent with its files, and a failed one is sent again from its form", async (t) => {
+  const user = await account();
+  await household(user, 0);
+  const page = await open(t, user, "/transactions?entry=new", phone);
+  await page.getByLabel("Amount", { exact: true }).fill("12");
+  await page.getByRole("combobox", { name: "Payee" }).fill("Workshop");
+  await page.getByRole("radio", { name: "Groceries" }).check();
+  await page.getByText("Tags, notes and attachments").click();
+  await page.getByLabel("Add a file").setInputFiles([text, image]);
+  await page.getByRole("button", { name: "Do not attach photo.png" }).waitFor();
+  let failing = true;
+  await page.route("**/attachments", (route) => (failing && route.request().method() === "POST" && route.request().postData()?.includes("photo.png") ? route.abort() : route.continue()));
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("Saved, but not attached: photo.png").first().waitFor();
+  await page.getByRole("heading", { name: "Edit transaction" }).waitFor();
+  await page.getByRole("button", { name: /^invoice\.txt/ }).waitFor();
+  await page.getByRole("alert").filter({ hasText: "photo.png: " }).waitFor();
+  await accessible(page);
+  failing = false;
+  await page.getByRole("button", { name: "Try again" }).click();
+  await page.getByRole("button", { name: /^photo\.png/ }).waitFor();
+  const { transactions } = await user.get("/transaction");
+  assert.deepEqual(transactions.map(({ payee, attachmentCount }) => [payee, attachmentCount]), [["Workshop", 2]]);
 });
 
 test("a file of another type, one that is too large and a full quota are explained at the field", async (t) => {

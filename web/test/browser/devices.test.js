@@ -14,7 +14,7 @@ test("two devices of one account follow each other live", async (t) => {
   await mobile.getByLabel("Amount", { exact: true }).fill("7");
   await mobile.getByRole("combobox", { name: "Payee" }).fill("Kiosk");
   await mobile.getByRole("radio", { name: "Groceries" }).check();
-  await mobile.getByText("Tags and notes").click();
+  await mobile.getByText("Tags, notes and attachments").click();
   await mobile.getByRole("combobox", { name: "Tags" }).fill("Trip");
   await mobile.getByRole("button", { name: "Save", exact: true }).click();
   const row = laptop.getByRole("link", { name: /Kiosk/ });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, accessibleInLooks, account, desktop, household, open, phone, sizes } from "../console.js";
+import { accessible, accessibleInLooks, account, desktop, household, open, phone, sizes, until } from "../console.js";
 
 test("a user adds an expense with the keyboard only", async (t) => {
   const user = await account();
@@ -53,8 +53,67 @@ test("a double tap books once, and a lost answer books nothing twice", async (t)
   await page.getByRole("button", { name: "Save", exact: true }).dblclick();
   await page.getByText("Saved on this device", { exact: false }).waitFor();
   await page.evaluate(() => window.dispatchEvent(new Event("online")));
-  await page.getByText("waits for the connection").waitFor({ state: "detached" });
+  await page.getByText("Waiting to be sent").waitFor({ state: "detached" });
   assert.equal((await user.get("/transaction")).transactions.length, 1);
+});
+
+test("a transfer and a file that were entered without a connection are sent once", async (t) => {
+  const user = await account();
+  const { wallets } = await household(user, 0);
+  const page = await open(t, user, "/transactions?entry=new", phone);
+  let connected = false;
+  const keys = [];
+  await page.route(/\/api\/v1\/(transfers|transaction)$/, async (route) => {
+    if (route.request().method() !== "POST") return route.continue();
+    keys.push(route.request().headers()["idempotency-key"]);
+    // The first answer is lost after the server has booked.
+    if (!connected && keys.length === 1) await route.fetch();
+    return connected ? route.continue() : route.abort();
+  });
+  await page.getByRole("radio", { name: "Transfer" }).check();
+  await page.getByLabel("Amount", { exact: true }).fill("25");
+  await page.getByLabel("From", { exact: true }).selectOption(wallets[0].id);
+  await page.getByLabel("To", { exact: true }).selectOption(wallets[1].id);
+  await page.getByRole("combobox", { name: "What for?" }).fill("Cash machine");
+  await page.getByText("Tags, notes and attachments").click();
+  await page.getByLabel("Add a file").setInputFiles({ name: "slip.txt", mimeType: "text/plain", buffer: Buffer.from("25.00") });
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  const waiting = page.locator("section").filter({ hasText: "Waiting to be sent" });
+  await waiting.getByText("Cash machine").waitFor();
+  await waiting.getByText("€25.00").waitFor();
+  connected = true;
+  await page.evaluate(() => window.dispatchEvent(new Event("online")));
+  await waiting.waitFor({ state: "detached" });
+  const { transfers } = await user.get("/transfers");
+  assert.deepEqual(transfers.map(({ amount, fromWalletId }) => [amount, fromWalletId]), [[25, wallets[0].id]]);
+  assert.deepEqual(new Set(keys).size, 1);
+  await until(async () => (await user.get(`/transaction/${transfers[0].outTransactionId}/attachments`)).attachments.length === 1);
+});
+
+test("a new transaction begins with the usual wallet and category", async (t) => {
+  const user = await account();
+  const { wallets } = await household(user, 0);
+  const { category } = await user.post("/categories", { name: "Lunch", kind: "expense" });
+  const page = await open(t, user, "/?entry=new");
+  await user.patch("/settings", { defaultWalletId: wallets[0].id, defaultCategoryId: category.id });
+  const used = async (wallet) => {
+    await page.getByRole("radio", { name: "Lunch" }).and(page.locator(":checked")).waitFor();
+    assert.equal(await page.getByLabel("Wallet", { exact: true }).inputValue(), wallet.id);
+  };
+  await page.getByRole("radio", { name: "Lunch" }).and(page.locator(":checked")).waitFor();
+  for (const wallet of wallets) {
+    await user.patch("/settings", { defaultWalletId: wallet.id });
+    await page.reload();
+    await page.getByLabel("Amount", { exact: true }).waitFor();
+    await page.waitForFunction((id) => [...document.querySelectorAll("select")].some(({ value }) => value === id), wallet.id);
+    await used(wallet);
+  }
+  // A category of expenses does not stay for an income.
+  await page.getByRole("radio", { name: "Income" }).check();
+  assert.equal(await page.locator("fieldset :checked[value]").filter({ hasText: "Lunch" }).count(), 0);
+  await page.getByRole("radio", { name: "Lunch" }).waitFor({ state: "detached" });
+  await page.getByRole("radio", { name: "Expense" }).check();
+  await used(wallets[1]);
 });
 
 test("a user changes and deletes a transaction, and takes a deletion back", async (t) => {

@@ -1,0 +1,15 @@
+export default {
+  attachments: "Attachments",
+  addFile: "Add a file",
+  takePhoto: "Take a photo",
+  deleteFile: (name: string) => `Delete ${name}`,
+  fileDeleted: "Attachment deleted",
+  fileTooLarge: (name: string) => `${name} is larger than 10 MB`,
+  fileType: "Attachments are images, PDF or plain text.",
+  sending: (name: string) => `Sending ${name}`,
+  saveFile: "Save the file",
+  removeFile: (name: string) => `Do not attach ${name}`,
+  later: "The files are sent after you save.",
+  notAttached: (names: string) => `Saved, but not attached: ${names}`,
+  show: "Show",
+};

@@ -1,0 +1,70 @@
+// Uploads of attachments. They continue when the form that started them is closed. A failed one is kept until the user repeats or
+// discards it.
+import { api, newKey } from "../../api/api";
+import { isProblem, type Problem } from "../../api/problem";
+import { announce } from "../../api/topics";
+import { offer, problemText } from "../../components/toasts.svelte";
+import { loadMessages, messages } from "../../i18n/i18n.svelte";
+import { navigate, withQuery } from "../../shell/router.svelte";
+import type en from "./en";
+
+export interface Upload {
+  readonly transactionId: string;
+  readonly file: File;
+  /** key is the Idempotency-Key. A repetition after a lost answer has the same one. */
+  key: string;
+  /** sent is the part of the file that was sent, from 0 to 1. */
+  sent: number;
+  problem?: Problem;
+}
+
+let uploads = $state<Upload[]>([]);
+
+/** uploadsOf returns the uploads to a transaction that are running or have failed. */
+export function uploadsOf(transactionId: string | undefined): Upload[] {
+  return uploads.filter((upload) => upload.transactionId === transactionId);
+}
+
+export function discard(upload: Upload): void {
+  uploads = uploads.filter((other) => other !== upload);
+}
+
+/** upload attaches a file to a transaction, and returns the upload if it failed. */
+export function upload(transactionId: string, file: File): Promise<Upload | undefined> {
+  uploads.push({ transactionId, file, key: newKey(), sent: 0 });
+  return send(uploads.at(-1)!);
+}
+
+/** send sends a new or failed upload. */
+export async function send(upload: Upload): Promise<Upload | undefined> {
+  const { transactionId, file, key } = upload;
+  upload.problem = undefined;
+  const body = new FormData();
+  body.append("file", file);
+  try {
+    await api.post("/api/v1/transaction/{transactionId}/attachments", { path: { transactionId }, body, key, progress: (sent) => (upload.sent = sent) });
+    discard(upload);
+    announce("transactions");
+    return undefined;
+  } catch (failure) {
+    if (!isProblem(failure)) throw failure;
+    upload.problem = failure;
+    // The server remembers an answer by its key.
+    if (failure.status) upload.key = newKey();
+    return upload;
+  }
+}
+
+/** uploadAll attaches the files of a new transaction, and reports whether all arrived. Otherwise a toast leads to its form. */
+export async function uploadAll(transactionId: string, files: readonly File[]): Promise<boolean> {
+  const failed: Upload[] = [];
+  for (const file of files) {
+    const result = await upload(transactionId, file);
+    if (result) failed.push(result);
+  }
+  if (!failed.length) return true;
+  await loadMessages("attachments");
+  const t = messages<typeof en>("attachments");
+  offer(t.notAttached(failed.map(({ file }) => file.name).join(", ")), problemText(failed[0]!.problem!), { label: t.show, run: () => navigate(withQuery({ entry: transactionId })) });
+  return false;
+}

@@ -17,6 +17,7 @@ test("a user splits a purchase with a refund, and the rest must be 0 to save", a
   await page.getByRole("radio", { name: "Groceries" }).check();
   await page.getByRole("button", { name: "Split" }).click();
   await page.getByLabel("Amount of part 1").fill("20.01");
+  await page.getByLabel("Description of part 1").fill(" Dinner with Grace ");
   await fill(page, 2, "Transport", "12");
   await page.getByText("Too much: €2.01").waitFor();
   await page.getByRole("button", { name: "Save", exact: true }).click();
@@ -30,13 +31,16 @@ test("a user splits a purchase with a refund, and the rest must be 0 to save", a
   await page.getByRole("button", { name: "Save", exact: true }).click();
   const row = page.getByRole("link", { name: /Supermarket/ });
   await row.waitFor();
-  assert.match(await row.textContent(), /3 categories/);
+  assert.match(await row.textContent(), /Dinner with Grace/);
   const { transactions } = await user.get("/transaction");
-  assert.deepEqual(transactions[0].splits.map(({ amount, categoryId }) => [amount, categories.find(({ id }) => id === categoryId).name]), [
-    [20.01, "Groceries"],
-    [12, "Transport"],
-    [-2.01, "Eating out"],
+  assert.deepEqual(transactions[0].splits.map(({ amount, categoryId, description }) => [amount, categories.find(({ id }) => id === categoryId).name, description]), [
+    [20.01, "Groceries", "Dinner with Grace"],
+    [12, "Transport", ""],
+    [-2.01, "Eating out", ""],
   ]);
+  await row.click();
+  await page.getByLabel("Description of part 1").waitFor();
+  assert.equal(await page.getByLabel("Description of part 1").inputValue(), "Dinner with Grace");
 });
 
 for (const [currency, total, first, rest] of [["JPY", "1001", "334", "667"], ["EUR", "0.03", "0.01", "0.02"], ["BHD", "1.003", "0.334", "0.669"]]) {

@@ -58,7 +58,7 @@ export function errorsOf(problem: Problem): Errors {
   const errors: Errors = Object.fromEntries(shownFields.map((name) => [name, problem.field(name)]));
   // A line of a split shows the message for its category and its amount. All others are below the lines.
   delete errors.splits;
-  for (const { field, message } of problem.details) errors[/^splits(?!\[\d+\]\.(amount|categoryId)$)/.test(field) ? "splits" : field] = message;
+  for (const { field, message } of problem.details) errors[/^splits(?!\[\d+\]\.(amount|categoryId|description)$)/.test(field) ? "splits" : field] = message;
   return errors;
 }
 

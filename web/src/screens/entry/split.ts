@@ -20,7 +20,7 @@ export function newPart(from: Partial<Part> = {}): Part {
 
 /** partsOf returns the lines for the parts of a transaction. */
 export function partsOf(splits: readonly Split[], currency: string, decimalSign: string): Part[] {
-  return splits.map(({ categoryId, amount, description }) => newPart({ categoryId, description, ...filled(money(amount, currency), decimalSign) }));
+  return splits.map(({ categoryId, amount, description = "" }) => newPart({ categoryId, description, ...filled(money(amount, currency), decimalSign) }));
 }
 
 /** filled returns the fields of a line for an amount. */
@@ -46,5 +46,5 @@ export function left(total: string, parts: readonly Part[], currency: string, de
 
 /** splitsOf returns the parts for the API. All lines must have amounts. */
 export function splitsOf(parts: readonly Part[], currency: string, decimalSign: string): Split[] {
-  return parts.map((part) => ({ categoryId: part.categoryId, amount: digits(readPart(part, currency, decimalSign) as Money), description: part.description }));
+  return parts.map((part) => ({ categoryId: part.categoryId, amount: digits(readPart(part, currency, decimalSign) as Money), description: part.description.trim() }));
 }

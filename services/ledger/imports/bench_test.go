@@ -92,3 +92,18 @@ func BenchmarkImport(b *testing.B) {
 		s.RequireConsistent(b)
 	}
 }
+
+// BenchmarkUpdateImportRows changes one row of a staged file of 100 000 rows, or as many as IMPORT_ROWS says.
+func BenchmarkUpdateImportRows(b *testing.B) {
+	s := setup(b)
+	p := newPerson(b, s)
+	resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, largeStatement(rowsFromEnv(b, 100_000)))
+	require.NoError(b, err)
+	actions := []string{"skip", "book"}
+	for i := 0; b.Loop(); i++ {
+		_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: resp.GetImport().GetId(), Rows: []*ledgerv1.ImportRowChange{
+			{N: int32(i%100 + 2), Action: &actions[i/100%2]},
+		}})
+		require.NoError(b, err)
+	}
+}

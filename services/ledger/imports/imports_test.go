@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -357,6 +358,31 @@ func TestUpdateImportRowsKeepsSuggestions(t *testing.T) {
 		resp, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{c.change}})
 		require.NoError(t, err)
 		require.Equal(t, c.from, resp.GetRows()[0].GetCategoryFrom())
+	}
+}
+
+// TestUpdateImportRowsCounts requires that the counts, which change by the difference, are those of the stored rows.
+func TestUpdateImportRowsCounts(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	p.commit(t, p.mustUpload(t, "Date;Payee;Description;Amount;Currency\n03.02.2026;Bakery;Coffee;-3,50;EUR\n"))
+	p.enter(t, "-850", "Landlord rent", 27)
+	m := p.mustUpload(t, statement+"no date;Shop;x;-1,00;EUR\n")
+	for _, change := range []*ledgerv1.ImportRowChange{
+		{N: 2, Action: new(staging.ActionBook)}, {N: 2, Action: new("auto")}, {N: 3, Action: new(staging.ActionSkip)},
+		{N: 5, Action: new(staging.ActionBook)}, {N: 5, Action: new("auto")}, {N: 6, Payee: new("Shop 2")},
+	} {
+		resp, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{change}})
+		require.NoError(t, err)
+		require.True(t, proto.Equal(p.get(t, m), resp.GetImport()), "the response is the stored import")
+		var c ledgerv1.ImportCounts
+		require.NoError(t, s.DB.QueryRow(t.Context(), `
+			SELECT count(*), count(*) FILTER (WHERE status = 'ready'), count(*) FILTER (WHERE status = 'duplicate'),
+				count(*) FILTER (WHERE status = 'matched'), count(*) FILTER (WHERE status = 'invalid'), count(*) FILTER (WHERE status = 'skipped')
+			FROM import_rows
+			WHERE import_id = $1 AND status <> 'hidden'`, m.GetId()).Scan(&c.Total, &c.Ready, &c.Duplicate, &c.Matched, &c.Invalid, &c.Skipped))
+		require.True(t, proto.Equal(&c, resp.GetImport().GetCounts()), "%v after %v: %v", &c, change, resp.GetImport().GetCounts())
 	}
 }
 

@@ -35,22 +35,12 @@ func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImpo
 		if e.Status != staging.Preview {
 			return errState
 		}
-		details, err := e.ReadDetails()
+		rows, err := s.changeRows(ctx, tx, &e, req.GetRows())
 		if err != nil {
 			return err
 		}
-		ns, err := changeRows(ctx, tx, e, details, req.GetRows())
-		if err != nil {
-			return err
-		}
-		if err := e.SetDetails(details); err != nil {
-			return err
-		}
-		if resp.Import, err = s.save(ctx, tx, e); err != nil {
-			return err
-		}
-		rows, err := staging.SelectNumbered(ctx, tx, e.OwnerID, id, ns)
 		resp.Rows = staging.RowProtos(rows)
+		resp.Import, err = e.Proto()
 		return err
 	})
 	if err != nil {
@@ -59,9 +49,9 @@ func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImpo
 	return resp, nil
 }
 
-// changeRows applies changes to rows and resolves these again. If one of them is a side of a transfer, it resolves all rows, because the
-// other side depends on it. It returns the numbers of the rows.
-func changeRows(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import, changes []*ledgerv1.ImportRowChange) ([]int32, error) {
+// changeRows applies changes to rows and derives these again. If one of them is a side of a transfer, it derives all rows, because the
+// other side depends on it. It returns the rows, and updates e.
+func (s *Imports) changeRows(ctx context.Context, tx pgx.Tx, e *staging.Import, changes []*ledgerv1.ImportRowChange) ([]staging.Row, error) {
 	ns := make([]int32, len(changes))
 	for i, c := range changes {
 		ns[i] = c.GetN()
@@ -79,13 +69,43 @@ func changeRows(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledge
 	if err != nil {
 		return nil, err
 	}
-	if !paired {
-		return ns, resolving.Rows(ctx, tx, e, o, rows, before)
+	if paired {
+		err = s.resolveAll(ctx, tx, e, rows)
+	} else {
+		err = resolving.Rows(ctx, tx, *e, o, rows, before)
 	}
-	if err := staging.ReplaceRows(ctx, tx, e.OwnerID, e.ID, rows); err != nil {
+	if err != nil {
 		return nil, err
 	}
-	return ns, resolving.All(ctx, tx, e.OwnerID, e.ID, details, false)
+	if rows, err = staging.SelectNumbered(ctx, tx, e.OwnerID, e.ID, ns); err != nil || paired {
+		return rows, err
+	}
+	added := staging.Tally(rows).Minus(staging.Tally(before))
+	e.Counts, e.UpdatedAt = e.Plus(added), s.Now()
+	return rows, staging.AddCounts(ctx, tx, *e, added, e.UpdatedAt)
+}
+
+// resolveAll writes changed rows, derives all rows of their import and updates e.
+func (s *Imports) resolveAll(ctx context.Context, tx pgx.Tx, e *staging.Import, rows []staging.Row) error {
+	details, err := e.ReadDetails()
+	if err != nil {
+		return err
+	}
+	if err := staging.ReplaceRows(ctx, tx, e.OwnerID, e.ID, rows); err != nil {
+		return err
+	}
+	if err := resolving.All(ctx, tx, e.OwnerID, e.ID, details, false); err != nil {
+		return err
+	}
+	if err := e.SetDetails(details); err != nil {
+		return err
+	}
+	e.UpdatedAt = s.Now()
+	if err := staging.UpdateImport(ctx, tx, *e); err != nil {
+		return err
+	}
+	*e, err = staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
+	return err
 }
 
 // chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a transfer in the file.

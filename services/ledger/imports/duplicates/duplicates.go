@@ -6,6 +6,7 @@ package duplicates
 import (
 	"cmp"
 	"context"
+	"math"
 	"slices"
 
 	"github.com/google/uuid"
@@ -23,10 +24,14 @@ const minSimilarity = 0.3
 //
 // Two rows of one file are never compared: two equal coffees on one day are two.
 func Find(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, ns []int32) error {
-	if err := markDuplicates(ctx, q, owner, id, ns); err != nil {
+	s := span{ns: ns, last: math.MaxInt32}
+	if len(ns) > 0 {
+		s.first, s.last = slices.Min(ns), slices.Max(ns)
+	}
+	if err := markDuplicates(ctx, q, owner, id, s); err != nil {
 		return err
 	}
-	candidates, err := selectCandidates(ctx, q, owner, id, format, ns)
+	candidates, err := selectCandidates(ctx, q, owner, id, format, s)
 	if err != nil {
 		return err
 	}

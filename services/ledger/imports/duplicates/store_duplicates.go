@@ -21,20 +21,27 @@ type candidate struct {
 	RowText string `db:"row_text"`
 }
 
+// span selects rows of an import: those with the numbers ns, or all if ns is nil. The range from first to last is an index condition. With
+// the list alone, PostgreSQL reads all rows of the import.
+type span struct {
+	ns          []int32
+	first, last int32
+}
+
 // markDuplicates marks the ready rows whose external id a transaction of the wallet has. It leaves rows that the user books anyway, and
 // ignores transactions that this import has created or matched before it failed.
-func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32) error {
+func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span) error {
 	_, err := q.Exec(ctx, `
 		UPDATE import_rows r
 		SET status = 'duplicate', duplicate_of = t.id
 		FROM transactions t
 		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.status = 'ready' AND r.action = '' AND r.external_id <> ''
-			AND ($3::integer[] IS NULL OR r.n = ANY($3))
+			AND r.n BETWEEN $4 AND $5 AND ($3::integer[] IS NULL OR r.n = ANY($3))
 			AND t.owner_id = r.owner_id AND t.wallet_id = r.wallet_id AND t.external_id = r.external_id
 			AND t.import_id IS DISTINCT FROM r.import_id
 			AND NOT EXISTS (
 				SELECT FROM import_rows o
-				WHERE o.owner_id = $1 AND o.import_id = $2 AND o.status = 'matched' AND o.transaction_id = t.id)`, owner, id, ns)
+				WHERE o.owner_id = $1 AND o.import_id = $2 AND o.status = 'matched' AND o.transaction_id = t.id)`, owner, id, s.ns, s.first, s.last)
 	if err != nil {
 		return fmt.Errorf("marking the duplicates of import %s: %w", id, err)
 	}
@@ -45,13 +52,14 @@ func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns [
 // at most 4 days apart, the nearest first. A receipt that became several transactions is a candidate with its total. A transaction that an
 // import of another format created is a candidate of the same day only: its external id has another source, but regular payments are
 // often a few days apart. A transaction that another row of the import matches already is none.
-func selectCandidates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, ns []int32) ([]candidate, error) {
+func selectCandidates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, s span) ([]candidate, error) {
 	candidates, err := pg.All[candidate](ctx, q, `
 		WITH wanted AS (
 			SELECT n, wallet_id, booked_currency, amount_minor, (date AT TIME ZONE 'UTC')::date AS date,
 				coalesce(chosen_payee, payee) || ' ' || coalesce(chosen_description, description) AS text
 			FROM import_rows
-			WHERE owner_id = $1 AND import_id = $2 AND status = 'ready' AND action = '' AND ($3::integer[] IS NULL OR n = ANY($3))
+			WHERE owner_id = $1 AND import_id = $2 AND status = 'ready' AND action = ''
+				AND n BETWEEN $5 AND $6 AND ($3::integer[] IS NULL OR n = ANY($3))
 		), receipt AS (
 			SELECT t.wallet_id, t.currency, sum(t.amount_minor)::bigint AS amount_minor, min(t.date) AS date, min(t.created_at) AS created_at,
 				array_agg(t.id ORDER BY t.created_at, t.id) AS parts,
@@ -80,7 +88,7 @@ func selectCandidates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, fo
 		WHERE NOT EXISTS (
 			SELECT FROM import_rows o
 			WHERE o.owner_id = $1 AND o.import_id = $2 AND o.status = 'matched' AND o.duplicate_of = ANY(f.parts))
-		ORDER BY days, created_at, transaction_id, n`, owner, id, ns, format)
+		ORDER BY days, created_at, transaction_id, n`, owner, id, s.ns, format, s.first, s.last)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the candidates of import %s: %w", id, err)
 	}

@@ -37,11 +37,15 @@ type resolver struct {
 	incomplete *apierr.Field
 	ids        formats.IDs
 	owned      Owned
-	// rules holds the owner's rules. memory suggests categories from the owner's history; it is nil if no row needs it.
-	rules  *matching.Set
-	memory *learning.Memory
-	// suggested holds the categories of earlier suggestions by row. They apply if memory is nil.
-	suggested map[int32]uuid.UUID
+	// rules are those of the owner.
+	rules *matching.Set
+	// memory suggests categories from the owner's history. The first row that needs it loads it, because the history is expensive to
+	// read. failed is the error of that.
+	memory     *learning.Memory
+	loadMemory func() (*learning.Memory, error)
+	failed     error
+	// kept holds the earlier suggestions that still apply, by row. The nil UUID is none.
+	kept map[int32]uuid.UUID
 
 	// accounts and categories hold the accounts by key and the categories by their names in the file, with the numbers of their rows.
 	accounts   map[string]*ledgerv1.ImportAccount
@@ -80,7 +84,7 @@ func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.
 	if err != nil {
 		return err
 	}
-	c, err := loadResolver(ctx, tx, owner, details, o, true)
+	c, err := loadResolver(ctx, tx, owner, details, o)
 	if err != nil {
 		return err
 	}
@@ -108,6 +112,9 @@ func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.
 			}
 			c.resolve(&rows[i])
 		}
+		if c.failed != nil {
+			return c.failed
+		}
 		if err := staging.ReplaceRows(ctx, tx, owner, id, rows); err != nil {
 			return err
 		}
@@ -120,14 +127,12 @@ func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.
 	return duplicates.Find(ctx, tx, owner, id, details.GetFormat(), nil)
 }
 
-// loadResolver returns a resolver with the owner's rules, and with the history if rows need it.
-func loadResolver(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, o Owned, history bool) (*resolver, error) {
+// loadResolver returns a resolver with the owner's rules, which loads the history when a row needs it.
+func loadResolver(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, o Owned) (*resolver, error) {
 	c := newResolver(details, o)
+	c.loadMemory = func() (*learning.Memory, error) { return rules.Remember(ctx, tx, owner) }
 	var err error
-	if c.rules, err = rules.Load(ctx, tx, owner, rules.OnImport); err != nil || !history {
-		return c, err
-	}
-	c.memory, err = rules.Remember(ctx, tx, owner)
+	c.rules, err = rules.Load(ctx, tx, owner, rules.OnImport)
 	return c, err
 }
 

@@ -18,31 +18,23 @@ func Rows(ctx context.Context, tx pgx.Tx, e staging.Import, o Owned, rows, befor
 	if err != nil {
 		return err
 	}
-	c, err := loadResolver(ctx, tx, e.OwnerID, details, o, needHistory(rows, before))
+	c, err := loadResolver(ctx, tx, e.OwnerID, details, o)
 	if err != nil {
 		return err
 	}
-	c.suggested = suggestions(before)
+	c.kept = suggestions(rows, before)
 	ns := make([]int32, len(rows))
 	for i := range rows {
 		c.resolve(&rows[i])
 		ns[i] = rows[i].N
 	}
+	if c.failed != nil {
+		return c.failed
+	}
 	if err := staging.ReplaceRows(ctx, tx, e.OwnerID, e.ID, rows); err != nil {
 		return err
 	}
 	return duplicates.Find(ctx, tx, e.OwnerID, e.ID, e.Format, ns)
-}
-
-// needHistory reports whether rows need the owner's history, which is expensive to read. before are the same rows before the change.
-func needHistory(rows, before []staging.Row) bool {
-	for i, r := range rows {
-		same := r.BookedPayee() == before[i].BookedPayee() && r.BookedDescription() == before[i].BookedDescription()
-		if historyDecides(r) && !(same && suggestionApplies(before[i])) {
-			return true
-		}
-	}
-	return false
 }
 
 // historyDecides reports whether the owner's history may decide the category of a row.
@@ -56,13 +48,19 @@ func suggestionApplies(r staging.Row) bool {
 	return historyDecides(r) && r.TransferWalletID == nil && !strings.HasPrefix(r.CategoryFrom, staging.FromRule)
 }
 
-// suggestions returns the categories that the history suggested for rows, by their numbers.
-func suggestions(rows []staging.Row) map[int32]uuid.UUID {
-	suggested := map[int32]uuid.UUID{}
-	for _, r := range rows {
-		if r.CategoryFrom == staging.FromHistory && r.CategoryID != nil {
-			suggested[r.N] = *r.CategoryID
+// suggestions returns the categories that the history has suggested for rows whose texts are the same as before the change, by their
+// numbers. It is the nil UUID if the history has suggested none.
+func suggestions(rows, before []staging.Row) map[int32]uuid.UUID {
+	kept := map[int32]uuid.UUID{}
+	for i, r := range rows {
+		b := before[i]
+		if !suggestionApplies(b) || r.BookedPayee() != b.BookedPayee() || r.BookedDescription() != b.BookedDescription() {
+			continue
+		}
+		kept[r.N] = uuid.Nil
+		if b.CategoryFrom == staging.FromHistory && b.CategoryID != nil {
+			kept[r.N] = *b.CategoryID
 		}
 	}
-	return suggested
+	return kept
 }

@@ -41,11 +41,16 @@ func (c *resolver) rule(r *staging.Row) (category, by uuid.UUID) {
 	return o.Category, o.DecidedBy
 }
 
-// learned returns the category that the owner's earlier transactions suggest, or the earlier suggestion if they were not read.
+// learned returns the category that the owner's earlier transactions suggest, or the earlier suggestion if it still applies.
 func (c *resolver) learned(r *staging.Row) (uuid.UUID, bool) {
-	if c.memory == nil {
-		id, ok := c.suggested[r.N]
-		return id, ok && c.owned.categories[id]
+	if id, ok := c.kept[r.N]; ok && (id == uuid.Nil || c.owned.categories[id]) {
+		return id, id != uuid.Nil
+	}
+	if c.memory == nil && c.failed == nil {
+		c.memory, c.failed = c.loadMemory()
+	}
+	if c.failed != nil {
+		return uuid.Nil, false
 	}
 	s := c.memory.Suggest(r.BookedPayee(), r.BookedDescription(), negative(r.Amount))
 	return s.Category, s.Confidence >= learning.MinConfidence

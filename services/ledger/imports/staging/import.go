@@ -137,6 +137,8 @@ func Tally(rows []Row) Counts {
 			c.Duplicate++
 		case Matched:
 			c.Matched++
+		case Invalid:
+			c.Invalid++
 		case Skipped:
 			c.Skipped++
 		case Booked:
@@ -145,6 +147,9 @@ func Tally(rows []Row) Counts {
 	}
 	return c
 }
+
+// Plus returns the sum of two counts.
+func (c Counts) Plus(o Counts) Counts { return c.Minus(Counts{}.Minus(o)) }
 
 // Minus returns the difference of two counts.
 func (c Counts) Minus(o Counts) Counts {

@@ -116,6 +116,20 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 	return nil
 }
 
+// AddCounts adds the effect of changed rows to the counts of an import, without reading the other rows.
+func AddCounts(ctx context.Context, q pg.Querier, e Import, added Counts, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE imports
+		SET ready = ready + $3, duplicate = duplicate + $4, matched = matched + $5, invalid = invalid + $6, skipped = skipped + $7,
+			updated_at = $8
+		WHERE owner_id = $1 AND id = $2`,
+		e.OwnerID, e.ID, added.Ready, added.Duplicate, added.Matched, added.Invalid, added.Skipped, now)
+	if err != nil {
+		return fmt.Errorf("counting changed rows of import %s: %w", e.ID, err)
+	}
+	return nil
+}
+
 // MarkDeleted hides an import from all requests. A job deletes it.
 func MarkDeleted(ctx context.Context, q pg.Querier, e Import, now time.Time) error {
 	_, err := q.Exec(ctx, `

@@ -84,6 +84,28 @@ test("a rule that was changed elsewhere shows both versions", async (t) => {
   assert.deepEqual([kept.name, kept.stop, kept.actions[0].value], ["Food", false, categories[1].id]);
 });
 
+test("a rule is switched off with its version, and stays on after a change elsewhere", async (t) => {
+  const user = await account();
+  const { categories } = await household(user, 0);
+  const { rule } = await user.post("/rules", { name: "Market", conditions: [{ field: "text", op: "contains", values: ["market"] }], actions: [{ kind: "setCategory", value: categories[0].id }] });
+  const page = await open(t, user, "/rules");
+  // The rule changes after the console has read its version.
+  await page.route(`**/api/v1/rules/${rule.id}`, async (route) => {
+    if (route.request().method() === "PATCH") await user.patch(`/rules/${rule.id}`, { name: "Farm" });
+    await route.continue();
+  });
+  const box = page.getByRole("checkbox", { name: "Market is on" });
+  await box.click();
+  await page.getByRole("checkbox", { name: "Farm is on", checked: true }).waitFor();
+  await page.getByRole("status").filter({ hasText: "changed" }).waitFor();
+  assert.equal((await user.get(`/rules/${rule.id}`)).rule.enabled, true);
+  await page.unroute(`**/api/v1/rules/${rule.id}`);
+  const sent = page.waitForRequest((request) => request.method() === "PATCH");
+  await page.getByRole("checkbox", { name: "Farm is on" }).uncheck();
+  assert.ok((await sent).headers()["if-match"]);
+  await until(async () => !(await user.get(`/rules/${rule.id}`)).rule.enabled);
+});
+
 for (const { name, options } of sizes) {
   test(`the rules are accessible: ${name}`, async (t) => {
     const user = await account();

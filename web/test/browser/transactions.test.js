@@ -70,7 +70,9 @@ test("a changed category becomes the rule of a payee", async (t) => {
   }
   await page.getByRole("toolbar").getByRole("button", { name: "Category" }).click();
   await choose("Groceries");
+  const updated = page.waitForRequest((request) => request.method() === "PATCH" && request.url().includes("/api/v1/rules/"));
   await page.getByRole("button", { name: "Always" }).last().click();
+  assert.ok((await updated).headers()["if-match"]);
   await page.getByText("Rule saved: Corner Shop → Groceries").waitFor();
   assert.deepEqual(await actions(), [["Corner Shop", ["Corner Shop"], categories[0].id]]);
 });

@@ -1,6 +1,7 @@
 package posting_test
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/stretchr/testify/require"
@@ -106,6 +107,30 @@ var importWrites = []request{
 	}},
 }
 
+// ruleWrites are the job that applies a rule, and the deletion of its rule. The job changes the categories and tags of all expenses.
+var ruleWrites = []request{
+	{name: "rule applied", write: func(h holdings) error { h.rules.RunQueued(h.Ctx); return nil }, prepare: func(t require.TestingT, h *holdings) {
+		if h.applied != "" {
+			return
+		}
+		// The other writes change h.rule, which this job must not use: a rule that is being applied cannot be changed.
+		resp, err := h.rules.CreateRule(h.Ctx, &ledgerv1.CreateRuleRequest{
+			Name:       "All",
+			Conditions: []*ledgerv1.RuleCondition{{Field: "type", Op: "is", Values: []string{"expense"}}},
+			Actions:    append(h.sets(h.otherCategory), &ledgerv1.RuleAction{Kind: "addTag", Value: "Trip"}),
+		})
+		require.NoError(t, err)
+		h.applied = resp.GetRule().GetId()
+		// The job is queued here, so that the write stops in the job and not in the request.
+		_, err = h.rules.ApplyRule(h.Ctx, &ledgerv1.ApplyRuleRequest{Id: h.applied})
+		require.NoError(t, err)
+	}},
+	{name: "rule deleted", write: func(h holdings) error {
+		_, err := h.rules.DeleteRule(h.Ctx, &ledgerv1.DeleteRuleRequest{Id: cmp.Or(h.applied, h.rule)})
+		return err
+	}},
+}
+
 // move transfers between the wallets of the holdings.
 func (h holdings) move(back bool, tags ...string) error {
 	from, to := h.Wallet.String(), h.otherWallet.String()
@@ -171,8 +196,15 @@ func (h holdings) finish(id string, err error) error {
 	return err
 }
 
-// requireEnded requires that the jobs of both imports have ended.
+// requireEnded requires that the jobs of both imports and of the rule have ended.
 func (h holdings) requireEnded(t require.TestingT, pair string) {
+	if h.applied != "" {
+		resp, err := h.rules.GetRule(h.Ctx, &ledgerv1.GetRuleRequest{Id: h.applied})
+		if e := apierr.From(err); e == nil || e.Reason != restv1.Reason_RULE_NOT_FOUND.String() {
+			require.NoError(t, err)
+			require.Contains(t, []string{"done", "failed"}, resp.GetRule().GetProgress().GetStatus(), pair)
+		}
+	}
 	for _, id := range []string{h.uploaded, h.imported} {
 		if id == "" {
 			continue

@@ -370,8 +370,12 @@ func TestUpdateImportRowsCounts(t *testing.T) {
 	p.enter(t, "-850", "Landlord rent", 27)
 	m := p.mustUpload(t, statement+"no date;Shop;x;-1,00;EUR\n")
 	for _, change := range []*ledgerv1.ImportRowChange{
-		{N: 2, Action: new(staging.ActionBook)}, {N: 2, Action: new("auto")}, {N: 3, Action: new(staging.ActionSkip)},
-		{N: 5, Action: new(staging.ActionBook)}, {N: 5, Action: new("auto")}, {N: 6, Payee: new("Shop 2")},
+		{N: 2, Action: new(staging.ActionBook)},
+		{N: 2, Action: new("auto")},
+		{N: 3, Action: new(staging.ActionSkip)},
+		{N: 5, Action: new(staging.ActionBook)},
+		{N: 5, Action: new("auto")},
+		{N: 6, Payee: new("Shop 2")},
 	} {
 		resp, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{change}})
 		require.NoError(t, err)

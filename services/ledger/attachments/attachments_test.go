@@ -82,7 +82,7 @@ func TestAttachmentsNumberTheTransaction(t *testing.T) {
 	require.Greater(t, seq(), created)
 }
 
-// TestAttachmentsPublishEvents checks that each change has one event, and that neither a repeated request nor a rejected one has any.
+// TestAttachmentsPublishEvents checks that each change has one event. Repeated and rejected requests have none.
 func TestAttachmentsPublishEvents(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, setup(t))

@@ -26,7 +26,7 @@ export const screens: Record<string, Load> = {
   tags: () => import("../screens/tags/Tags.svelte"),
   more: () => import("../screens/more/More.svelte"),
   missing: () => import("../screens/missing/Missing.svelte"),
-  // A part of the sheet entry, which is loaded when it is unfolded.
+  // The sheet entry loads this part when its fold opens.
   attachments: () => import("../screens/attachments/Attachments.svelte") as unknown as ReturnType<Load>,
 };
 

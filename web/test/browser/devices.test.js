@@ -27,12 +27,12 @@ test("two devices of one account follow each other live", async (t) => {
   await mobile.getByRole("link", { name: /Kiosk/ }).click();
   await mobile.getByLabel("Add a file").setInputFiles({ name: "bill.txt", mimeType: "text/plain", buffer: Buffer.from("7.00") });
   await laptop.getByRole("button", { name: /^bill\.txt/ }).waitFor();
-  await laptop.getByRole("button", { name: "Close" }).click();
+  await laptop.getByRole("button", { name: "Close" }).first().click();
   await row.getByTitle("1 attachment").waitFor();
   const { attachments } = await user.get(`/transaction/${transactions[0].id}/attachments`);
   await user.del(`/attachments/${attachments[0].id}`);
   await mobile.getByRole("button", { name: /^bill\.txt/ }).waitFor({ state: "detached" });
-  await mobile.getByRole("button", { name: "Close" }).click();
+  await mobile.getByRole("button", { name: "Close" }).first().click();
   for (const device of [laptop, mobile]) await device.getByTitle("1 attachment").waitFor({ state: "detached" });
 
   // A renamed tag.

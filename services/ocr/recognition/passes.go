@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
+	"github.com/coffer-budget/coffer/services/ocr/neural/process"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
@@ -103,7 +104,7 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !ok {
 		return context.WithCancel(ctx)
 	}
-	return context.WithDeadline(ctx, deadline.Add(-time.Until(deadline)/2))
+	return context.WithDeadlineCause(ctx, deadline.Add(-time.Until(deadline)/2), process.ErrAttemptTooLong)
 }
 
 // improve joins further passes and rows with the first reading while the receipt is uncertain. It returns the failures of the

@@ -34,8 +34,9 @@ const (
 	idleTime = 10 * time.Minute
 	// recoveryTime is the time after a failure in which the engine counts as unavailable, unless it reads another page.
 	recoveryTime = 10 * time.Minute
-	// memory limits the address space. The process uses a fraction of its address space.
-	memory = 4 << 30
+	// memory limits heap and stacks. The process uses up to 400 MiB. addressSpace also counts what the process only reserves, and limits
+	// memory on kernels that do not enforce the first limit for mappings.
+	memory, addressSpace = 1 << 30, 4 << 30
 	// processorTime, in seconds, ends a process that hangs and has survived the service. Otherwise it only causes a restart.
 	processorTime = 4 * 60 * 60
 )
@@ -45,6 +46,9 @@ var (
 	ErrNotInstalled = errors.New("the neural engine is not installed")
 	// ErrFailed marks failures of the engine. A page without text is not one.
 	ErrFailed = errors.New("the neural engine failed")
+	// ErrAttemptTooLong is the cause of a context that limits an attempt to read a page, while the request continues. A page that ends for
+	// this cause counts as a failure of the engine.
+	ErrAttemptTooLong = errors.New("the attempt took too long")
 )
 
 // Process runs ocr-neural. The process starts with the first request and then serves one page at a time, because a second one would
@@ -114,7 +118,7 @@ func (p *Process) Read(ctx context.Context, img *image.Gray) (neural.Page, error
 	if limited.Err() != nil {
 		err = limited.Err()
 	}
-	if ctx.Err() == nil {
+	if ctx.Err() == nil || errors.Is(context.Cause(ctx), ErrAttemptTooLong) {
 		p.failing.Store(true)
 		p.recovered = time.AfterFunc(p.recovery, func() { p.failing.Store(false) })
 		p.failures.Add(1)
@@ -201,7 +205,9 @@ func start(dir string) (*child, error) {
 	// Other systems than Linux only have the limit on time.
 	if prlimit, _ := exec.LookPath("prlimit"); prlimit != "" {
 		// A core dump would write the receipt to disk.
-		limits := []string{"--as=" + strconv.Itoa(memory), "--core=0", "--fsize=0", "--cpu=" + strconv.Itoa(processorTime), name}
+		limits := []string{
+			"--data=" + strconv.Itoa(memory), "--as=" + strconv.Itoa(addressSpace), "--core=0", "--fsize=0", "--cpu=" + strconv.Itoa(processorTime), name,
+		}
 		name, args = prlimit, append(limits, args...)
 	}
 	c := &child{complaint: &sandbox.Buffer{Limit: 4 << 10}, ended: make(chan struct{})}

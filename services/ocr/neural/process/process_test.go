@@ -133,6 +133,18 @@ func TestNeuralProcessIsKilledForCanceledRequest(t *testing.T) {
 	require.Zero(t, p.Failures(), "not the engine's failure")
 }
 
+func TestNeuralProcessFailsIfAttemptTakesTooLong(t *testing.T) {
+	t.Parallel()
+	p := fake(t, "sleep 60")
+	p.limit = time.Minute
+	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, ErrAttemptTooLong)
+	defer cancel()
+	_, err := p.Read(ctx, page8())
+	require.ErrorIs(t, err, ErrFailed)
+	require.Equal(t, int64(1), p.Failures())
+	require.False(t, p.Available())
+}
+
 func TestNeuralProcessEndsWhenIdle(t *testing.T) {
 	t.Parallel()
 	p := fake(t, "while true; do "+responds+"done")

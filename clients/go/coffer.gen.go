@@ -4383,7 +4383,7 @@ type Import struct {
 	// CreatedAt Time of the upload; RFC 3339, UTC.
 	CreatedAt time.Time `json:"createdAt"`
 
-	// Defaults Used where a row has no value of its own.
+	// Defaults Used for what a row does not say.
 	Defaults *ImportDefaults `json:"defaults,omitempty"`
 
 	// FileName Name of the file without folders.
@@ -4548,7 +4548,7 @@ type ImportCounts struct {
 	Undone int32 `json:"undone"`
 }
 
-// ImportDefaults ImportDefaults are used where a row has no value of its own.
+// ImportDefaults ImportDefaults are used for what a row does not say.
 //
 // Example: {"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type ImportDefaults struct {
@@ -8613,7 +8613,7 @@ type ClientInterface interface {
 
 	// SuggestRules Suggest rules
 	//
-	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first. It stores nothing.
+	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first.
 	//
 	// Corresponds with GET /api/v1/rules/suggestions (the `SuggestRules` operationId).
 	SuggestRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10427,7 +10427,7 @@ func (c *Client) OrderRules(ctx context.Context, body OrderRulesJSONRequestBody,
 
 // SuggestRules Suggest rules
 //
-// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first. It stores nothing.
+// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first.
 //
 // Corresponds with GET /api/v1/rules/suggestions (the `SuggestRules` operationId).
 func (c *Client) SuggestRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -17688,7 +17688,7 @@ type ClientWithResponsesInterface interface {
 
 	// SuggestRulesWithResponse Suggest rules
 	//
-	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first. It stores nothing.
+	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24628,7 +24628,7 @@ func (c *ClientWithResponses) OrderRulesWithResponse(ctx context.Context, body O
 
 // SuggestRulesWithResponse Suggest rules
 //
-// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first. It stores nothing.
+// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first.
 //
 // Returns a wrapper object for the known response body format(s).
 //

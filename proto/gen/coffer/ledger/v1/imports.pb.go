@@ -48,7 +48,7 @@ type Import struct {
 	Accounts []*ImportAccount `protobuf:"bytes,10,rep,name=accounts,proto3" json:"accounts,omitempty"`
 	// The categories named in the file.
 	Categories []*ImportCategory `protobuf:"bytes,11,rep,name=categories,proto3" json:"categories,omitempty"`
-	// Used where a row has no value of its own.
+	// Used for what a row does not say.
 	Defaults *ImportDefaults `protobuf:"bytes,12,opt,name=defaults,proto3" json:"defaults,omitempty"`
 	// What should be checked before the commit:
 	//   - DUPLICATE_OF:<import id>: the same file was committed before
@@ -811,7 +811,7 @@ func (x *ImportCategory) GetKind() string {
 	return ""
 }
 
-// ImportDefaults are used where a row has no value of its own.
+// ImportDefaults are used for what a row does not say.
 type ImportDefaults struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the wallet for accounts without one.

@@ -153,7 +153,7 @@ func asHEIC(t *testing.T, photo []byte) []byte {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in.jpg"), filepath.Join(dir, "out.heic")
 	require.NoError(t, os.WriteFile(in, photo, 0o600))
-	said, err := exec.CommandContext(t.Context(), "heif-enc", "-q", "80", in, "-o", out).CombinedOutput()
+	said, err := exec.CommandContext(t.Context(), "heif-enc", "-q", "80", "-p", "preset=ultrafast", in, "-o", out).CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	heic, err := os.ReadFile(out)
 	require.NoError(t, err)

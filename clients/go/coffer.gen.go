@@ -8613,7 +8613,7 @@ type ClientInterface interface {
 
 	// SuggestRules Suggest rules
 	//
-	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first.
+	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first. Nothing is stored.
 	//
 	// Corresponds with GET /api/v1/rules/suggestions (the `SuggestRules` operationId).
 	SuggestRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10427,7 +10427,7 @@ func (c *Client) OrderRules(ctx context.Context, body OrderRulesJSONRequestBody,
 
 // SuggestRules Suggest rules
 //
-// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first.
+// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first. Nothing is stored.
 //
 // Corresponds with GET /api/v1/rules/suggestions (the `SuggestRules` operationId).
 func (c *Client) SuggestRules(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -17688,7 +17688,7 @@ type ClientWithResponsesInterface interface {
 
 	// SuggestRulesWithResponse Suggest rules
 	//
-	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first.
+	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first. Nothing is stored.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24628,7 +24628,7 @@ func (c *ClientWithResponses) OrderRulesWithResponse(ctx context.Context, body O
 
 // SuggestRulesWithResponse Suggest rules
 //
-// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first.
+// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with the most choices first. Nothing is stored.
 //
 // Returns a wrapper object for the known response body format(s).
 //

@@ -58,7 +58,7 @@ type RuleServiceClient interface {
 	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an
 	// import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be
 	// equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with
-	// the most choices first.
+	// the most choices first. Nothing is stored.
 	SuggestRules(ctx context.Context, in *SuggestRulesRequest, opts ...grpc.CallOption) (*SuggestRulesResponse, error)
 	// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions
 	// of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.
@@ -191,7 +191,7 @@ type RuleServiceServer interface {
 	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an
 	// import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be
 	// equal, and at least 66 % of its choices. Payees that a rule categorizes or replaces already have no suggestion. At most 20, with
-	// the most choices first.
+	// the most choices first. Nothing is stored.
 	SuggestRules(context.Context, *SuggestRulesRequest) (*SuggestRulesResponse, error)
 	// Suggests categories for transactions that do not exist yet. The user's rules for imports decide first. Otherwise the user's transactions
 	// of the last 24 months do: those with the same payee, and then similar ones. It stores nothing.

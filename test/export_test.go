@@ -1,9 +1,14 @@
 package test
 
 import (
+	"bufio"
+	"fmt"
+	"io"
+	"net"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -48,4 +53,47 @@ func TestExport(t *testing.T) {
 	u.get("/api/v1/export/transactions?format=csv&tag=a%2Cb").fails(400, "VALIDATION_ERROR").blames("tag")
 	anonymous := &user{t: t}
 	anonymous.get("/api/v1/export/transactions?format=csv").fails(401, "UNAUTHORIZED")
+}
+
+// TestExportStalledReader starts an export and stops reading. The gateway must cut it off after the 30 s that a write may take. Only then
+// does the database transaction end, and with it the lock that allows a user one export at a time.
+func TestExportStalledReader(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	// The file is larger than the buffers of both connections together, so that writes block.
+	const batches, each = 12, 200
+	for range batches {
+		var items []object
+		for range each {
+			e := expense(wallet, category, "1")
+			e["notes"] = strings.Repeat("x", 4000)
+			items = append(items, e)
+		}
+		u.post("/api/v1/transaction/batch", batch(items...)).created("TRANSACTIONS_CREATED")
+	}
+	const path = "/api/v1/export/transactions?format=json"
+	conn, err := net.Dial("tcp", strings.TrimPrefix(u.base, "http://"))
+	require.NoError(t, err)
+	defer func() { _ = conn.Close() }()
+	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path, u.token)
+	require.NoError(t, err)
+	started := time.Now()
+	stalled, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), nil)
+	require.NoError(t, err)
+	defer func() { _ = stalled.Body.Close() }()
+	require.Equal(t, http.StatusOK, stalled.StatusCode)
+
+	u.get(path).fails(http.StatusTooManyRequests, "RATE_LIMITED")
+	var again response
+	for range time.Tick(time.Second) {
+		if again = u.get(path); again.status == http.StatusOK || time.Since(started) > 2*time.Minute {
+			break
+		}
+	}
+	require.Equal(t, http.StatusOK, again.status, "the export of the stalled reader still runs")
+	require.Greater(t, len(again.raw), batches*each*4000)
+	read, err := io.Copy(io.Discard, stalled.Body)
+	require.Error(t, err, "the file ends without its last chunk")
+	require.Less(t, read, int64(len(again.raw)))
 }

@@ -25,7 +25,8 @@ export const moreEntries: readonly Entry[] = [
   { path: "/settings", text: "settings", icon: "settings" },
 ];
 
-/** isCurrent reports whether a path belongs to an entry: /budgets/1 belongs to /budgets. */
+/** isCurrent reports whether a path belongs to an entry: /budgets/1 belongs to /budgets, and the screens of Settings, Data to /settings. */
 export function isCurrent(entry: Entry, path: string): boolean {
+  if (entry.path === "/settings" && /^\/(imports|rules|export)\b/.test(path)) return true;
   return entry.path === "/" ? path === "/" : path === entry.path || path.startsWith(`${entry.path}/`);
 }

@@ -92,6 +92,10 @@ func TestBudgetPermissions(t *testing.T) {
 		require.Equal(t, who, a.text("budget.role"))
 		require.Equal(t, "0.00", a.text("budget.progress.spent"))
 		ok(u.get(path + "/members"))
+		require.Equal(t, who == "owner", a.at("budget.ownerName") == nil, "members read the owner's name: %s", a.raw)
+		limits := u.get(path + "/limits").ok("BUDGET_LIMITS_FETCHED").list("limits")
+		require.Len(t, limits, 1)
+		require.Equal(t, object{"limit": a.at("budget.limit"), "currency": "EUR", "from": a.text("budget.createdAt")[:10]}, limits[0])
 	}
 	ok(owner.patch(path, object{"limit": 60}))
 	ok(editor.patch(path, object{"limit": 70}))
@@ -102,6 +106,8 @@ func TestBudgetPermissions(t *testing.T) {
 		rejected(u.del(path + "/members/" + owner.id))
 	}
 	rejected(stranger.get(path + "/members"))
+	rejected(stranger.get(path + "/limits"))
+	rejected(invited.get(path + "/limits"))
 	rejected(stranger.patch(path, object{"limit": 1}))
 	rejected(editor.patch(path+"/members/"+invited.id, object{"status": "accepted"}))
 	require.Len(t, invited.get("/api/v1/invitations").list("invitations"), 1)

@@ -233,6 +233,7 @@ func (r *recorder) sharing(owner, member *user, budget string) {
 	r.event(member)
 	r.call(member, http.MethodPatch, path+"/members/"+member.id, object{"status": "accepted"})
 	r.call(owner, http.MethodGet, path+"/members?limit=50", nil)
+	r.call(owner, http.MethodGet, path+"/limits?limit=50", nil)
 	r.call(owner, http.MethodGet, path+"?at=2026-03-20", nil)
 	r.call(owner, http.MethodGet, "/api/v1/budgets?at=2026-03-20&limit=50", nil)
 	r.call(member, http.MethodPatch, "/api/v1/notifications/"+sent, object{"read": true})

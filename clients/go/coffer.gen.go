@@ -1413,6 +1413,21 @@ func (e ListInvitationsResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ListLimitsResultCode.
+const (
+	BUDGETLIMITSFETCHED ListLimitsResultCode = "BUDGET_LIMITS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListLimitsResultCode enum.
+func (e ListLimitsResultCode) Valid() bool {
+	switch e {
+	case BUDGETLIMITSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListMembersResultCode.
 const (
 	BUDGETMEMBERSFETCHED ListMembersResultCode = "BUDGET_MEMBERS_FETCHED"
@@ -3074,7 +3089,7 @@ type AuditEntryType string
 
 // AuditSharing AuditSharing describes an event between the owner and a member of a shared budget.
 //
-// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"}
+// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","memberId":"0199f0c5-0000-7000-8000-000000000026","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"}
 type AuditSharing struct {
 	// BudgetId Id of the budget, a UUID.
 	BudgetId openapi_types.UUID `json:"budgetId"`
@@ -3082,8 +3097,14 @@ type AuditSharing struct {
 	// MemberId User id of the member, a UUID.
 	MemberId openapi_types.UUID `json:"memberId"`
 
+	// MemberName Name of the member at the time of the event. Absent in entries of earlier releases.
+	MemberName *string `json:"memberName,omitempty"`
+
 	// OwnerId Id of the budget's owner, a UUID.
 	OwnerId openapi_types.UUID `json:"ownerId"`
+
+	// OwnerName Name of the owner at the time of the event. Absent in entries of earlier releases.
+	OwnerName *string `json:"ownerName,omitempty"`
 
 	// RemovedBy Id of the user who removed the member: the owner, or the member who left. Only with member_removed.
 	RemovedBy *openapi_types.UUID `json:"removedBy,omitempty"`
@@ -3170,6 +3191,9 @@ type Budget struct {
 	// OwnerId User id of the owner.
 	OwnerId openapi_types.UUID `json:"ownerId"`
 
+	// OwnerName Name of the owner. Absent if the user is the owner, and if auth is unavailable.
+	OwnerName *string `json:"ownerName,omitempty"`
+
 	// Period Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate.
 	Period BudgetPeriod `json:"period"`
 
@@ -3203,6 +3227,23 @@ type BudgetRole string
 
 // BudgetStatus By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
 type BudgetStatus string
+
+// BudgetLimit BudgetLimit is a limit of a budget with the days on which it was in force. Of several limits on one day, only the last counts.
+//
+// Example: {"currency":"EUR","from":"2026-11-22","limit":350}
+type BudgetLimit struct {
+	// Currency ISO 4217 code of the limit.
+	Currency string `json:"currency"`
+
+	// From First day in UTC, YYYY-MM-DD. For the first limit it is the day on which the budget was created, also if a window is older.
+	From openapi_types.Date `json:"from"`
+
+	// Limit Limit of each window, in the major unit.
+	Limit json.Number `json:"limit"`
+
+	// To Last day in UTC, YYYY-MM-DD. Absent for the present limit.
+	To *openapi_types.Date `json:"to,omitempty"`
+}
 
 // Category Category groups transactions by purpose, for example Groceries.
 //
@@ -4859,7 +4900,7 @@ type ListAttachmentsResult struct {
 // ListAttachmentsResultCode The result of the operation, for programs.
 type ListAttachmentsResultCode string
 
-// ListAuditResult Example: {"code":"AUDIT_FETCHED","entries":[{"at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000028","outcome":"success","sharing":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor"},"type":"invitation_sent"},{"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000029","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000030","type":"login_succeeded","userAgent":"Go-http-client/1.1"}],"message":"Security events fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
+// ListAuditResult Example: {"code":"AUDIT_FETCHED","entries":[{"at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000028","outcome":"success","sharing":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","memberId":"0199f0c5-0000-7000-8000-000000000026","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"},"type":"invitation_sent"},{"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000029","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000030","type":"login_succeeded","userAgent":"Go-http-client/1.1"}],"message":"Security events fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
 type ListAuditResult struct {
 	// Code The result of the operation, for programs.
 	Code ListAuditResultCode `json:"code"`
@@ -5014,6 +5055,26 @@ type ListInvitationsResult struct {
 
 // ListInvitationsResultCode The result of the operation, for programs.
 type ListInvitationsResultCode string
+
+// ListLimitsResult Example: {"code":"BUDGET_LIMITS_FETCHED","limits":[{"currency":"EUR","from":"2026-11-22","limit":350}],"message":"Budget limits fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+type ListLimitsResult struct {
+	// Code The result of the operation, for programs.
+	Code ListLimitsResultCode `json:"code"`
+
+	// Limits Limits of the page. The first one of the first page is the present limit.
+	Limits []BudgetLimit `json:"limits"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
+	Pagination Pagination `json:"pagination"`
+}
+
+// ListLimitsResultCode The result of the operation, for programs.
+type ListLimitsResultCode string
 
 // ListMembersResult Example: {"code":"BUDGET_MEMBERS_FETCHED","members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"message":"Budget members fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListMembersResult struct {
@@ -5250,6 +5311,9 @@ type ListedBudget struct {
 
 	// OwnerId User id of the owner.
 	OwnerId openapi_types.UUID `json:"ownerId"`
+
+	// OwnerName Name of the owner. Absent if the user is the owner, and if auth is unavailable.
+	OwnerName *string `json:"ownerName,omitempty"`
 
 	// Period Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate.
 	Period *ListedBudgetPeriod `json:"period,omitempty"`
@@ -7324,6 +7388,15 @@ type CreateBudgetParams struct {
 	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
 }
 
+// ListLimitsParams defines parameters for ListLimits.
+type ListLimitsParams struct {
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page. Absent for the first page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
@@ -8206,6 +8279,13 @@ type ClientInterface interface {
 	//
 	// Corresponds with POST /api/v1/budgets (the `CreateBudget` operationId).
 	CreateBudget(ctx context.Context, params *CreateBudgetParams, body CreateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListLimits List limits
+	//
+	// Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
+	//
+	// Corresponds with GET /api/v1/budgets/{budgetId}/limits (the `ListLimits` operationId).
+	ListLimits(ctx context.Context, budgetId openapi_types.UUID, params *ListLimitsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListMembers List members
 	//
@@ -9511,6 +9591,23 @@ func (c *Client) CreateBudgetWithBody(ctx context.Context, params *CreateBudgetP
 // Corresponds with POST /api/v1/budgets (the `CreateBudget` operationId).
 func (c *Client) CreateBudget(ctx context.Context, params *CreateBudgetParams, body CreateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateBudgetRequest(c.Server, params, body)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListLimits List limits
+//
+// Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
+//
+// Corresponds with GET /api/v1/budgets/{budgetId}/limits (the `ListLimits` operationId).
+func (c *Client) ListLimits(ctx context.Context, budgetId openapi_types.UUID, params *ListLimitsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListLimitsRequest(c.Server, budgetId, params)
 	if err != nil {
 		return nil, err
 	}
@@ -12350,6 +12447,79 @@ func NewCreateBudgetRequestWithBody(server string, params *CreateBudgetParams, c
 			req.Header.Set("Idempotency-Key", headerParam0)
 		}
 
+	}
+
+	return req, nil
+}
+
+// NewListLimitsRequest constructs an http.Request for the ListLimits method
+func NewListLimitsRequest(server string, budgetId openapi_types.UUID, params *ListLimitsParams) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budgetId", budgetId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/budgets/%s/limits", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
 	}
 
 	return req, nil
@@ -17236,6 +17406,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with POST /api/v1/budgets (the `CreateBudget` operationId).
 	CreateBudgetWithResponse(ctx context.Context, params *CreateBudgetParams, body CreateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*CreateBudgetResponse, error)
 
+	// ListLimitsWithResponse List limits
+	//
+	// Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/budgets/{budgetId}/limits (the `ListLimits` operationId).
+	ListLimitsWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ListLimitsParams, reqEditors ...RequestEditorFn) (*ListLimitsResponse, error)
+
 	// ListMembersWithResponse List members
 	//
 	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations are only returned to the owner.
@@ -19069,6 +19248,61 @@ func (r CreateBudgetResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r CreateBudgetResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListLimitsResponse200Headers the declared response headers of an HTTP 200 response for ListLimits
+type ListLimitsResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListLimitsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListLimitsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListLimitsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListLimitsResponse) GetJSON200() *ListLimitsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListLimitsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListLimitsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListLimitsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListLimitsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListLimitsResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -23876,6 +24110,21 @@ func (c *ClientWithResponses) CreateBudgetWithResponse(ctx context.Context, para
 	return ParseCreateBudgetResponse(rsp)
 }
 
+// ListLimitsWithResponse List limits
+//
+// Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/budgets/{budgetId}/limits (the `ListLimits` operationId).
+func (c *ClientWithResponses) ListLimitsWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ListLimitsParams, reqEditors ...RequestEditorFn) (*ListLimitsResponse, error) {
+	rsp, err := c.ListLimits(ctx, budgetId, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListLimitsResponse(rsp)
+}
+
 // ListMembersWithResponse List members
 //
 // Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations are only returned to the owner.
@@ -26330,6 +26579,52 @@ func ParseCreateBudgetResponse(rsp *http.Response) (*CreateBudgetResponse, error
 			headers.XRequestId = &value
 		}
 		response.Headers201 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListLimitsResponse parses an HTTP response from a ListLimitsWithResponse call
+func ParseListLimitsResponse(rsp *http.Response) (*ListLimitsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListLimitsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListLimitsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListLimitsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
 	}
 
 	return response, nil

@@ -111,9 +111,11 @@ func (s *server) ListAudit(ctx context.Context, req *authv1.ListAuditRequest) (*
 }
 
 // noteSharing adds events of the budget service to the audit trails of the users that they are addressed to. An event may be
-// delivered more than once; its id makes the entry unique.
+// delivered more than once; its id makes the entry unique. The entries contain the present names of both users, because an entry must
+// not show a name that a user chose after the end of the membership.
 func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var entries []auditEntry
+	var ids []uuid.UUID
 	for _, e := range events {
 		kind, what := sharingOf(e)
 		if what == nil {
@@ -122,9 +124,25 @@ func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 		entries = append(entries, auditEntry{
 			ID: e.ID, UserID: e.UserID, Type: kind, Outcome: success, At: e.Time, LastAt: e.Time, Times: 1, Sharing: what,
 		})
+		for _, s := range []string{what.OwnerID, what.MemberID} {
+			if id, err := uuid.Parse(s); err == nil {
+				ids = append(ids, id)
+			}
+		}
 	}
 	if len(entries) == 0 {
 		return nil
+	}
+	users, err := selectUsers(ctx, tx, ids)
+	if err != nil {
+		return err
+	}
+	names := map[string]*string{}
+	for _, u := range users {
+		names[u.ID.String()] = &u.Name
+	}
+	for _, e := range entries {
+		e.Sharing.OwnerName, e.Sharing.MemberName = names[e.Sharing.OwnerID], names[e.Sharing.MemberID]
 	}
 	return insertAudit(ctx, tx, entries...)
 }
@@ -162,6 +180,7 @@ func (e auditEntry) proto() *authv1.AuditEntry {
 	if w := e.Sharing; w != nil {
 		p.Sharing = &authv1.AuditSharing{
 			BudgetId: w.BudgetID, OwnerId: w.OwnerID, MemberId: w.MemberID, Role: w.Role, Status: w.Status, RemovedBy: w.RemovedBy,
+			OwnerName: w.OwnerName, MemberName: w.MemberName,
 		}
 	}
 	return p

@@ -37,6 +37,9 @@ type sharing struct {
 	Role      *string `json:"role,omitempty"`
 	Status    *string `json:"status,omitempty"`
 	RemovedBy *string `json:"removedBy,omitempty"`
+	// OwnerName and MemberName are the names at the time of the event. Entries of earlier releases have none.
+	OwnerName  *string `json:"ownerName,omitempty"`
+	MemberName *string `json:"memberName,omitempty"`
 }
 
 // insertAudit inserts entries. It omits entries of users that do not exist, and entries whose id exists already, because an

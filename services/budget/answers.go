@@ -19,13 +19,14 @@ func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member
 	return selectMembers(ctx, q, memberList{budget: b.ID, statuses: b.role().visible(), before: newest, limit: maxMembersInBudget})
 }
 
-// budgetDetail adds progress and member names, fetched concurrently. A part whose service is unavailable is omitted. Neither call
+// budgetDetail adds progress and the names of members and owner, fetched concurrently. A part whose service is unavailable is omitted. Neither call
 // delays the other, and together they take at most optionalTimeout.
 func (s *server) budgetDetail(ctx context.Context, today time.Time, b seenBudget, members []member) *budgetv1.Budget {
 	answer := b.proto(calendar.DayOf(s.now()))
 	var ledgerCall sync.WaitGroup
 	ledgerCall.Go(func() { answer.Progress = s.progress(ctx, today, []budget{b.budget})[0] })
-	answer.Members = s.named(ctx, members)
+	users := s.usersOf(ctx, members, []seenBudget{b})
+	answer.Members, answer.OwnerName = protos(members, users), b.ownerName(users)
 	ledgerCall.Wait()
 	return answer
 }
@@ -53,8 +54,12 @@ func (s *server) page(ctx context.Context, today time.Time, budgets []seenBudget
 	var ledgerCall sync.WaitGroup
 	var progresses []*budgetv1.Progress
 	ledgerCall.Go(func() { progresses = s.progress(ctx, today, open) })
-	named := s.named(ctx, members)
+	users := s.usersOf(ctx, members, readable)
 	ledgerCall.Wait()
+	named := protos(members, users)
+	for i, b := range readable {
+		byID[open[i].ID].OwnerName = b.ownerName(users)
+	}
 	for i, m := range members {
 		byID[m.BudgetID].Members = append(byID[m.BudgetID].Members, named[i])
 	}

@@ -247,7 +247,7 @@ func TestUpdateBudget(t *testing.T) {
 	want := proto.CloneOf(before)
 	want.Name, want.Limit, want.Period, want.StartDate, want.EndDate = "Food", "500.00", "custom", "2026-02-01", new("2026-04-30")
 	want.CategoryIds = append(want.CategoryIds, category)
-	want.Role, want.MembershipStatus = "editor", new("accepted")
+	want.Role, want.MembershipStatus, want.OwnerName = "editor", new("accepted"), new("Owner")
 	want.Progress.WindowStart, want.Progress.WindowEnd, want.Progress.Remaining = "2026-02-01", "2026-04-30", "500.00"
 	read, err := b.GetBudget(editor.Ctx, &budgetv1.GetBudgetRequest{Id: before.GetId()})
 	require.NoError(t, err)

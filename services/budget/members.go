@@ -136,14 +136,40 @@ func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID
 // named converts members, with the names and e-mails that auth returns in one call. They are empty if auth is unavailable. A page
 // with more users than maxNames has some members without a name.
 func (s *server) named(ctx context.Context, members []member) []*budgetv1.Member {
+	return protos(members, s.usersOf(ctx, members, nil))
+}
+
+// usersOf returns the members, and the owners of the budgets that their reader does not own, with one call to auth. The owner of a
+// budget knows the own name, so that reading a budget without members costs no call.
+func (s *server) usersOf(ctx context.Context, members []member, budgets []seenBudget) map[string]*authv1.User {
 	var ids []uuid.UUID
 	seen := map[uuid.UUID]bool{}
-	for _, m := range members {
-		if !seen[m.UserID] && len(ids) < maxNames {
-			seen[m.UserID], ids = true, append(ids, m.UserID)
+	add := func(id uuid.UUID) {
+		if !seen[id] && len(ids) < maxNames {
+			seen[id], ids = true, append(ids, id)
 		}
 	}
-	users := s.users(ctx, ids)
+	for _, b := range budgets {
+		if b.role() != owner {
+			add(b.OwnerID)
+		}
+	}
+	for _, m := range members {
+		add(m.UserID)
+	}
+	return s.users(ctx, ids)
+}
+
+// ownerName returns the name of the owner for other readers of the budget, or nil if auth is unavailable.
+func (b seenBudget) ownerName(users map[string]*authv1.User) *string {
+	if u := users[b.OwnerID.String()]; u != nil && b.role() != owner {
+		return new(u.GetName())
+	}
+	return nil
+}
+
+// protos converts members with the names of users.
+func protos(members []member, users map[string]*authv1.User) []*budgetv1.Member {
 	named := make([]*budgetv1.Member, len(members))
 	for i, m := range members {
 		named[i] = m.proto(users[m.UserID.String()])

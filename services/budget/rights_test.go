@@ -48,6 +48,10 @@ func TestRights(t *testing.T) {
 			_, err := b.ListMembers(who.Ctx, &budgetv1.ListMembersRequest{BudgetId: id})
 			return err
 		}},
+		"list limits": {[]string{"owner", "editor", "viewer"}, func(b *bundle, who budgettest.User, id string, _ budgettest.User) error {
+			_, err := b.ListLimits(who.Ctx, &budgetv1.ListLimitsRequest{BudgetId: id})
+			return err
+		}},
 		"update": {[]string{"owner", "editor"}, func(b *bundle, who budgettest.User, id string, _ budgettest.User) error {
 			_, err := b.UpdateBudget(who.Ctx, &budgetv1.UpdateBudgetRequest{Id: id, Name: new("Changed")})
 			return err
@@ -145,6 +149,10 @@ func TestBudgetIDErrors(t *testing.T) {
 		},
 		"members": func(id string) error {
 			_, err := b.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{BudgetId: id})
+			return err
+		},
+		"limits": func(id string) error {
+			_, err := b.ListLimits(owner.Ctx, &budgetv1.ListLimitsRequest{BudgetId: id})
 			return err
 		},
 		"respond": func(id string) error {

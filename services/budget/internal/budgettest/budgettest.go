@@ -52,6 +52,7 @@ func State(t *testing.T, db *pgxpool.Pool) string {
 	var s string
 	require.NoError(t, db.QueryRow(t.Context(), `
 		SELECT coalesce((SELECT string_agg(b::text, ';' ORDER BY b.id) FROM budgets b), '')
+			|| coalesce((SELECT string_agg(l::text, ';' ORDER BY l.budget_id, l.last_day) FROM budget_limits l), '')
 			|| coalesce((SELECT string_agg(m::text, ';' ORDER BY m.budget_id, m.user_id) FROM members m), '')
 			|| coalesce((SELECT string_agg(n::text, ';' ORDER BY n.user_id, n.id) FROM notifications n), '')
 			|| coalesce((SELECT string_agg(w::text, ';' ORDER BY w.id) FROM webhooks w), '')

@@ -343,7 +343,11 @@ type AuditSharing struct {
 	// Answer of the member: accepted or rejected. Only with invitation_answered.
 	Status *string `protobuf:"bytes,5,opt,name=status,proto3,oneof" json:"status,omitempty"`
 	// Id of the user who removed the member: the owner, or the member who left. Only with member_removed.
-	RemovedBy     *string `protobuf:"bytes,6,opt,name=removed_by,json=removedBy,proto3,oneof" json:"removed_by,omitempty"`
+	RemovedBy *string `protobuf:"bytes,6,opt,name=removed_by,json=removedBy,proto3,oneof" json:"removed_by,omitempty"`
+	// Name of the owner at the time of the event. Absent in entries of earlier releases.
+	OwnerName *string `protobuf:"bytes,7,opt,name=owner_name,json=ownerName,proto3,oneof" json:"owner_name,omitempty"`
+	// Name of the member at the time of the event. Absent in entries of earlier releases.
+	MemberName    *string `protobuf:"bytes,8,opt,name=member_name,json=memberName,proto3,oneof" json:"member_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -416,6 +420,20 @@ func (x *AuditSharing) GetStatus() string {
 func (x *AuditSharing) GetRemovedBy() string {
 	if x != nil && x.RemovedBy != nil {
 		return *x.RemovedBy
+	}
+	return ""
+}
+
+func (x *AuditSharing) GetOwnerName() string {
+	if x != nil && x.OwnerName != nil {
+		return *x.OwnerName
+	}
+	return ""
+}
+
+func (x *AuditSharing) GetMemberName() string {
+	if x != nil && x.MemberName != nil {
+		return *x.MemberName
 	}
 	return ""
 }
@@ -2433,7 +2451,7 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\b_addressB\r\n" +
 	"\v_user_agentB\n" +
 	"\n" +
-	"\b_sharing\"\x94\x02\n" +
+	"\b_sharing\"\xfd\x02\n" +
 	"\fAuditSharing\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x19\n" +
 	"\bowner_id\x18\x02 \x01(\tR\aownerId\x12\x1b\n" +
@@ -2441,10 +2459,16 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x04role\x18\x04 \x01(\tB\x11¶\x18\rviewer editorH\x00R\x04role\x88\x01\x01\x122\n" +
 	"\x06status\x18\x05 \x01(\tB\x15¶\x18\x11accepted rejectedH\x01R\x06status\x88\x01\x01\x12,\n" +
 	"\n" +
-	"removed_by\x18\x06 \x01(\tB\bʶ\x18\x04uuidH\x02R\tremovedBy\x88\x01\x01B\a\n" +
+	"removed_by\x18\x06 \x01(\tB\bʶ\x18\x04uuidH\x02R\tremovedBy\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"owner_name\x18\a \x01(\tH\x03R\townerName\x88\x01\x01\x12$\n" +
+	"\vmember_name\x18\b \x01(\tH\x04R\n" +
+	"memberName\x88\x01\x01B\a\n" +
 	"\x05_roleB\t\n" +
 	"\a_statusB\r\n" +
-	"\v_removed_by\"\xd6\x01\n" +
+	"\v_removed_byB\r\n" +
+	"\v_owner_nameB\x0e\n" +
+	"\f_member_name\"\xd6\x01\n" +
 	"\x0fRegisterRequest\x12\x18\n" +
 	"\x04name\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x04name\x12\x1a\n" +
 	"\x05email\x18\x02 \x01(\tB\x04\xf0\xb5\x18\x01R\x05email\x12 \n" +

@@ -65,7 +65,9 @@ type Budget struct {
 	// Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `protobuf:"varint,17,rep,packed,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
 	// By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
-	Status        string `protobuf:"bytes,18,opt,name=status,proto3" json:"status,omitempty"`
+	Status string `protobuf:"bytes,18,opt,name=status,proto3" json:"status,omitempty"`
+	// Name of the owner. Absent if the user is the owner, and if auth is unavailable.
+	OwnerName     *string `protobuf:"bytes,19,opt,name=owner_name,json=ownerName,proto3,oneof" json:"owner_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -226,6 +228,13 @@ func (x *Budget) GetStatus() string {
 	return ""
 }
 
+func (x *Budget) GetOwnerName() string {
+	if x != nil && x.OwnerName != nil {
+		return *x.OwnerName
+	}
+	return ""
+}
+
 // ListedBudget is a budget in a list, with the names and field numbers of Budget. If the user's invitation is pending,
 // it has only the contents of the invitation: id, name, ownerId, role and membershipStatus. All other fields are absent
 // then.
@@ -268,7 +277,9 @@ type ListedBudget struct {
 	// Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `protobuf:"varint,17,rep,packed,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
 	// By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
-	Status        *string `protobuf:"bytes,18,opt,name=status,proto3,oneof" json:"status,omitempty"`
+	Status *string `protobuf:"bytes,18,opt,name=status,proto3,oneof" json:"status,omitempty"`
+	// Name of the owner. Absent if the user is the owner, and if auth is unavailable.
+	OwnerName     *string `protobuf:"bytes,19,opt,name=owner_name,json=ownerName,proto3,oneof" json:"owner_name,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -425,6 +436,13 @@ func (x *ListedBudget) GetAlertThresholds() []int32 {
 func (x *ListedBudget) GetStatus() string {
 	if x != nil && x.Status != nil {
 		return *x.Status
+	}
+	return ""
+}
+
+func (x *ListedBudget) GetOwnerName() string {
+	if x != nil && x.OwnerName != nil {
+		return *x.OwnerName
 	}
 	return ""
 }
@@ -2151,6 +2169,211 @@ func (x *ListMembersResponse) GetPagination() *v1.Pagination {
 	return nil
 }
 
+type ListLimitsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget, a UUID.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
+	Limit *int32 `protobuf:"varint,2,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// nextCursor of the previous page. Absent for the first page.
+	Cursor        string `protobuf:"bytes,3,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListLimitsRequest) Reset() {
+	*x = ListLimitsRequest{}
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLimitsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLimitsRequest) ProtoMessage() {}
+
+func (x *ListLimitsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLimitsRequest.ProtoReflect.Descriptor instead.
+func (*ListLimitsRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *ListLimitsRequest) GetBudgetId() string {
+	if x != nil {
+		return x.BudgetId
+	}
+	return ""
+}
+
+func (x *ListLimitsRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListLimitsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+type ListLimitsResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Limits of the page. The first one of the first page is the present limit.
+	Limits        []*BudgetLimit `protobuf:"bytes,3,rep,name=limits,proto3" json:"limits,omitempty"`
+	Pagination    *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListLimitsResponse) Reset() {
+	*x = ListLimitsResponse{}
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListLimitsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListLimitsResponse) ProtoMessage() {}
+
+func (x *ListLimitsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListLimitsResponse.ProtoReflect.Descriptor instead.
+func (*ListLimitsResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *ListLimitsResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ListLimitsResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ListLimitsResponse) GetLimits() []*BudgetLimit {
+	if x != nil {
+		return x.Limits
+	}
+	return nil
+}
+
+func (x *ListLimitsResponse) GetPagination() *v1.Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
+// BudgetLimit is a limit of a budget with the days on which it was in force. Of several limits on one day, only the last counts.
+type BudgetLimit struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Limit of each window, in the major unit.
+	Limit string `protobuf:"bytes,1,opt,name=limit,proto3" json:"limit,omitempty"`
+	// ISO 4217 code of the limit.
+	Currency string `protobuf:"bytes,2,opt,name=currency,proto3" json:"currency,omitempty"`
+	// First day in UTC, YYYY-MM-DD. For the first limit it is the day on which the budget was created, also if a window is older.
+	From string `protobuf:"bytes,3,opt,name=from,proto3" json:"from,omitempty"`
+	// Last day in UTC, YYYY-MM-DD. Absent for the present limit.
+	To            *string `protobuf:"bytes,4,opt,name=to,proto3,oneof" json:"to,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *BudgetLimit) Reset() {
+	*x = BudgetLimit{}
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *BudgetLimit) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*BudgetLimit) ProtoMessage() {}
+
+func (x *BudgetLimit) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use BudgetLimit.ProtoReflect.Descriptor instead.
+func (*BudgetLimit) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{25}
+}
+
+func (x *BudgetLimit) GetLimit() string {
+	if x != nil {
+		return x.Limit
+	}
+	return ""
+}
+
+func (x *BudgetLimit) GetCurrency() string {
+	if x != nil {
+		return x.Currency
+	}
+	return ""
+}
+
+func (x *BudgetLimit) GetFrom() string {
+	if x != nil {
+		return x.From
+	}
+	return ""
+}
+
+func (x *BudgetLimit) GetTo() string {
+	if x != nil && x.To != nil {
+		return *x.To
+	}
+	return ""
+}
+
 type RespondToInvitationRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the budget, a UUID.
@@ -2172,7 +2395,7 @@ type RespondToInvitationRequest struct {
 
 func (x *RespondToInvitationRequest) Reset() {
 	*x = RespondToInvitationRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2184,7 +2407,7 @@ func (x *RespondToInvitationRequest) String() string {
 func (*RespondToInvitationRequest) ProtoMessage() {}
 
 func (x *RespondToInvitationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2197,7 +2420,7 @@ func (x *RespondToInvitationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RespondToInvitationRequest.ProtoReflect.Descriptor instead.
 func (*RespondToInvitationRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{23}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *RespondToInvitationRequest) GetBudgetId() string {
@@ -2253,7 +2476,7 @@ type RespondToInvitationResponse struct {
 
 func (x *RespondToInvitationResponse) Reset() {
 	*x = RespondToInvitationResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2265,7 +2488,7 @@ func (x *RespondToInvitationResponse) String() string {
 func (*RespondToInvitationResponse) ProtoMessage() {}
 
 func (x *RespondToInvitationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2278,7 +2501,7 @@ func (x *RespondToInvitationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RespondToInvitationResponse.ProtoReflect.Descriptor instead.
 func (*RespondToInvitationResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{24}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *RespondToInvitationResponse) GetCode() string {
@@ -2314,7 +2537,7 @@ type RemoveMemberRequest struct {
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2326,7 +2549,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2339,7 +2562,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{25}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RemoveMemberRequest) GetBudgetId() string {
@@ -2368,7 +2591,7 @@ type RemoveMemberResponse struct {
 
 func (x *RemoveMemberResponse) Reset() {
 	*x = RemoveMemberResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2380,7 +2603,7 @@ func (x *RemoveMemberResponse) String() string {
 func (*RemoveMemberResponse) ProtoMessage() {}
 
 func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2393,7 +2616,7 @@ func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMemberResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{26}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RemoveMemberResponse) GetCode() string {
@@ -2429,7 +2652,7 @@ type ListInvitationsRequest struct {
 
 func (x *ListInvitationsRequest) Reset() {
 	*x = ListInvitationsRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2441,7 +2664,7 @@ func (x *ListInvitationsRequest) String() string {
 func (*ListInvitationsRequest) ProtoMessage() {}
 
 func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2454,7 +2677,7 @@ func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsRequest.ProtoReflect.Descriptor instead.
 func (*ListInvitationsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{27}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *ListInvitationsRequest) GetLimit() int32 {
@@ -2484,7 +2707,7 @@ type ListInvitationsResponse struct {
 
 func (x *ListInvitationsResponse) Reset() {
 	*x = ListInvitationsResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2496,7 +2719,7 @@ func (x *ListInvitationsResponse) String() string {
 func (*ListInvitationsResponse) ProtoMessage() {}
 
 func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2509,7 +2732,7 @@ func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsResponse.ProtoReflect.Descriptor instead.
 func (*ListInvitationsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{28}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *ListInvitationsResponse) GetCode() string {
@@ -2544,7 +2767,7 @@ var File_coffer_budget_v1_budget_proto protoreflect.FileDescriptor
 
 const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/budget/v1/budget.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x89\x06\n" +
+	"\x1dcoffer/budget/v1/budget.proto\x12\x10coffer.budget.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xbc\x06\n" +
 	"\x06Budget\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -2567,9 +2790,12 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"updated_at\x18\x0f \x01(\tR\tupdatedAt\x12>\n" +
 	"\x11membership_status\x18\x10 \x01(\tB\f¶\x18\bacceptedH\x01R\x10membershipStatus\x88\x01\x01\x12)\n" +
 	"\x10alert_thresholds\x18\x11 \x03(\x05R\x0falertThresholds\x121\n" +
-	"\x06status\x18\x12 \x01(\tB\x19¶\x18\x15upcoming active endedR\x06statusB\v\n" +
+	"\x06status\x18\x12 \x01(\tB\x19¶\x18\x15upcoming active endedR\x06status\x12\"\n" +
+	"\n" +
+	"owner_name\x18\x13 \x01(\tH\x02R\townerName\x88\x01\x01B\v\n" +
 	"\t_end_dateB\x14\n" +
-	"\x12_membership_status\"\xc8\a\n" +
+	"\x12_membership_statusB\r\n" +
+	"\v_owner_name\"\xfb\a\n" +
 	"\fListedBudget\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1f\n" +
@@ -2592,7 +2818,10 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"updated_at\x18\x0f \x01(\tH\aR\tupdatedAt\x88\x01\x01\x12F\n" +
 	"\x11membership_status\x18\x10 \x01(\tB\x14¶\x18\x10pending acceptedH\bR\x10membershipStatus\x88\x01\x01\x124\n" +
 	"\x10alert_thresholds\x18\x11 \x03(\x05B\t\xba\xb6\x18\x05limitR\x0falertThresholds\x126\n" +
-	"\x06status\x18\x12 \x01(\tB\x19¶\x18\x15upcoming active endedH\tR\x06status\x88\x01\x01B\v\n" +
+	"\x06status\x18\x12 \x01(\tB\x19¶\x18\x15upcoming active endedH\tR\x06status\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"owner_name\x18\x13 \x01(\tH\n" +
+	"R\townerName\x88\x01\x01B\v\n" +
 	"\t_currencyB\b\n" +
 	"\x06_limitB\t\n" +
 	"\a_periodB\r\n" +
@@ -2603,7 +2832,8 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\v_created_atB\r\n" +
 	"\v_updated_atB\x14\n" +
 	"\x12_membership_statusB\t\n" +
-	"\a_status\"\xa0\x03\n" +
+	"\a_statusB\r\n" +
+	"\v_owner_name\"\xa0\x03\n" +
 	"\x0eBudgetSnapshot\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -2777,7 +3007,25 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\amembers\x18\x03 \x03(\v2\x18.coffer.budget.v1.MemberR\amembers\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination\"\xd5\x02\n" +
+	"pagination\"m\n" +
+	"\x11ListLimitsRequest\x12\x1b\n" +
+	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x19\n" +
+	"\x05limit\x18\x02 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
+	"\x06cursor\x18\x03 \x01(\tR\x06cursorB\b\n" +
+	"\x06_limit\"\xb5\x01\n" +
+	"\x12ListLimitsResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x125\n" +
+	"\x06limits\x18\x03 \x03(\v2\x1d.coffer.budget.v1.BudgetLimitR\x06limits\x12:\n" +
+	"\n" +
+	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
+	"pagination\"\x89\x01\n" +
+	"\vBudgetLimit\x12\x1a\n" +
+	"\x05limit\x18\x01 \x01(\tB\x04ص\x18\x01R\x05limit\x12\x1a\n" +
+	"\bcurrency\x18\x02 \x01(\tR\bcurrency\x12\x1c\n" +
+	"\x04from\x18\x03 \x01(\tB\bʶ\x18\x04dateR\x04from\x12\x1d\n" +
+	"\x02to\x18\x04 \x01(\tB\bʶ\x18\x04dateH\x00R\x02to\x88\x01\x01B\x05\n" +
+	"\x03_to\"\xd5\x02\n" +
 	"\x1aRespondToInvitationRequest\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1b\n" +
 	"\tmember_id\x18\x02 \x01(\tR\bmemberId\x122\n" +
@@ -2810,7 +3058,7 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\vinvitations\x18\x03 \x03(\v2\x1c.coffer.budget.v1.InvitationR\vinvitations\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination2\xfc\x0e\n" +
+	"pagination2\xc1\x10\n" +
 	"\rBudgetService\x12\xac\x01\n" +
 	"\fCreateBudget\x12%.coffer.budget.v1.CreateBudgetRequest\x1a&.coffer.budget.v1.CreateBudgetResponse\"M\x8a\xb5\x18#\n" +
 	"\x0eBUDGET_CREATED\x12\x0eBudget created\x18\xc9\x01\xb2\xb5\x18\b\t<@f\x8a\x01gh\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/v1/budgets\x12\xa8\x01\n" +
@@ -2826,7 +3074,10 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\vShareBudget\x12$.coffer.budget.v1.ShareBudgetRequest\x1a%.coffer.budget.v1.ShareBudgetResponse\"^\x8a\xb5\x18!\n" +
 	"\rBUDGET_SHARED\x12\rBudget shared\x18\xc9\x01\xb2\xb5\x18\t\x04)deklm\x8b\x01\x82\xd3\xe4\x93\x02&:\x01*\"!/api/v1/budgets/{budget_id}/share\x12\xc8\x01\n" +
 	"\vListMembers\x12$.coffer.budget.v1.ListMembersRequest\x1a%.coffer.budget.v1.ListMembersResponse\"l\x8a\xb5\x183\n" +
-	"\x16BUDGET_MEMBERS_FETCHED\x12\x16Budget members fetched\x18\xc8\x01\xb2\xb5\x18\x03\x04de\x82\xd3\xe4\x93\x02%\x12#/api/v1/budgets/{budget_id}/members\x90\x02\x01\x12\xee\x01\n" +
+	"\x16BUDGET_MEMBERS_FETCHED\x12\x16Budget members fetched\x18\xc8\x01\xb2\xb5\x18\x03\x04de\x82\xd3\xe4\x93\x02%\x12#/api/v1/budgets/{budget_id}/members\x90\x02\x01\x12\xc2\x01\n" +
+	"\n" +
+	"ListLimits\x12#.coffer.budget.v1.ListLimitsRequest\x1a$.coffer.budget.v1.ListLimitsResponse\"i\x8a\xb5\x181\n" +
+	"\x15BUDGET_LIMITS_FETCHED\x12\x15Budget limits fetched\x18\xc8\x01\xb2\xb5\x18\x03\x04de\x82\xd3\xe4\x93\x02$\x12\"/api/v1/budgets/{budget_id}/limits\x90\x02\x01\x12\xee\x01\n" +
 	"\x13RespondToInvitation\x12,.coffer.budget.v1.RespondToInvitationRequest\x1a-.coffer.budget.v1.RespondToInvitationResponse\"z\x8a\xb5\x181\n" +
 	"\x15BUDGET_MEMBER_UPDATED\x12\x15Budget member updated\x18\xc8\x01\xb2\xb5\x18\a\x04deijmn\x82\xd3\xe4\x93\x024:\x01*2//api/v1/budgets/{budget_id}/members/{member_id}\x12\xd4\x01\n" +
 	"\fRemoveMember\x12%.coffer.budget.v1.RemoveMemberRequest\x1a&.coffer.budget.v1.RemoveMemberResponse\"u\x8a\xb5\x181\n" +
@@ -2846,7 +3097,7 @@ func file_coffer_budget_v1_budget_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_budget_proto_rawDescData
 }
 
-var file_coffer_budget_v1_budget_proto_msgTypes = make([]protoimpl.MessageInfo, 29)
+var file_coffer_budget_v1_budget_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
 var file_coffer_budget_v1_budget_proto_goTypes = []any{
 	(*Budget)(nil),                      // 0: coffer.budget.v1.Budget
 	(*ListedBudget)(nil),                // 1: coffer.budget.v1.ListedBudget
@@ -2871,13 +3122,16 @@ var file_coffer_budget_v1_budget_proto_goTypes = []any{
 	(*ShareBudgetResponse)(nil),         // 20: coffer.budget.v1.ShareBudgetResponse
 	(*ListMembersRequest)(nil),          // 21: coffer.budget.v1.ListMembersRequest
 	(*ListMembersResponse)(nil),         // 22: coffer.budget.v1.ListMembersResponse
-	(*RespondToInvitationRequest)(nil),  // 23: coffer.budget.v1.RespondToInvitationRequest
-	(*RespondToInvitationResponse)(nil), // 24: coffer.budget.v1.RespondToInvitationResponse
-	(*RemoveMemberRequest)(nil),         // 25: coffer.budget.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),        // 26: coffer.budget.v1.RemoveMemberResponse
-	(*ListInvitationsRequest)(nil),      // 27: coffer.budget.v1.ListInvitationsRequest
-	(*ListInvitationsResponse)(nil),     // 28: coffer.budget.v1.ListInvitationsResponse
-	(*v1.Pagination)(nil),               // 29: coffer.rest.v1.Pagination
+	(*ListLimitsRequest)(nil),           // 23: coffer.budget.v1.ListLimitsRequest
+	(*ListLimitsResponse)(nil),          // 24: coffer.budget.v1.ListLimitsResponse
+	(*BudgetLimit)(nil),                 // 25: coffer.budget.v1.BudgetLimit
+	(*RespondToInvitationRequest)(nil),  // 26: coffer.budget.v1.RespondToInvitationRequest
+	(*RespondToInvitationResponse)(nil), // 27: coffer.budget.v1.RespondToInvitationResponse
+	(*RemoveMemberRequest)(nil),         // 28: coffer.budget.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),        // 29: coffer.budget.v1.RemoveMemberResponse
+	(*ListInvitationsRequest)(nil),      // 30: coffer.budget.v1.ListInvitationsRequest
+	(*ListInvitationsResponse)(nil),     // 31: coffer.budget.v1.ListInvitationsResponse
+	(*v1.Pagination)(nil),               // 32: coffer.rest.v1.Pagination
 }
 var file_coffer_budget_v1_budget_proto_depIdxs = []int32{
 	5,  // 0: coffer.budget.v1.Budget.members:type_name -> coffer.budget.v1.Member
@@ -2888,42 +3142,46 @@ var file_coffer_budget_v1_budget_proto_depIdxs = []int32{
 	8,  // 5: coffer.budget.v1.CreateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
 	0,  // 6: coffer.budget.v1.CreateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
 	1,  // 7: coffer.budget.v1.ListBudgetsResponse.budgets:type_name -> coffer.budget.v1.ListedBudget
-	29, // 8: coffer.budget.v1.ListBudgetsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	32, // 8: coffer.budget.v1.ListBudgetsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 9: coffer.budget.v1.GetBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
 	15, // 10: coffer.budget.v1.UpdateBudgetRequest.category_ids:type_name -> coffer.budget.v1.CategoryIds
 	8,  // 11: coffer.budget.v1.UpdateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
 	0,  // 12: coffer.budget.v1.UpdateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
 	5,  // 13: coffer.budget.v1.ShareBudgetResponse.member:type_name -> coffer.budget.v1.Member
 	5,  // 14: coffer.budget.v1.ListMembersResponse.members:type_name -> coffer.budget.v1.Member
-	29, // 15: coffer.budget.v1.ListMembersResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	5,  // 16: coffer.budget.v1.RespondToInvitationResponse.member:type_name -> coffer.budget.v1.Member
-	6,  // 17: coffer.budget.v1.ListInvitationsResponse.invitations:type_name -> coffer.budget.v1.Invitation
-	29, // 18: coffer.budget.v1.ListInvitationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	7,  // 19: coffer.budget.v1.BudgetService.CreateBudget:input_type -> coffer.budget.v1.CreateBudgetRequest
-	10, // 20: coffer.budget.v1.BudgetService.ListBudgets:input_type -> coffer.budget.v1.ListBudgetsRequest
-	12, // 21: coffer.budget.v1.BudgetService.GetBudget:input_type -> coffer.budget.v1.GetBudgetRequest
-	14, // 22: coffer.budget.v1.BudgetService.UpdateBudget:input_type -> coffer.budget.v1.UpdateBudgetRequest
-	17, // 23: coffer.budget.v1.BudgetService.DeleteBudget:input_type -> coffer.budget.v1.DeleteBudgetRequest
-	19, // 24: coffer.budget.v1.BudgetService.ShareBudget:input_type -> coffer.budget.v1.ShareBudgetRequest
-	21, // 25: coffer.budget.v1.BudgetService.ListMembers:input_type -> coffer.budget.v1.ListMembersRequest
-	23, // 26: coffer.budget.v1.BudgetService.RespondToInvitation:input_type -> coffer.budget.v1.RespondToInvitationRequest
-	25, // 27: coffer.budget.v1.BudgetService.RemoveMember:input_type -> coffer.budget.v1.RemoveMemberRequest
-	27, // 28: coffer.budget.v1.BudgetService.ListInvitations:input_type -> coffer.budget.v1.ListInvitationsRequest
-	9,  // 29: coffer.budget.v1.BudgetService.CreateBudget:output_type -> coffer.budget.v1.CreateBudgetResponse
-	11, // 30: coffer.budget.v1.BudgetService.ListBudgets:output_type -> coffer.budget.v1.ListBudgetsResponse
-	13, // 31: coffer.budget.v1.BudgetService.GetBudget:output_type -> coffer.budget.v1.GetBudgetResponse
-	16, // 32: coffer.budget.v1.BudgetService.UpdateBudget:output_type -> coffer.budget.v1.UpdateBudgetResponse
-	18, // 33: coffer.budget.v1.BudgetService.DeleteBudget:output_type -> coffer.budget.v1.DeleteBudgetResponse
-	20, // 34: coffer.budget.v1.BudgetService.ShareBudget:output_type -> coffer.budget.v1.ShareBudgetResponse
-	22, // 35: coffer.budget.v1.BudgetService.ListMembers:output_type -> coffer.budget.v1.ListMembersResponse
-	24, // 36: coffer.budget.v1.BudgetService.RespondToInvitation:output_type -> coffer.budget.v1.RespondToInvitationResponse
-	26, // 37: coffer.budget.v1.BudgetService.RemoveMember:output_type -> coffer.budget.v1.RemoveMemberResponse
-	28, // 38: coffer.budget.v1.BudgetService.ListInvitations:output_type -> coffer.budget.v1.ListInvitationsResponse
-	29, // [29:39] is the sub-list for method output_type
-	19, // [19:29] is the sub-list for method input_type
-	19, // [19:19] is the sub-list for extension type_name
-	19, // [19:19] is the sub-list for extension extendee
-	0,  // [0:19] is the sub-list for field type_name
+	32, // 15: coffer.budget.v1.ListMembersResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	25, // 16: coffer.budget.v1.ListLimitsResponse.limits:type_name -> coffer.budget.v1.BudgetLimit
+	32, // 17: coffer.budget.v1.ListLimitsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	5,  // 18: coffer.budget.v1.RespondToInvitationResponse.member:type_name -> coffer.budget.v1.Member
+	6,  // 19: coffer.budget.v1.ListInvitationsResponse.invitations:type_name -> coffer.budget.v1.Invitation
+	32, // 20: coffer.budget.v1.ListInvitationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	7,  // 21: coffer.budget.v1.BudgetService.CreateBudget:input_type -> coffer.budget.v1.CreateBudgetRequest
+	10, // 22: coffer.budget.v1.BudgetService.ListBudgets:input_type -> coffer.budget.v1.ListBudgetsRequest
+	12, // 23: coffer.budget.v1.BudgetService.GetBudget:input_type -> coffer.budget.v1.GetBudgetRequest
+	14, // 24: coffer.budget.v1.BudgetService.UpdateBudget:input_type -> coffer.budget.v1.UpdateBudgetRequest
+	17, // 25: coffer.budget.v1.BudgetService.DeleteBudget:input_type -> coffer.budget.v1.DeleteBudgetRequest
+	19, // 26: coffer.budget.v1.BudgetService.ShareBudget:input_type -> coffer.budget.v1.ShareBudgetRequest
+	21, // 27: coffer.budget.v1.BudgetService.ListMembers:input_type -> coffer.budget.v1.ListMembersRequest
+	23, // 28: coffer.budget.v1.BudgetService.ListLimits:input_type -> coffer.budget.v1.ListLimitsRequest
+	26, // 29: coffer.budget.v1.BudgetService.RespondToInvitation:input_type -> coffer.budget.v1.RespondToInvitationRequest
+	28, // 30: coffer.budget.v1.BudgetService.RemoveMember:input_type -> coffer.budget.v1.RemoveMemberRequest
+	30, // 31: coffer.budget.v1.BudgetService.ListInvitations:input_type -> coffer.budget.v1.ListInvitationsRequest
+	9,  // 32: coffer.budget.v1.BudgetService.CreateBudget:output_type -> coffer.budget.v1.CreateBudgetResponse
+	11, // 33: coffer.budget.v1.BudgetService.ListBudgets:output_type -> coffer.budget.v1.ListBudgetsResponse
+	13, // 34: coffer.budget.v1.BudgetService.GetBudget:output_type -> coffer.budget.v1.GetBudgetResponse
+	16, // 35: coffer.budget.v1.BudgetService.UpdateBudget:output_type -> coffer.budget.v1.UpdateBudgetResponse
+	18, // 36: coffer.budget.v1.BudgetService.DeleteBudget:output_type -> coffer.budget.v1.DeleteBudgetResponse
+	20, // 37: coffer.budget.v1.BudgetService.ShareBudget:output_type -> coffer.budget.v1.ShareBudgetResponse
+	22, // 38: coffer.budget.v1.BudgetService.ListMembers:output_type -> coffer.budget.v1.ListMembersResponse
+	24, // 39: coffer.budget.v1.BudgetService.ListLimits:output_type -> coffer.budget.v1.ListLimitsResponse
+	27, // 40: coffer.budget.v1.BudgetService.RespondToInvitation:output_type -> coffer.budget.v1.RespondToInvitationResponse
+	29, // 41: coffer.budget.v1.BudgetService.RemoveMember:output_type -> coffer.budget.v1.RemoveMemberResponse
+	31, // 42: coffer.budget.v1.BudgetService.ListInvitations:output_type -> coffer.budget.v1.ListInvitationsResponse
+	32, // [32:43] is the sub-list for method output_type
+	21, // [21:32] is the sub-list for method input_type
+	21, // [21:21] is the sub-list for extension type_name
+	21, // [21:21] is the sub-list for extension extendee
+	0,  // [0:21] is the sub-list for field type_name
 }
 
 func init() { file_coffer_budget_v1_budget_proto_init() }
@@ -2943,14 +3201,16 @@ func file_coffer_budget_v1_budget_proto_init() {
 	file_coffer_budget_v1_budget_proto_msgTypes[19].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[21].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[23].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[27].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[25].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[26].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[30].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_budget_proto_rawDesc), len(file_coffer_budget_v1_budget_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   29,
+			NumMessages:   32,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -28,6 +28,7 @@ const (
 	BudgetService_DeleteBudget_FullMethodName        = "/coffer.budget.v1.BudgetService/DeleteBudget"
 	BudgetService_ShareBudget_FullMethodName         = "/coffer.budget.v1.BudgetService/ShareBudget"
 	BudgetService_ListMembers_FullMethodName         = "/coffer.budget.v1.BudgetService/ListMembers"
+	BudgetService_ListLimits_FullMethodName          = "/coffer.budget.v1.BudgetService/ListLimits"
 	BudgetService_RespondToInvitation_FullMethodName = "/coffer.budget.v1.BudgetService/RespondToInvitation"
 	BudgetService_RemoveMember_FullMethodName        = "/coffer.budget.v1.BudgetService/RemoveMember"
 	BudgetService_ListInvitations_FullMethodName     = "/coffer.budget.v1.BudgetService/ListInvitations"
@@ -56,6 +57,8 @@ type BudgetServiceClient interface {
 	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected
 	// invitations are only returned to the owner.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
+	// Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
+	ListLimits(ctx context.Context, in *ListLimitsRequest, opts ...grpc.CallOption) (*ListLimitsResponse, error)
 	// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a
 	// pending or accepted member, which only the owner may do.
 	RespondToInvitation(ctx context.Context, in *RespondToInvitationRequest, opts ...grpc.CallOption) (*RespondToInvitationResponse, error)
@@ -143,6 +146,16 @@ func (c *budgetServiceClient) ListMembers(ctx context.Context, in *ListMembersRe
 	return out, nil
 }
 
+func (c *budgetServiceClient) ListLimits(ctx context.Context, in *ListLimitsRequest, opts ...grpc.CallOption) (*ListLimitsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListLimitsResponse)
+	err := c.cc.Invoke(ctx, BudgetService_ListLimits_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *budgetServiceClient) RespondToInvitation(ctx context.Context, in *RespondToInvitationRequest, opts ...grpc.CallOption) (*RespondToInvitationResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(RespondToInvitationResponse)
@@ -196,6 +209,8 @@ type BudgetServiceServer interface {
 	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected
 	// invitations are only returned to the owner.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
+	// Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
+	ListLimits(context.Context, *ListLimitsRequest) (*ListLimitsResponse, error)
 	// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a
 	// pending or accepted member, which only the owner may do.
 	RespondToInvitation(context.Context, *RespondToInvitationRequest) (*RespondToInvitationResponse, error)
@@ -233,6 +248,9 @@ func (UnimplementedBudgetServiceServer) ShareBudget(context.Context, *ShareBudge
 }
 func (UnimplementedBudgetServiceServer) ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMembers not implemented")
+}
+func (UnimplementedBudgetServiceServer) ListLimits(context.Context, *ListLimitsRequest) (*ListLimitsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListLimits not implemented")
 }
 func (UnimplementedBudgetServiceServer) RespondToInvitation(context.Context, *RespondToInvitationRequest) (*RespondToInvitationResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method RespondToInvitation not implemented")
@@ -390,6 +408,24 @@ func _BudgetService_ListMembers_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BudgetService_ListLimits_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListLimitsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BudgetServiceServer).ListLimits(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BudgetService_ListLimits_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BudgetServiceServer).ListLimits(ctx, req.(*ListLimitsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _BudgetService_RespondToInvitation_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(RespondToInvitationRequest)
 	if err := dec(in); err != nil {
@@ -478,6 +514,10 @@ var BudgetService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListMembers",
 			Handler:    _BudgetService_ListMembers_Handler,
+		},
+		{
+			MethodName: "ListLimits",
+			Handler:    _BudgetService_ListLimits_Handler,
 		},
 		{
 			MethodName: "RespondToInvitation",

@@ -7,6 +7,7 @@ export type Transaction = Schemas["Transaction"];
 export type Wallet = Schemas["Wallet"];
 export type Category = Schemas["Category"];
 export type Budget = Schemas["Budget"];
+export type BudgetLimit = Schemas["BudgetLimit"];
 export type ListedBudget = Schemas["ListedBudget"];
 export type Member = Schemas["Member"];
 export type Summary = Schemas["Summary"];

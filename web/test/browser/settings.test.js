@@ -58,7 +58,7 @@ test("the audit trail is in words, page by page", async (t) => {
   assert.equal(await page.locator("main .content li").count(), 30);
   await page.getByRole("button", { name: "Show older entries" }).click();
   await page.getByText("Account created").waitFor();
-  await page.getByText("You invited someone to “Food” as viewer").waitFor();
+  await page.getByText("You invited Grace Hopper to “Food” as viewer").waitFor();
   await page.getByRole("button", { name: "Show older entries" }).waitFor({ state: "detached" });
 });
 

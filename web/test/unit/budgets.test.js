@@ -4,7 +4,7 @@ import test from "node:test";
 import { daysLeft, daysOf, earlierDays, elapsedDays, windowLength } from "../../src/dates/windows.ts";
 import { burndown } from "../../src/screens/budgets/burndown.ts";
 import { freeShare, readShare, shareAmount } from "../../src/screens/budgets/shares.ts";
-import { percentText, ringText, standing } from "../../src/screens/budgets/standing.ts";
+import { limitOf, percentText, ringText, standing } from "../../src/screens/budgets/standing.ts";
 
 const november = { from: "2026-11-01", to: "2026-11-30" };
 const plain = (value) => (value === undefined ? undefined : Number(value));
@@ -35,6 +35,19 @@ test("standing compares the spending with even spending up to today", () => {
   assert.deepEqual({ ahead: plain(ahead.minor), days, elapsed, over, rest: plain(rest.minor) }, { ahead: -2000, days: 11, elapsed: 20 / 30, over: false, rest: 1000 });
   assert.equal(standing(budget, "2026-12-01").ahead, undefined, "a window that has ended has no pace");
   assert.equal(standing({ ...budget, progress: undefined }, "2026-11-20"), undefined);
+});
+
+test("limitOf returns the limit at the end of a window", () => {
+  const limits = [
+    { limit: "300", currency: "EUR", from: "2026-11-10" },
+    { limit: "200", currency: "USD", from: "2026-10-01", to: "2026-11-09" },
+    { limit: "100", currency: "EUR", from: "2026-08-15", to: "2026-09-30" },
+  ];
+  const of = (windowEnd) => limitOf(limits, { windowEnd, spent: "75" }, "EUR");
+  assert.deepEqual(of("2026-11-30"), { limit: "300", percentage: 25 });
+  assert.deepEqual(of("2026-10-31"), { limit: "300", percentage: 25 }, "another currency cannot be compared");
+  assert.deepEqual(of("2026-09-30"), { limit: "100", percentage: 75 });
+  assert.deepEqual(of("2026-07-31"), { limit: "100", percentage: 75 }, "windows before the budget was created");
 });
 
 test("percentText rounds down", () => {

@@ -1,5 +1,5 @@
 // The standing of a budget in a window, as numbers for the card and the detail.
-import type { Budget } from "../../api/types";
+import type { Budget, BudgetLimit } from "../../api/types";
 import type { Day } from "../../dates/dates";
 import { daysLeft, elapsedDays, windowLength, type Window } from "../../dates/windows";
 import { abs, money, type Money } from "../../money/money";
@@ -40,6 +40,16 @@ export function standing({ progress, limit, currency }: Budget, now: Day): Stand
     daysLeft: daysLeft(window, now),
     ahead: running ? { minor: planned - spent.minor, currency } : undefined,
   };
+}
+
+/**
+ * limitOf returns the limit at the end of a window, and the spending as a percentage of it. limits has the newest first. A limit in another
+ * currency than the spending cannot be compared, so the present one counts then.
+ */
+export function limitOf(limits: readonly BudgetLimit[], { windowEnd, spent }: Pick<NonNullable<Budget["progress"]>, "windowEnd" | "spent">, currency: string) {
+  const then = limits.find(({ from }) => from <= windowEnd) ?? limits.at(-1)!;
+  const { limit } = then.currency === currency ? then : limits[0]!;
+  return { limit, percentage: (Number(spent) / Number(limit)) * 100 };
 }
 
 /** percentText returns "62%". It rounds down, so that 100% is shown only when the limit is reached. */

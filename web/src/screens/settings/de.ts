@@ -43,11 +43,12 @@ const de: typeof en = {
   aBudget: "einem Budget",
   quoted: (name) => `„${name}“`,
   roles: { viewer: "Leser", editor: "Bearbeiter" },
-  invited: (own, budget, role) => (own ? `Du hast jemanden zu ${budget} eingeladen, als ${role}` : `Du wurdest zu ${budget} eingeladen, als ${role}`),
-  answered: (own, budget, accepted) => `${own ? "Ein Mitglied hat" : "Du hast"} die Einladung zu ${budget} ${accepted ? "angenommen" : "abgelehnt"}`,
-  memberChanged: (own, budget) => (own ? `Du hast ein Mitglied von ${budget} geändert` : `Deine Rolle oder dein Anteil an ${budget} hat sich geändert`),
-  memberRemoved: (own, self, budget) =>
-    own ? (self ? `Du hast ein Mitglied aus ${budget} entfernt` : `Ein Mitglied hat ${budget} verlassen`) : self ? `Du hast ${budget} verlassen` : `Du wurdest aus ${budget} entfernt`,
+  aMember: "ein Mitglied",
+  invited: (own, other, budget, role) => (own ? `Du hast ${other} zu ${budget} eingeladen, als ${role}` : `${other} hat dich zu ${budget} eingeladen, als ${role}`),
+  answered: (own, other, budget, accepted) => `${own ? `${other} hat` : "Du hast"} die Einladung zu ${budget} ${accepted ? "angenommen" : "abgelehnt"}`,
+  memberChanged: (own, other, budget) => (own ? `Du hast Rolle oder Anteil geändert: ${other} in ${budget}` : `${other} hat deine Rolle oder deinen Anteil an ${budget} geändert`),
+  memberRemoved: (own, self, other, budget) =>
+    own ? (self ? `Du hast ${other} aus ${budget} entfernt` : `${other} hat ${budget} verlassen`) : self ? `Du hast ${budget} verlassen` : `${other} hat dich aus ${budget} entfernt`,
 
   dataLinks: {
     imports: ["Import", "Dateien deiner Bank oder eines anderen Haushaltsprogramms"],

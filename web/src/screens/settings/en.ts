@@ -42,11 +42,12 @@ export default {
   aBudget: "a budget",
   quoted: (name: string) => `“${name}”`,
   roles: { viewer: "viewer", editor: "editor" },
-  invited: (own: boolean, budget: string, role: string) => (own ? `You invited someone to ${budget} as ${role}` : `You were invited to ${budget} as ${role}`),
-  answered: (own: boolean, budget: string, accepted: boolean) => `${own ? "A member" : "You"} ${accepted ? "accepted" : "declined"} the invitation to ${budget}`,
-  memberChanged: (own: boolean, budget: string) => (own ? `You changed a member of ${budget}` : `Your role or share in ${budget} changed`),
-  memberRemoved: (own: boolean, self: boolean, budget: string) =>
-    own ? (self ? `You removed a member from ${budget}` : `A member left ${budget}`) : self ? `You left ${budget}` : `You were removed from ${budget}`,
+  aMember: "a member",
+  invited: (own: boolean, other: string, budget: string, role: string) => (own ? `You invited ${other} to ${budget} as ${role}` : `${other} invited you to ${budget} as ${role}`),
+  answered: (own: boolean, other: string, budget: string, accepted: boolean) => `${own ? other : "You"} ${accepted ? "accepted" : "declined"} the invitation to ${budget}`,
+  memberChanged: (own: boolean, other: string, budget: string) => (own ? `You changed the role or share of ${other} in ${budget}` : `${other} changed your role or share in ${budget}`),
+  memberRemoved: (own: boolean, self: boolean, other: string, budget: string) =>
+    own ? (self ? `You removed ${other} from ${budget}` : `${other} left ${budget}`) : self ? `You left ${budget}` : `${other} removed you from ${budget}`,
 
   dataLinks: {
     imports: ["Import", "Files of your bank or of another finance application"],

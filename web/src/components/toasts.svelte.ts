@@ -29,8 +29,15 @@ export const toasts = {
 function show(toast: Omit<Toast, "id">, commit?: () => void): number {
   const id = next++;
   list = [...list.slice(-2), { ...toast, id }];
-  endings.set(id, { timer: setTimeout(() => dismiss(id), shownFor), commit });
+  endings.set(id, { timer: setTimeout(() => expire(id), shownFor), commit });
   return id;
+}
+
+// expire dismisses a toast. As long as the pointer or the focus is on the toasts, it waits.
+function expire(id: number): void {
+  const ending = endings.get(id);
+  if (ending && document.querySelector(".toasts:is(:hover, :focus-within)")) ending.timer = setTimeout(() => expire(id), 1000);
+  else dismiss(id);
 }
 
 /** toast shows a text. */

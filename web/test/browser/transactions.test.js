@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessible, accessibleInLooks, account, household, open, phone, sizes, url } from "../console.js";
+import { accessible, accessibleInLooks, account, closeToast, household, open, phone, sizes, url } from "../console.js";
 
 test("typed text becomes filters, and the header shows their totals", async (t) => {
   const user = await account();
@@ -55,12 +55,14 @@ test("a changed category becomes the rule of a payee", async (t) => {
 
   await page.getByRole("button", { name: "Category of Corner Shop" }).first().click();
   await choose("Transport");
-  await page.getByText("Always for Corner Shop?").waitFor();
+  // The toast stays while the pointer is on it.
+  await page.getByText("Always for Corner Shop?").hover();
+  await page.waitForTimeout(6500);
   await accessible(page);
   const created = page.waitForRequest((request) => request.method() === "POST" && request.url().endsWith("/api/v1/rules"));
   await page.getByRole("button", { name: "Always" }).click();
   assert.ok((await created).headers()["idempotency-key"]);
-  await page.getByText("Rule saved: Corner Shop → Transport").waitFor();
+  await closeToast(page, "Rule saved: Corner Shop → Transport");
   assert.deepEqual(await actions(), [["Corner Shop", ["Corner Shop"], categories[3].id]]);
 
   // Two selected rows of the payee change its rule: a second rule would have no effect.

@@ -16,7 +16,7 @@ func TestListLimits(t *testing.T) {
 	b := setup(t)
 	owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
 	day := budgettest.Today
-	b.server.now = func() time.Time { return day }
+	b.now = func() time.Time { return day }
 	id := b.budget(t, owner).GetId()
 	first := day.Format(time.DateOnly)
 	update := func(req *budgetv1.UpdateBudgetRequest) {

@@ -4728,7 +4728,7 @@ type ImportRow struct {
 	// Splits The parts of the amount by category.
 	Splits *[]ImportSplit `json:"splits,omitempty"`
 
-	// Status ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction. invalid: the row cannot be read. skipped: not committed on request, or kept by an undo.
+	// Status ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction, and the payee and the notes if it has none. invalid: the row cannot be read. skipped: not committed on request, or kept by an undo.
 	Status ImportRowStatus `json:"status"`
 
 	// Tags Tags in the file.
@@ -4741,7 +4741,7 @@ type ImportRow struct {
 	TransferWalletId *openapi_types.UUID `json:"transferWalletId,omitempty"`
 }
 
-// ImportRowStatus ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction. invalid: the row cannot be read. skipped: not committed on request, or kept by an undo.
+// ImportRowStatus ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction, and the payee and the notes if it has none. invalid: the row cannot be read. skipped: not committed on request, or kept by an undo.
 type ImportRowStatus string
 
 // ImportRowChange ImportRowChange changes a row of an import in preview.

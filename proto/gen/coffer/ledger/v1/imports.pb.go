@@ -891,8 +891,9 @@ type ImportRow struct {
 	N int32 `protobuf:"varint,1,opt,name=n,proto3" json:"n,omitempty"`
 	// Line in the file, from 1; 0 in formats without lines.
 	Line int32 `protobuf:"varint,2,opt,name=line,proto3" json:"line,omitempty"`
-	// ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds
-	// the external id to an existing transaction. invalid: the row cannot be read. skipped: not committed on request, or kept by an undo.
+	// ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit
+	// adds the external id to an existing transaction, and the payee and the notes if it has none. invalid: the row cannot be read.
+	// skipped: not committed on request, or kept by an undo.
 	Status string `protobuf:"bytes,3,opt,name=status,proto3" json:"status,omitempty"`
 	// YYYY-MM-DD.
 	Date string `protobuf:"bytes,4,opt,name=date,proto3" json:"date,omitempty"`

@@ -1,5 +1,5 @@
-const VERSION = "582e6e999b3dc335";
-const FILES = ["/","/assets/Home-Bpl6T907.js","/assets/account-CvruoQmH.js","/assets/base-Dz_IVTF8.js","/assets/charts-BqbUd1-q.js","/assets/daily-CBvjTBur.js","/assets/data-BNz1jB-L.js","/assets/data-BeNW97OZ.css","/assets/data-de-l3DIK8WB.js","/assets/data-en-BhjFCh-J.js","/assets/de-iftieMdU.js","/assets/en-LHKTuhSE.js","/assets/index-JJQ43MZ0.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-D0ETXXFb.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "6dd32c04456184b0";
+const FILES = ["/","/assets/Home-Cd8faoJD.js","/assets/account-LdxmZfod.js","/assets/base-s1CpkT4X.js","/assets/charts-Cq84jGiO.js","/assets/daily-BgxMatf6.js","/assets/data-B1xuM72-.css","/assets/data-CU9YgqWB.js","/assets/data-de-DAQ0G6Fm.js","/assets/data-en-nO4-TRaK.js","/assets/de-B1T1kF7o.js","/assets/en-6-VwVQM_.js","/assets/index-DyxolqaN.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-D2Se9PjP.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

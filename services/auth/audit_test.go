@@ -207,10 +207,11 @@ func TestNoteSharing(t *testing.T) {
 	require.Equal(t, "accepted", entries[2].GetSharing().GetStatus())
 	require.Equal(t, "editor", entries[3].GetSharing().GetRole())
 	require.Equal(t, budget, entries[3].GetSharing().GetBudgetId())
-	names := []string{entries[3].GetSharing().GetOwnerName(), entries[3].GetSharing().GetMemberName()}
+	before := []string{entries[3].GetSharing().GetOwnerName(), entries[3].GetSharing().GetMemberName()}
 	_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Renamed")})
 	require.NoError(t, err)
 	entries = b.audit(ctx, t)
-	require.Equal(t, names, []string{entries[4].GetSharing().GetOwnerName(), entries[4].GetSharing().GetMemberName()}, "an entry keeps the names of its time")
-	require.NotContains(t, names, "")
+	after := []string{entries[4].GetSharing().GetOwnerName(), entries[4].GetSharing().GetMemberName()}
+	require.Equal(t, before, after, "an entry keeps the names of its time")
+	require.NotContains(t, after, "")
 }

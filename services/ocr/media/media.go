@@ -106,10 +106,15 @@ func (o Opener) Open(ctx context.Context, file []byte) (Document, error) {
 		}
 		return Document{Images: []*image.Gray{upright(imaging.ToGray(img, workPixels), orientation)}}, nil
 	}
-	if text, ok := plainText(file); ok {
-		return Document{Text: printed.FromText(text)}, nil
+	text, ok := plainText(file)
+	if !ok {
+		return Document{}, fmt.Errorf("%w: of no known kind", ErrUnreadable)
 	}
-	return Document{}, fmt.Errorf("%w: of no known kind", ErrUnreadable)
+	pages := printed.FromText(text)
+	if len(pages) == 0 {
+		return Document{}, fmt.Errorf("%w: blank text", ErrUnreadable)
+	}
+	return Document{Text: pages}, nil
 }
 
 // image decodes an image file and returns its EXIF orientation. It returns a nil image for files of another kind.

@@ -93,6 +93,7 @@ func FuzzOpen(f *testing.F) {
 		f.Add(file)
 	}
 	f.Add([]byte("Summe 1,00"))
+	f.Add([]byte(" "))
 	f.Fuzz(func(t *testing.T, file []byte) {
 		if kind := types.TypeOf(file); kind == types.PDF || kind == types.HEIC {
 			t.Skip("poppler and libheif have fuzzers of their own")

@@ -22,6 +22,8 @@ import (
 
 // Accounts implements the RPCs of wallets, categories and the references of budgets.
 type Accounts struct {
+	// Ledger provides the database, the clock, the ids and the outbox for events.
 	*posting.Ledger
+	// Cursors seals the positions of lists, so that a cursor is valid only for the list and the user that got it.
 	Cursors page.Cursors
 }

@@ -12,7 +12,8 @@ import (
 const (
 	// maxIcon is the maximum length of an icon in bytes. A family of three or a flag of a region has more.
 	maxIcon = 16
-	// maxPosition is the maximum position of a wallet.
+	// maxPosition is the maximum position of a wallet. The constraint wallets_position_range of the table has the same
+	// maximum.
 	maxPosition = 1_000_000
 )
 
@@ -47,7 +48,8 @@ func parseIcon(p *apierr.Problems, s string) string {
 	return s
 }
 
-// parseKind returns the kind of a category, or "" for none.
+// parseKind returns the kind of a category, or "" for none. A client offers the category for transactions of that kind.
+// The ledger does not compare the kind with the type of a transaction, so a category of expenses can also have an income.
 func parseKind(p *apierr.Problems, s string) string {
 	switch s {
 	case "", "expense", "income", "both":
@@ -74,7 +76,8 @@ func Appearance(color, icon, kind string) (validColor, validIcon, validKind stri
 	return validColor, validIcon, validKind
 }
 
-// parsePosition returns the position of a wallet from a JSON number, or nil if it is empty.
+// parsePosition returns the position of a wallet from a JSON number, or nil if it is empty. UpdateWallet receives the
+// number as text, because an empty text has to stand for the JSON null that removes the position.
 func parsePosition(p *apierr.Problems, s string) *int32 {
 	if s == "" {
 		return nil

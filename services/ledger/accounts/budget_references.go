@@ -29,8 +29,9 @@ const (
 // budgetUse is the set of categories that a budget holds in one version. A deleted budget holds none and has deletedVersion.
 type budgetUse struct {
 	owner, budget uuid.UUID
-	version       int64
-	categories    []uuid.UUID
+	// version is the version of the budget at the budget service, which increases with each change of the budget.
+	version    int64
+	categories []uuid.UUID
 	// settled holds the reservations whose attempt to write the budget has ended, successfully or not.
 	settled []uuid.UUID
 }
@@ -38,6 +39,10 @@ type budgetUse struct {
 // CheckReferences checks that a wallet and categories belong to a user, and returns one error that names all that do not. With a
 // budget id it also reserves the categories: a foreign key prevents their deletion until SyncReferences settles the reservation
 // or reservationLife has passed.
+//
+// The budget service calls it before the transaction that writes a budget. Without a budget id it only checks, which the
+// budget service uses to report all problems of an invalid request together. A repeated call with the same reservation
+// has no further effect. Errors: WALLET_NOT_FOUND and the reasons of request.ErrCategoryNotFound and of malformed ids.
 func (s *Accounts) CheckReferences(ctx context.Context, req *ledgerv1.CheckReferencesRequest) (*ledgerv1.CheckReferencesResponse, error) {
 	var p apierr.Problems
 	owner := request.ParseServiceID(&p, "ownerId", req.GetOwnerId())
@@ -79,6 +84,9 @@ func (s *Accounts) CheckReferences(ctx context.Context, req *ledgerv1.CheckRefer
 // foreign key prevents the deletion of a recorded category. Requests are idempotent. An older version only releases its
 // reservations, and the response has no ids for it.
 // Errors: SERVICE_UNAVAILABLE if a category is merged or deleted concurrently.
+//
+// The worker of the budget service calls it for each changed budget. A PATCH and a DELETE of a budget also call it before
+// they return, so that a category that no budget uses any more can be deleted immediately (ADR 43).
 func (s *Accounts) SyncReferences(ctx context.Context, req *ledgerv1.SyncReferencesRequest) (*ledgerv1.SyncReferencesResponse, error) {
 	uses, err := parseBudgetUses(req)
 	if err != nil || len(uses) == 0 {

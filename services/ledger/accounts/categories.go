@@ -57,7 +57,8 @@ func (s *Accounts) CreateCategory(ctx context.Context, req *ledgerv1.CreateCateg
 	return resp, nil
 }
 
-// ListCategories returns a page of the caller's categories, newest first.
+// ListCategories returns a page of the caller's categories, newest first. Ids are UUIDs of version 7, which start with
+// the time of creation, so the order of ids is the order of creation. The position of a page is therefore an id alone.
 func (s *Accounts) ListCategories(ctx context.Context, req *ledgerv1.ListCategoriesRequest) (*ledgerv1.ListCategoriesResponse, error) {
 	owner := caller.ID(ctx)
 	categories, pagination, err := page.List(s.Cursors, page.Query[category, uuid.UUID]{
@@ -93,7 +94,9 @@ func (s *Accounts) GetCategory(ctx context.Context, req *ledgerv1.GetCategoryReq
 	return &ledgerv1.GetCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}, nil
 }
 
-// UpdateCategory renames a category, or changes its kind or appearance.
+// UpdateCategory renames a category, or changes its kind or appearance. It shares the owner's lock, so it waits for a
+// merge of the category instead of changing a row that the merge deletes. Errors: CATEGORY_ALREADY_EXISTS,
+// VERSION_MISMATCH and EMPTY_UPDATE.
 func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCategoryRequest) (*ledgerv1.UpdateCategoryResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

@@ -25,6 +25,7 @@ func ChangedWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, after po
 }
 
 // WalletsWithIDs returns the wallets with the given ids, in the order of the ids. It omits unknown ids and wallets of other owners.
+// Package sync calls it for the wallets of changed transactions, whose balances changed without a change of the wallet.
 func WalletsWithIDs(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) ([]*ledgerv1.Wallet, error) {
 	wallets, err := selectWalletsWithIDs(ctx, q, owner, ids)
 	if err != nil {

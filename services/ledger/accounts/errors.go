@@ -12,5 +12,7 @@ var (
 	errCategoryLimitReached  = apierr.New(restv1.Reason_CATEGORY_LIMIT_REACHED)
 	errCategoryInUse         = apierr.New(restv1.Reason_CATEGORY_IN_USE)
 	errCategoryAlreadyExists = apierr.New(restv1.Reason_CATEGORY_ALREADY_EXISTS)
-	errCategoryOverflow      = apierr.Validation([]apierr.Field{{Name: "reassignTo", Message: "must be a category with smaller totals: a month has at most 100000000000000000 minor units per wallet and currency"}})
+	// errCategoryOverflow has the maximum of the constraint monthly_totals_amount_range, 10^17 minor units. Only a merge
+	// can exceed it for two categories that are each within the maximum.
+	errCategoryOverflow = apierr.Validation([]apierr.Field{{Name: "reassignTo", Message: "must be a category with smaller totals: a month has at most 100000000000000000 minor units per wallet and currency"}})
 )

@@ -11,6 +11,7 @@ import (
 )
 
 // AllWallets returns all wallets of an owner by id, as the API shows them. The result is limited by the maximum of wallets per user.
+// Package export calls it in the snapshot of an export, so the balances belong to the same moment as the transactions.
 func AllWallets(ctx context.Context, q pg.Querier, owner uuid.UUID) (map[uuid.UUID]*ledgerv1.Wallet, error) {
 	wallets, err := pg.All[wallet](ctx, q, walletsWith+` WHERE w.owner_id = $1`, owner)
 	if err != nil {

@@ -82,7 +82,9 @@ func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetU
 }
 
 // upsertReferencingBudgets locks the budgets, records their versions, and returns the budgets whose version is not older than the
-// recorded one. The version of a deleted budget expires.
+// recorded one. The version of a deleted budget expires. The rows are inserted in the order of the primary key, so that
+// two requests with the same budgets lock them in the same order. A row whose version is newer is not updated, and
+// therefore not returned.
 func upsertReferencingBudgets(ctx context.Context, q pg.Querier, uses []budgetUse, expiry time.Time) (map[uuid.UUID]bool, error) {
 	type row struct {
 		BudgetID uuid.UUID `db:"budget_id"`
@@ -128,6 +130,8 @@ func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error
 }
 
 // deleteUnheldReferences deletes recorded categories that budgets no longer hold. It does not delete reservations.
+// Because of the nil UUID in the condition, reservations of a concurrent write of the same budget remain until that write
+// has ended.
 func deleteUnheldReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
 	_, err := q.Exec(ctx, `
@@ -182,6 +186,8 @@ func selectHeldCategories(ctx context.Context, q pg.Querier, uses []budgetUse) (
 
 // mergeReferences replaces a category of budgets with the target of its merge. It also records the merge, for budgets that hold the old
 // id and are not recorded yet. Earlier merges into the category then lead to the new target, so that one lookup always finds it.
+// DeleteCategory calls it under the owner's exclusive lock. The indexes budget_references_category and
+// merged_categories_category find the rows.
 func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH moved AS (UPDATE budget_references SET category_id = $3 WHERE owner_id = $1 AND category_id = $2),
@@ -195,7 +201,8 @@ func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUI
 }
 
 // deleteExpiredReservations deletes the reservations of a category that expired because the budget service never settled them. Recorded
-// categories of budgets do not expire.
+// categories of budgets do not expire. DeleteCategory calls it before the deletion. It reads the index
+// budget_references_category.
 func deleteExpiredReservations(ctx context.Context, q pg.Querier, owner, category uuid.UUID, now time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM budget_references WHERE owner_id = $1 AND category_id = $2 AND expires_at <= $3`, owner, category, now)
 	if err != nil {
@@ -205,6 +212,8 @@ func deleteExpiredReservations(ctx context.Context, q pg.Querier, owner, categor
 }
 
 // ExpireReferences deletes the expired reservations that were never settled, and the expired versions of deleted budgets.
+// The hourly cleanup of the service calls it. Partial indexes contain only the rows that can expire, so the recorded
+// categories of all budgets cost it nothing.
 func ExpireReferences(ctx context.Context, q pg.Querier, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		WITH expired AS (DELETE FROM referencing_budgets WHERE expires_at <= $1)

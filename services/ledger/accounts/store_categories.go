@@ -30,7 +30,8 @@ const categoryColumns = `id, owner_id, name, color, icon, kind, version, created
 
 // countCategories returns the number of an owner's categories. A lock serializes the owner's creations until tx ends, so that
 // concurrent ones cannot exceed the limit. The count is a separate statement, so its snapshot includes the creations that the lock
-// waited for.
+// waited for. Two owners whose hashes are equal wait for each other, which is harmless. The primary key starts with the
+// owner, so the count reads only the entries of this owner.
 func countCategories(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('categories'), hashtext($1))`, owner.String()); err != nil {
@@ -99,7 +100,7 @@ func lockCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...u
 }
 
 // updateCategory writes the fields of a category that its owner can change, and the version. It violates categories_owner_name_key
-// like insertCategory.
+// like insertCategory. A trigger sets seq, because the statement does not.
 func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 	_, err := q.Exec(ctx, `
 		UPDATE categories
@@ -111,9 +112,11 @@ func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 	return nil
 }
 
-// reassignTransactions changes the category of all transactions and splits of a category. It waits for rows that an earlier release is
-// changing, because that release does not share the owner's lock. So mergeTotals must be a later statement, whose snapshot
-// includes them.
+// reassignTransactions changes the category of all transactions and splits of a category. It waits for rows that an
+// earlier release is changing, because that release does not share the owner's lock. So mergeTotals must be a later
+// statement, whose snapshot includes them. The statements set seq themselves, which skips the trigger: a category may
+// have thousands of transactions (ADR 83). A transaction with a reassigned split gets a new version, too, because the API
+// shows splits as a part of their transaction.
 func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
@@ -138,7 +141,9 @@ func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uui
 	return nil
 }
 
-// reassignRules makes the rules that set a category set another one.
+// reassignRules makes the rules that set a category set another one. A trigger numbers the changed rules for
+// synchronization. A rule that is being applied at this time continues with the target, because each chunk of its job
+// reads the rule again.
 func reassignRules(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules
@@ -151,7 +156,8 @@ func reassignRules(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID,
 }
 
 // mergeTotals adds the monthly totals of one category to those of another, and deletes the former. It violates
-// monthly_totals_amount_range if a total would be out of range.
+// monthly_totals_amount_range if a total would be out of range. The rows are inserted in the same order as in the
+// statement of package posting that updates the totals of transactions.
 func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH merged AS (
@@ -175,7 +181,8 @@ func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) e
 
 // deleteCategory deletes a category and its totals, and replaces it in the owner's settings by the target of its merge. Without a
 // merge, target is nil. It violates categoryKey if a transaction, a budget or a rule uses the category. Otherwise the totals are zero.
-// The caller holds the owner's lock.
+// The caller holds the owner's lock. The foreign key of settings would also remove a deleted category, but without a new
+// version, so a client would keep an ETag that still matches.
 func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID, target *uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND category_id = $2),

@@ -17,7 +17,7 @@ type wallet struct {
 	OwnerID  uuid.UUID `db:"owner_id"`
 	Name     string
 	Currency string
-	// InitialMinor is the opening balance in minor units of Currency.
+	// InitialMinor is the opening balance in minor units of Currency. It is not a transaction and never changes.
 	InitialMinor int64 `db:"initial_minor"`
 	Archived     bool
 	// Color and Icon are empty if the owner set none.
@@ -48,7 +48,8 @@ func countWallets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error
 	return r.Count, nil
 }
 
-// insertWallet inserts a wallet and its opening balance.
+// insertWallet inserts a wallet and its opening balance. The row of the balance must exist from the start, also for a
+// balance of zero: walletsAndBalances expects one in the wallet's own currency.
 func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	_, err := q.Exec(ctx, `
 		WITH opened AS (
@@ -117,7 +118,8 @@ func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error
 	return nil
 }
 
-// updateWallet writes the fields of a wallet that its owner can change, and the version.
+// updateWallet writes the fields of a wallet that its owner can change, and the version. The balances are rows of another
+// table and stay.
 func updateWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	_, err := q.Exec(ctx, `
 		UPDATE wallets

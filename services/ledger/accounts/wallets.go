@@ -96,8 +96,9 @@ func (s *Accounts) GetWallet(ctx context.Context, req *ledgerv1.GetWalletRequest
 	return &ledgerv1.GetWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}, nil
 }
 
-// UpdateWallet renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be
-// changed.
+// UpdateWallet renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance
+// cannot be changed. Clients hide archived wallets, but transactions in them can still be created and changed. Errors:
+// WALLET_NOT_FOUND, VERSION_MISMATCH and EMPTY_UPDATE.
 func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletRequest) (*ledgerv1.UpdateWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

@@ -39,6 +39,8 @@ var (
 	toFields   = sideFields{wallet: "toWalletId", amount: "toAmount", currency: "toCurrency"}
 )
 
+// sideFields holds the names of the fields of one leg. The setters of both legs are the same functions, and only these
+// names differ.
 type sideFields struct{ wallet, amount, currency string }
 
 // parseTransfer returns the fields of a new transfer, and adds a problem for each missing or invalid one.
@@ -200,7 +202,8 @@ func (c changes) start(currencies map[uuid.UUID]string) Transfer {
 // zero. currencies holds the currency of each named wallet that belongs to the owner.
 //
 // The rules: the wallets differ, or the currencies do. Within one currency both amounts are equal, and toAmount may be omitted.
-// Between currencies both amounts are required, because Coffer has no exchange rates.
+// Between currencies both amounts are required, because Coffer has no exchange rates. A create applies them to the result
+// of start, and an update to the locked transfer, so both follow the same rules.
 func (c changes) apply(p *apierr.Problems, t Transfer, currencies map[uuid.UUID]string) Transfer {
 	c.checkWallets(p, currencies)
 	before := t
@@ -242,7 +245,8 @@ func (c changes) applyShared(leg *posting.Transaction) {
 }
 
 // applyAmounts sets the amounts of t in its new currencies. It never converts an amount: a new currency requires a new amount. Within one
-// currency, the amount that arrives is the amount that left.
+// currency, the amount that arrives is the amount that left. The local amounts out and in are positive: clients send them
+// without a sign, and the sign of the outgoing leg is set at the end.
 func (c changes) applyAmounts(p *apierr.Problems, before Transfer, t *Transfer) {
 	out, in := -before.Out.AmountMinor, before.In.AmountMinor
 	switch {

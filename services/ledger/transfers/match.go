@@ -30,6 +30,8 @@ const (
 // Both keep their ids, dates and texts. Budget learns about it from an event for each of the two transactions.
 //
 // Errors: TRANSFER_LEGS_UNFIT with every reason why the two do not fit, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH.
+//
+// The owner's lock is exclusive, because writes that share it rely on a leg staying a leg.
 func (s *Transfers) MatchTransfer(ctx context.Context, req *ledgerv1.MatchTransferRequest) (*ledgerv1.MatchTransferResponse, error) {
 	var p apierr.Problems
 	owner := caller.Owner(ctx)
@@ -85,7 +87,8 @@ func (s *Transfers) publishLegs(ctx context.Context, tx pgx.Tx, before, after Tr
 }
 
 // lockPair locks two transactions of the owner. Like the RPCs of transactions, it distinguishes another user's transaction from one
-// that does not exist.
+// that does not exist. posting.Select finds a transaction of any owner, and is called only for ids that the owner's rows
+// do not contain.
 func lockPair(ctx context.Context, tx pgx.Tx, owner, out, in uuid.UUID) (Transfer, error) {
 	locked, err := lockTransactions(ctx, tx, owner, out, in)
 	if err != nil {
@@ -144,6 +147,9 @@ func unfit(t Transfer) error {
 
 // UnlinkTransfer makes an expense and an income of the legs of a transfer, with the categories of the request. It is the reverse of
 // MatchTransfer, except that the former categories are not stored. Without inCategoryId both get the same category.
+//
+// Errors: TRANSFER_NOT_FOUND, and the reason of request.ErrCategoryNotFound with the field that names an unknown
+// category.
 func (s *Transfers) UnlinkTransfer(ctx context.Context, req *ledgerv1.UnlinkTransferRequest) (*ledgerv1.UnlinkTransferResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

@@ -14,7 +14,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// selectTransfer returns an owner's transfer, or pgx.ErrNoRows.
+// selectTransfer returns an owner's transfer, or pgx.ErrNoRows. The unique index transactions_transfer finds both legs.
+// It also guarantees that there is at most one of each sign.
 func selectTransfer(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Transfer, error) {
 	legs, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
@@ -70,6 +71,7 @@ func lockTransactions(ctx context.Context, tx pgx.Tx, owner uuid.UUID, ids ...uu
 }
 
 // selectTransactions returns transactions of the owner by id. It omits unknown ids and transactions of other owners.
+// SuggestTransfers reads the whole rows with it, but only those of the pairs that it returns.
 func selectTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
@@ -110,8 +112,9 @@ func selectCurrencies(ctx context.Context, q pg.Querier, owner uuid.UUID, wallet
 	return currencies, nil
 }
 
-// Complete returns the transfers of outgoing legs of an owner, by the id of the leg. The caller has loaded the tags of the legs, because
-// the API shows a transfer with the tags of its outgoing leg. One statement reads the other legs of all of them.
+// Complete returns the transfers of outgoing legs of an owner, by the id of the leg. The caller has loaded the tags of
+// the legs, because the API shows a transfer with the tags of its outgoing leg. One statement reads the other legs of all
+// of them. Package sync calls it for a page of changes, in which the outgoing leg also carries the transfer.
 func Complete(ctx context.Context, q pg.Querier, owner uuid.UUID, out []posting.Transaction) (map[uuid.UUID]Transfer, error) {
 	if len(out) == 0 {
 		return map[uuid.UUID]Transfer{}, nil
@@ -145,7 +148,9 @@ type transferList struct {
 }
 
 // selectTransfers returns the transfers of a page. Its subquery reads the outgoing legs in the order of the index
-// transactions_transfers. The filter by wallet examines each transfer in the window until the page is full.
+// transactions_transfers. The filter by wallet examines each transfer in the window until the page is full. Both the
+// filter and the join find a second leg by the index transactions_transfer. The last expression of the outer order puts
+// the outgoing leg first, so two successive rows are one transfer.
 func selectTransfers(ctx context.Context, q pg.Querier, l transferList) ([]Transfer, error) {
 	legs, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`

@@ -17,6 +17,7 @@ import (
 
 const (
 	// maxDaysApart is the maximum number of days between the transactions of a pair. A payment between banks takes as long.
+	// Both days count in UTC, whatever the time zone of the owner is.
 	maxDaysApart = 4
 	// suggestedDays is the length of the default window in days. maxSuggestedDays is the maximum length, a year and a month.
 	suggestedDays    = 90
@@ -27,7 +28,8 @@ const (
 	examinedPerDay = 10
 )
 
-// pair is an expense and an income that look like one transfer. Date is the date of the expense.
+// pair is an expense and an income that look like one transfer. Date is the date of the expense. Whole rows are read for
+// the chosen pairs only.
 type pair struct {
 	OutID uuid.UUID `db:"out_id"`
 	InID  uuid.UUID `db:"in_id"`
@@ -73,7 +75,8 @@ func (s *Transfers) SuggestTransfers(ctx context.Context, req *ledgerv1.SuggestT
 }
 
 // choose returns pairs in which each transaction occurs once. Of the pairs with a common transaction it chooses the first one, whose days
-// are nearest. It returns the newest pairs, up to the limit, newest first.
+// are nearest. It returns the newest pairs, up to the limit, newest first. This is greedy: it does not look for the
+// assignment with the most pairs.
 func choose(pairs []pair, limit int) []pair {
 	used := map[uuid.UUID]bool{}
 	var chosen []pair
@@ -87,7 +90,8 @@ func choose(pairs []pair, limit int) []pair {
 	return chosen[:min(len(chosen), limit)]
 }
 
-// parseSuggestions validates the window and the limit of a request. The default window ends with the current day.
+// parseSuggestions validates the window and the limit of a request. The default window ends with the current day. from is
+// inclusive and end is exclusive; the message about the maximum has one day less, because the field to is inclusive.
 func parseSuggestions(req *ledgerv1.SuggestTransfersRequest, now time.Time) (from, end time.Time, limit int, err error) {
 	var p apierr.Problems
 	end = calendar.DayOf(now).AddDate(0, 0, 1)

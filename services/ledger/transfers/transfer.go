@@ -14,7 +14,8 @@ import (
 )
 
 const (
-	// maxRateDigits and maxRateDecimals limit the digits of a rate.
+	// maxRateDigits and maxRateDecimals limit the digits of a rate. The proto of Transfer states the same numbers to
+	// clients.
 	maxRateDigits   = 10
 	maxRateDecimals = 10
 )
@@ -48,7 +49,8 @@ func (t Transfer) next(before Transfer, now time.Time) Transfer {
 	return t
 }
 
-// Proto returns t as the API shows it. Where the legs differ, it shows the outgoing one.
+// Proto returns t as the API shows it. Where the legs differ, it shows the outgoing one. Matched transactions keep their
+// own dates and texts, so the legs can differ in them.
 func (t Transfer) Proto() *ledgerv1.Transfer {
 	out, in := money.CurrencyOf(t.Out.Currency), money.CurrencyOf(t.In.Currency)
 	return &ledgerv1.Transfer{
@@ -72,7 +74,9 @@ func (t Transfer) Proto() *ledgerv1.Transfer {
 }
 
 // rate returns in / out without trailing zeros, rounded half to even to maxRateDigits significant digits and at most
-// maxRateDecimals decimals. The amounts are positive and in minor units with these decimals.
+// maxRateDecimals decimals. The amounts are positive and in minor units with these decimals. For example, 100.00 EUR that
+// arrive as 16250 JPY have the rate 162.5. The computation is exact until the one rounding, because amounts have up to 16
+// digits, and a float64 does not represent all of them.
 func rate(out int64, outDecimals int, in int64, inDecimals int) string {
 	exact := new(big.Rat).SetFrac(
 		new(big.Int).Mul(big.NewInt(in), power(outDecimals)), new(big.Int).Mul(big.NewInt(out), power(inDecimals)))

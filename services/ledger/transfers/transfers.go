@@ -91,7 +91,8 @@ func (s *Transfers) CreateTransfer(ctx context.Context, req *ledgerv1.CreateTran
 	return resp, nil
 }
 
-// legsOf returns a new transfer with the ids, owner, version and times of its legs.
+// legsOf returns a new transfer with the ids, owner, version and times of its legs. Each leg has an id of its own besides
+// the id of the transfer, because lists show it as a transaction.
 func (s *Transfers) legsOf(t Transfer, owner uuid.UUID) Transfer {
 	id, now := s.NewID(), s.Now()
 	for _, leg := range []*posting.Transaction{&t.Out, &t.In} {
@@ -144,6 +145,7 @@ func (s *Transfers) GetTransfer(ctx context.Context, req *ledgerv1.GetTransferRe
 }
 
 // position is the place of a transfer in a list: the date and the id of its outgoing leg. The leg in may have another date.
+// The outgoing leg decides because the index transactions_transfers has its date and id.
 type position struct {
 	Date time.Time
 	ID   uuid.UUID
@@ -155,7 +157,9 @@ var (
 	lastMoment  = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// ListTransfers returns a page of the caller's transfers, newest first.
+// ListTransfers returns a page of the caller's transfers, newest first. The scope of the cursor contains the filters, so
+// a cursor of another filter is rejected. With a filter by wallet it may examine many transfers, so s.Reads limits the
+// simultaneous reads of a user.
 func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfersRequest) (*ledgerv1.ListTransfersResponse, error) {
 	l, err := parseTransferList(req)
 	if err != nil {
@@ -215,7 +219,8 @@ func parseTransferList(req *ledgerv1.ListTransfersRequest) (transferList, error)
 }
 
 // UpdateTransfer changes the fields that the request sets in both legs, and corrects the balances. It validates the request again after
-// it has locked the legs, because the fields that the request omits belong to the combination.
+// it has locked the legs, because the fields that the request omits belong to the combination. Errors:
+// TRANSFER_NOT_FOUND, VERSION_MISMATCH, EMPTY_UPDATE and those of CreateTransfer.
 func (s *Transfers) UpdateTransfer(ctx context.Context, req *ledgerv1.UpdateTransferRequest) (*ledgerv1.UpdateTransferResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -260,7 +265,8 @@ func (s *Transfers) UpdateTransfer(ctx context.Context, req *ledgerv1.UpdateTran
 	return resp, nil
 }
 
-// DeleteTransfer deletes both legs of a transfer, and corrects the balances.
+// DeleteTransfer deletes both legs of a transfer, and corrects the balances. Errors: TRANSFER_NOT_FOUND,
+// VERSION_MISMATCH.
 func (s *Transfers) DeleteTransfer(ctx context.Context, req *ledgerv1.DeleteTransferRequest) (*ledgerv1.DeleteTransferResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

@@ -10,7 +10,8 @@ import (
 )
 
 // Change writes the next version of both legs of a transfer, corrects balances and totals, adds the event, and returns the new version.
-// The caller holds the locks of both rows.
+// The caller holds the locks of both rows. UpdateTransfer calls it, and package transactions for a PATCH of one leg. Both
+// legs get one version, so that the ETag of the transfer is the ETag of each leg.
 func Change(ctx context.Context, tx pgx.Tx, l *posting.Ledger, before, after Transfer) (Transfer, error) {
 	after = after.next(before, l.Now())
 	if err := write(ctx, tx, before, after); err != nil {
@@ -21,6 +22,7 @@ func Change(ctx context.Context, tx pgx.Tx, l *posting.Ledger, before, after Tra
 }
 
 // Remove deletes both legs of a transfer, corrects balances and totals, and adds the event. The caller holds the locks of both rows.
+// DeleteTransfer calls it, and package transactions for the deletion of one leg.
 func Remove(ctx context.Context, tx pgx.Tx, l *posting.Ledger, t Transfer) error {
 	if err := posting.Delete(ctx, tx, t.legs()...); err != nil {
 		return err

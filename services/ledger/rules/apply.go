@@ -23,7 +23,8 @@ import (
 const (
 	// previewed is the code of the response to a preview.
 	previewed = "RULE_PREVIEWED"
-	// maxPreviewed is the maximum number of transactions that a preview examines.
+	// maxPreviewed is the maximum number of transactions that a preview examines. A preview of a longer history counts its
+	// newest transactions only, while the job applies the rule to all of them.
 	maxPreviewed = 100_000
 	// previewRows is the number of transactions that it reads together.
 	previewRows = 5000
@@ -37,6 +38,9 @@ const (
 // rule would change and returns examples. Legs of transfers are not changed.
 //
 // Errors: RULE_RUNNING while the rule is being applied, RULE_NOT_FOUND, and the errors of the window.
+//
+// The job reads the rule again in each chunk, so it needs no copy. A rule cannot be changed while its job runs. A
+// repeated request gets RULE_RUNNING, or starts another job if the first one has ended.
 func (s *Rules) ApplyRule(ctx context.Context, req *ledgerv1.ApplyRuleRequest) (*ledgerv1.ApplyRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -95,7 +99,8 @@ func parseWindow(p *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
 }
 
 // preview counts the newest transactions that a rule matches and changes, at most maxPreviewed of them. It uses the same changeOf as the
-// job, so a preview never differs from the application on the same transactions.
+// job, so a preview never differs from the application on the same transactions. Each page of rows is a statement of its
+// own, so a preview is not a snapshot: transactions that are created meanwhile may be missing.
 func (s *Rules) preview(ctx context.Context, owner, id uuid.UUID, w window) (*ledgerv1.ApplyRuleResponse, error) {
 	leave, err := s.reads.Enter(ctx, owner)
 	if err != nil {
@@ -178,7 +183,8 @@ func changeOf(set *matching.Set, t posting.Transaction) (after posting.Transacti
 }
 
 // Complete sets the texts and adds the tags of an outcome. Tags beyond the maximum of a transaction are dropped, because a rule must not
-// make a receipt or an import fail.
+// make a receipt or an import fail. Package receipts calls it for the transactions of a receipt, and changeOf for
+// existing ones.
 func Complete(t *posting.Transaction, o matching.Outcome) {
 	for _, set := range []struct{ field, value *string }{{&t.Payee, o.Payee}, {&t.Description, o.Description}, {&t.Notes, o.Notes}} {
 		if set.value != nil {
@@ -206,7 +212,9 @@ func Subject(t posting.Transaction) matching.Transaction {
 	}
 }
 
-// applyTo applies a rule to transactions that tx has locked, with their totals and events. It returns the number that the rule matches.
+// applyTo applies a rule to transactions that tx has locked, with their totals and events. It returns the number that the
+// rule matches. The owner's lock is shared, so the categories and wallets of the rule exist until tx ends. The events of
+// the changed transactions commit together with them.
 func (s *Rules) applyTo(ctx context.Context, tx pgx.Tx, r Rule, ts []posting.Transaction) (int, error) {
 	set, err := compile(r)
 	if err != nil {

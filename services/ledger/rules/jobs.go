@@ -16,15 +16,18 @@ import (
 )
 
 const (
-	// pollJobs is the interval at which a replica looks for jobs of other replicas, whose leases have ended.
+	// pollJobs is the interval at which a replica looks for jobs of other replicas, whose leases have ended. A job of this
+	// replica does not wait for it, because ApplyRule wakes the worker.
 	pollJobs = 2 * time.Second
-	// chunkTimeout limits a chunk, so that a replica whose connection hangs loses its lease before the next chunk.
+	// chunkTimeout limits a chunk, so that a replica whose connection hangs loses its lease before the next chunk. It is
+	// shorter than leaseTime.
 	chunkTimeout = 45 * time.Second
 	// chunkRows is the number of transactions to which a chunk applies a rule. Other writes of the owner wait for one chunk at most.
 	chunkRows = 500
 )
 
-// Run runs queued jobs, one at a time, until ctx ends. Each replica has one worker.
+// Run runs queued jobs, one at a time, until ctx ends. Each replica has one worker. A job runs at the pace of one chunk
+// per database transaction, so requests of the owner get their turn between chunks.
 func (s *Rules) Run(ctx context.Context) {
 	poll := time.NewTicker(pollJobs)
 	defer poll.Stop()
@@ -54,7 +57,8 @@ func (s *Rules) RunQueued(ctx context.Context) {
 }
 
 // runNext runs the next job, and reports whether there was one. After an error the job is tried again, with a longer pause each time,
-// until it fails.
+// until it fails. It logs errors instead of returning them, because the job itself stores how it ended. The context has
+// the owner as the acting user.
 func (s *Rules) runNext(ctx context.Context) bool {
 	j, err := leaseJob(ctx, s.DB, s.NewID())
 	if errors.Is(err, pgx.ErrNoRows) || ctx.Err() != nil {
@@ -79,7 +83,8 @@ func (s *Rules) runNext(ctx context.Context) bool {
 	return true
 }
 
-// runJob runs chunks until the job ends. An error that the user can correct ends the job with its code.
+// runJob runs chunks until the job ends. An error that the user can correct ends the job with its code. Such an error
+// cannot disappear by a retry, for example a balance that would be out of range. The changes of earlier chunks stay.
 func (s *Rules) runJob(ctx context.Context, j job) error {
 	for {
 		finished, err := s.runChunk(ctx, j)
@@ -132,7 +137,8 @@ func (s *Rules) runChunk(ctx context.Context, j job) (finished bool, err error) 
 	return finished, err
 }
 
-// end ends a job and its lease. The event has the rule with the final progress.
+// end ends a job and its lease. The event has the rule with the final progress. If the rule was deleted, its job was
+// deleted with it, and endJob returns errLostLease.
 func (s *Rules) end(ctx context.Context, j job, status, problem string) error {
 	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {

@@ -90,7 +90,8 @@ func (r *Rule) setMatch(p *apierr.Problems, s string) {
 	r.MatchAny = s == matchAny
 }
 
-// setSources accepts a list of distinct sources.
+// setSources accepts a list of distinct sources. It sorts them and removes repeated ones, so that equal rules have equal
+// rows.
 func (r *Rule) setSources(p *apierr.Problems, sources []string) {
 	known := []string{OnImport, OnReceipt, recurrence}
 	for i, s := range sources {
@@ -144,7 +145,8 @@ func parseCondition(p *apierr.Problems, path string, m *ledgerv1.RuleCondition) 
 	return c
 }
 
-// parseValue returns a value of a condition.
+// parseValue returns a value of a condition. It returns the normalized form that is stored: ids and currencies in their
+// usual form, a text as text.Description normalizes it, and other values as they are.
 func parseValue(p *apierr.Problems, path string, c matching.Condition, s string) string {
 	problem := func(message string) { p.Field(&apierr.Field{Name: path, Message: message}) }
 	switch {
@@ -176,7 +178,8 @@ func parseValue(p *apierr.Problems, path string, c matching.Condition, s string)
 	return s
 }
 
-// setActions accepts 1 to 5 actions of different kinds.
+// setActions accepts 1 to 5 actions of different kinds. At most one of them may decide about the transaction as a whole:
+// set its category, make it a transfer, or skip it.
 func (r *Rule) setActions(p *apierr.Problems, actions []*ledgerv1.RuleAction) {
 	r.Actions, r.CategoryID = nil, nil
 	if len(actions) < 1 || len(actions) > maxActions {
@@ -232,7 +235,8 @@ func (r *Rule) parseAction(p *apierr.Problems, path string, m *ledgerv1.RuleActi
 	return a
 }
 
-// checkOwned adds a problem for each wallet and category that does not belong to the owner.
+// checkOwned adds a problem for each wallet and category that does not belong to the owner. parseValue and parseAction
+// have validated the ids; malformed ones are among the problems already and are skipped here.
 func (r Rule) checkOwned(p *apierr.Problems, o request.Owned) {
 	unknown := func(s string) bool {
 		id, err := uuid.Parse(s)

@@ -13,7 +13,7 @@ import (
 )
 
 const (
-	// maxSuggested is the maximum number of rules in a response.
+	// maxSuggested is the maximum number of rules in a response. Proposals with the most choices come first.
 	maxSuggested = 20
 	// maxName is the maximum length of a rule's name, in characters.
 	maxName = 100

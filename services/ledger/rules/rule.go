@@ -14,17 +14,19 @@ import (
 
 // The sources of transactions that a rule runs on.
 const (
-	OnImport   = "import"
-	OnReceipt  = "receipt"
+	OnImport  = "import"
+	OnReceipt = "receipt"
+	// recurrence can be stored, but nothing runs such rules yet (ADR 82).
 	recurrence = "recurrence"
 )
 
 // Rule is a row of rules, with its job.
 type Rule struct {
-	OwnerID  uuid.UUID `db:"owner_id"`
-	ID       uuid.UUID
-	Name     string
-	Enabled  bool
+	OwnerID uuid.UUID `db:"owner_id"`
+	ID      uuid.UUID
+	Name    string
+	Enabled bool
+	// Position is the place of the rule in the order in which rules run. It starts at 1, and deleted rules leave gaps.
 	Position int32
 	// MatchAny is set if one condition suffices. Otherwise all conditions must match.
 	MatchAny bool `db:"match_any"`
@@ -57,7 +59,8 @@ func (r Rule) working() bool {
 	return r.JobStatus != nil && (*r.JobStatus == queued || *r.JobStatus == running)
 }
 
-// wallets returns the wallets that the conditions and actions name.
+// wallets returns the wallets that the conditions and actions name. Each id occurs once. replaceWallets stores them, so
+// that a foreign key prevents the deletion of the wallets.
 func (r Rule) wallets() []uuid.UUID {
 	var ids []uuid.UUID
 	add := func(s string) {
@@ -91,7 +94,8 @@ func (r Rule) actions() []matching.Action {
 	return actions
 }
 
-// compile returns the set of some rules.
+// compile returns the set of some rules. It returns an error only if a stored condition is invalid, which CreateRule and
+// UpdateRule prevent.
 func compile(rules ...Rule) (*matching.Set, error) {
 	prepared := make([]matching.Rule, len(rules))
 	for i, r := range rules {

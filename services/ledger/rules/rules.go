@@ -135,7 +135,9 @@ func protos(rows []Rule) []*ledgerv1.Rule {
 	return ms
 }
 
-// GetRule returns one of the caller's rules. With wait it returns when its job has made progress, or after that time.
+// GetRule returns one of the caller's rules. With wait it returns when its job has made progress, or after that time. The
+// wait polls the database, because the job may run on another replica. A client with a progress bar repeats the request
+// until the job has ended.
 func (s *Rules) GetRule(ctx context.Context, req *ledgerv1.GetRuleRequest) (*ledgerv1.GetRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -175,6 +177,7 @@ func known(r Rule, err error) (Rule, error) {
 }
 
 // UpdateRule changes one of the caller's rules. A rule that is being applied cannot be changed: its job would apply two versions of it.
+// Errors: RULE_RUNNING, VERSION_MISMATCH, EMPTY_UPDATE and those of CreateRule.
 func (s *Rules) UpdateRule(ctx context.Context, req *ledgerv1.UpdateRuleRequest) (*ledgerv1.UpdateRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -228,7 +231,8 @@ func lockMatching(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) 
 	return r, nil
 }
 
-// DeleteRule deletes one of the caller's rules, with its job.
+// DeleteRule deletes one of the caller's rules, with its job. A running job ends with the rule: its next chunk finds no
+// lease. The changes that it has made stay.
 func (s *Rules) DeleteRule(ctx context.Context, req *ledgerv1.DeleteRuleRequest) (*ledgerv1.DeleteRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -251,7 +255,8 @@ func (s *Rules) DeleteRule(ctx context.Context, req *ledgerv1.DeleteRuleRequest)
 }
 
 // OrderRules sets the order of the caller's rules. The request names all of them, so a client that has not seen a new rule gets an error
-// instead of an order that it did not intend.
+// instead of an order that it did not intend. It shares the owner's lock and takes the owner's next number, so no rule is
+// created between the check and the update.
 func (s *Rules) OrderRules(ctx context.Context, req *ledgerv1.OrderRulesRequest) (*ledgerv1.OrderRulesResponse, error) {
 	ids, err := parseOrder(req.GetIds())
 	if err != nil {

@@ -12,7 +12,8 @@ import (
 )
 
 // Load returns the enabled rules of an owner that run on a source, compiled. A caller loads them once and runs them on all rows of its
-// request, because compiling the patterns costs more than matching.
+// request, because compiling the patterns costs more than matching. Callers are SuggestCategories, and the packages of
+// imports and receipts.
 func Load(ctx context.Context, q pg.Querier, owner uuid.UUID, source string) (*matching.Set, error) {
 	rows, err := selectEnabled(ctx, q, owner, source)
 	if err != nil {
@@ -36,7 +37,8 @@ func Remember(ctx context.Context, q pg.Querier, owner uuid.UUID) (*learning.Mem
 	return m, nil
 }
 
-// CountApplied counts the rows that rules have changed. The caller shares the owner's lock.
+// CountApplied counts the rows that rules have changed. The caller shares the owner's lock. counts has the number of rows
+// for each id. An import calls it once per chunk, and a receipt once.
 func CountApplied(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID, counts []int32, at time.Time) error {
 	if len(ids) == 0 {
 		return nil

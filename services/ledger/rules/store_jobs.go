@@ -62,7 +62,8 @@ type place struct {
 	AfterID   uuid.UUID `db:"after_id"`
 }
 
-// upsertJob queues the application of a rule, in place of an earlier one.
+// upsertJob queues the application of a rule, in place of an earlier one. The total is the number of transactions in the
+// window at this moment, for the progress only.
 func upsertJob(ctx context.Context, q pg.Querier, owner, rule uuid.UUID, w window, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO rule_jobs (owner_id, rule_id, status, total, window_start, window_end, wallet_id, after_date, queued_at)
@@ -79,7 +80,8 @@ func upsertJob(ctx context.Context, q pg.Querier, owner, rule uuid.UUID, w windo
 }
 
 // leaseJob leases the job that waits longest, or returns pgx.ErrNoRows. It counts the attempt, so that a job that kills its replicas
-// fails, too.
+// fails, too. SKIP LOCKED lets replicas that poll at the same moment lease different jobs. The partial index
+// rule_jobs_waiting contains only jobs that have not ended.
 func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID) (job, error) {
 	j, err := pg.One[job](ctx, q, `
 		UPDATE rule_jobs
@@ -112,6 +114,7 @@ func releaseJob(ctx context.Context, q pg.Querier, j job) error {
 }
 
 // renewLease locks a job, renews its lease and returns its position. It returns errLostLease if another replica has taken it.
+// The lock of the row lasts until tx ends, so no other replica can lease the job before the chunk has committed.
 func renewLease(ctx context.Context, q pg.Querier, j job) (place, error) {
 	p, err := pg.One[place](ctx, q, `
 		UPDATE rule_jobs
@@ -128,6 +131,7 @@ func renewLease(ctx context.Context, q pg.Querier, j job) (place, error) {
 }
 
 // advance moves the position of a job behind a chunk, and resets the attempts. total grows with transactions that were created meanwhile.
+// It needs no check of the lease: renewLease has locked the row in the same database transaction.
 func advance(ctx context.Context, q pg.Querier, j job, date time.Time, id uuid.UUID, processed int) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rule_jobs
@@ -154,7 +158,9 @@ func endJob(ctx context.Context, q pg.Querier, j job, status, problem string) er
 	return nil
 }
 
-// lockNext locks up to limit transactions of a job after its position until tx ends, and returns them without their splits.
+// lockNext locks up to limit transactions of a job after its position until tx ends, and returns them without their
+// splits. Rows are locked in the order of dates and not of ids. That cannot deadlock: writes of one owner wait for each
+// other at the row of owners, which the chunk has locked (ADR 83).
 func lockNext(ctx context.Context, tx pgx.Tx, owner uuid.UUID, p place, limit int) ([]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, tx, `
 		SELECT `+posting.TransactionColumns+`
@@ -185,7 +191,7 @@ func selectBefore(ctx context.Context, q pg.Querier, owner uuid.UUID, w window, 
 
 // updateTransactions writes the fields of transactions that a rule may change, and their versions, with one statement. The caller corrects
 // the totals with posting.Replace. An array of arrays cannot have rows of different lengths, so the keys of tags are joined by
-// commas, which keys do not contain.
+// commas, which keys do not contain. It sets seq itself, which skips the trigger for each row (ADR 83).
 func updateTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction) error {
 	var ids []uuid.UUID
 	var categories []*uuid.UUID
@@ -207,7 +213,8 @@ func updateTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ts [
 	return nil
 }
 
-// countApplied counts applications of rules.
+// countApplied counts applications of rules. The version stays, because no field changes that a PATCH can change. The
+// number ends at the maximum of its column instead of failing.
 func countApplied(ctx context.Context, q pg.Querier, owner uuid.UUID, rules []uuid.UUID, counts []int32, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules r

@@ -37,7 +37,8 @@ func selectRules(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Rule, er
 	return rules, nil
 }
 
-// Changed returns up to limit of an owner's rules that follow a place in the order of synchronization.
+// Changed returns up to limit of an owner's rules that follow a place in the order of synchronization. Package sync calls
+// it. The index rules_seq has this order.
 func Changed(ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int) ([]Rule, error) {
 	rules, err := pg.All[Rule](ctx, q, `
 		SELECT `+ruleColumns+`
@@ -96,6 +97,7 @@ func updateRule(ctx context.Context, q pg.Querier, r Rule) error {
 }
 
 // replaceWallets stores the wallets that a rule names in rule_wallets, whose foreign key prevents their deletion (ADR 82).
+// The slice is never nil, because a nil slice would be NULL, and a comparison with NULL would delete no row.
 func replaceWallets(ctx context.Context, q pg.Querier, r Rule) error {
 	_, err := q.Exec(ctx, `
 		WITH removed AS (DELETE FROM rule_wallets WHERE owner_id = $1 AND rule_id = $2 AND wallet_id <> ALL($3))
@@ -111,7 +113,7 @@ func replaceWallets(ctx context.Context, q pg.Querier, r Rule) error {
 }
 
 // updatePositions numbers rules in the order of ids. It does not write rules whose position stays, so that devices receive only the moved
-// ones. The version stays, too: a PATCH cannot change the position.
+// ones. The version stays, too: a PATCH cannot change the position. Positions start at 1, as in CreateRule.
 func updatePositions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules r

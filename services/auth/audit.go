@@ -48,12 +48,14 @@ const (
 	auditAddresses = 20
 )
 
-// sharingSubject selects the events of the budget service. sharingOf picks those that belong in an audit trail.
+// sharingSubject selects the events of the budget service. sharingOf picks those that belong in an audit trail. The
+// consumer receives other events of budgets, too, and acknowledges them without an effect.
 const sharingSubject = "budget.v1.*.*"
 
 // client is the origin of a request, as the user sees it in the audit trail and the list of sessions. An unknown address is
 // empty.
 type client struct {
+	// address is in the canonical text form of netip.
 	address string
 	// agent is cleaned by cleanUserAgent.
 	agent string
@@ -68,7 +70,8 @@ func clientOf(address netip.Addr, agent string) client {
 	return c
 }
 
-// newClient returns the client that a call was made for.
+// newClient returns the client that a call was made for. Package rpc decides whether the forwarded address of the request
+// may be trusted (ADR 49).
 func (s *server) newClient(ctx context.Context, agent string) client {
 	return clientOf(s.config.ClientAddress(ctx), agent)
 }
@@ -87,7 +90,7 @@ func (s *server) entry(kind string, user, session uuid.UUID, from client) auditE
 }
 
 // ListAudit returns the entries of the acting user, newest first. A repeated failure keeps the position of its first
-// occurrence, so that pages are stable.
+// occurrence, so that pages are stable. Entries are kept for auditKept. Errors: UNAUTHORIZED if the session has ended.
 func (s *server) ListAudit(ctx context.Context, req *authv1.ListAuditRequest) (*authv1.ListAuditResponse, error) {
 	u, err := s.currentUser(ctx)
 	if err != nil {
@@ -147,7 +150,8 @@ func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	return insertAudit(ctx, tx, entries...)
 }
 
-// sharingOf returns the type and the details of an audit entry, or nil for an event that has no entry.
+// sharingOf returns the type and the details of an audit entry, or nil for an event that has no entry. Each event of a
+// membership is addressed to the owner and to the member separately, so both get an entry.
 func sharingOf(e outbox.Received) (kind string, what *sharing) {
 	switch m := e.Data.(type) {
 	case *budgetv1.InvitationSent:

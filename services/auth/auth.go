@@ -78,10 +78,11 @@ func (c Config) check() error {
 type server struct {
 	authv1.UnsafeAuthServiceServer
 
-	db      *pgxpool.Pool
-	config  Config
-	hasher  *hasher
-	keys    *keyring
+	db     *pgxpool.Pool
+	config Config
+	hasher *hasher
+	keys   *keyring
+	// cursors seals the positions of lists with the service key, so that all replicas accept them.
 	cursors page.Cursors
 	// wake makes the relay publish new events soon.
 	wake func()

@@ -21,7 +21,8 @@ const (
 	sameCookieTime = 20 * time.Second
 )
 
-// browserRequest is a request with the statements of a browser about the page that sent it.
+// browserRequest is a request with the statements of a browser about the page that sent it. LoginRequest and
+// RefreshRequest implement it. The gateway fills the fields from the headers and decides nothing (ADR 74).
 type browserRequest interface {
 	GetSite() string
 	GetOrigin() string
@@ -83,7 +84,8 @@ func presented(req *authv1.RefreshRequest) (presentedToken, error) {
 	return presentedToken{text: req.GetCookie(), cookie: true}, nil
 }
 
-// newCookie returns the cookie with a refresh token.
+// newCookie returns the cookie with a refresh token. Its lifetime is the lifetime of the refresh token in it. The gateway
+// adds the name and the attributes.
 func (s *server) newCookie(refresh string) *restv1.Cookie {
 	return &restv1.Cookie{Value: refresh, MaxAge: int32(s.config.RefreshTTL / time.Second)}
 }

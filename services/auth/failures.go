@@ -88,7 +88,8 @@ func prefixOf(address netip.Addr) netip.Prefix {
 }
 
 // admit returns errTooManyFailures while one of the attempt's limits is reached, even if the password would be right.
-// Otherwise a guesser could continue and learn it.
+// Otherwise a guesser could continue and learn it. Login and proveAgain call it before they queue for the hasher, so that
+// a blocked guesser uses no slot. prove calls it again in the slot.
 func (s *server) admit(ctx context.Context, a attempt) error {
 	now := s.now()
 	end, err := selectLimitEnd(ctx, s.db, a, now, now.Add(-knownAddressKept))
@@ -101,7 +102,8 @@ func (s *server) admit(ctx context.Context, a attempt) error {
 	return nil
 }
 
-// fail counts a failed attempt against its three subjects and in the audit trail of the user.
+// fail counts a failed attempt against its three subjects and in the audit trail of the user. Both counts commit
+// together. They have a separate transaction, because the request itself ends with an error.
 func (s *server) fail(ctx context.Context, a attempt) error {
 	now := s.now()
 	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {

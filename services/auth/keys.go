@@ -69,7 +69,8 @@ func (k *keyring) signer() (privateKey, error) {
 	return signerAt(k.keys, k.now()), nil
 }
 
-// refresh loads the keys, creates one if it is due, and deletes keys whose tokens have all expired.
+// refresh loads the keys, creates one if it is due, and deletes keys whose tokens have all expired. It is usually one
+// query without a lock. An error leaves the keys in memory unchanged.
 func (k *keyring) refresh(ctx context.Context) error {
 	stored, err := selectKeys(ctx, k.db)
 	if err != nil {

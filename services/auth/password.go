@@ -124,7 +124,7 @@ func newHasher() (*hasher, error) {
 }
 
 // run calls fn in a free slot. It returns apierr.Unavailable without waiting if the queue is full, and the error of ctx if
-// that ends in the queue.
+// that ends in the queue. Register, Login and ChangePassword call it, so a burst of sign-ins delays only them.
 func (h *hasher) run(ctx context.Context, fn func() error) error {
 	select {
 	case h.waiting <- struct{}{}:

@@ -38,6 +38,9 @@ func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.Get
 
 // UpdateMe changes the name, the e-mail or both. A new e-mail requires the current password, because it is sufficient to
 // take over an account. The unique index decides whether the e-mail is used by another account.
+//
+// Errors: EMAIL_ALREADY_EXISTS, INVALID_CREDENTIALS for a wrong password, RATE_LIMITED after too many of them,
+// VERSION_MISMATCH and EMPTY_UPDATE.
 func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*authv1.UpdateMeResponse, error) {
 	name, email, err := parseUpdateMe(req)
 	if err != nil {
@@ -102,6 +105,8 @@ func (s *server) proveForEmail(ctx context.Context, u user, password string, fro
 // ChangePassword requires the current password, and ends every session but the one it is called in, because a password is
 // often changed after someone else has learned it. It hashes before the transaction starts, so that no lock is held
 // meanwhile. Of simultaneous changes one succeeds.
+//
+// Errors: INVALID_CREDENTIALS, RATE_LIMITED, and SERVICE_UNAVAILABLE if the queue of the hasher is full.
 func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordRequest) (*authv1.ChangePasswordResponse, error) {
 	u, err := s.currentUser(ctx)
 	if err != nil {

@@ -18,6 +18,9 @@ import (
 // Refresh exchanges a refresh token for a new pair in the same session. A token can be used once. A repeated Idempotency-Key
 // returns the stored response before the token is checked, because the first request has used it. A token from the cookie is never
 // answered by one in the body, where scripts could read it.
+//
+// Errors: INVALID_REFRESH_TOKEN, also after the session has ended because a token was reused, and FORBIDDEN_ORIGIN for a
+// cookie that was not sent by the console.
 func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*authv1.RefreshResponse, error) {
 	given, err := presented(req)
 	if err != nil {
@@ -56,7 +59,8 @@ func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*auth
 	return resp, nil
 }
 
-// endReusedSession ends the session of a refresh token that was used before. It does nothing for any other token.
+// endReusedSession ends the session of a refresh token that was used before. It does nothing for any other token. It is
+// also called for tokens that are unknown or expired, because errInvalidRefreshToken does not distinguish them.
 func (s *server) endReusedSession(ctx context.Context, hash []byte, from client) error {
 	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		ended, err := revokeSessionOfUsedToken(ctx, tx, hash, s.now().UTC())

@@ -17,6 +17,9 @@ import (
 
 // Register creates a user. It hashes the password before the transaction, so that no connection waits for the hasher. It
 // does not hash for a repeated Idempotency-Key.
+//
+// The unique index on e-mails decides between simultaneous requests. Errors: EMAIL_ALREADY_EXISTS, and
+// SERVICE_UNAVAILABLE if the queue of the hasher is full.
 func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*authv1.RegisterResponse, error) {
 	u, err := parseRegister(req)
 	if err != nil {

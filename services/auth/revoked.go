@@ -27,6 +27,7 @@ const (
 
 // revokedPosition is the position of a cursor in the ended sessions.
 type revokedPosition struct {
+	// At and ID are the position after which the next page continues.
 	At time.Time
 	ID uuid.UUID
 	// Started is the time at which the first page of this pass was read; zero before the first page.

@@ -31,12 +31,16 @@ const (
 
 // tokens are an access token and the refresh token for the next pair.
 type tokens struct {
-	access  string
+	access string
+	// refresh is empty if the browser already has a newer one, see repeatCookie.
 	refresh string
 }
 
 // Login starts a session. An unknown e-mail costs the same work and returns the same error as a wrong password, so that
 // neither reveals which e-mails have an account.
+//
+// Errors: INVALID_CREDENTIALS, RATE_LIMITED with the time until the limit ends, FORBIDDEN_ORIGIN, and SERVICE_UNAVAILABLE
+// if the queue of the hasher is full.
 func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.LoginResponse, error) {
 	email, err := parseLogin(req)
 	if err != nil {
@@ -178,7 +182,8 @@ func (s *server) Logout(ctx context.Context, req *authv1.LogoutRequest) (*authv1
 }
 
 // endSession ends a session and writes an audit entry. It reports false if the session was not the user's or had ended
-// before.
+// before. Logout and RevokeSession call it. The update of one row decides between simultaneous calls, so a session has
+// one entry about its end.
 func (s *server) endSession(ctx context.Context, id caller.Identity, kind, agent string) (live bool, err error) {
 	e := s.entry(kind, id.UserID, id.SessionID, s.newClient(ctx, agent))
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
@@ -191,7 +196,8 @@ func (s *server) endSession(ctx context.Context, id caller.Identity, kind, agent
 	return live, err
 }
 
-// ListSessions returns the live sessions of the acting user, newest first.
+// ListSessions returns the live sessions of the acting user, newest first. The id of a session contains the time of its
+// creation, so the order of ids is the order of sign-ins.
 func (s *server) ListSessions(ctx context.Context, req *authv1.ListSessionsRequest) (*authv1.ListSessionsResponse, error) {
 	u, err := s.currentUser(ctx)
 	if err != nil {

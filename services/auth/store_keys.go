@@ -12,6 +12,7 @@ import (
 
 // signingKey is a row of signing_keys. The private key is encrypted with a key derived from the service key.
 type signingKey struct {
+	// KID is the id in the header of a token: a UUID of version 7.
 	KID              string `db:"kid"`
 	PublicKey        []byte `db:"public_key"`
 	SealedPrivateKey []byte `db:"sealed_private_key"`
@@ -20,7 +21,8 @@ type signingKey struct {
 }
 
 // lockKeys locks the signing keys until the transaction ends, so that of all replicas one rotates them at a time.
-// Advisory locks apply to the whole database, so the key of the lock contains the schema.
+// Advisory locks apply to the whole database, so the key of the lock contains the schema. The lock does not keep other
+// replicas from reading the keys, so signing continues during a rotation.
 func lockKeys(ctx context.Context, tx pgx.Tx) error {
 	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('coffer signing keys'), hashtext(current_schema()))`)
 	if err != nil {

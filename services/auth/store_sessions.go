@@ -74,7 +74,8 @@ func useSession(ctx context.Context, q pg.Querier, id uuid.UUID, now time.Time) 
 	return u, nil
 }
 
-// selectSessions returns the live sessions of a user with an id below before, newest first.
+// selectSessions returns the live sessions of a user with an id below before, newest first. The partial index
+// sessions_user contains only sessions that were not ended, in the order of the list.
 func selectSessions(ctx context.Context, q pg.Querier, user, before uuid.UUID, now time.Time, limit int) ([]session, error) {
 	sessions, err := pg.All[session](ctx, q, `
 		SELECT id, user_id, created_at, last_used_at, expires_at, revoked_at, user_agent, ip_address
@@ -96,8 +97,9 @@ type revokedSession struct {
 	LastUsedAt time.Time `db:"last_used_at"`
 }
 
-// selectRevokedSessions returns the ended sessions after a position that were used after live, oldest end first. The limit
-// is a literal because PostgreSQL assumes that a parameterized LIMIT returns 10 % of the table.
+// selectRevokedSessions returns the ended sessions after a position that were used after live, oldest end first. The
+// limit is a literal because PostgreSQL assumes that a parameterized LIMIT returns 10 % of the table. The index
+// sessions_revoked contains all columns of the statement, so PostgreSQL reads few rows of the table.
 func selectRevokedSessions(ctx context.Context, q pg.Querier, at time.Time, id uuid.UUID, live time.Time, limit int) ([]revokedSession, error) {
 	ended, err := pg.All[revokedSession](ctx, q, `
 		SELECT id, revoked_at, last_used_at
@@ -124,7 +126,9 @@ func revokeSession(ctx context.Context, q pg.Querier, user, id uuid.UUID, now ti
 	return tag.RowsAffected() == 1, nil
 }
 
-// revokeOtherSessions ends all live sessions of a user but one, and returns the number of ended sessions.
+// revokeOtherSessions ends all live sessions of a user but one, and returns the number of ended sessions. ChangePassword
+// calls it in the transaction that stores the new password. A sign-in with the old password either committed before and
+// is ended here, or fails in lockPassword.
 func revokeOtherSessions(ctx context.Context, q pg.Querier, user, except uuid.UUID, now time.Time) (int32, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE sessions
@@ -136,8 +140,8 @@ func revokeOtherSessions(ctx context.Context, q pg.Querier, user, except uuid.UU
 	return int32(tag.RowsAffected()), nil
 }
 
-// revokeSessionOfUsedToken ends the session of a refresh token that was used before. It returns pgx.ErrNoRows if the token
-// is unknown or unused, or if its session was ended before.
+// revokeSessionOfUsedToken ends the session of a refresh token that was used before. It returns pgx.ErrNoRows if the
+// token is unknown or unused, or if its session was ended before.
 func revokeSessionOfUsedToken(ctx context.Context, q pg.Querier, hash []byte, now time.Time) (session, error) {
 	ended, err := pg.One[session](ctx, q, `
 		UPDATE sessions s
@@ -152,6 +156,7 @@ func revokeSessionOfUsedToken(ctx context.Context, q pg.Querier, hash []byte, no
 }
 
 // deleteSessions deletes the sessions that expired or were ended before a time. Their refresh tokens are deleted with them.
+// expire passes a time that is long enough ago that no access token of these sessions is valid.
 func deleteSessions(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM sessions WHERE expires_at < $1 OR revoked_at < $1`, before)
 	if err != nil {
@@ -190,7 +195,8 @@ func useRefreshToken(ctx context.Context, q pg.Querier, hash, sealed []byte, now
 	return id, nil
 }
 
-// replacedToken is a refresh token that was sent in a cookie and replaced.
+// replacedToken is a refresh token that was sent in a cookie and replaced. SealedSuccessor is the refresh token that
+// replaced it, sealed with successorKey.
 type replacedToken struct {
 	SessionID       uuid.UUID `db:"session_id"`
 	SealedSuccessor []byte    `db:"sealed_successor"`

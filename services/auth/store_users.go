@@ -54,7 +54,8 @@ func selectUserByEmail(ctx context.Context, q pg.Querier, email string) (user, e
 	return u, nil
 }
 
-// selectUserInSession returns pgx.ErrNoRows unless the session is the user's and live at now.
+// selectUserInSession returns pgx.ErrNoRows unless the session is the user's and live at now. currentUser calls it in
+// most requests of users, so it reads both rows by their primary keys with one statement.
 func selectUserInSession(ctx context.Context, q pg.Querier, id, session uuid.UUID, now time.Time) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		SELECT `+userColumns+`
@@ -88,7 +89,8 @@ func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (us
 	return u, nil
 }
 
-// lockUser locks a user against other changes until the transaction ends.
+// lockUser locks a user against other changes until the transaction ends. It waits for sign-ins that hold the lock of
+// lockPassword.
 func lockUser(ctx context.Context, tx pgx.Tx, id uuid.UUID) (user, error) {
 	u, err := pg.One[user](ctx, tx, `SELECT `+userColumns+` FROM users u WHERE u.id = $1 FOR UPDATE`, id)
 	if err != nil {
@@ -111,7 +113,9 @@ func updateUser(ctx context.Context, q pg.Querier, id uuid.UUID, name, email *st
 	return u, nil
 }
 
-// updatePassword sets the hash of the password. It reports false if the password has changed since u was read.
+// updatePassword sets the hash of the password. It reports false if the password has changed since u was read. The
+// comparison in the condition replaces a lock: of simultaneous changes, the second one finds another hash. The version
+// does not change, because the profile does not contain the password.
 func updatePassword(ctx context.Context, q pg.Querier, u user, hash string, now time.Time) (bool, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE users

@@ -75,7 +75,7 @@ func spentKeys(keys []signingKey, now time.Time, accessTTL time.Duration) []stri
 }
 
 // signAccessToken returns a JWT (EdDSA) for a user and a session that is valid from now until now+ttl. internal/caller
-// verifies it.
+// verifies it. The jti makes each token unique; no code compares it.
 func signAccessToken(k privateKey, id caller.Identity, jti uuid.UUID, now time.Time, ttl time.Duration) (string, error) {
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
 		RegisteredClaims: jwt.RegisteredClaims{

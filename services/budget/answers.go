@@ -14,7 +14,8 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
-// selectMembersFor returns the newest members that the reader of the budget may see.
+// selectMembersFor returns the newest members that the reader of the budget may see. The list of members has the others,
+// if there are more than maxMembersInBudget.
 func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member, error) {
 	return selectMembers(ctx, q, memberList{budget: b.ID, statuses: b.role().visible(), before: newest, limit: maxMembersInBudget})
 }
@@ -84,7 +85,8 @@ func (b budget) currency() money.Currency {
 func (b budget) seenByOwner() seenBudget { return seenBudget{budget: b, UserID: b.OwnerID} }
 
 // snapshot returns the budget as events carry it, without fields that depend on the reader. All readers of an event get the same
-// snapshot.
+// snapshot. The type has no field that depends on the reader, so a member with a pending invitation cannot receive one by
+// mistake (ADR 45).
 func (b budget) snapshot() *budgetv1.BudgetSnapshot {
 	m := &budgetv1.BudgetSnapshot{
 		Id:              b.ID.String(),
@@ -158,7 +160,8 @@ func (b seenBudget) listedProto(today time.Time) *budgetv1.ListedBudget {
 	}
 }
 
-// invitationProto returns the item of a list for a pending member: the contents of the invitation and nothing newer.
+// invitationProto returns the item of a list for a pending member: the contents of the invitation and nothing newer. It
+// has the name in the invitation, or the present name if the row is from a release that stored none (ADR 62).
 func (b seenBudget) invitationProto() *budgetv1.ListedBudget {
 	name := b.Name
 	if b.KnownName != nil {

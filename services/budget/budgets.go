@@ -25,6 +25,9 @@ const maxBudgets = 200
 // CreateBudget creates a budget of the acting user. The ledger checks wallet and categories, and reserves the categories, before
 // the transaction starts. A repeated Idempotency-Key returns the first response. The new budget is checked for alerts, because
 // its window may contain spending already.
+//
+// Errors: BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED, the errors of the ledger for unknown wallets and categories, and
+// SERVICE_UNAVAILABLE if the ledger cannot be reached.
 func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetRequest) (*budgetv1.CreateBudgetResponse, error) {
 	user := caller.ID(ctx)
 	var p apierr.Problems
@@ -122,7 +125,7 @@ func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsReque
 }
 
 // GetBudget returns a budget with progress and members. Owner and accepted members may read it. Progress is of the window that
-// contains the requested day.
+// contains the requested day. Errors: BUDGET_NOT_FOUND, and INSUFFICIENT_PERMISSIONS for all other users.
 func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) (*budgetv1.GetBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
@@ -146,6 +149,8 @@ func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) 
 // UpdateBudget changes a budget. It applies the changes twice: to the budget as it was read, to validate them before the ledger
 // is called, and to the locked budget, which another request may have changed in the meantime. Owner and editors may change it.
 // The check for alerts runs again, because a new limit may already be reached.
+//
+// Errors: those of CreateBudget, VERSION_MISMATCH, EMPTY_UPDATE and INSUFFICIENT_PERMISSIONS.
 func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetRequest) (*budgetv1.UpdateBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
@@ -216,7 +221,8 @@ func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch st
 }
 
 // replace stores the next version of a locked budget, and publishes the change to the owner and the accepted members. It returns
-// BUDGET_ALREADY_EXISTS if the change makes the budget a duplicate.
+// BUDGET_ALREADY_EXISTS if the change makes the budget a duplicate. UpdateBudget, the merge of a category and the sync
+// with the ledger call it. The caller holds the lock of the budget.
 func (s *server) replace(ctx context.Context, tx pgx.Tx, before, after budget, by uuid.UUID) (budget, error) {
 	// The version is the ETag. Every stored change of a budget increases it, also the replacement of a merged category.
 	after.Version++
@@ -236,7 +242,8 @@ func (s *server) replace(ctx context.Context, tx pgx.Tx, before, after budget, b
 	return after, s.notifications.Publish(ctx, tx, event, append(members, after.OwnerID)...)
 }
 
-// queueCheck queues a check of a new or changed budget, if it has thresholds.
+// queueCheck queues a check of a new or changed budget, if it has thresholds. The check itself asks the ledger for the
+// spending, so a worker runs it after the commit.
 func (s *server) queueCheck(ctx context.Context, tx pgx.Tx, b budget) error {
 	if len(b.AlertThresholds) == 0 {
 		return nil

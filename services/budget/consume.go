@@ -19,7 +19,8 @@ func (s *server) consumer() outbox.Consumer {
 }
 
 // applyEvents must be idempotent, because an event may be delivered more than once. It runs in one transaction per batch. The
-// events are acknowledged after the commit.
+// events are acknowledged after the commit. The order matters for merges: categories are replaced before the checks for
+// alerts of the same batch are queued.
 func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	if err := s.followCategories(ctx, tx, events); err != nil {
 		return err
@@ -66,7 +67,7 @@ func (s *server) followCategories(ctx context.Context, tx pgx.Tx, events []outbo
 }
 
 // replaceCategory replaces a category by the target of its merge in all budgets of an owner. Each changed budget has a new
-// version and publishes the change.
+// version and publishes the change. A repeated event finds no budget with the category and does nothing.
 func (s *server) replaceCategory(ctx context.Context, tx pgx.Tx, owner, category uuid.UUID, into string) error {
 	target, err := uuid.Parse(into)
 	if err != nil {
@@ -87,7 +88,8 @@ func (s *server) replaceCategory(ctx context.Context, tx pgx.Tx, owner, category
 	return nil
 }
 
-// replaced returns the categories with target in the place of category, each once.
+// replaced returns the categories with target in the place of category, each once. A budget that held both categories
+// then holds the target once.
 func replaced(categories []uuid.UUID, category, target uuid.UUID) []uuid.UUID {
 	var kept []uuid.UUID
 	for _, id := range categories {

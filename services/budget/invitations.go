@@ -45,6 +45,9 @@ type invitee struct {
 
 // ShareBudget invites a user to a budget. auth finds the user of the e-mail before the transaction starts. Only the owner may
 // invite. An e-mail without an account is an error, so the number of such errors per day is limited.
+//
+// Errors: USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, RATE_LIMITED and
+// INVITATION_LIMIT_REACHED.
 func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetRequest) (*budgetv1.ShareBudgetResponse, error) {
 	// The order of the checks matters: each one reveals more about other users than the one before.
 	id, err := parseBudgetID(req.GetBudgetId())
@@ -191,7 +194,8 @@ func (s *server) changeMember(ctx context.Context, tx pgx.Tx, budgetID, memberID
 	return s.answer(ctx, tx, b, m, c.answer)
 }
 
-// answer stores a member's answer and notifies the owner. A member who accepted may still leave by rejecting.
+// answer stores a member's answer and notifies the owner. A member who accepted may still leave by rejecting. The two
+// events differ in the name of the budget: a member who left must not receive a later name (ADR 45).
 func (s *server) answer(ctx context.Context, tx pgx.Tx, b seenBudget, m member, answer status) (member, error) {
 	changes, permitted := m.Status.to(answer, byMember)
 	// A rejected invitation cannot be accepted any more. The owner may send another one.

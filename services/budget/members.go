@@ -58,7 +58,8 @@ func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersReque
 }
 
 // RemoveMember deletes a membership, in any status. The owner and the member may do it. Both are notified, unless they did it
-// themselves, or the member had left before.
+// themselves, or the member had left before. Errors: BUDGET_MEMBER_NOT_FOUND for the owner, and INSUFFICIENT_PERMISSIONS
+// for all other users.
 func (s *server) RemoveMember(ctx context.Context, req *budgetv1.RemoveMemberRequest) (*budgetv1.RemoveMemberResponse, error) {
 	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
 	if err != nil {
@@ -178,7 +179,7 @@ func protos(members []member, users map[string]*authv1.User) []*budgetv1.Member 
 }
 
 // users returns the users that auth knows, by id. It returns none if auth is unavailable. The response is then complete except
-// for names.
+// for names. A call costs at most optionalTimeout.
 func (s *server) users(ctx context.Context, ids []uuid.UUID) map[string]*authv1.User {
 	users := map[string]*authv1.User{}
 	// An empty call would still cost a round trip.

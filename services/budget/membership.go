@@ -19,6 +19,7 @@ const (
 	byMember actor = true
 )
 
+// transition is a change of a membership's status by one side.
 type transition struct {
 	from status
 	by   actor

@@ -36,7 +36,8 @@ func parseBudgetID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// parseAt returns the day whose progress is requested: today by default.
+// parseAt returns the day whose progress is requested: today by default. Clients send another day to see the window that
+// contains it.
 func (s *server) parseAt(at *string) (time.Time, error) {
 	if at == nil {
 		return calendar.DayOf(s.now()), nil
@@ -54,10 +55,11 @@ type changes struct {
 	// name is normalized, and currency is one that the money package knows.
 	name     *string
 	currency *money.Currency
-	limit    *string
-	period   *string
-	start    *time.Time
-	end      *time.Time
+	// limit is a decimal in the major unit. start and end are days, as midnight in UTC.
+	limit  *string
+	period *string
+	start  *time.Time
+	end    *time.Time
 	// noEnd is set if the request removes the end.
 	noEnd      bool
 	wallet     *uuid.UUID
@@ -225,7 +227,8 @@ func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 	c.categories = categories
 }
 
-// setThresholds sorts the thresholds and removes repeated ones.
+// setThresholds sorts the thresholds and removes repeated ones. A threshold is a percentage of the limit and may exceed
+// 100, so that an alert can follow the one about the limit itself.
 func (c *changes) setThresholds(p *apierr.Problems, percentages []int32) {
 	c.thresholds = []int32{}
 	for _, t := range percentages {

@@ -48,7 +48,8 @@ func (b budget) query(w calendar.Period) spending.Query {
 	return spending.Query{Owner: b.OwnerID, Wallet: b.WalletID, Categories: b.CategoryIDs, Window: w}
 }
 
-// progress returns the budget's progress for the spending in a window.
+// progress returns the budget's progress for the spending in a window. The limit is the present one, also for an earlier
+// window (ADR 95). The amounts of spending are positive, in the minor unit of their currency.
 func (b budget) progress(w calendar.Period, amounts []*ledgerv1.SpentAmount) *budgetv1.Progress {
 	currency := b.currency()
 	p := &budgetv1.Progress{WindowStart: w.From.Format(calendar.DateLayout), WindowEnd: w.LastDay().Format(calendar.DateLayout)}

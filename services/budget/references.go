@@ -66,7 +66,7 @@ func (s *server) checkReferences(ctx context.Context, owner uuid.UUID, wallet *u
 }
 
 // newWallet returns the wallet that an update changes to, or nil. An unchanged wallet is not checked, because it may have been
-// deleted, and its budget stays.
+// deleted, and its budget stays. A budget of a deleted wallet has no progress, and its other fields can still be changed.
 func (c changes) newWallet(b budget) *uuid.UUID {
 	if c.wallet == nil || *c.wallet == b.WalletID {
 		return nil
@@ -181,7 +181,8 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 }
 
 // applyCurrent stores the categories that the ledger returned for a budget, and deletes the row of the sync. If the budget's
-// categories changed since, its next sync repairs it.
+// categories changed since, its next sync repairs it. If it fails, the row stays, and the report is repeated after the
+// lease.
 func (s *server) applyCurrent(ctx context.Context, tx pgx.Tx, d referenceSync, synced budget, current []string) error {
 	categories, lost, err := currentCategories(synced.CategoryIDs, current)
 	if err != nil {

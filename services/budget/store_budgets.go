@@ -37,7 +37,8 @@ type budget struct {
 	UpdatedAt time.Time `db:"updated_at"`
 }
 
-// seenBudget is a budget with its reader and the reader's membership. Role, Status and KnownName are nil without a membership.
+// seenBudget is a budget with its reader and the reader's membership. Role, Status and KnownName are nil without a
+// membership. selectBudget and selectBudgets read it for one reader.
 type seenBudget struct {
 	budget
 	// UserID is the reader.
@@ -100,7 +101,9 @@ func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
 	return nil
 }
 
-// lockBudgetsOfCategory locks and returns an owner's budgets with a category.
+// lockBudgetsOfCategory locks and returns an owner's budgets with a category. The order of ids is the same in all calls,
+// so two batches of events cannot deadlock. An owner has at most maxBudgets, so the condition on the array needs no
+// index.
 func lockBudgetsOfCategory(ctx context.Context, tx pgx.Tx, owner, category uuid.UUID) ([]budget, error) {
 	budgets, err := pg.All[budget](ctx, tx, `
 		SELECT `+budgetColumns+`
@@ -138,6 +141,7 @@ type budgetList struct {
 }
 
 // selectBudgets returns a page of budgets, newest first. Each half reads its own index, and only as many rows as the page has.
+// The indexes are budgets_owner_id and members_user. The second LIMIT is needed because each half may return a whole page.
 func selectBudgets(ctx context.Context, q pg.Querier, l budgetList) ([]seenBudget, error) {
 	budgets, err := pg.All[seenBudget](ctx, q, `
 		(SELECT `+budgetColumns+`, b.owner_id AS user_id, NULL AS role, NULL AS status, NULL AS known_name
@@ -175,7 +179,8 @@ func updateBudget(ctx context.Context, q pg.Querier, b budget) error {
 	return nil
 }
 
-// deleteBudgetRow also deletes members, alerts and checks of the budget, by cascade.
+// deleteBudgetRow also deletes members, alerts and checks of the budget, by cascade. A trigger queues the report to the
+// ledger.
 func deleteBudgetRow(ctx context.Context, q pg.Querier, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `DELETE FROM budgets WHERE id = $1`, id)
 	if err != nil {

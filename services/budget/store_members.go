@@ -108,7 +108,7 @@ type memberList struct {
 	limit    int
 }
 
-// selectMembers returns a page of members, newest first.
+// selectMembers returns a page of members, newest first. The index members_budget_invited has this order.
 func selectMembers(ctx context.Context, q pg.Querier, l memberList) ([]member, error) {
 	members, err := pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
@@ -152,7 +152,8 @@ func selectMembersOf(ctx context.Context, q pg.Querier, budgets []seenBudget, pe
 	return members, nil
 }
 
-// selectMemberIDs returns the users with one of the statuses, without a limit.
+// selectMemberIDs returns the users with one of the statuses, without a limit. They receive an event, and an event must
+// reach all of them.
 func selectMemberIDs(ctx context.Context, q pg.Querier, budgetID uuid.UUID, statuses []status) ([]uuid.UUID, error) {
 	type row struct {
 		UserID uuid.UUID `db:"user_id"`
@@ -187,7 +188,7 @@ func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID)
 }
 
 // selectInvitations returns a page of a user's pending invitations, newest first. They have the name of the invitation, or the
-// current name in rows of releases that stored none.
+// current name in rows of releases that stored none. The partial index members_pending has this order.
 func selectInvitations(ctx context.Context, q pg.Querier, user uuid.UUID, before moment, limit int) ([]invitation, error) {
 	invitations, err := pg.All[invitation](ctx, q, `
 		SELECT `+memberColumns+`, coalesce(m.known_name, b.name) AS budget_name, b.owner_id
@@ -226,7 +227,8 @@ func insertInvitationTry(ctx context.Context, q pg.Querier, owner uuid.UUID, use
 	return nil
 }
 
-// countInvitationsBy returns the number of invitations that an owner sent or tried to send since a time.
+// countInvitationsBy returns the number of invitations that an owner sent or tried to send since a time. It reads the
+// index invitation_tries_owner.
 func countInvitationsBy(ctx context.Context, q pg.Querier, owner uuid.UUID, since time.Time) (int, error) {
 	return countInvitations(ctx, q, `SELECT count(*) FROM invitation_tries WHERE owner_id = $1 AND at > $2`, owner, since)
 }
@@ -250,7 +252,8 @@ func countInvitations(ctx context.Context, q pg.Querier, query string, user uuid
 	return n, nil
 }
 
-// deleteInvitationTries deletes the tries up to a time, which no limit counts any more.
+// deleteInvitationTries deletes the tries up to a time, which no limit counts any more. The hourly cleanup calls it. The
+// index invitation_tries_at finds the rows.
 func deleteInvitationTries(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM invitation_tries WHERE at <= $1`, before)
 	if err != nil {

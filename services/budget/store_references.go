@@ -21,7 +21,8 @@ type referenceSync struct {
 }
 
 // queueSettlement queues a sync that also releases a reservation. The budget need not exist: a rejected creation also settles its
-// reservation.
+// reservation. A new seq keeps a worker that has claimed the row from deleting it. The reset of the lease makes the row
+// due at once.
 func queueSettlement(ctx context.Context, q pg.Querier, r reservation) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO reference_syncs AS s (budget_id, owner_id, reservations)
@@ -51,7 +52,7 @@ func queueSyncsOfCategory(ctx context.Context, q pg.Querier, owner, category uui
 }
 
 // claimSyncs leases up to syncBatch of the oldest syncs that no other worker has. A failed sync is repeated when its lease has
-// expired, in the order of the changes.
+// expired, in the order of the changes. SKIP LOCKED lets replicas claim different rows at the same moment.
 func claimSyncs(ctx context.Context, q pg.Querier, now time.Time) ([]referenceSync, error) {
 	syncs, err := pg.All[referenceSync](ctx, q, `
 		WITH due AS (
@@ -103,7 +104,8 @@ func selectSyncedBudgets(ctx context.Context, q pg.Querier, syncs []referenceSyn
 	return budgets, nil
 }
 
-// selectOldestSyncAge returns the age of the oldest queued sync in seconds, 0 if none is queued.
+// selectOldestSyncAge returns the age of the oldest queued sync in seconds, 0 if none is queued. queued_at is the time of
+// the oldest change that was not reported, and a repeated change does not move it.
 func selectOldestSyncAge(ctx context.Context, q pg.Querier) (int64, error) {
 	type row struct{ Age int64 }
 	r, err := pg.One[row](ctx, q, `SELECT coalesce(extract(epoch FROM now() - min(queued_at)), 0)::bigint AS age FROM reference_syncs`)

@@ -22,7 +22,8 @@ var variants = map[rune]rune{
 	'＝': '=', '／': '/', '＊': '*', '＃': '#', '＆': '&', '＠': '@', '．': '.', '×': 'x', '·': '.', '•': '.', '’': '\'', '‘': '\'', '“': '"', '”': '"',
 }
 
-// parseAlphabet parses the model's list of characters, one per line.
+// parseAlphabet parses the model's list of characters, one per line. The list has no lines for the blank and the space,
+// which are the first and the last class.
 func parseAlphabet(text string) (alphabet, error) {
 	a := alphabet{runes: []rune{0}}
 	for line := range strings.Lines(text) {

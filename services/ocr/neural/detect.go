@@ -22,7 +22,8 @@ const (
 )
 
 // detect returns the areas of the rows of text on a page, in pixels of the page. It reduces the page to about detectPixels with its
-// proportions, because the detector finds rows on a small image as well as on a large one.
+// proportions, because the detector finds rows on a small image as well as on a large one. A page without text has no
+// areas, and is no error.
 func (e *Engine) detect(page *pyramid) ([]quad, error) {
 	size := (*page)[0].Rect.Size()
 	scale := min(1, math.Sqrt(detectPixels/float64(size.X*size.Y)))
@@ -52,7 +53,8 @@ func (e *Engine) detect(page *pyramid) ([]quad, error) {
 }
 
 // textAreas returns the areas of connected pixels of text in a map of probabilities, completed to the outline of the text. It fills each
-// area with a stack and not by recursion, whose depth a hostile image could choose. Neighbors include diagonals.
+// area with a stack and not by recursion, whose depth a hostile image could choose. Neighbors include diagonals. The
+// areas are in the order of their uppermost pixels. probability has w * h values from 0 to 1, row by row.
 func textAreas(probability []float32, w, h int) []quad {
 	var out []quad
 	seen := make([]bool, w*h)

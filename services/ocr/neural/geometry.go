@@ -40,7 +40,7 @@ func (q quad) grown(by float64) quad {
 	}
 }
 
-// part returns the part of a quad between two shares of its width.
+// part returns the part of a quad between two shares of its width and of its height, from 0 to 1.
 func (q quad) part(x0, y0, x1, y1 float64) quad {
 	return quad{q.at(x0, y0), q.along.times(x1 - x0), q.down.times(y1 - y0)}
 }
@@ -59,7 +59,8 @@ func (q quad) straightened(page image.Point, angle float64) image.Rectangle {
 }
 
 // smallestQuad returns the rectangle of the smallest area around points, with the longer side along. Rows of a photographed page are
-// rarely horizontal, so an upright rectangle would contain parts of the neighboring rows.
+// rarely horizontal, so an upright rectangle would contain parts of the neighboring rows. There must be at least one
+// point. A single point or a straight row of them gets a rectangle one pixel high.
 func smallestQuad(points []image.Point) quad {
 	h := hull(points)
 	best, smallest := quad{}, math.Inf(1)
@@ -106,7 +107,8 @@ func (q quad) alongLonger() quad {
 	return q
 }
 
-// hull returns the convex hull of points, by Andrew's monotone chain. It sorts points.
+// hull returns the convex hull of points, by Andrew's monotone chain. It sorts points. Points on a side between two
+// corners are left out.
 func hull(points []image.Point) []image.Point {
 	slices.SortFunc(points, func(a, b image.Point) int {
 		if a.X != b.X {

@@ -17,6 +17,7 @@ import (
 )
 
 // Model applies a neural network to a tensor, and calls use with its output. The output is valid only during the call.
+// The method Run of onnx.Network is a Model.
 type Model func(input []float32, shape []int64, use func(output []float32, shape []int64) error) error
 
 // Engine reads the words on pages.
@@ -33,10 +34,12 @@ type Page struct {
 	// Quarters is the number of clockwise quarter turns that make the page upright. Angle, in radians, is its skew after that.
 	Quarters int
 	Angle    float64
-	Words    []Word
+	// Words has the words of a row in reading order. The rows are in the order in which the detector found them.
+	Words []Word
 }
 
-// Word is a recognized word. Box refers to the page after it was turned by Quarters and straightened by Angle.
+// Word is a recognized word. Box refers to the page after it was turned by Quarters and straightened by Angle. Confidence
+// is the mean of its characters, from 0 to 1.
 type Word struct {
 	Text       string
 	Box        image.Rectangle
@@ -61,9 +64,10 @@ const (
 	minConfidence = 0.5
 )
 
-// Read reads a page in any of four directions. The steps: find the areas of text; turn the page by a quarter if most text is vertical; read a
-// sample of the rows, and turn the page over if the sample is more legible upside down; read the other rows; split them into words; and
-// state the places of the words on the straightened page.
+// Read reads a page in any of four directions. The steps: find the areas of text; turn the page by a quarter if most text
+// is vertical; read a sample of the rows, and turn the page over if the sample is more legible upside down; read the
+// other rows; split them into words; and state the places of the words on the straightened page. An error means that a
+// network failed.
 func (e *Engine) Read(img *image.Gray) (Page, error) {
 	out := Page{}
 	page := &pyramid{img}

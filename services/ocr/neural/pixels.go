@@ -3,7 +3,8 @@ package neural
 import "image"
 
 // pyramid is an image and its successive halves. A strongly reduced view samples the half that is next to its size, because sampling
-// single pixels of the full size would miss strokes.
+// single pixels of the full size would miss strokes. The halves are computed when a view needs them, so a pyramid is not
+// safe for concurrent use.
 type pyramid []*image.Gray
 
 // level returns an image that is at most twice as large as a view with the given reduction, and its scale.
@@ -19,6 +20,7 @@ func (p *pyramid) level(reduction float64) (img *image.Gray, scale float64) {
 }
 
 // view samples the area of a quad as an image of the given size, with interpolation. Outside of the page, the nearest pixel counts.
+// The size may have other proportions than the area, which is then stretched.
 func (p *pyramid) view(q quad, w, h int) *image.Gray {
 	img, scale := p.level(min(q.width()/float64(w), q.height()/float64(h)))
 	out := image.NewGray(image.Rect(0, 0, w, h))
@@ -69,7 +71,8 @@ func halve(img *image.Gray) *image.Gray {
 	return half
 }
 
-// turn rotates an image clockwise by quarters of a full turn.
+// turn rotates an image clockwise by quarters of a full turn. It returns the image itself for a whole number of full
+// turns, and otherwise a copy.
 func turn(img *image.Gray, quarters int) *image.Gray {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	if quarters&3 == 0 {

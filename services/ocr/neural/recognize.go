@@ -51,7 +51,8 @@ func newRow(page *pyramid, area quad) *row {
 }
 
 // recognize reads rows, in batches of similar widths, because the rows of a batch are padded to the widest. Batches are independent, so as
-// many are read at once as the engine has workers.
+// many are read at once as the engine has workers. It stores the result in each row. A batch that fails does not stop the
+// others, and all errors are joined.
 func (e *Engine) recognize(rows []*row) error {
 	order := slices.Clone(rows)
 	slices.SortStableFunc(order, func(a, b *row) int { return cmp.Compare(b.image.Rect.Dx(), a.image.Rect.Dx()) })
@@ -116,7 +117,8 @@ func (e *Engine) recognizeBatch(rows []*row, width int) error {
 }
 
 // decode returns the characters of one row by CTC: the likeliest class of each position, without repetitions and blanks. Classes that no
-// European receipt prints are ignored. pixels is the width of a position.
+// European receipt prints are ignored. pixels is the width of a position. A repetition of a class moves the middle of its
+// character by half a position, and keeps the higher confidence.
 func (a alphabet) decode(out []float32, pixels float64) []character {
 	var text []character
 	previous := 0

@@ -43,7 +43,8 @@ type responseWord struct {
 // errRequest marks requests that no caller of this package sends.
 var errRequest = errors.New("invalid request")
 
-// WriteRequest writes a page.
+// WriteRequest writes a page. It returns errRequest for an image that has more than maxPixels or is a part of another
+// image. The caller scales and copies it before.
 func WriteRequest(w io.Writer, img *image.Gray) error {
 	size := img.Rect.Size()
 	if size.X <= 0 || size.Y <= 0 || size.X*size.Y > maxPixels || img.Stride != size.X || img.Rect.Min != (image.Point{}) {
@@ -93,7 +94,8 @@ func writeResponse(w io.Writer, page Page, failure error) error {
 }
 
 // ReadResponse reads the response for a page of the given size. It checks everything that later code relies on, because the process that
-// sent it has seen an untrusted image.
+// sent it has seen an untrusted image. size is the size of the page before it was turned. After an error the pipe is at
+// an unknown position, so the caller ends the process.
 func ReadResponse(r io.Reader, size image.Point) (Page, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -137,7 +139,8 @@ func (in response) page(size image.Point) (Page, error) {
 }
 
 // Serve reads pages and writes the responses until the input ends. A page that cannot be read gets a response with an error, and the
-// next page follows. Serve returns an error only if a request is malformed or the pipe is broken.
+// next page follows. Serve returns an error only if a request is malformed or the pipe is broken. The command ocr-neural
+// calls it with its standard input and output.
 func (e *Engine) Serve(in io.Reader, out io.Writer) error {
 	for {
 		img, err := readRequest(in)

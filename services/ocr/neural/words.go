@@ -87,7 +87,7 @@ type ink struct {
 }
 
 // newInk separates print from paper in the middle between their brightnesses. Most pixels are paper. The paper may be darker than
-// the print.
+// the print. Dark and light are percentiles and not extremes, because single pixels are noise.
 func newInk(img *image.Gray) ink {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	var histogram [256]int

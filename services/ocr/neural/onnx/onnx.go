@@ -53,7 +53,8 @@ const (
 	apiBaseVersionSlot = 0
 )
 
-// Runtime is a loaded library.
+// Runtime is a loaded library. It is never unloaded, because the process uses it until its end. The fields are addresses
+// of objects of the library.
 type Runtime struct {
 	table       *[tableLength]uintptr
 	environment uintptr
@@ -105,7 +106,8 @@ func (r *Runtime) call(function int, args ...uintptr) error {
 	return err
 }
 
-// Network is a loaded neural network with one input and one output, both tensors of 32-bit floats.
+// Network is a loaded neural network with one input and one output, both tensors of 32-bit floats. session, input and
+// output are addresses: of the session, and of the names of its two tensors.
 type Network struct {
 	runtime       *Runtime
 	session       uintptr
@@ -185,7 +187,7 @@ func (n *Network) Run(input []float32, shape []int64, use func(output []float32,
 	return use(unsafe.Slice((*float32)(pointer(data)), size), dimensions)
 }
 
-// shape returns the shape of a tensor.
+// shape returns the shape of a tensor. A scalar has the shape nil.
 func (r *Runtime) shape(value uintptr) ([]int64, error) {
 	var info, count uintptr
 	if err := r.call(getTensorTypeAndShape, value, uintptr(unsafe.Pointer(&info))); err != nil {

@@ -11,6 +11,7 @@ import (
 
 // heif decodes a HEIF file by converting it to a JPEG with libheif's program, which also rotates it as the file says. The program
 // needs named files. heif writes them into a temporary folder, in memory if the system supports it, and removes them afterwards.
+// It returns ErrUnreadable for a file that the program rejects.
 func (o Opener) heif(ctx context.Context, file []byte) (image.Image, error) {
 	dir, err := os.MkdirTemp(memoryFolder(), "heif")
 	if err != nil {

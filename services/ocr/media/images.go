@@ -17,7 +17,8 @@ import (
 
 const (
 	// imagePixels is enough to read small print.
-	imagePixels  = 3_000_000
+	imagePixels = 3_000_000
+	// imageQuality is the quality of the JPEG, from 1 to 100.
 	imageQuality = 80
 	// maxImage is the largest stored image in bytes.
 	maxImage = 2 << 20
@@ -87,7 +88,8 @@ func fitted(img image.Image, pixels float64) image.Image {
 	return imaging.Fit(img, max(1, int(float64(size.X)*scale)), max(1, int(float64(size.Y)*scale)))
 }
 
-// oriented undoes an EXIF orientation of a color image; upright does so for gray ones.
+// oriented undoes an EXIF orientation of a color image; upright does so for gray ones. The pixels keep their colors,
+// because the transformation only exchanges them.
 func oriented(img image.Image, orientation int) image.Image {
 	w, h := float64(img.Bounds().Dx()), float64(img.Bounds().Dy())
 	// The matrices map source to target coordinates.

@@ -40,6 +40,7 @@ const (
 	maxPixels = 50_000_000
 	// maxEdge rejects strips of 1 x 50 000 000 pixels, the worst case of every step.
 	maxEdge = 20_000
+	// maxText is the maximum size of a text file in bytes.
 	maxText = 256 << 10
 	// workPixels is the size to which larger images are scaled down before any other step.
 	workPixels = 12_000_000
@@ -55,20 +56,23 @@ type Opener struct {
 	limits sandbox.Limits
 }
 
-// New returns an opener whose programs may run for the given time.
+// New returns an opener whose programs may run for the given time. Each run of a program may use a gibibyte of memory.
+// The limit of the output is the largest result: maxPages graymaps of pagePixels bytes, with their headers.
 func New(limit time.Duration) Opener {
 	return Opener{limits: sandbox.Limits{Time: limit, Memory: 1 << 30, Output: maxPages*pagePixels + 1<<20}}
 }
 
 // Document is a decoded file: either pages of text or images of pages.
 type Document struct {
+	// Text has the pages of a text file or of the text layer of a PDF. Images has all other pages in gray, turned as EXIF
+	// says. One of the two is empty.
 	Text   []printed.Page
 	Images []*image.Gray
 	// Skipped is set if only the first pages are decoded: the file has more than maxPages, or a page cannot be rendered.
 	Skipped bool
 }
 
-// format is an image format that Go decodes.
+// format is an image format that Go decodes. config reads the size from the header without decoding the pixels.
 type format struct {
 	mediaType string
 	config    func(b []byte) (image.Config, error)
@@ -161,7 +165,8 @@ func (f format) orientation(file []byte) int {
 	return orientation(file)
 }
 
-// Open decodes an image after checking the size in its header.
+// Open decodes an image after checking the size in its header. It returns ErrUnreadable for damaged files, and for images
+// with more than maxPixels or with an edge longer than maxEdge.
 func (f format) open(file []byte) (img image.Image, err error) {
 	// The input is untrusted. A panic of a decoder means the same as its error.
 	defer func() {

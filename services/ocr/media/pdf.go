@@ -16,6 +16,7 @@ import (
 )
 
 const (
+	// maxPages is the number of pages that are read. The rest of a longer file is skipped, which Document.Skipped reports.
 	maxPages = 5
 	// pdfDPI renders a capital letter of 9 points about 26 pixels high.
 	pdfDPI = 300
@@ -24,6 +25,7 @@ const (
 )
 
 var (
+	// pagesLine and sizeLine match lines that pdfinfo prints.
 	pagesLine = regexp.MustCompile(`(?m)^Pages:\s+(\d+)`)
 	sizeLine  = regexp.MustCompile(`(?m)^Page\s+(?:\d+ )?size:\s+([\d.e+]+) x ([\d.e+]+) pts`)
 )

@@ -59,7 +59,8 @@ func boxedSize(evidence []*ocrv1.Evidence, page int) (width, height int32) {
 	return 0, 0
 }
 
-// compressed returns an image as a JPEG of at most the given number of bytes. It reduces the pixels in proportion to the excess.
+// compressed returns an image as a JPEG of at most the given number of bytes. It reduces the pixels in proportion to the
+// excess. Each step has at most three quarters of the pixels of the one before.
 func compressed(img image.Image, limit int) ([]byte, error) {
 	for {
 		var b bytes.Buffer

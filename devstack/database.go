@@ -106,7 +106,8 @@ func createDatabase(ctx context.Context, superuser, database string, passwords m
 	return err
 }
 
-// restrict revokes PostgreSQL's default privileges, so that each role can access only its schema.
+// restrict revokes PostgreSQL's default privileges, so that each role can access only its schema. By default, each role
+// may connect to each database and use the schema public.
 func restrict(ctx context.Context, superuser, database string) error {
 	conn, err := pgx.Connect(ctx, superuser)
 	if err != nil {
@@ -127,6 +128,7 @@ func restrict(ctx context.Context, superuser, database string) error {
 }
 
 // borrowDatabase creates a database on an existing server. Stop drops it, even if a service still has connections to it.
+// The random name lets several tests use one server at the same time.
 func (s *Stack) borrowDatabase(ctx context.Context, superuser string) (map[string]string, error) {
 	database := "coffer_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	s.tidy = append(s.tidy, func() error {

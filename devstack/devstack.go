@@ -90,7 +90,7 @@ type Stack struct {
 	tidy []func() error
 }
 
-// part can be stopped and started again while the others run.
+// part can be stopped and started again while the others run. postgres, natsServer and service implement it.
 type part interface {
 	// name is the argument of Halt, Kill and Resume.
 	name() string
@@ -162,7 +162,8 @@ func (s *Stack) Halt(name string) error {
 	return s.halt(name, part.stop)
 }
 
-// Kill kills postgres or a service that is a separate process, like a crash. It is not restarted until Resume.
+// Kill kills postgres or a service that is a separate process, like a crash. It is not restarted until Resume. Tests use
+// it to check that committed data survives. NATS cannot be killed, because it runs in this process.
 func (s *Stack) Kill(name string) error {
 	return s.halt(name, func(p part) error {
 		crash, ok := p.(interface{ kill() error })
@@ -185,7 +186,8 @@ func (s *Stack) halt(name string, end func(part) error) error {
 	return end(p.part)
 }
 
-// Resume starts a halted part again, at the same address, and returns when it is ready.
+// Resume starts a halted part again, at the same address, and returns when it is ready. If the part does not become
+// ready, it stays halted.
 func (s *Stack) Resume(ctx context.Context, name string) error {
 	p, err := s.part(name)
 	if err != nil {

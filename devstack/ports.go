@@ -52,7 +52,8 @@ func fixed(ctx context.Context, addr string) string {
 	return addr
 }
 
-// reachable returns the address for calls to a listener. A listener on all addresses is called on 127.0.0.1.
+// reachable returns the address for calls to a listener. A listener on all addresses is called on 127.0.0.1. The address
+// is given to other parts, and 0.0.0.0 is not an address that a client can rely on.
 func reachable(addr net.Addr) string {
 	at, err := netip.ParseAddrPort(addr.String())
 	if err != nil || !at.Addr().IsUnspecified() {

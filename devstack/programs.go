@@ -19,6 +19,7 @@ var (
 
 // launch returns a function that runs a service as a separate process, which writes its log to a file. It replaces the service's
 // Run. The function closes the listener, because the program opens the port itself. See fixed for the time between these two.
+// Its metrics get a free port, because several programs with the port of METRICS_ADDR would collide.
 func launch(program, logName string, environment map[string]string) func(context.Context, net.Listener) error {
 	return func(ctx context.Context, lis net.Listener) error {
 		logFile, err := os.OpenFile(logName, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)

@@ -16,7 +16,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
-// secrets are created at the first start and stored with the data, in secrets.json.
+// secrets are created at the first start and stored with the data, in secrets.json. All of them are random texts of
+// rand.Text, with at least 128 bits.
 type secrets struct {
 	// ServiceKey authenticates RPCs between services and encrypts values, see the README.
 	ServiceKey string `json:"serviceKey"`
@@ -26,7 +27,7 @@ type secrets struct {
 	Passwords map[string]string `json:"passwords"`
 }
 
-// loadSecrets reads the secrets, and creates missing ones.
+// loadSecrets reads the secrets, and creates missing ones. Only the user can read the file.
 func loadSecrets(dir string) (secrets, error) {
 	name := filepath.Join(dir, secretsFile)
 	var s secrets

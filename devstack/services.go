@@ -44,6 +44,8 @@ type service struct {
 	// probe returns an error while the service is not ready.
 	probe func(ctx context.Context, addr string) error
 
+	// broken has room for one failure, see report. cancel is nil while the service is not running, and ended is closed
+	// when serve has returned.
 	broken chan error
 	cancel context.CancelCauseFunc
 	ended  chan struct{}
@@ -218,7 +220,8 @@ func (s *Stack) startServices(ctx context.Context, services []*service, config C
 }
 
 // environment returns the environment variables of a service: the Environment of the configuration, the addresses of the other
-// parts, the secrets and the certificates. Services in this process read the same variables as separate processes.
+// parts, the secrets and the certificates. Services in this process read the same variables as separate processes. Ports
+// and folders of the user's shell have no influence on services in this process.
 func (s *Stack) environment(title string, config Config) (map[string]string, error) {
 	environment := maps.Clone(config.Environment)
 	if environment == nil {

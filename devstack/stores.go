@@ -62,7 +62,7 @@ func (p *postgres) stop() error {
 	return p.server.Stop()
 }
 
-// kill ends the server like a crash.
+// kill ends the server like a crash. The next start recovers from the write-ahead log.
 func (p *postgres) kill() error {
 	if p.stopping == nil {
 		return errors.New("it is not running")
@@ -81,7 +81,8 @@ const (
 	natsMaxStore = 8 << 30
 )
 
-// natsServer is the embedded NATS server with JetStream.
+// natsServer is the embedded NATS server with JetStream. It runs in this process and stores its streams in dir. addr is
+// its host:port.
 type natsServer struct {
 	addr, dir, password string
 	// certificate turns on mutual TLS with the services. It is empty without MTLS.

@@ -24,7 +24,8 @@ type supervised struct {
 	halted bool
 }
 
-// report delivers a failure, or drops it when an earlier one was not read yet.
+// report delivers a failure, or drops it when an earlier one was not read yet. The channels have room for at least one
+// failure, and a second one would cause no other reaction.
 func report(to chan<- error, err error) {
 	select {
 	case to <- err:

@@ -46,7 +46,8 @@ func logEntryOf(ctx context.Context) *logEntry {
 	return entry
 }
 
-// observe is the middleware that assigns the request id and logs the request at its end.
+// observe is the middleware that assigns the request id and logs the request at its end. The id of the client is used if
+// it is well-formed. It must run inside telemetry, because it adds the id to the span.
 func (s *restServer) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -99,7 +100,8 @@ func linger(w http.ResponseWriter, body io.Reader) {
 	_, _ = io.CopyN(io.Discard, body, lingerLimit)
 }
 
-// recorder records the status and size of a response. The access log reports them.
+// recorder records the status and size of a response. The access log reports them. An informational response, such as 100
+// Continue, does not count. bytes is the size of the body after compression.
 type recorder struct {
 	http.ResponseWriter
 	status int

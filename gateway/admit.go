@@ -46,7 +46,8 @@ func (s *restServer) authenticate(r *http.Request) (caller.Identity, error) {
 }
 
 // clientAddress returns the address of the peer, or with trusted proxies the peer of the outermost one. Entries further left in
-// X-Forwarded-For were sent by the client and are not trusted.
+// X-Forwarded-For were sent by the client and are not trusted. trustedHops is TRUST_PROXY_HOPS. An entry that is not an
+// address, for example because a proxy does not append to the header, counts as the peer.
 func clientAddress(r *http.Request, trustedHops int) string {
 	peer, _, err := net.SplitHostPort(r.RemoteAddr)
 	if err != nil {

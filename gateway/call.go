@@ -25,7 +25,8 @@ const (
 )
 
 // call calls the RPC and stores the reply in its wire format. Only this part of a request counts for the concurrency limit, so
-// clients that send or receive slowly do not use it up.
+// clients that send or receive slowly do not use it up. It returns apierr.Unavailable if the service is at its
+// concurrency limit. Most such requests were rejected before, by shed.
 func (h *rpcHandler) call(r *http.Request, request proto.Message, reply *rpc.Encoded, entry *logEntry) error {
 	if !h.limiter.enter(r.Context()) {
 		entry.shed = true

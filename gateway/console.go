@@ -39,12 +39,15 @@ var mediaTypes = map[string]string{
 // encodings are the content codings of precompressed variants with the extensions of their files, the smallest first.
 var encodings = []struct{ coding, extension string }{{"br", ".br"}, {"gzip", ".gz"}}
 
-// console holds the files of the web application by their names. It is nil if the application is switched off.
+// console holds the files of the web application by their names. It is nil if the application is switched off. It is read
+// once at the start and never changes, so requests share it without a lock.
 type console map[string]*consoleFile
 
 // consoleFile is a file of the console.
 type consoleFile struct {
-	mediaType    string
+	mediaType string
+	// cacheControl permits a year for files with a hash in their name, and requires the comparison of the ETag for all
+	// others.
 	cacheControl string
 	// variants are the precompressed variants and finally the file as it is. Each client accepts at least the last one.
 	variants []consoleVariant
@@ -122,7 +125,7 @@ func newConsoleVariant(coding string, body []byte) consoleVariant {
 	return consoleVariant{coding: coding, etag: `"` + hex.EncodeToString(sum[:16]) + `"`, body: body}
 }
 
-// serve sends the file, or 304 if the client has it.
+// serve sends the file, or 304 if the client has it. camera=(self) permits the console to photograph receipts.
 func (f *consoleFile) serve(w http.ResponseWriter, r *http.Request) {
 	v := f.accepted(r.Header)
 	h := w.Header()
@@ -146,7 +149,8 @@ func (f *consoleFile) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(v.body)
 }
 
-// accepted returns the smallest variant that the client accepts.
+// accepted returns the smallest variant that the client accepts. It ignores qualities except q=0, because a browser that
+// accepts a coding is able to decode it.
 func (f *consoleFile) accepted(h http.Header) consoleVariant {
 	for _, v := range f.variants[:len(f.variants)-1] {
 		if acceptsCoding(h, v.coding) {

@@ -86,6 +86,7 @@ func encodeFile(reply []byte, field protoreflect.FieldDescriptor, header http.He
 }
 
 // headerValue returns the text of a header field: a string as it is, "true" for a true bool. If it is empty, no header is sent.
+// ETag, Idempotency-Replayed and similar headers are fields of replies, so that services decide about them.
 func headerValue(reply []byte, field protoreflect.FieldDescriptor) string {
 	value := restjson.Value(reply, field)
 	if field.Kind() != protoreflect.BoolKind {
@@ -97,7 +98,8 @@ func headerValue(reply []byte, field protoreflect.FieldDescriptor) string {
 	return ""
 }
 
-// setCookie changes the session cookie of the browser if the reply contains a change.
+// setCookie changes the session cookie of the browser if the reply contains a change. Only sign-in, refresh and sign-out
+// have such a field (ADR 74).
 func (r *route) setCookie(reply []byte, request *http.Request, header http.Header) error {
 	if r.cookie == nil {
 		return nil

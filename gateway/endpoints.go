@@ -84,6 +84,8 @@ func isAsset(name string) bool {
 
 // readiness handles the readiness probe by checking the health of every service. The gateway is ready without budget, because the
 // other operations still work, but not without auth or the ledger. The response also names the engine that reads receipts.
+// The keys of services are auth, ledger and budget, and their values ok or unavailable. All probes run at once within
+// probeTime.
 func (s *restServer) readiness(conns connections) http.HandlerFunc {
 	services := map[string]grpc.ClientConnInterface{"auth": conns.auth, "ledger": conns.ledger, "budget": conns.budget}
 	return func(w http.ResponseWriter, r *http.Request) {

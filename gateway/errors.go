@@ -72,13 +72,14 @@ type failure struct {
 	RequestID string   `json:"requestId"`
 }
 
-// detail is the problem of one field.
+// detail is the problem of one field. Field is the path of the field in the request, such as splits[0].categoryId.
 type detail struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// fail writes the response for an error. No other code converts errors to HTTP.
+// fail writes the response for an error. No other code converts errors to HTTP. The header must not have been sent yet.
+// Retry-After is in whole seconds, rounded up.
 func (s *restServer) fail(ctx context.Context, w http.ResponseWriter, err error) {
 	e := s.shown(ctx, err)
 	statusCode := httpStatus(e)

@@ -91,7 +91,8 @@ func (e *eventWriter) copy(ctx context.Context, client budgetv1.NotificationServ
 	}
 }
 
-// send writes one event, or a comment that keeps the connection open. Before the first, it sends the header.
+// send writes one event, or a comment that keeps the connection open. Before the first, it sends the header. Its deadline
+// ends a stream to a client that has stopped reading.
 func (e *eventWriter) send(resp *budgetv1.StreamEventsResponse) error {
 	control := http.NewResponseController(e.ResponseWriter)
 	if err := control.SetWriteDeadline(time.Now().Add(eventWriteTime)); err != nil {

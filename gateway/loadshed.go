@@ -70,7 +70,7 @@ func (l *limiter) enter(ctx context.Context) bool {
 // countShed counts a rejected request.
 func (l *limiter) countShed(ctx context.Context) { l.shed.Add(ctx, 1, l.service) }
 
-// firstSegment returns "wallet" for /api/v1/wallet/{id}.
+// firstSegment returns "wallet" for /api/v1/wallet/{id}. Each first segment belongs to one service.
 func firstSegment(path string) string {
 	rest, _ := strings.CutPrefix(path, "/api/v1/")
 	first, _, _ := strings.Cut(rest, "/")

@@ -31,7 +31,8 @@ func secure(next http.Handler) http.Handler {
 // compressedTypes are formats with compression. Their responses are not compressed again.
 var compressedTypes = []string{"image/*", "font/*"}
 
-// crossOrigin is the CORS middleware. It does nothing if no origins are allowed.
+// crossOrigin is the CORS middleware. It does nothing if no origins are allowed. A browser may keep the answer to a
+// preflight for ten minutes. AllowCredentials is not set, so scripts of other origins cannot use the session cookie.
 func (s *restServer) crossOrigin(next http.Handler) http.Handler {
 	if len(s.config.AllowedOrigins) == 0 {
 		return next

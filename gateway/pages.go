@@ -19,7 +19,7 @@ func (s *restServer) home(w http.ResponseWriter, r *http.Request) {
 }
 
 // notFound answers a request that matches no RPC and no endpoint. The answer is a file of the console, or its index page if a browser
-// requests a screen. All other requests get 404.
+// requests a screen. All other requests get 404. Templates in the access log replace the path, which may be private data.
 func (s *restServer) notFound(w http.ResponseWriter, r *http.Request) {
 	entry := logEntryOf(r.Context())
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {

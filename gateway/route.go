@@ -121,7 +121,8 @@ func routesOf(file protoreflect.FileDescriptor) ([]*route, error) {
 	return routes, nil
 }
 
-// newRoute reads the options of a method. It returns an error if they do not describe a complete REST operation.
+// newRoute reads the options of a method. It returns an error if they do not describe a complete REST operation. Run
+// fails then, so a proto with incomplete options never serves requests.
 func newRoute(method protoreflect.MethodDescriptor) (*route, error) {
 	options := method.Options()
 	rule := proto.GetExtension(options, annotations.E_Http).(*annotations.HttpRule)
@@ -215,6 +216,7 @@ func newPathTable(routes []*route, own []endpoint) pathTable {
 }
 
 // allow returns the value of the header Allow: the methods that a path supports. It is empty if the path does not exist.
+// HEAD and OPTIONS are possible without a route of their own.
 func (t pathTable) allow(path string) string {
 	var verbs []string
 	segments := strings.Split(path, "/")

@@ -52,6 +52,7 @@ func newTransfers(limits transferLimits) *transfers {
 }
 
 // enter counts a transfer that begins. It returns a function that the caller must call at the end, or an error if too many are open.
+// A gateway at its total limit answers 503, and a caller at the own limit 429.
 func (t *transfers) enter(who string) (leave func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -76,7 +77,8 @@ func (t *transfers) leave(who string) {
 	}
 }
 
-// enterTransfer counts a transfer that begins, unless its service or the transfers are at their limit.
+// enterTransfer counts a transfer that begins, unless its service or the transfers are at their limit. A transfer does
+// not count as a concurrent request of its service, because it lasts as long as the client needs.
 func (h *rpcHandler) enterTransfer(r *http.Request, entry *logEntry) (leave func(), err error) {
 	if h.limiter.Full() {
 		h.limiter.countShed(r.Context())
@@ -86,7 +88,8 @@ func (h *rpcHandler) enterTransfer(r *http.Request, entry *logEntry) (leave func
 	return h.transfers.enter(h.bucket(r, entry.user))
 }
 
-// pacedBody is the body of an upload. Each Read must return within idle, and all of them before end.
+// pacedBody is the body of an upload. Each Read must return within idle, and all of them before end. Without it, a client
+// that sends nothing would keep an upload open until its deadline.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController

@@ -10,6 +10,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
+// maxURL is the maximum length of a URL in bytes.
 const maxURL = 2048
 
 // ipv6Internet contains the globally routed addresses of IPv6. All others are local, multicast, or embed an IPv4 address.
@@ -82,7 +83,9 @@ func (d destinations) parseURL(p *apierr.Problems, s string) string {
 	return s
 }
 
-// urlProblem returns the reason why a webhook must not deliver to the URL, or an empty string if it may.
+// urlProblem returns the reason why a webhook must not deliver to the URL, or an empty string if it may. The API checks
+// it when a webhook is created or changed, and attempt before each request, because the setting of the installation may
+// have changed since.
 func (d destinations) urlProblem(s string) string {
 	u, err := url.Parse(s)
 	switch {
@@ -120,7 +123,8 @@ func (d destinations) schemes() []string {
 }
 
 // publicName reports whether a host name can exist on the internet. Such a name has a dot, and its last label is no number: a
-// name like 0x7f.1 is another notation of an address.
+// name like 0x7f.1 is another notation of an address. An address in such a notation would not be recognized by
+// netip.ParseAddr.
 func publicName(host string) bool {
 	dot := strings.LastIndexByte(host, '.')
 	top := host[dot+1:]

@@ -32,9 +32,11 @@ const (
 	// webhooksPerUser is the number of a user's webhooks that one replica serves at a time. So slow addresses of one user leave
 	// most workers to other users.
 	webhooksPerUser = 2
-	attemptTimeout  = 10 * time.Second
+	// attemptTimeout limits a whole attempt, from the resolution of the name to the response.
+	attemptTimeout = 10 * time.Second
 	// webhookLease covers a batch in which every attempt times out.
 	webhookLease = batchSize*attemptTimeout + time.Minute
+	// logRetention is the time for which deliveries are listed and can be repeated.
 	logRetention = 30 * 24 * time.Hour
 	// maxResponse is the number of bytes of a response that are read, so that the connection can be reused. They are discarded.
 	maxResponse = 1 << 10
@@ -148,7 +150,8 @@ func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// claim leases the webhook with the oldest due delivery. It returns pgx.ErrNoRows if no delivery is due.
+// claim leases the webhook with the oldest due delivery. It returns pgx.ErrNoRows if no delivery is due. The lock keeps
+// two workers of this replica from exceeding webhooksPerUser. It does not extend to other replicas (ADR 23).
 func (s *Server) claim(ctx context.Context, until time.Time) (webhook, error) {
 	s.claiming.Lock()
 	defer s.claiming.Unlock()
@@ -156,7 +159,9 @@ func (s *Server) claim(ctx context.Context, until time.Time) (webhook, error) {
 }
 
 // attempt sends an event. It returns the status of the response, 0 without one, and the problem of a failed attempt. The body is
-// stored, so that all attempts send the same bytes.
+// stored, so that all attempts send the same bytes. The codes of problems are those of publicReason, redirect and status
+// for a response other than 2xx, and broken for a webhook that cannot be used, for example because its secret was sealed
+// with another service key.
 func (s *Server) attempt(ctx context.Context, w webhook, d delivery) (status int, problem string) {
 	// The webhook may have been created when more destinations were allowed.
 	if s.destinations.urlProblem(w.URL) != "" {

@@ -61,7 +61,7 @@ func eventJSON(e outbox.Received) ([]byte, error) {
 }
 
 // ListWebhookDeliveries returns the log of a webhook, newest first. It contains the deliveries of 30 days, optionally of one
-// status.
+// status. Errors: WEBHOOK_NOT_FOUND, also for the webhook of another user.
 func (s *Server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWebhookDeliveriesRequest) (*budgetv1.ListWebhookDeliveriesResponse, error) {
 	var p apierr.Problems
 	// Invalid fields are reported before an unknown webhook.
@@ -103,7 +103,8 @@ func (s *Server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWe
 }
 
 // RedeliverWebhookEvent queues a delivery of an event again, whatever the status of the first one is. The body is the stored one,
-// so a receiver recognizes the repetition by the event's id.
+// so a receiver recognizes the repetition by the event's id. A delivery to a disabled webhook waits until its user
+// enables it. Errors: WEBHOOK_NOT_FOUND, WEBHOOK_DELIVERY_NOT_FOUND.
 func (s *Server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.RedeliverWebhookEventRequest) (*budgetv1.RedeliverWebhookEventResponse, error) {
 	webhookID, err := parseWebhookID(req.GetWebhookId())
 	if err != nil {
@@ -148,7 +149,8 @@ func (s *Server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.Redeli
 }
 
 // TestWebhook queues a delivery with the id of a new event. The webhook receives it regardless of its subscriptions. The event is
-// not published: other webhooks and live streams do not receive it.
+// not published: other webhooks and live streams do not receive it. A user sees in the log whether the webhook has
+// received it. Errors: WEBHOOK_NOT_FOUND.
 func (s *Server) TestWebhook(ctx context.Context, req *budgetv1.TestWebhookRequest) (*budgetv1.TestWebhookResponse, error) {
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err

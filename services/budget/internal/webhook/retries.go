@@ -51,6 +51,7 @@ func backoff(attempts int32, jitter float64) time.Duration {
 }
 
 // attempted returns the webhook after an attempt, and the end of its pause. problem is empty if the attempt succeeded.
+// The count belongs to the webhook and not to a delivery, so it shows for how long the address has failed altogether.
 func (w webhook) attempted(now time.Time, problem string) (after webhook, pausedUntil time.Time) {
 	if problem == "" {
 		w.Failures, w.FailingSince = 0, nil
@@ -67,7 +68,8 @@ func (w webhook) attempted(now time.Time, problem string) (after webhook, paused
 	return w, now.Add(pause)
 }
 
-// disables reports whether an attempt disables the webhook, and the reason.
+// disables reports whether an attempt disables the webhook, and the reason. It must be called on the result of attempted,
+// because that includes the failure.
 func (w webhook) disables(now time.Time, responseStatus int) (disabledReason, bool) {
 	switch {
 	case responseStatus == statusGone:

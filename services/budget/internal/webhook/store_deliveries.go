@@ -29,12 +29,15 @@ type delivery struct {
 	EventID uuid.UUID `db:"event_id"`
 	// Repeat is 0 for the first delivery of an event, and one more for each redelivery.
 	Repeat int32
-	Type   string
+	// Type is the type of the event, such as ledger.v1.wallet.updated. It is stored for the log, because Body is not
+	// decoded again.
+	Type string
 	// Body is the encoded event.
 	Body   []byte
 	Status deliveryStatus
 	// Attempts counts the requests that were sent, or that failed before.
-	Attempts      int32
+	Attempts int32
+	// NextAttemptAt is the time from which the delivery is due. It has no meaning unless the status is pending.
 	NextAttemptAt time.Time  `db:"next_attempt_at"`
 	LastAttemptAt *time.Time `db:"last_attempt_at"`
 	// ResponseStatus is the HTTP status of the last attempt, or nil if it got no response.
@@ -202,7 +205,7 @@ func releaseWebhook(ctx context.Context, q pg.Querier, w webhook, until, pausedU
 }
 
 // selectDue returns the due deliveries of a webhook, the oldest first. The order keeps events in the order of their creation,
-// unless one is retried.
+// unless one is retried. The partial index webhook_deliveries_pending has this order.
 func selectDue(ctx context.Context, q pg.Querier, w webhook, now time.Time, limit int) ([]delivery, error) {
 	deliveries, err := pg.All[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`
@@ -234,7 +237,8 @@ func updateDelivery(ctx context.Context, q pg.Querier, d delivery) error {
 }
 
 // expireDeliveries fails the pending deliveries from before a time, and deletes all deliveries from before another time.
-// Deliveries of a disabled webhook expire, too.
+// Deliveries of a disabled webhook expire, too. The hourly cleanup calls it. The index webhook_deliveries_created_at
+// finds the rows.
 func expireDeliveries(ctx context.Context, q pg.Querier, failBefore, deleteBefore time.Time) error {
 	_, err := q.Exec(ctx, `UPDATE webhook_deliveries SET status = 'failed' WHERE status = 'pending' AND created_at < $1`, failBefore)
 	if err != nil {

@@ -120,7 +120,8 @@ func lockWebhook(ctx context.Context, tx pgx.Tx, user, id uuid.UUID) error {
 	return nil
 }
 
-// updateWebhook also resets failures and pause, because the user's change may have repaired the webhook.
+// updateWebhook also resets failures and pause, because the user's change may have repaired the webhook. It does not end
+// a lease: a worker that is sending continues with the former URL until its batch ends.
 func updateWebhook(ctx context.Context, q pg.Querier, w webhook) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks
@@ -143,7 +144,8 @@ func deleteWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) error 
 	return nil
 }
 
-// disableWebhook disables a webhook, unless its user has changed the URL since w was read.
+// disableWebhook disables a webhook, unless its user has changed the URL since w was read. The lease is released
+// afterwards by the worker that holds it.
 func disableWebhook(ctx context.Context, q pg.Querier, w webhook, reason disabledReason, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks

@@ -90,7 +90,8 @@ func (s *Server) Run(ctx context.Context) {
 	workers.Wait()
 }
 
-// Wake makes an idle worker look for due deliveries.
+// Wake makes an idle worker look for due deliveries. The consumer calls it after each batch of events, and poll of the
+// service every few seconds for retries that have become due.
 func (s *Server) Wake() {
 	select {
 	case s.queued <- struct{}{}:

@@ -17,7 +17,8 @@ type attachment struct {
 	ID            uuid.UUID
 	OwnerID       uuid.UUID `db:"owner_id"`
 	TransactionID uuid.UUID `db:"transaction_id"`
-	Name          string
+	// Name is the name that the client sent, after fileName.
+	Name string
 	// MediaType, Size and SHA256 describe the whole file, so they are empty during the upload.
 	MediaType string `db:"media_type"`
 	Size      int64
@@ -49,7 +50,8 @@ func selectTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transac
 	return t, nil
 }
 
-// lockTransaction is selectTransaction with a lock that prevents changes until the transaction ends.
+// lockTransaction is selectTransaction with a lock that prevents changes until the transaction ends. The lock protects
+// attachment_count, and keeps the transaction from being deleted or becoming a leg.
 func lockTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transaction, error) {
 	t, err := pg.One[transaction](ctx, q, selectTransactionSQL+` FOR UPDATE`, id)
 	if err != nil {
@@ -122,7 +124,8 @@ func selectUsage(ctx context.Context, q pg.Querier, owner uuid.UUID) (int64, err
 	return r.Used, nil
 }
 
-// selectByContent returns the attachment of the same transaction with the same content, or pgx.ErrNoRows.
+// selectByContent returns the attachment of the same transaction with the same content, or pgx.ErrNoRows. The unique
+// index attachments_content permits one ready attachment per transaction and content.
 func selectByContent(ctx context.Context, q pg.Querier, a attachment) (attachment, error) {
 	first, err := pg.One[attachment](ctx, q, `
 		SELECT `+attachmentColumns+`
@@ -146,7 +149,8 @@ func selectReady(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (attach
 	return a, nil
 }
 
-// selectOfTransaction returns the attachments of a transaction, the oldest first.
+// selectOfTransaction returns the attachments of a transaction, the oldest first. Ids are UUIDs of version 7, so their
+// order is the order in which the uploads began.
 func selectOfTransaction(ctx context.Context, q pg.Querier, owner, transaction uuid.UUID) ([]attachment, error) {
 	all, err := pg.All[attachment](ctx, q, `
 		SELECT `+attachmentColumns+`
@@ -197,6 +201,7 @@ const ExpireInterval = 10 * time.Minute
 const uploadAge = 2 * rpc.UploadTimeout
 
 // Expire deletes the uploads that began before uploadAge and have not ended. Their process stopped, or could not discard them.
+// The partial index attachments_uploading contains only such rows.
 func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
 	if _, err := q.Exec(ctx, `DELETE FROM attachments WHERE status = 'uploading' AND created_at < $1`, now.Add(-uploadAge)); err != nil {
 		return fmt.Errorf("deleting uploads that have not ended: %w", err)

@@ -106,7 +106,8 @@ func (s *Attachments) store(ctx context.Context, a *attachment, first *ledgerv1.
 	return created && !replayed && err == nil, err
 }
 
-// receive stores the file in chunks, and sets its type, size and hash.
+// receive stores the file in chunks, and sets its type, size and hash. It returns errFileRequired for an empty file and
+// errUnsupportedType for a type that is not accepted.
 func (s *Attachments) receive(ctx context.Context, a *attachment, file io.Reader) error {
 	r := &recognizer{hash: sha256.New()}
 	chunk := make([]byte, chunkSize)

@@ -12,7 +12,8 @@ import (
 const settleTime = 5 * time.Second
 
 // costs measures, with several loads, the processor time of a request in each process. Unlike a rate, this time is independent of
-// the number of machines and of other programs on the machine.
+// the number of machines and of other programs on the machine. The rows have no goal, because the time depends on the
+// processor.
 func (b *bench) costs(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
 	if err != nil {

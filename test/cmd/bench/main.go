@@ -27,6 +27,7 @@ import (
 
 // options are the settings of the command line.
 type options struct {
+	// rounds is the number of measurements of each side of a comparison, and length the duration of one.
 	rounds int
 	length time.Duration
 	// rows is the number of transactions in the large ledger.

@@ -12,6 +12,7 @@ import (
 
 // comparison is a row of the table: the measurements of both sides of a ratio, and the goal for the ratio.
 type comparison struct {
+	// The first column has the text what, and unit follows each figure.
 	what, unit string
 	// atLeast or atMost is the goal for the ratio of ours to theirs. If both are 0, there is no goal.
 	atLeast, atMost float64
@@ -23,6 +24,7 @@ type comparison struct {
 	theirs func(context.Context) (float64, error)
 }
 
+// heading has an empty last column: the verdict.
 const heading = "| measurement | Coffer | baseline | ratio | goal | |\n|---|---|---|---|---|---|\n"
 
 // compare measures both sides in turn, so that other load on the machine affects both. It prints the row, adds it to the table, and

@@ -29,7 +29,8 @@ const (
 	minShare = 0.8
 )
 
-// outcome is the result of one run of the load generator.
+// outcome is the result of one run of the load generator. rejected counts 503 and 429, and failed any other status than
+// 201.
 type outcome struct {
 	// Requests per second. late requests had no response when the run ended.
 	sent, created, rejected, late, failed float64

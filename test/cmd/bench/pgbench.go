@@ -20,13 +20,15 @@ import (
 )
 
 const (
-	// writers is the number of users who create transactions, on both sides of a comparison.
+	// writers is the number of users who create transactions, on both sides of a comparison. Each has a wallet and a
+	// category, so that creates of different users update different balances.
 	writers = 64
 	// maxClients is the maximum number of pgbench's connections. The services use the other ones of PostgreSQL.
 	maxClients = 90
 	// connecting is the minimum duration of a run of pgbench, which includes the time to connect.
 	connecting = 5 * time.Second
-	someID     = "0199f0c5-0000-7000-8000-000000000000"
+	// someID stands for all ids in an event of the baseline.
+	someID = "0199f0c5-0000-7000-8000-000000000000"
 )
 
 // createSQL does the work of one create of an owner that prepareSQL created.

@@ -15,7 +15,8 @@ import (
 // firstPage requests the newest transactions of a user.
 const firstPage = "/api/v1/transaction?limit=50"
 
-// pageSQL is the query of that page.
+// pageSQL is the query of that page. It reads one row more than the page has, like the ledger, which finds out in this
+// way whether another page follows.
 const pageSQL = `
 SELECT t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency, t.wallet_id, t.category_id, t.receipt_id, t.version,
 	t.created_at, t.updated_at

@@ -21,6 +21,7 @@ import (
 // bench is one run of the benchmarks. Its stacks are started when a theme first needs them.
 type bench struct {
 	options
+	// dir is a temporary folder for all data of the run. programs is the folder of the compiled services.
 	dir, programs string
 	// collector receives the spans, at endpoint.
 	collector *grpc.Server

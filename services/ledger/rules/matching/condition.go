@@ -38,7 +38,8 @@ type condition struct {
 // met reports whether a transaction meets the condition.
 func (c condition) met(sub *subject) bool { return c.test(sub) != c.not }
 
-// compileCondition prepares a condition.
+// compileCondition prepares a condition. The API has validated the condition before, so an error means that a stored rule
+// is broken.
 func compileCondition(c Condition) (condition, error) {
 	if !slices.Contains(Ops[c.Field], c.Op) {
 		return condition{}, fmt.Errorf("%s does not fit %s", c.Op, c.Field)
@@ -70,7 +71,8 @@ func compileCondition(c Condition) (condition, error) {
 	return condition{test: test, not: c.Not}, err
 }
 
-// Count returns the minimum and the maximum number of values of an operator.
+// Count returns the minimum and the maximum number of values of an operator. in compares with each of its values, and all
+// operators except between and in have one value.
 func Count(op string) (least, most int) {
 	switch op {
 	case Between:
@@ -128,6 +130,7 @@ func compileComparison(c Condition) (func(*folded) bool, error) {
 }
 
 // CompilePattern compiles a pattern, which ignores case. A pattern matches the text before it is folded, with single spaces.
+// It returns errPattern, or the error of the syntax. The size is checked before the expression is compiled for use.
 func CompilePattern(pattern string) (*regexp.Regexp, error) {
 	if pattern == "" || len(pattern) > maxPattern {
 		return nil, errPattern
@@ -155,7 +158,8 @@ func ParseAmount(s string) (int64, error) {
 	return n, err
 }
 
-// compileAmount prepares a comparison of the amount.
+// compileAmount prepares a comparison of the amount. Values are not negative, so UnknownAmount needs a check for less
+// only.
 func compileAmount(c Condition) (func(*subject) bool, error) {
 	var values [2]int64
 	for i, s := range c.Values {

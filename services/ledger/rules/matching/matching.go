@@ -19,12 +19,13 @@ const (
 	Payee       = "payee"
 	Description = "description"
 	Notes       = "notes"
-	Text        = "text"
-	Amount      = "amount"
-	Currency    = "currency"
-	WalletID    = "walletId"
-	Type        = "type"
-	Tag         = "tag"
+	// Text stands for any of payee, description and notes.
+	Text     = "text"
+	Amount   = "amount"
+	Currency = "currency"
+	WalletID = "walletId"
+	Type     = "type"
+	Tag      = "tag"
 )
 
 // The operators of conditions.
@@ -100,6 +101,8 @@ type Transaction struct {
 	Payee, Description, Notes string
 	// AmountE4 is the absolute amount in ten-thousandths of the major unit, or UnknownAmount.
 	AmountE4 int64
+	// Currency and Wallet are empty if they are not known yet. Such a transaction meets no condition on them, except with
+	// Not.
 	Income   bool
 	Currency string
 	Wallet   uuid.UUID
@@ -125,6 +128,7 @@ type Outcome struct {
 // Set is a list of rules that is ready to run. It is safe for concurrent use.
 type Set struct{ rules []compiled }
 
+// It is not changed after Compile, so goroutines share it.
 type compiled struct {
 	Rule
 	conditions []condition
@@ -160,7 +164,8 @@ func Compile(rules []Rule) (*Set, error) {
 // Empty reports whether the set has no rules.
 func (s *Set) Empty() bool { return len(s.rules) == 0 }
 
-// Run returns what the rules change in a transaction.
+// Run returns what the rules change in a transaction. 500 rules, one in ten with a pattern, take about 40 µs
+// (docs/benchmarks.md).
 func (s *Set) Run(t Transaction) Outcome {
 	var o Outcome
 	sub := newSubject(t)
@@ -190,7 +195,8 @@ func (c *compiled) matches(sub *subject) bool {
 	return !c.Any
 }
 
-// act adds an action to the outcome, and to what later rules see.
+// act adds an action to the outcome, and to what later rules see. A tag that the transaction already has is not added
+// again, ignoring case. Later rules still set texts and tags after another rule has decided.
 func (c *compiled) act(a Action, sub *subject, o *Outcome) {
 	switch a.Kind {
 	case SetPayee:

@@ -15,7 +15,7 @@ const (
 	textCount
 )
 
-// subject is a transaction while rules run on it.
+// subject is a transaction while rules run on it. Its texts are folded once, and not again for each condition.
 type subject struct {
 	Transaction
 	texts [textCount]folded
@@ -73,7 +73,7 @@ func normalize(s string) string {
 	return norm.NFKC.String(s)
 }
 
-// foldCase returns a text without case.
+// foldCase returns a text without case. Unicode case folding also equates letters such as ß and ss.
 func foldCase(s string) string {
 	if isASCII(s) {
 		return strings.ToLower(s)

@@ -53,7 +53,7 @@ func (s *Scrubber) Measure() (stop func() error, err error) {
 	return registered.Unregister, nil
 }
 
-// Run checks owners until ctx ends.
+// Run checks owners until ctx ends. A database that is unavailable causes a warning per interval.
 func (s *Scrubber) Run(ctx context.Context) {
 	for {
 		if err := s.step(ctx, scrubTime); err != nil && ctx.Err() == nil {

@@ -64,7 +64,8 @@ const computedSums = `computed_balances AS MATERIALIZED (
 
 // selectDifferences returns the balances and totals of an owner that differ from recomputed ones. It is one statement and so has one
 // snapshot: a write commits a transaction together with its sums, so concurrent writes cause no differences. A total without
-// transactions may be zero or absent, because deletions leave rows of zero.
+// transactions may be zero or absent, because deletions leave rows of zero. The FULL JOINs also find sums that are stored
+// without transactions, and transactions without a stored sum.
 func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Difference, error) {
 	differences, err := pg.All[Difference](ctx, q, `
 		WITH `+computedSums+`

@@ -99,7 +99,8 @@ func verifyAll(ctx context.Context, db *pgxpool.Pool, repair bool, out io.Writer
 }
 
 // RepairOwner replaces an owner's balances and totals with recomputed ones, and returns the differences that it removed. It compares
-// again, because writes may have ended since the first comparison.
+// again, because writes may have ended since the first comparison. Requests of the owner wait during the repair, and
+// other owners are not affected.
 func RepairOwner(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID) (differences []Difference, err error) {
 	err = pg.InTx(ctx, db, func(tx pgx.Tx) error {
 		if err := posting.LockOwner(ctx, tx, owner); err != nil {

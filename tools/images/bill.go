@@ -53,7 +53,8 @@ type relationship struct {
 }
 
 // writeBill writes the bill of materials of an image: the Go modules linked into the programs, and the packages. The modules come from
-// the build information in the programs, so the bill lists exactly the linked versions.
+// the build information in the programs, so the bill lists exactly the linked versions. digest is the digest of the
+// image, which makes the namespace of the document unique.
 func writeBill(path, service string, digest v1.Hash, programs []string, packages []contained) error {
 	bill := document{
 		Version: "SPDX-2.3", License: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: "coffer/" + service,

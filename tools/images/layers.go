@@ -32,7 +32,8 @@ func programLayer(program string) (v1.Layer, error) {
 	})
 }
 
-// treeLayer returns a layer with the files below root, sorted by name, owned by root and without set-uid bits.
+// treeLayer returns a layer with the files below root, sorted by name, owned by root and without set-uid bits. The order
+// of the files must not depend on the file system, because the digest does.
 func treeLayer(root string) (v1.Layer, error) {
 	return layer(func(w *tar.Writer) error {
 		return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {

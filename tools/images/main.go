@@ -70,7 +70,9 @@ func main() {
 	}
 }
 
-// builder builds the images of one version into the folder out. Its methods run in the root of the repository.
+// builder builds the images of one version into the folder out. Its methods run in the root of the repository. Besides
+// the results, out has the folders programs, with the compiled programs by architecture, and engine, with the downloaded
+// packages.
 type builder struct{ out, version string }
 
 // all builds the images of the wanted services and writes the OCI layout and the release.

@@ -43,7 +43,8 @@ patches:
 {{- end}}{{end}}
 `))
 
-// releaseFile returns the component for a version. digests maps every service to the digest of its image index.
+// releaseFile returns the component for a version. digests maps every service to the digest of its image index. In the
+// names of Jobs the dots of the version become hyphens, because it is a part of a DNS label there.
 func releaseFile(version string, digests map[string]v1.Hash) (string, error) {
 	type image struct {
 		Name   string

@@ -65,7 +65,8 @@ func (p *plan) append(b, message []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// find sets the spans of the fields. If a singular field occurs more than once, the last occurrence counts.
+// find sets the spans of the fields. If a singular field occurs more than once, the last occurrence counts. It ignores
+// fields that the message type does not have, for example of a newer release.
 func (p *plan) find(message []byte, spans []span) error {
 	for tag := 0; tag < len(message); {
 		number, wireType, value, n := consume(message[tag:])
@@ -121,7 +122,8 @@ func (f *plannedField) append(b, value []byte) ([]byte, error) {
 	return b, err
 }
 
-// each yields the values of a list or map. Other fields may be between them.
+// each yields the values of a list or map. Other fields may be between them. find has checked that the fields are
+// well-formed.
 func (f *plannedField) each(fields []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(fields) > 0 {
@@ -156,7 +158,8 @@ func (f *plannedField) appendList(b, fields []byte) ([]byte, error) {
 	return append(b, ']'), nil
 }
 
-// appendMap appends a map, whose keys must be strings, sorted by key.
+// appendMap appends a map, whose keys must be strings, sorted by key. Of entries with the same key, the last one counts,
+// as in protobuf.
 func (f *plannedField) appendMap(b, fields []byte) ([]byte, error) {
 	entry := planOf(f.field.Message())
 	values := map[string][]byte{}

@@ -40,7 +40,8 @@ func Append(b []byte, m proto.Message) ([]byte, error) {
 // without those that are sent in headers or cookies. 64-bit integers and decimals are numbers, and an Any is replaced by the message in it.
 //
 // protojson is not used because it writes int64 and decimal strings as strings and adds random spaces. Encoding the wire format
-// directly avoids decoding a message only to encode it again, and takes a fifth of the time.
+// directly avoids decoding a message only to encode it again, and takes a fifth of the time. After an error the result is
+// nil, and b may have been overwritten behind its length.
 func AppendEncoded(b []byte, d protoreflect.MessageDescriptor, encoded []byte) ([]byte, error) {
 	return planOf(d).append(b, encoded)
 }
@@ -54,7 +55,7 @@ type Header struct {
 // Headers returns the fields of a message that are sent in HTTP headers.
 func Headers(d protoreflect.MessageDescriptor) []Header { return planOf(d).headers }
 
-// plan describes the encoding of one message type.
+// plan describes the encoding of one message type. It is not changed after planOf, so requests share it.
 type plan struct {
 	fields  []plannedField
 	headers []Header
@@ -88,7 +89,8 @@ type plannedField struct {
 // plans caches the plans by the full name of the message.
 var plans sync.Map
 
-// planOf returns the plan of a message type, from the cache if possible.
+// planOf returns the plan of a message type, from the cache if possible. Two goroutines may compute the same plan at
+// once, which is harmless.
 func planOf(d protoreflect.MessageDescriptor) *plan {
 	if known, ok := plans.Load(d.FullName()); ok {
 		return known.(*plan)
@@ -138,7 +140,8 @@ func wireType(field protoreflect.FieldDescriptor) protowire.Type {
 }
 
 // Value returns the value of a string, bytes or bool field of an encoded message, or the zero value if the field is not set. For a
-// message field it returns the encoded message.
+// message field it returns the encoded message. It ignores a malformed rest of the message, which AppendEncoded reports.
+// It reads the whole message, so callers use it for few fields.
 func Value(encoded []byte, field protoreflect.FieldDescriptor) protoreflect.Value {
 	var found []byte
 	for len(encoded) > 0 {

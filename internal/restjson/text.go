@@ -9,6 +9,7 @@ import (
 )
 
 // appendDouble appends the shortest decimal that parses to f, with an exponent only for very small and very large numbers.
+// The limits are those of encoding/json and JavaScript.
 func appendDouble(b []byte, f float64) []byte {
 	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
 		return strconv.AppendFloat(b, f, 'e', -1, 64)

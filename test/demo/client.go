@@ -28,7 +28,8 @@ func amount(cents int64) json.Number {
 	return json.Number(fmt.Sprintf("%s%d.%02d", sign, cents/100, cents%100))
 }
 
-// client calls the API as one user.
+// client calls the API as one user. url has no trailing slash. token is empty until the sign-in, and id and email
+// identify the user to others.
 type client struct {
 	url, id, email, token string
 }

@@ -53,7 +53,8 @@ type Account struct {
 // filler holds the ids of the resources of one run.
 type filler struct {
 	Options
-	user                *client
+	user *client
+	// wallets and categories map names to ids.
 	wallets, categories map[string]string
 }
 
@@ -131,7 +132,8 @@ func (f *filler) createBudgets(ctx context.Context, partner *client) error {
 	return nil
 }
 
-// createTransactions creates the entries, oldest first.
+// createTransactions creates the entries, oldest first. The requests have no idempotency keys, because send repeats only
+// rejected ones.
 func (f *filler) createTransactions(ctx context.Context, entries []entry) error {
 	for len(entries) > 0 {
 		batch := entries[:min(batchSize, len(entries))]

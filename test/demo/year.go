@@ -106,7 +106,8 @@ func (s source) entry(day time.Time, r *rand.Rand) entry {
 	}
 }
 
-// net returns the total of a wallet's income less its expenses, in cents.
+// net returns the total of a wallet's income less its expenses, in cents. createAccounts subtracts it from the final
+// balance to get the opening balance.
 func net(entries []entry, wallet string) (cents int64) {
 	for _, e := range entries {
 		switch {

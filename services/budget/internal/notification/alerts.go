@@ -137,7 +137,8 @@ func raisesAlerts(w calendar.Period, today time.Time) bool {
 }
 
 // reached returns the thresholds, in percent of the limit, that the spending has reached. Amounts are in minor units. They are
-// rounded up: a threshold is reached when the exact share of the limit is spent.
+// rounded up: a threshold is reached when the exact share of the limit is spent. The result is ascending, like the
+// thresholds.
 func reached(thresholds []int32, spent, limit int64) []int32 {
 	var hit []int32
 	for _, t := range thresholds {
@@ -183,7 +184,8 @@ func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	return upsertChecks(ctx, tx, slices.SortedFunc(maps.Keys(due), compareChecks))
 }
 
-// compareChecks orders checks like the primary key of their table.
+// compareChecks orders checks like the primary key of their table. upsertChecks needs this order, so that two batches
+// with the same budgets cannot deadlock.
 func compareChecks(a, b check) int {
 	return cmp.Or(bytes.Compare(a.BudgetID[:], b.BudgetID[:]), a.Day.Compare(b.Day))
 }
@@ -199,7 +201,8 @@ func (s *Server) QueueCheck(ctx context.Context, tx pgx.Tx, budgetID uuid.UUID, 
 	return upsertChecks(ctx, tx, []check{{budgetID, w.From}})
 }
 
-// RunAlerts does due checks until ctx ends.
+// RunAlerts does due checks until ctx ends. A full batch suggests that more checks are due, so the next one starts
+// without a wake.
 func (s *Server) RunAlerts(ctx context.Context) {
 	for ctx.Err() == nil {
 		checked, err := s.CheckBudgets(ctx)

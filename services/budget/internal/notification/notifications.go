@@ -67,6 +67,7 @@ func (s *Server) ListNotifications(ctx context.Context, req *budgetv1.ListNotifi
 }
 
 // UpdateNotification marks a notification as read or unread. A repeated mark as read keeps the time of the first one.
+// Errors: NOTIFICATION_NOT_FOUND, also for the notification of another user, and EMPTY_UPDATE.
 func (s *Server) UpdateNotification(ctx context.Context, req *budgetv1.UpdateNotificationRequest) (*budgetv1.UpdateNotificationResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -141,7 +142,7 @@ func encode(data proto.Message) ([]byte, error) {
 	return b, nil
 }
 
-// proto converts the notification and decodes its data.
+// proto converts the notification and decodes its data. An error means that the stored data is damaged.
 func (n notification) proto() (*budgetv1.Notification, error) {
 	m := &budgetv1.Notification{
 		Id:        n.ID.String(),

@@ -12,7 +12,8 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// Addressed is the data of an event for one user.
+// Addressed is the data of an event for one user. Data is one of the messages of the file events.proto. Users who receive
+// different contents of one change have one Addressed each.
 type Addressed struct {
 	User uuid.UUID
 	Data proto.Message

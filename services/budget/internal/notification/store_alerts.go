@@ -57,7 +57,7 @@ type check struct {
 type claimedCheck struct {
 	budget
 	Day time.Time
-	// Seq grows when the check is queued again.
+	// Seq grows when the check is queued again. deleteCheck compares it.
 	Seq int64
 }
 
@@ -75,6 +75,7 @@ func selectBudgetsWithThresholds(ctx context.Context, q pg.Querier, owners []uui
 }
 
 // lockBudget returns a budget and serializes the changes of it until tx ends. It returns pgx.ErrNoRows if the budget was deleted.
+// It takes the same lock as the changes of budgets, so the thresholds and the limit are those of the version that is compared.
 func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) (budget, error) {
 	b, err := pg.One[budget](ctx, tx, `SELECT `+budgetColumns+` FROM budgets b WHERE b.id = $1 FOR NO KEY UPDATE`, id)
 	if err != nil {
@@ -157,7 +158,8 @@ func deleteCheck(ctx context.Context, q pg.Querier, c claimedCheck) error {
 }
 
 // insertAlerts records reached thresholds of a window, and returns those that were not recorded before, ascending. A primary key
-// decides, so that concurrent checks cannot raise a threshold twice.
+// decides, so that concurrent checks cannot raise a threshold twice. The thresholds of earlier checks stay recorded if
+// the limit is raised later, so they are not raised again in the same window.
 func insertAlerts(ctx context.Context, q pg.Querier, budgetID uuid.UUID, windowStart time.Time, thresholds []int32, at time.Time) ([]int32, error) {
 	if len(thresholds) == 0 {
 		return nil, nil

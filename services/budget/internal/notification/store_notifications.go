@@ -60,7 +60,7 @@ type notificationList struct {
 }
 
 // selectNotifications returns a page, unread notifications first, then newest first. Both ends are index conditions. So a page of
-// any filter reads as many index entries as it returns.
+// any filter reads as many index entries as it returns. The index is notifications_unread_first.
 func selectNotifications(ctx context.Context, q pg.Querier, l notificationList) ([]notification, error) {
 	notifications, err := pg.All[notification](ctx, q, `
 		SELECT `+notificationColumns+`
@@ -77,7 +77,8 @@ func selectNotifications(ctx context.Context, q pg.Querier, l notificationList) 
 	return notifications, nil
 }
 
-// countUnread returns the number of a user's unread notifications.
+// countUnread returns the number of a user's unread notifications. The condition has the form of the expression in the
+// index notifications_unread_first, which contains the unread ones as one range.
 func countUnread(ctx context.Context, q pg.Querier, user uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	r, err := pg.One[row](ctx, q, `SELECT count(*) FROM notifications WHERE user_id = $1 AND (read_at IS NULL)`, user)
@@ -120,7 +121,8 @@ func deleteNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID) (
 	return tag.RowsAffected() == 1, nil
 }
 
-// deleteNotifications deletes all notifications from before a time.
+// deleteNotifications deletes all notifications from before a time. The hourly cleanup calls it. The index
+// notifications_created_at finds the rows.
 func deleteNotifications(ctx context.Context, q pg.Querier, before time.Time) error {
 	if _, err := q.Exec(ctx, `DELETE FROM notifications WHERE created_at < $1`, before); err != nil {
 		return fmt.Errorf("deleting old notifications: %w", err)

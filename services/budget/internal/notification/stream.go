@@ -24,7 +24,7 @@ const (
 	maxStreams = 10
 )
 
-// streams counts the open streams of each user.
+// streams counts the open streams of each user. It is safe for concurrent use.
 type streams struct {
 	mu   sync.Mutex
 	open map[uuid.UUID]int
@@ -54,6 +54,9 @@ func (s *streams) leave(user uuid.UUID) {
 // StreamEvents sends the acting user's events until the client disconnects or the token expires. Package rpc ends it when the
 // token expires. The first message, and one after each heartbeat, has a position but no event. A client that was disconnected
 // continues with the last position, and receives the events in between.
+//
+// Errors: RATE_LIMITED if the user has maxStreams open at this replica, SERVICE_UNAVAILABLE while NATS is unavailable,
+// and the error of a position that is not valid for the user.
 func (s *Server) StreamEvents(req *budgetv1.StreamEventsRequest, stream grpc.ServerStreamingServer[budgetv1.StreamEventsResponse]) error {
 	user := caller.ID(stream.Context())
 	after, err := s.openPosition(stream.Context(), user, req.GetLastEventId())

@@ -26,6 +26,7 @@ const (
 )
 
 // body is the body of a request: a reader that fails with http.MaxBytesError at the limit, and for a form the boundary of its parts.
+// After decompression, the limit applies to the decompressed bytes, too.
 type body struct {
 	io.Reader
 	boundary string

@@ -13,6 +13,7 @@ import (
 // Limits of a JSON body. Every legitimate request is far below them. They keep the cost of decoding a hostile body close
 // to the cost of checking its syntax.
 const (
+	// maxDepth limits the depth of the recursion that a body causes.
 	maxDepth = 64
 	// maxValues limits members and elements together. The largest request, 500 transactions, has about 5,000.
 	maxValues = 20_000
@@ -62,7 +63,8 @@ type jsonDecoder struct {
 	err error
 }
 
-// segment is a step from a value into one of its members or elements.
+// segment is a step from a value into one of its members or elements. A member has the index -1, and an element an empty
+// name.
 type segment struct {
 	name  string
 	index int
@@ -193,7 +195,8 @@ func (d *jsonDecoder) field(f *field, m protoreflect.Message) {
 	}
 }
 
-// list reads an array into a list.
+// list reads an array into a list. An invalid element is left out of the list. That has no effect, because the request is
+// rejected.
 func (d *jsonDecoder) list(f *field, list protoreflect.List) {
 	if d.rest[0] != '[' {
 		d.problem(problemList)

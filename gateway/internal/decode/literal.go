@@ -36,7 +36,7 @@ func (d *jsonDecoder) literal() []byte {
 // literalEnd has the bytes that end a number, true, false or null.
 var literalEnd = []byte(" \t\r\n,]}")
 
-// unquote returns the text of a string literal.
+// unquote returns the text of a string literal. raw includes the quotes. A string without escapes needs no second parser.
 func unquote(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1])
@@ -48,6 +48,7 @@ func unquote(raw []byte) string {
 }
 
 // parseLiteral reads a value as written. An empty raw stands for an object or array, which no scalar field accepts.
+// problem is empty if the value is valid.
 func parseLiteral(f *field, raw []byte) (v protoreflect.Value, problem string) {
 	isText := len(raw) > 0 && raw[0] == '"'
 	switch {

@@ -99,7 +99,8 @@ func isFile(part *multipart.Part) bool {
 	return part.FileName() != "" || part.Header.Get("Content-Type") != ""
 }
 
-// read sets the field of a part.
+// read sets the field of a part. An unknown part is discarded, and counts as a part. It returns an error only if decoding
+// must stop. Problems of fields are collected.
 func (f *form) read(ctx context.Context, part *multipart.Part) error {
 	name := part.FormName()
 	field := f.fields[name]

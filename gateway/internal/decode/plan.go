@@ -100,6 +100,7 @@ func (p *Plan) takeFile(method protoreflect.MethodDescriptor) error {
 }
 
 // place assigns a field to exactly one part of the HTTP request. The path wins over the options, and the options win over the body.
+// The order of the cases is the order of precedence.
 func (p *Plan) place(d protoreflect.FieldDescriptor, template string) {
 	header := proto.GetExtension(d.Options(), restv1.E_Header).(string)
 	switch {

@@ -291,14 +291,12 @@ func TestIfMatch(t *testing.T) {
 func TestListParameters(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
+	budget := u.budget(u.wallet("EUR", "0"), u.category("Food"))
 	for _, o := range operations() {
 		if o.Parameters.GetByInAndName("query", "cursor") == nil {
 			continue
 		}
-		path := o.path
-		if strings.Contains(o.path, "{budgetId}") {
-			path = "/api/v1/budgets/" + u.budget(u.wallet("EUR", "0"), u.category("Food")) + "/members"
-		}
+		path := strings.ReplaceAll(o.path, "{budgetId}", budget)
 		if strings.HasPrefix(o.path, "/api/v1/imports/{id}") {
 			path = "/api/v1/imports/" + u.importFile(oneRow, "").created("IMPORT_CREATED").text("import.id") + "/rows"
 		}

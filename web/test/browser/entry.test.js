@@ -129,7 +129,7 @@ test("a user changes and deletes a transaction, and takes a deletion back", asyn
   await page.getByRole("button", { name: "Delete" }).click();
   await page.getByRole("button", { name: "Close" }).click();
   await page.getByText("No transactions yet").waitFor();
-  assert.equal((await user.get("/transaction")).transactions.length, 0);
+  await until(async () => (await user.get("/transaction")).transactions.length === 0);
 });
 
 test("a version that was changed elsewhere is shown beside the user's", async (t) => {

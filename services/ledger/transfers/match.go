@@ -54,36 +54,17 @@ func (s *Transfers) MatchTransfer(ctx context.Context, req *ledgerv1.MatchTransf
 		if err := unfit(before); err != nil {
 			return err
 		}
-		id, after := s.NewID(), before
-		after.Out.TransferID, after.In.TransferID = &id, &id
-		after.Out.CategoryID, after.In.CategoryID = nil, nil
-		after = after.next(before, s.Now())
-		if err := write(ctx, tx, before, after); err != nil {
+		after, err := Match(ctx, tx, s.Ledger, before, s.Now())
+		if err != nil {
 			return err
 		}
 		resp.Transfer, resp.Etag = after.Proto(), etag.Format(after.Out.Version)
-		created := &ledgerv1.TransferCreated{OwnerId: owner.String(), Transfer: after.Proto()}
-		if err := s.Publish(ctx, tx, owner, created); err != nil {
-			return err
-		}
-		return s.publishLegs(ctx, tx, before, after)
+		return nil
 	})
 	if err != nil {
 		return nil, err
 	}
 	return resp, nil
-}
-
-// publishLegs adds an event for each transaction that became a leg or stopped being one. Consumers that follow the spending need them.
-func (s *Transfers) publishLegs(ctx context.Context, tx pgx.Tx, before, after Transfer) error {
-	old := before.legs()
-	for i, leg := range after.legs() {
-		event := &ledgerv1.TransactionUpdated{OwnerId: leg.OwnerID.String(), Before: old[i].Proto(), After: leg.Proto()}
-		if err := s.Publish(ctx, tx, leg.OwnerID, event); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // lockPair locks two transactions of the owner. Like the RPCs of transactions, it distinguishes another user's transaction from one
@@ -191,7 +172,7 @@ func (s *Transfers) UnlinkTransfer(ctx context.Context, req *ledgerv1.UnlinkTran
 		if err := s.Publish(ctx, tx, owner, deleted); err != nil {
 			return err
 		}
-		return s.publishLegs(ctx, tx, before, after)
+		return s.PublishUpdates(ctx, tx, before.legs(), after.legs())
 	})
 	if err != nil {
 		return nil, err

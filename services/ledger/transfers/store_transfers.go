@@ -216,3 +216,37 @@ func selectPairs(ctx context.Context, q pg.Querier, owner uuid.UUID, from, end t
 	}
 	return pairs, nil
 }
+
+// counterpart is a transaction that may be the leg at a position, from 1.
+type counterpart struct {
+	Position int64
+	ID       uuid.UUID
+}
+
+// selectCounterparts returns the transactions that may be the given legs: they have the wallet, the currency and the amount of a leg, are at
+// most maxDaysApart days apart from it, and fulfill the conditions of a match (see unfit). The nearest days come first. A leg has at most
+// as many counterparts as there are legs, because the other legs cannot take more of them.
+func selectCounterparts(ctx context.Context, q pg.Querier, owner uuid.UUID, legs []posting.Transaction) ([]counterpart, error) {
+	wallets, currencies := make([]uuid.UUID, len(legs)), make([]string, len(legs))
+	amounts, days := make([]int64, len(legs)), make([]time.Time, len(legs))
+	for i, t := range legs {
+		wallets[i], currencies[i], amounts[i], days[i] = t.WalletID, t.Currency, t.AmountMinor, t.Date.UTC()
+	}
+	found, err := pg.All[counterpart](ctx, q, fmt.Sprintf(`
+		SELECT l.position, c.id
+		FROM unnest($2::uuid[], $3::text[], $4::bigint[], $5::date[]) WITH ORDINALITY AS l (wallet_id, currency, amount_minor, day, position)
+		CROSS JOIN LATERAL (
+			SELECT t.id, abs((t.date AT TIME ZONE 'UTC')::date - l.day) AS apart
+			FROM transactions t
+			WHERE t.owner_id = $1 AND t.wallet_id = l.wallet_id AND t.currency = l.currency AND t.amount_minor = l.amount_minor
+				AND t.date >= (l.day - %[1]d)::timestamp AT TIME ZONE 'UTC' AND t.date < (l.day + %[1]d + 1)::timestamp AT TIME ZONE 'UTC'
+				AND t.transfer_id IS NULL AND t.receipt_id IS NULL AND t.split_count = 0
+			ORDER BY apart, t.id
+			LIMIT cardinality($2)
+		) AS c
+		ORDER BY c.apart, l.position, c.id`, maxDaysApart), owner, wallets, currencies, amounts, days)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the counterparts of %d legs: %w", len(legs), err)
+	}
+	return found, nil
+}

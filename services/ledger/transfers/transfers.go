@@ -6,11 +6,13 @@
 //
 //   - transfers.go: the RPC methods that create, read, change and delete transfers. changes.go validates the fields of a request
 //   - match.go: MatchTransfer and UnlinkTransfer. suggestions.go: the pairs of transactions that look like one transfer
+//   - counterparts.go: the transactions that are legs of imported transfers already
 //   - transfer.go: the two legs and their rate, pure functions. store_transfers.go: the statements that read
-//   - write.go: the writes, which package transactions also uses when a request names a leg
+//   - write.go: the writes. Package transactions also uses them when a request names a leg, and imports match the legs of their rows
 //
-// MatchTransfer and UnlinkTransfer hold the owner's lock exclusively. So while another write shares it, a leg stays a leg, and both
-// rows can be locked in the order of their ids.
+// MatchTransfer and UnlinkTransfer hold the owner's lock exclusively. Imports share it when they match or unlink, and have taken the
+// owner's next number before. So while another write shares the lock and has taken a number, a leg stays a leg, and both rows can be
+// locked in the order of their ids.
 //
 // Transfers implements TransferService.
 package transfers

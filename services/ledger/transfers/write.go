@@ -2,6 +2,7 @@ package transfers
 
 import (
 	"context"
+	"time"
 
 	"github.com/jackc/pgx/v5"
 
@@ -31,6 +32,24 @@ func Remove(ctx context.Context, tx pgx.Tx, l *posting.Ledger, t Transfer) error
 		return err
 	}
 	return l.Publish(ctx, tx, t.Out.OwnerID, &ledgerv1.TransferDeleted{OwnerId: t.Out.OwnerID.String(), Transfer: t.Proto()})
+}
+
+// Match makes a transfer of an expense and an income, corrects balances and totals, and adds the events of the transfer and of both
+// transactions: consumers that follow the spending need the latter. The caller holds the locks of both rows, and has checked that the two
+// fit.
+func Match(ctx context.Context, tx pgx.Tx, l *posting.Ledger, before Transfer, now time.Time) (Transfer, error) {
+	id, after := l.NewID(), before
+	after.Out.TransferID, after.In.TransferID = &id, &id
+	after.Out.CategoryID, after.In.CategoryID = nil, nil
+	after = after.next(before, now)
+	if err := write(ctx, tx, before, after); err != nil {
+		return Transfer{}, err
+	}
+	created := &ledgerv1.TransferCreated{OwnerId: after.Out.OwnerID.String(), Transfer: after.Proto()}
+	if err := l.Publish(ctx, tx, after.Out.OwnerID, created); err != nil {
+		return Transfer{}, err
+	}
+	return after, l.PublishUpdates(ctx, tx, before.legs(), after.legs())
 }
 
 // write writes both rows, and corrects balances and totals with one statement for both, so that a sum that both legs concern changes once.

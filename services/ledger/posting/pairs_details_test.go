@@ -97,6 +97,22 @@ var importWrites = []request{
 		_, err := h.imports.CommitImport(h.Ctx, &ledgerv1.CommitImportRequest{Id: h.uploaded})
 		return h.finish(h.uploaded, err)
 	}, prepare: func(t require.TestingT, h *holdings) { h.uploaded = h.upload(t, "-7.00", "-8.00", "9.00") }},
+	{name: "import with a transfer", write: func(h holdings) error {
+		_, err := h.imports.CommitImport(h.Ctx, &ledgerv1.CommitImportRequest{Id: h.ruled})
+		return h.finish(h.ruled, err)
+	}, prepare: func(t require.TestingT, h *holdings) {
+		// The other leg is income, which other writes match, change or recategorize.
+		_, err := h.rules.CreateRule(h.Ctx, &ledgerv1.CreateRuleRequest{
+			Name:       "Bank",
+			Conditions: []*ledgerv1.RuleCondition{{Field: "description", Op: "is", Values: []string{"Shop 1"}}},
+			Actions:    []*ledgerv1.RuleAction{{Kind: "transferTo", Value: h.otherWallet.String()}},
+		})
+		require.NoError(t, err)
+		h.ruled = h.upload(t, "-70.00", "-7.00")
+		// Without the action, the row would match food.
+		_, err = h.imports.UpdateImportRows(h.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: h.ruled, Rows: []*ledgerv1.ImportRowChange{{N: 2, Action: new("book")}}})
+		require.NoError(t, err)
+	}},
 	{name: "import undone", write: func(h holdings) error {
 		_, err := h.imports.UndoImport(h.Ctx, &ledgerv1.UndoImportRequest{Id: h.imported})
 		return h.finish(h.imported, err)
@@ -196,7 +212,7 @@ func (h holdings) finish(id string, err error) error {
 	return err
 }
 
-// requireEnded requires that the jobs of both imports and of the rule have ended.
+// requireEnded requires that the jobs of the imports and of the rule have ended.
 func (h holdings) requireEnded(t require.TestingT, pair string) {
 	if h.applied != "" {
 		resp, err := h.rules.GetRule(h.Ctx, &ledgerv1.GetRuleRequest{Id: h.applied})
@@ -205,7 +221,7 @@ func (h holdings) requireEnded(t require.TestingT, pair string) {
 			require.Contains(t, []string{"done", "failed"}, resp.GetRule().GetProgress().GetStatus(), pair)
 		}
 	}
-	for _, id := range []string{h.uploaded, h.imported} {
+	for _, id := range []string{h.uploaded, h.imported, h.ruled} {
 		if id == "" {
 			continue
 		}

@@ -181,8 +181,8 @@ type holdings struct {
 	// transfer is a transfer from wallet to otherWallet with the legs out and in. split is a transaction with parts in category and
 	// otherCategory. food and split have the tag trip, fun has the tag work. income is an income of the amount of food in otherWallet.
 	transfer, out, in, split, income string
-	// attachment, uploaded, imported and applied are the attachment, the imports and the rule of the requests that prepare them.
-	attachment, uploaded, imported, applied string
+	// attachment, uploaded, imported, ruled and applied are the attachment, the imports and the rule of the requests that prepare them.
+	attachment, uploaded, imported, ruled, applied string
 }
 
 // named returns the condition of a rule that names a wallet, and sets its action that names a category.

@@ -9,9 +9,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// LockCounterparts returns for each of legs the transaction of the owner that is this leg already, and locks it until tx ends. A leg
-// without such a transaction has none in the result, which is by the index of the leg. The nearest days win, and each transaction is used
-// once. The caller shares the owner's lock, so no other write changes the transactions until tx ends.
+// LockCounterparts returns the transactions of the owner that are the given legs already, by the index of the leg, and locks them until tx
+// ends. It omits legs without such a transaction. Each transaction is used once, for the leg with the nearest day. The caller shares the
+// owner's lock, so no other write changes the transactions between the selection and the lock.
 func LockCounterparts(ctx context.Context, tx pgx.Tx, owner uuid.UUID, legs []posting.Transaction) (map[int]posting.Transaction, error) {
 	if len(legs) == 0 {
 		return nil, nil

@@ -68,19 +68,22 @@ type chunk struct {
 	// rows are the next rows of the import, and the other sides of their transfers that follow later in the file.
 	rows         []staging.Row
 	transactions []posting.Transaction
+	// pairs holds the existing transactions that become the other legs of new ones, by the index of the new one.
+	pairs map[int]posting.Transaction
 }
 
 // book writes the transactions of rows with their outcome, the progress of the import and one event. The steps have this order:
 //
 //  1. Rows that match a transaction are linked to it, and rows that have become duplicates since the preview are skipped.
-//  2. The other rows become transactions, and those are inserted with one statement.
-//  3. The outcomes of the rows, the counts of rules and the progress are stored.
+//  2. The other rows become transactions, and those are inserted with one statement, or with two if rules make transfers of rows.
+//  3. The outcomes of the rows, the counts of rules and the progress are stored, and the event is added.
+//  4. Rows whose transfer has its other leg already are matched with it.
 func (w *Worker) book(ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row) error {
 	details, err := e.ReadDetails()
 	if err != nil {
 		return err
 	}
-	c := &chunk{Import: e, details: details, now: w.Now(), newID: w.NewID}
+	c := &chunk{Import: e, details: details, now: w.Now(), newID: w.NewID, pairs: map[int]posting.Transaction{}}
 	if c.rows, err = addPartners(ctx, tx, e, rows); err != nil {
 		return err
 	}
@@ -91,12 +94,7 @@ func (w *Worker) book(ctx context.Context, tx pgx.Tx, e staging.Import, rows []s
 	if err := c.skipExisting(ctx, tx); err != nil {
 		return err
 	}
-	for i := range c.rows[:len(rows)] {
-		if err := c.add(&c.rows[i]); err != nil {
-			return err
-		}
-	}
-	if err := c.insert(ctx, tx); err != nil {
+	if err := c.create(ctx, tx, c.rows[:len(rows)]); err != nil {
 		return err
 	}
 	var finished []staging.Row
@@ -118,23 +116,50 @@ func (w *Worker) book(ctx context.Context, tx pgx.Tx, e staging.Import, rows []s
 	if len(c.transactions) == 0 {
 		return nil
 	}
-	return w.Publish(ctx, tx, e.OwnerID, imported(e, c.transactions))
-}
-
-// insert writes the transactions with their tags. A wallet or category that was deleted since the preview ends the job with a public error;
-// the user can assign another one and commit again.
-func (c *chunk) insert(ctx context.Context, tx pgx.Tx) error {
-	if len(c.transactions) == 0 {
-		return nil
-	}
-	if err := posting.UseTags(ctx, tx, c.OwnerID, c.now, c.transactions); err != nil {
+	if err := w.Publish(ctx, tx, e.OwnerID, imported(e, c.transactions)); err != nil {
 		return err
 	}
-	written, err := posting.Insert(ctx, tx, 0, c.transactions, outbox.Rows{}, nil)
+	return c.match(ctx, tx, w.Ledger)
+}
+
+// create writes the transactions of rows. The rows that rules make transfers come last, because the other leg may be another row of the
+// chunk.
+func (c *chunk) create(ctx context.Context, tx pgx.Tx, rows []staging.Row) error {
+	var ruled []*staging.Row
+	for i := range rows {
+		r := &rows[i]
+		if ruledTransfer(r) {
+			ruled = append(ruled, r)
+			continue
+		}
+		if err := c.add(r); err != nil {
+			return err
+		}
+	}
+	if err := c.insert(ctx, tx, c.transactions); err != nil {
+		return err
+	}
+	first := len(c.transactions)
+	if err := c.addRuled(ctx, tx, ruled); err != nil {
+		return err
+	}
+	return c.insert(ctx, tx, c.transactions[first:])
+}
+
+// insert writes transactions with their tags. A wallet or category that was deleted since the preview ends the job with a public error;
+// the user can assign another one and commit again.
+func (c *chunk) insert(ctx context.Context, tx pgx.Tx, ts []posting.Transaction) error {
+	if len(ts) == 0 {
+		return nil
+	}
+	if err := posting.UseTags(ctx, tx, c.OwnerID, c.now, ts); err != nil {
+		return err
+	}
+	written, err := posting.Insert(ctx, tx, 0, ts, outbox.Rows{}, nil)
 	if err != nil {
 		return posting.ClientError(err)
 	}
-	for _, t := range c.transactions {
+	for _, t := range ts {
 		if !written[t.ID] {
 			return posting.NotInserted(ctx, tx, t)
 		}

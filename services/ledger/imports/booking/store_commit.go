@@ -134,26 +134,26 @@ func categoryNamed(ctx context.Context, q pg.Querier, name string) (uuid.UUID, e
 	return r.ID, nil
 }
 
-// setOutcomes writes the status, the problem and the transaction of rows, and the texts that they gave to it.
+// setOutcomes writes the status, the problem, the category and the transaction of rows, and the texts that they gave to it.
 func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []staging.Row) error {
 	if len(rows) == 0 {
 		return nil
 	}
 	ns, statuses, problems := make([]int32, len(rows)), make([]string, len(rows)), make([]string, len(rows))
 	transactions, originals := make([]*uuid.UUID, len(rows)), make([]*uuid.UUID, len(rows))
-	payees, notes := make([]*string, len(rows)), make([]*string, len(rows))
+	payees, notes, categories := make([]*string, len(rows)), make([]*string, len(rows)), make([]*uuid.UUID, len(rows))
 	for i, r := range rows {
 		ns[i], statuses[i], problems[i], transactions[i], originals[i] = r.N, r.Status, r.Problem, r.TransactionID, r.DuplicateOf
-		payees[i], notes[i] = r.FilledPayee, r.FilledNotes
+		payees[i], notes[i], categories[i] = r.FilledPayee, r.FilledNotes, r.CategoryID
 	}
 	_, err := q.Exec(ctx, `
 		UPDATE import_rows r
 		SET status = o.status, problem = o.problem, transaction_id = o.transaction_id, duplicate_of = o.duplicate_of,
-			filled_payee = o.filled_payee, filled_notes = o.filled_notes, cells = '{}'
-		FROM unnest($3::integer[], $4::text[], $5::text[], $6::uuid[], $7::uuid[], $10::text[], $11::text[])
-			AS o (n, status, problem, transaction_id, duplicate_of, filled_payee, filled_notes)
+			filled_payee = o.filled_payee, filled_notes = o.filled_notes, category_id = o.category_id, cells = '{}'
+		FROM unnest($3::integer[], $4::text[], $5::text[], $6::uuid[], $7::uuid[], $10::text[], $11::text[], $12::uuid[])
+			AS o (n, status, problem, transaction_id, duplicate_of, filled_payee, filled_notes, category_id)
 		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = o.n AND r.n BETWEEN $8 AND $9`,
-		owner, id, ns, statuses, problems, transactions, originals, slices.Min(ns), slices.Max(ns), payees, notes)
+		owner, id, ns, statuses, problems, transactions, originals, slices.Min(ns), slices.Max(ns), payees, notes, categories)
 	if err != nil {
 		return fmt.Errorf("writing the outcome of %d rows of import %s: %w", len(rows), id, err)
 	}

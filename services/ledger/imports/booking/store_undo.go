@@ -38,7 +38,7 @@ func unlinkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, 
 type bookedRow struct {
 	N             int32
 	TransactionID uuid.UUID `db:"transaction_id"`
-	// CategoryID is nil if the row has no category, or if it was deleted.
+	// CategoryID follows merges. It is nil if the row has no category, or if it was deleted.
 	CategoryID *uuid.UUID `db:"category_id"`
 }
 
@@ -53,7 +53,8 @@ func selectBooked(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int3
 			ORDER BY n DESC
 			LIMIT $4
 		) AS r
-		LEFT JOIN categories c ON c.owner_id = $1 AND c.id = r.category_id
+		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = r.category_id
+		LEFT JOIN categories c ON c.owner_id = $1 AND c.id = coalesce(m.category_id, r.category_id)
 		ORDER BY r.n DESC`, owner, id, n, limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting booked rows of import %s: %w", id, err)

@@ -13,6 +13,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
 // undoChunk deletes the transactions of the next booked rows, the last first, and ends the job if there are none. before is the number of
@@ -53,9 +54,10 @@ type removal struct {
 	removed []posting.Transaction
 	// kept holds the ids of transactions that stay.
 	kept map[uuid.UUID]bool
-	// released are legs of the user, which become ordinary transactions of the categories at the same positions.
-	released   []posting.Transaction
-	categories []uuid.UUID
+	// released are legs of the user, which become ordinary transactions of the categories at the same positions. imported are the
+	// legs at the other sides, which the undo removes.
+	released, imported []posting.Transaction
+	categories         []uuid.UUID
 }
 
 // remove deletes the transactions of rows, with the other legs that the commit created. A row whose transaction the user has deleted is
@@ -74,10 +76,10 @@ func (w *Worker) remove(ctx context.Context, tx pgx.Tx, e staging.Import, rows [
 		return err
 	}
 	r := plan(ts, legs, categories, e.UndoForce)
-	if err := w.deleteAll(ctx, tx, e, r.removed); err != nil {
+	if err := w.release(ctx, tx, e.OwnerID, r); err != nil {
 		return err
 	}
-	if err := w.release(ctx, tx, e.OwnerID, r); err != nil {
+	if err := w.deleteAll(ctx, tx, e, r.removed); err != nil {
 		return err
 	}
 	var undoneRows, kept []int32
@@ -96,8 +98,9 @@ func (w *Worker) remove(ctx context.Context, tx pgx.Tx, e staging.Import, rows [
 }
 
 // plan decides what happens to imported transactions and the other legs of their transfers. The commit creates both legs of a transfer at
-// the same time. A leg of another time is the user's: it was matched with the imported one. It stays, as an ordinary transaction with the
-// category that the import chose for the row. Without such a category the transfer is kept.
+// the same time. A leg of another time is the user's: the user or the commit has matched it with the imported one. It stays, as an ordinary
+// transaction with the category of the row. If the commit matched the two, this is the former category of the leg. Without such a category
+// the transfer is kept.
 func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, force bool) removal {
 	sides := map[uuid.UUID][]posting.Transaction{}
 	for _, t := range slices.Concat(ts, legs) {
@@ -105,7 +108,6 @@ func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, f
 			sides[*t.TransferID] = append(sides[*t.TransferID], t)
 		}
 	}
-	changed := func(t posting.Transaction) bool { return !force && (t.Version > 1 || t.AttachmentCount > 0) }
 	own := func(t, leg posting.Transaction) bool {
 		return leg.ImportID != nil && *leg.ImportID == *t.ImportID || leg.ImportID == nil && leg.CreatedAt.Equal(t.CreatedAt)
 	}
@@ -120,18 +122,35 @@ func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, f
 		}
 		category := categories[t.ID]
 		switch {
-		case slices.ContainsFunc(pair, changed) || len(foreign) > 0 && category == nil:
+		case !force && changed(t, pair, foreign) || len(foreign) > 0 && category == nil:
 			for _, leg := range pair {
 				r.kept[leg.ID] = true
 			}
 		case len(foreign) > 0:
-			r.removed = append(r.removed, t)
+			r.removed, r.imported = append(r.removed, t), append(r.imported, t)
 			r.released, r.categories = append(r.released, foreign...), append(r.categories, *category)
 		default:
 			r.removed = append(r.removed, pair...)
 		}
 	}
 	return r
+}
+
+// changed reports whether the user has changed an imported transaction since the commit. pair holds the transaction and the other leg of
+// its transfer, if it has one. The legs in foreign were matched with it: by the commit if both legs have not been updated since the newer
+// of the imported ones was created. Attachments of a foreign leg do not count, because the leg stays.
+func changed(t posting.Transaction, pair, foreign []posting.Transaction) bool {
+	committed := t.CreatedAt
+	for _, leg := range pair {
+		if leg.ImportID != nil && *leg.ImportID == *t.ImportID && leg.CreatedAt.After(committed) {
+			committed = leg.CreatedAt
+		}
+	}
+	matched := len(pair) == 2 && !slices.ContainsFunc(pair, func(leg posting.Transaction) bool { return !leg.UpdatedAt.Equal(committed) })
+	return slices.ContainsFunc(pair, func(leg posting.Transaction) bool {
+		stays := slices.ContainsFunc(foreign, func(f posting.Transaction) bool { return f.ID == leg.ID })
+		return leg.Version > 1 && !matched || leg.AttachmentCount > 0 && !stays
+	})
 }
 
 // deleteAll deletes transactions, corrects balances and totals, and adds one event.
@@ -156,13 +175,16 @@ func (w *Worker) deleteAll(ctx context.Context, tx pgx.Tx, e staging.Import, ts 
 	return w.Publish(ctx, tx, e.OwnerID, event)
 }
 
-// release makes ordinary transactions of the user's legs.
+// release makes ordinary transactions of the user's legs, and adds the events of these and of the former transfers. It reads the tags of the
+// transfers, so it must precede deleteAll.
 func (w *Worker) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r removal) error {
 	if len(r.released) == 0 {
 		return nil
 	}
-	if err := posting.AddDetails(ctx, tx, owner, r.released); err != nil {
-		return err
+	for _, legs := range [][]posting.Transaction{r.released, r.imported} {
+		if err := posting.AddDetails(ctx, tx, owner, legs); err != nil {
+			return err
+		}
 	}
 	after := slices.Clone(r.released)
 	for i := range after {
@@ -171,10 +193,13 @@ func (w *Worker) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r remo
 		if err := posting.Update(ctx, tx, *t); err != nil {
 			return err
 		}
-		event := &ledgerv1.TransactionUpdated{OwnerId: owner.String(), Before: r.released[i].Proto(), After: t.Proto()}
-		if err := w.Publish(ctx, tx, owner, event); err != nil {
+		former := transfers.Of(r.released[i], r.imported[i])
+		if err := w.Publish(ctx, tx, owner, &ledgerv1.TransferDeleted{OwnerId: owner.String(), Transfer: former.Proto()}); err != nil {
 			return err
 		}
+	}
+	if err := w.PublishUpdates(ctx, tx, r.released, after); err != nil {
+		return err
 	}
 	return posting.Replace(ctx, tx, r.released, after)
 }

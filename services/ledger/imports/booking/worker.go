@@ -4,7 +4,8 @@
 //
 //   - worker.go and store_jobs.go: the worker and the leases. A job is a lease on a row of imports
 //   - prepare.go: creates the wallets and categories before the first chunk of a commit
-//   - book.go: a chunk of a commit. existing.go: its rows whose transaction exists already. transaction.go: the transactions of a row
+//   - book.go: a chunk of a commit. existing.go: its rows whose transaction exists already. transaction.go: the transactions of a row.
+//     pair.go: rows whose transfer has its other leg already
 //   - undo.go: a chunk of an undo. delete.go: a chunk of a deletion
 package booking
 

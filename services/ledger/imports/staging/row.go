@@ -54,10 +54,12 @@ type Row struct {
 	ChosenWalletID    *uuid.UUID `db:"chosen_wallet_id"`
 
 	// The following fields are the consequences for the transaction. Problem is the reason of an invalid or skipped row.
-	Problem          string
-	WalletID         *uuid.UUID `db:"wallet_id"`
-	BookedCurrency   string     `db:"booked_currency"`
-	AmountMinor      *int64     `db:"amount_minor"`
+	Problem        string
+	WalletID       *uuid.UUID `db:"wallet_id"`
+	BookedCurrency string     `db:"booked_currency"`
+	AmountMinor    *int64     `db:"amount_minor"`
+	// CategoryID is nil in a row that becomes a transfer. If the commit has matched the row with the other leg, it is the former category
+	// of that leg, which the API does not show.
 	CategoryID       *uuid.UUID `db:"category_id"`
 	CategoryFrom     string     `db:"category_from"`
 	TransferWalletID *uuid.UUID `db:"transfer_wallet_id"`
@@ -159,7 +161,7 @@ func (r *Row) Proto() *ledgerv1.ImportRow {
 	case r.Amount != "" && r.FileProblem == "":
 		m.Amount = &r.Amount
 	}
-	if r.CategoryID != nil {
+	if r.CategoryID != nil && r.TransferWalletID == nil {
 		m.CategoryId = r.CategoryID.String()
 	}
 	for _, s := range r.Splits {

@@ -113,6 +113,15 @@ func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message
 	return err == nil, err
 }
 
+// ReplayRejected is Replay for a call that a check rejects: what the call names may have changed since its first request, which succeeded.
+// It returns rejected if there was no such request. The check must precede it. A first request that is still in progress then fails, too.
+func ReplayRejected(ctx context.Context, q pg.Querier, call Call, response proto.Message, rejected error) (replayed bool, err error) {
+	if replayed, err = Replay(ctx, q, call, response); err == nil && !replayed {
+		err = rejected
+	}
+	return replayed, err
+}
+
 // Expire deletes the expired records.
 func Expire(ctx context.Context, q pg.Querier) error {
 	if _, err := q.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`); err != nil {

@@ -104,6 +104,58 @@ func TestCreateTransactionSplitErrors(t *testing.T) {
 	require.Equal(t, "The parts add up to 2.80, which is 0.20 less than the amount", apierr.From(err).Message)
 }
 
+// TestCreateTransactionSplitsReplay merges the category of a part between a request and its repetition with the same key.
+func TestCreateTransactionSplitsReplay(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	part := func(category string) []*ledgerv1.Split {
+		return []*ledgerv1.Split{{CategoryId: category, Amount: "4"}, {CategoryId: p.Category.String(), Amount: "6"}}
+	}
+	one := func(req *ledgerv1.CreateTransactionRequest) func() (string, bool, error) {
+		return func() (string, bool, error) {
+			resp, err := p.CreateTransaction(p.Ctx, req)
+			return resp.GetTransaction().GetId(), resp.GetReplayed(), err
+		}
+	}
+	for name, request := range map[string]func(category string) func() (string, bool, error){
+		"one": func(category string) func() (string, bool, error) {
+			req := p.splits("10", part(category)...)
+			req.IdempotencyKey = "one"
+			return one(req)
+		},
+		"tagged": func(category string) func() (string, bool, error) {
+			req := p.splits("10", part(category)...)
+			req.IdempotencyKey, req.Tags = "tagged", []string{"Trip"}
+			return one(req)
+		},
+		"bulk": func(category string) func() (string, bool, error) {
+			req := &ledgerv1.CreateTransactionsRequest{Transactions: []*ledgerv1.CreateTransactionRequest{p.splits("10", part(category)...)}, IdempotencyKey: "bulk"}
+			return func() (string, bool, error) {
+				resp, err := p.CreateTransactions(p.Ctx, req)
+				if err != nil {
+					return "", false, err
+				}
+				return resp.GetTransactions()[0].GetId(), resp.GetReplayed(), nil
+			}
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			category := p.MakeCategory(p.Ctx, t, name).String()
+			send := request(category)
+			first, replayed, err := send()
+			require.NoError(t, err)
+			require.False(t, replayed)
+			_, err = p.DeleteCategory(p.Ctx, &ledgerv1.DeleteCategoryRequest{Id: category, ReassignTo: new(p.Category.String())})
+			require.NoError(t, err)
+			again, replayed, err := send()
+			require.NoError(t, err)
+			require.True(t, replayed)
+			require.Equal(t, first, again)
+		})
+	}
+}
+
 func TestUpdateTransactionSplits(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -71,17 +71,23 @@ func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.Crea
 	var p apierr.Problems
 	owner, c := caller.ID(ctx), parseTransaction(&p, req)
 	t := c.apply(&p, posting.Transaction{})
-	if p.Err() != nil || len(t.Splits) > 0 {
-		// A response names unknown wallets and categories beside the other problems, so that one correction suffices. The statement
-		// does not check the categories of parts: a foreign key would reject the transactions of other requests with them.
-		if err := request.CheckOwned(ctx, s.DB, p, owner, c.references()); err != nil {
-			return nil, err
-		}
+	if p.Err() != nil {
+		// A response names unknown wallets and categories beside the other problems, so that one correction suffices.
+		return nil, request.CheckOwned(ctx, s.DB, p, owner, c.references())
 	}
 	t.ID, t.OwnerID, t.Version, t.CreatedAt = s.NewID(), owner, 1, s.Now()
 	t.UpdatedAt = t.CreatedAt
 	resp := &ledgerv1.CreateTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)}
 	call := idem.Call{Scope: t.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
+	if len(t.Splits) > 0 {
+		// The statement does not check the categories of parts: a foreign key would reject the transactions of other requests with them.
+		if err := request.CheckOwned(ctx, s.DB, p, owner, c.references()); err != nil {
+			if resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err); err != nil {
+				return nil, err
+			}
+			return resp, nil
+		}
+	}
 	if len(t.TagNames) > 0 {
 		return s.createTagged(ctx, t, call, resp)
 	}

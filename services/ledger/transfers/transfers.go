@@ -60,17 +60,26 @@ var _ ledgerv1.TransferServiceServer = (*Transfers)(nil)
 func (s *Transfers) CreateTransfer(ctx context.Context, req *ledgerv1.CreateTransferRequest) (*ledgerv1.CreateTransferResponse, error) {
 	var p apierr.Problems
 	owner, c := caller.Owner(ctx), parseTransfer(&p, req)
+	valid := p.Err() == nil
 	currencies, err := selectCurrencies(ctx, s.DB, owner, c.wallets())
 	if err != nil {
 		return nil, err
 	}
 	t := c.apply(&p, c.start(currencies), currencies)
+	resp := &ledgerv1.CreateTransferResponse{}
+	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
 	if err := p.Err(); err != nil {
-		return nil, err
+		if !valid {
+			return nil, err
+		}
+		// A wallet may have been deleted after the first request with the key.
+		if resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err); err != nil {
+			return nil, err
+		}
+		return resp, nil
 	}
 	t = s.legsOf(t, owner)
-	resp := &ledgerv1.CreateTransferResponse{Etag: etag.Format(t.Out.Version)}
-	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp.Etag = etag.Format(t.Out.Version)
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		t, err := s.useNewTags(ctx, tx, t)
 		if err != nil {

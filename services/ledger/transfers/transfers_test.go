@@ -52,6 +52,28 @@ func TestCreateTransfer(t *testing.T) {
 	s.RequireConsistent(t)
 }
 
+// TestCreateTransferReplay deletes a wallet between a request and its repetition with the same key.
+func TestCreateTransferReplay(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	req := p.moves("3")
+	req.IdempotencyKey = "key"
+	first, err := p.CreateTransfer(p.Ctx, req)
+	require.NoError(t, err)
+	_, err = p.DeleteTransfer(p.Ctx, &ledgerv1.DeleteTransferRequest{Id: first.GetTransfer().GetId()})
+	require.NoError(t, err)
+	_, err = p.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: p.bank.String()})
+	require.NoError(t, err)
+	again, err := p.CreateTransfer(p.Ctx, req)
+	require.NoError(t, err)
+	require.True(t, again.GetReplayed())
+	require.Equal(t, first.GetTransfer().GetId(), again.GetTransfer().GetId())
+	req.IdempotencyKey = "another key"
+	_, err = p.CreateTransfer(p.Ctx, req)
+	fixture.RequireReason(t, err, codes.NotFound, "WALLET_NOT_FOUND")
+}
+
 func TestCreateTransferKeepsAllDecimals(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -3230,7 +3230,7 @@ type BudgetStatus string
 
 // BudgetLimit BudgetLimit is a limit of a budget with the days on which it was in force. Of several limits on one day, only the last counts.
 //
-// Example: {"currency":"EUR","from":"2026-11-22","limit":350}
+// Example: {"currency":"EUR","from":"2026-11-20","limit":350}
 type BudgetLimit struct {
 	// Currency ISO 4217 code of the limit.
 	Currency string `json:"currency"`
@@ -5056,7 +5056,7 @@ type ListInvitationsResult struct {
 // ListInvitationsResultCode The result of the operation, for programs.
 type ListInvitationsResultCode string
 
-// ListLimitsResult Example: {"code":"BUDGET_LIMITS_FETCHED","limits":[{"currency":"EUR","from":"2026-11-22","limit":350}],"message":"Budget limits fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListLimitsResult Example: {"code":"BUDGET_LIMITS_FETCHED","limits":[{"currency":"EUR","from":"2026-11-20","limit":350}],"message":"Budget limits fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
 type ListLimitsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListLimitsResultCode `json:"code"`

@@ -131,6 +131,7 @@ test("files of several kinds queue, and a box moves the focus to its field", asy
 
   await queue.getByRole("button", { name: "bakery.pdf" }).click();
   await page.getByRole("button", { name: "Book 3 transactions" }).click();
+  await queue.getByRole("button", { name: "bakery.pdf: Booked" }).waitFor();
   await queue.getByRole("button", { name: "bakery.jpg: Ready for review" }).waitFor(reading);
   await page.getByRole("radio", { name: "One total" }).check();
   await page.getByLabel("Total", { exact: true }).fill("13,60");

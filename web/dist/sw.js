@@ -1,5 +1,5 @@
-const VERSION = "6dd32c04456184b0";
-const FILES = ["/","/assets/Home-Cd8faoJD.js","/assets/account-LdxmZfod.js","/assets/base-s1CpkT4X.js","/assets/charts-Cq84jGiO.js","/assets/daily-BgxMatf6.js","/assets/data-B1xuM72-.css","/assets/data-CU9YgqWB.js","/assets/data-de-DAQ0G6Fm.js","/assets/data-en-nO4-TRaK.js","/assets/de-B1T1kF7o.js","/assets/en-6-VwVQM_.js","/assets/index-DyxolqaN.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-D2Se9PjP.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "0a1f62e0361e3c2c";
+const FILES = ["/","/assets/Home-CR6KGDbc.js","/assets/account-DEBw9NeB.js","/assets/base-BuF9t8eu.js","/assets/charts-Dn_UIgMV.js","/assets/daily-D81sEt4d.js","/assets/data-B1xuM72-.css","/assets/data-C8-oiKU3.js","/assets/data-de-BUlwSzKK.js","/assets/data-en-PZaD-Wnk.js","/assets/de-DK2ocrmu.js","/assets/en-B85pvfoa.js","/assets/index-B0-L5TpL.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-D2Se9PjP.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

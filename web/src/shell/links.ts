@@ -25,8 +25,15 @@ export const moreEntries: readonly Entry[] = [
   { path: "/settings", text: "settings", icon: "settings" },
 ];
 
-/** isCurrent reports whether a path belongs to an entry: /budgets/1 belongs to /budgets, and the screens of Settings, Data to /settings. */
-export function isCurrent(entry: Entry, path: string): boolean {
-  if (entry.path === "/settings" && /^\/(imports|rules|export)\b/.test(path)) return true;
-  return entry.path === "/" ? path === "/" : path === entry.path || path.startsWith(`${entry.path}/`);
+/** above returns the path of the screen from which a user reaches another one. On a phone, the screens of moreEntries are below More. */
+export function above(path: string): string | undefined {
+  if (/^\/(imports|rules|export)$/.test(path)) return "/settings/data";
+  if (moreEntries.some((entry) => entry.path === path)) return "/more";
+  return /^\/(budgets|webhooks|imports|settings)(?=\/)/.exec(path)?.[0];
+}
+
+/** isCurrent reports whether a path is that of an entry, or of a screen below it: /budgets/1 is below /budgets, and /rules below /settings. */
+export function isCurrent({ path }: Entry, current: string): boolean {
+  for (let at: string | undefined = current; at; at = above(at)) if (at === path) return true;
+  return false;
 }

@@ -25,7 +25,7 @@ func (s *isolated) prepareRules(t *testing.T) {
 	}
 	_, err := s.rules.ApplyRule(s.user.Ctx, &ledgerv1.ApplyRuleRequest{Id: s.ruleIDs[0]})
 	require.NoError(t, err)
-	s.rules.RunQueued(t.Context())
+	s.rules.Jobs.RunQueued(t.Context())
 }
 
 // useRules calls every RPC of rules.
@@ -38,7 +38,7 @@ func (s *isolated) useRules(ctx context.Context) {
 	}))
 	s.record(s.rules.ApplyRule(ctx, &ledgerv1.ApplyRuleRequest{Id: s.ruleIDs[0], DryRun: true}))
 	s.record(s.rules.ApplyRule(ctx, &ledgerv1.ApplyRuleRequest{Id: s.ruleIDs[0], WalletId: &s.wallets[1]}))
-	s.rules.RunQueued(ctx)
+	s.rules.Jobs.RunQueued(ctx)
 	s.record(s.rules.OrderRules(ctx, &ledgerv1.OrderRulesRequest{Ids: []string{s.ruleIDs[1], s.ruleIDs[0]}}))
 	s.readRules(ctx)
 	s.record(s.rules.DeleteRule(ctx, &ledgerv1.DeleteRuleRequest{Id: s.ruleIDs[1]}))

@@ -168,10 +168,10 @@ func (s *isolated) useImports() {
 	}))
 	s.record(s.imports.UpdateImport(ctx, &ledgerv1.UpdateImportRequest{Id: s.preview, Defaults: &ledgerv1.ImportDefaults{WalletId: s.wallets[0], ExpenseCategoryId: s.categories[1]}}))
 	s.record(s.imports.CommitImport(ctx, &ledgerv1.CommitImportRequest{Id: s.preview}))
-	s.imports.RunQueued(ctx)
+	s.imports.Jobs.RunQueued(ctx)
 	s.record(s.imports.GetImport(ctx, &ledgerv1.GetImportRequest{Id: s.preview}))
 	s.record(s.imports.UndoImport(ctx, &ledgerv1.UndoImportRequest{Id: s.committed, Force: true}))
-	s.imports.RunQueued(ctx)
+	s.imports.Jobs.RunQueued(ctx)
 	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: s.committed}))
 	s.record(s.imports.DeleteImport(ctx, &ledgerv1.DeleteImportRequest{Id: s.committed}))
 	profiles, err := s.imports.ListImportProfiles(ctx, &ledgerv1.ListImportProfilesRequest{})
@@ -228,7 +228,7 @@ func (s *isolated) prepare(t *testing.T) {
 	s.committed = s.importFile(t, statement)
 	_, err = s.imports.CommitImport(s.user.Ctx, &ledgerv1.CommitImportRequest{Id: s.committed})
 	require.NoError(t, err)
-	s.imports.RunQueued(t.Context())
+	s.imports.Jobs.RunQueued(t.Context())
 	s.preview = s.importFile(t, strings.ReplaceAll(statement, "900.00", "901.00"))
 	for i, file := range []string{"a file", "a second file"} {
 		receipt, err := s.CreateTransactionsFromReceipt(s.user.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{

@@ -16,6 +16,7 @@
 //   - transfers, receipts, reports (the dashboard and the spending of budgets), accounts (wallets and categories)
 //   - settings: the preferences of a user on all devices. tags: the names and colors of tags. attachments: files with transactions
 //   - rules: the rules of users and the categories that their history suggests. rules/matching and rules/learning: the pure parts
+//   - jobs: the worker of the jobs of imports and rules, with their leases and attempts
 //   - posting: applies transactions to balances and totals, and defines the order of locks
 //   - request: dates, currencies and references to wallets and categories in requests. reads: the limit on expensive reads
 //   - fixture and ledgertest, for tests only: an environment for the tests of subpackages, and large ledgers of generated rows
@@ -152,9 +153,9 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		Reports:      &reports.Reports{Ledger: book, Reads: gates},
 	}
 	ruling := rules.New(book, gates, log)
-	go ruling.Run(ctx)
+	go ruling.Jobs.Run(ctx)
 	importing := imports.New(s.Accounts, cursors, config.ServiceKey, log)
-	go importing.Run(ctx)
+	go importing.Jobs.Run(ctx)
 	unmeasure, err := s.Measure()
 	if err != nil {
 		return err

@@ -57,7 +57,7 @@ func (s *Imports) UndoImport(ctx context.Context, req *ledgerv1.UndoImportReques
 }
 
 // queue changes an import with fn, stores the result in m and wakes the worker. The status in the database is the queue: a replica that
-// ends loses no job, and another replica finds it within pollJobs.
+// ends loses no job, and another replica finds it when it polls.
 func (s *Imports) queue(ctx context.Context, id string, fn func(tx pgx.Tx, e staging.Import) (*ledgerv1.Import, error), m **ledgerv1.Import) error {
 	parsed, ok := text.ID(id)
 	if !ok {
@@ -70,7 +70,7 @@ func (s *Imports) queue(ctx context.Context, id string, fn func(tx pgx.Tx, e sta
 	if err != nil {
 		return err
 	}
-	s.Wake()
+	s.Jobs.Wake()
 	return nil
 }
 
@@ -89,6 +89,6 @@ func (s *Imports) DeleteImport(ctx context.Context, req *ledgerv1.DeleteImportRe
 	if err != nil {
 		return nil, err
 	}
-	s.Wake()
+	s.Jobs.Wake()
 	return &ledgerv1.DeleteImportResponse{Id: id.String()}, nil
 }

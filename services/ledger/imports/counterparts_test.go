@@ -234,7 +234,7 @@ func TestCommitImportCounterpartChanges(t *testing.T) {
 				if _, err := tx.Exec(s.Ctx, change, id); err != nil {
 					return err
 				}
-				go func() { defer close(ended); s.RunQueued(context.WithoutCancel(t.Context())) }()
+				go func() { defer close(ended); s.Jobs.RunQueued(context.WithoutCancel(t.Context())) }()
 				require.Eventually(t, func() bool {
 					var blocked bool
 					err := s.DB.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)))`,

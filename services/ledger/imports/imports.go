@@ -55,7 +55,7 @@ type Imports struct {
 
 var _ ledgerv1.ImportServiceServer = (*Imports)(nil)
 
-// New returns the server of the RPCs. The jobs wait until Run is called. secret is the secret that all replicas share.
+// New returns the server of the RPCs. The jobs wait until Jobs.Run is called. secret is the secret that all replicas share.
 func New(a *accounts.Accounts, cursors page.Cursors, secret string, log *slog.Logger) *Imports {
 	key := staging.AccountKey(seal.NewKey(secret, "import accounts"))
 	return &Imports{

@@ -39,9 +39,9 @@ func runWorker(ctx context.Context, url string) error {
 	f := fixture.On(db)
 	f.Ledger.Now = time.Now
 	s := New(&accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors}, f.Cursors, "a secret of the tests", slog.Default())
-	s.LeaseTime = time.Second
+	s.Jobs.LeaseTime = time.Second
 	for range time.Tick(50 * time.Millisecond) {
-		s.RunQueued(ctx)
+		s.Jobs.RunQueued(ctx)
 	}
 	return nil
 }

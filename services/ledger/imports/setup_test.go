@@ -108,7 +108,7 @@ func (p person) get(t testing.TB, m *ledgerv1.Import) *ledgerv1.Import {
 // runJobs runs all queued jobs.
 func (s *server) runJobs(t testing.TB) {
 	t.Helper()
-	s.RunQueued(t.Context())
+	s.Jobs.RunQueued(t.Context())
 }
 
 // rows returns the rows of an import.

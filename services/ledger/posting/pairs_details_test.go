@@ -125,7 +125,7 @@ var importWrites = []request{
 
 // ruleWrites are the job that applies a rule, and the deletion of its rule. The job changes the categories and tags of all expenses.
 var ruleWrites = []request{
-	{name: "rule applied", write: func(h holdings) error { h.rules.RunQueued(h.Ctx); return nil }, prepare: func(t require.TestingT, h *holdings) {
+	{name: "rule applied", write: func(h holdings) error { h.rules.Jobs.RunQueued(h.Ctx); return nil }, prepare: func(t require.TestingT, h *holdings) {
 		if h.applied != "" {
 			return
 		}
@@ -204,7 +204,7 @@ func (h holdings) finish(id string, err error) error {
 	if err != nil {
 		return err
 	}
-	h.imports.RunQueued(h.Ctx)
+	h.imports.Jobs.RunQueued(h.Ctx)
 	resp, err := h.imports.GetImport(h.Ctx, &ledgerv1.GetImportRequest{Id: id})
 	if err == nil && resp.GetImport().GetStatus() == "failed" {
 		return apierr.New(restv1.Reason_IMPORT_NOT_READY)

@@ -76,7 +76,7 @@ func (s *Rules) ApplyRule(ctx context.Context, req *ledgerv1.ApplyRuleRequest) (
 	if err != nil {
 		return nil, err
 	}
-	s.wake()
+	s.Jobs.Wake()
 	return resp, nil
 }
 

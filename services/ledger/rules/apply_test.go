@@ -2,12 +2,14 @@ package rules
 
 import (
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
@@ -50,7 +52,7 @@ func TestApplyRule(t *testing.T) {
 	require.ErrorIs(t, err, errRunning)
 	_, err = p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: r.GetId(), Stop: new(true)})
 	require.ErrorIs(t, err, errRunning)
-	s.RunQueued(t.Context())
+	s.Jobs.RunQueued(t.Context())
 
 	for _, before := range []*ledgerv1.Transaction{first, second} {
 		after := get(before)
@@ -119,13 +121,13 @@ func TestApplyRuleLostLease(t *testing.T) {
 			r := p.rule(t, setsCategory("shop", s.MakeCategory(p.Ctx, t, name)))
 			_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId()})
 			require.NoError(t, err)
-			j, err := leaseJob(t.Context(), s.DB, s.NewID())
+			j, err := leaseJob(t.Context(), s.DB, s.NewID(), time.Minute)
 			require.NoError(t, err)
 			_, err = s.DB.Exec(t.Context(), lose, r.GetId())
 			require.NoError(t, err)
 			_, err = s.runChunk(p.Ctx, j)
-			require.ErrorIs(t, err, errLostLease)
-			require.ErrorIs(t, s.end(p.Ctx, j, done, ""), errLostLease)
+			require.ErrorIs(t, err, jobs.ErrLostLease)
+			require.ErrorIs(t, s.end(p.Ctx, j, done, ""), jobs.ErrLostLease)
 		})
 	}
 }

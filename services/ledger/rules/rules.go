@@ -4,8 +4,8 @@
 // lock, so a category is never merged or deleted while a rule that names it is written. A merge moves the rules along. The files:
 //
 //   - rules.go: the RPCs that read and change rules. parse.go validates them; rule.go converts between rows and messages
-//   - apply.go: the preview and the job that applies a rule to existing transactions. jobs.go: the worker, whose leases are like those of
-//     imports (ADR 81)
+//   - apply.go: the preview and the job that applies a rule to existing transactions. jobs.go: the chunks of that job. Package
+//     jobs decides which job runs
 //   - run.go: the rules of an owner for the packages that run them, imports and receipts
 //   - suggest.go: suggestions of categories. propose.go: suggestions of rules
 //   - store_rules.go, store_jobs.go, store_history.go: the statements on rules, on jobs, and on the transactions to learn from
@@ -32,6 +32,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/request"
@@ -52,17 +53,18 @@ type Rules struct {
 	ledgerv1.UnsafeRuleServiceServer
 
 	*posting.Ledger
+	// Jobs runs the jobs that apply rules to existing transactions.
+	Jobs  *jobs.Worker
 	reads *reads.Gates
-	log   *slog.Logger
-	// queued wakes the worker when a job was queued at this replica.
-	queued chan struct{}
 }
 
 var _ ledgerv1.RuleServiceServer = (*Rules)(nil)
 
-// New returns the server of the RPCs. The jobs wait until Run is called.
+// New returns the server of the RPCs. The jobs wait until Jobs.Run is called.
 func New(book *posting.Ledger, gates *reads.Gates, log *slog.Logger) *Rules {
-	return &Rules{Ledger: book, reads: gates, log: log, queued: make(chan struct{}, 1)}
+	s := &Rules{Ledger: book, reads: gates}
+	s.Jobs = jobs.NewWorker(jobs.Table{Name: "rule_jobs", Lease: leaseJob, Release: releaseJob, Run: s.runJob, Fail: s.fail}, book, log)
+	return s
 }
 
 // CreateRule creates a rule after the caller's other rules. It does not run on existing transactions: ApplyRule does. Errors: LIMIT_REACHED,

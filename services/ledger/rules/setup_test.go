@@ -37,7 +37,7 @@ func setup(t testing.TB) *server {
 		*accounts.Accounts
 		*transactions.Transactions
 	}{f, s.Accounts, s.Transactions}
-	s.Transactions.Run(t.Context())
+	s.Run(t.Context())
 	return s
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -20,18 +21,6 @@ const (
 	done    = "done"
 	failed  = "failed"
 )
-
-const (
-	// leaseTime is the time after which another replica may take the job of a replica that does not renew its lease.
-	leaseTime = 60 * time.Second
-	// maxAttempts is the number of leases without progress after which a job fails. The pauses between them take two minutes.
-	maxAttempts = 8
-	// maxPause is the longest pause before the next attempt.
-	maxPause = time.Minute
-)
-
-// errLostLease is returned by a chunk if another replica has taken the job, or the rule was deleted.
-var errLostLease = errors.New("another replica applies the rule")
 
 // window selects the transactions to which a rule is applied: those with a date from Start to before End, in a wallet. A nil field is no
 // limit.
@@ -44,15 +33,6 @@ type window struct {
 // inWindow is the condition on a transaction t of owner $1. Its arguments are $2 to $4.
 const inWindow = `t.owner_id = $1 AND t.transfer_id IS NULL AND ($2::timestamptz IS NULL OR t.date >= $2) AND ($3::timestamptz IS NULL OR t.date < $3)
 	AND ($4::uuid IS NULL OR t.wallet_id = $4)`
-
-// job is a job that this replica leases.
-type job struct {
-	OwnerID uuid.UUID `db:"owner_id"`
-	RuleID  uuid.UUID `db:"rule_id"`
-	Lease   uuid.UUID
-	// Attempts is the number of leases since the job last made progress, including this one.
-	Attempts int
-}
 
 // place is the position of a job in its window: the date and the id of the last transaction that it processed. The order of dates and ids
 // does not depend on the rule's changes, so no transaction is skipped or processed twice.
@@ -82,8 +62,8 @@ func upsertJob(ctx context.Context, q pg.Querier, owner, rule uuid.UUID, w windo
 // leaseJob leases the job that waits longest, or returns pgx.ErrNoRows. It counts the attempt, so that a job that kills its replicas
 // fails, too. SKIP LOCKED lets replicas that poll at the same moment lease different jobs. The partial index
 // rule_jobs_waiting contains only jobs that have not ended.
-func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID) (job, error) {
-	j, err := pg.One[job](ctx, q, `
+func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (jobs.Job, error) {
+	j, err := pg.One[jobs.Job](ctx, q, `
 		UPDATE rule_jobs
 		SET lease = $1, leased_until = now() + make_interval(secs => $2), attempts = attempts + 1
 		WHERE (owner_id, rule_id) = (
@@ -93,67 +73,66 @@ func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID) (job, error) {
 			ORDER BY queued_at
 			LIMIT 1
 			FOR UPDATE SKIP LOCKED)
-		RETURNING owner_id, rule_id, lease, attempts`, lease, leaseTime.Seconds())
+		RETURNING owner_id, rule_id AS id, lease, status, attempts`, lease, d.Seconds())
 	if err != nil {
-		return job{}, fmt.Errorf("leasing a job: %w", err)
+		return jobs.Job{}, fmt.Errorf("leasing a job: %w", err)
 	}
 	return j, nil
 }
 
-// releaseJob ends a lease early, so that the job can be tried again after a pause, which doubles with each attempt.
-func releaseJob(ctx context.Context, q pg.Querier, j job) error {
-	pause := min(time.Second<<(min(j.Attempts, maxAttempts)-1), maxPause)
+// releaseJob ends a lease early, so that the job can be tried again after a pause.
+func releaseJob(ctx context.Context, q pg.Querier, j jobs.Job, pause time.Duration) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rule_jobs
 		SET leased_until = now() + make_interval(secs => $4)
-		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`, j.OwnerID, j.RuleID, j.Lease, pause.Seconds())
+		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`, j.OwnerID, j.ID, j.Lease, pause.Seconds())
 	if err != nil {
-		return fmt.Errorf("releasing the job of rule %s: %w", j.RuleID, err)
+		return fmt.Errorf("releasing the job of rule %s: %w", j.ID, err)
 	}
 	return nil
 }
 
-// renewLease locks a job, renews its lease and returns its position. It returns errLostLease if another replica has taken it.
+// renewLease locks a job, renews its lease and returns its position. It returns jobs.ErrLostLease if another replica has taken it.
 // The lock of the row lasts until tx ends, so no other replica can lease the job before the chunk has committed.
-func renewLease(ctx context.Context, q pg.Querier, j job) (place, error) {
+func renewLease(ctx context.Context, q pg.Querier, j jobs.Job) (place, error) {
 	p, err := pg.One[place](ctx, q, `
 		UPDATE rule_jobs
 		SET leased_until = now() + make_interval(secs => $4), status = 'running'
 		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3 AND status IN ('queued', 'running')
-		RETURNING window_start, window_end, wallet_id, after_date, after_id`, j.OwnerID, j.RuleID, j.Lease, leaseTime.Seconds())
+		RETURNING window_start, window_end, wallet_id, after_date, after_id`, j.OwnerID, j.ID, j.Lease, j.LeaseTime.Seconds())
 	if errors.Is(err, pgx.ErrNoRows) {
-		return place{}, errLostLease
+		return place{}, jobs.ErrLostLease
 	}
 	if err != nil {
-		return place{}, fmt.Errorf("renewing the lease of rule %s: %w", j.RuleID, err)
+		return place{}, fmt.Errorf("renewing the lease of rule %s: %w", j.ID, err)
 	}
 	return p, nil
 }
 
 // advance moves the position of a job behind a chunk, and resets the attempts. total grows with transactions that were created meanwhile.
 // It needs no check of the lease: renewLease has locked the row in the same database transaction.
-func advance(ctx context.Context, q pg.Querier, j job, date time.Time, id uuid.UUID, processed int) error {
+func advance(ctx context.Context, q pg.Querier, j jobs.Job, date time.Time, id uuid.UUID, processed int) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rule_jobs
 		SET after_date = $3, after_id = $4, done = done + $5, total = greatest(total, done + $5), attempts = 0
-		WHERE owner_id = $1 AND rule_id = $2`, j.OwnerID, j.RuleID, date, id, processed)
+		WHERE owner_id = $1 AND rule_id = $2`, j.OwnerID, j.ID, date, id, processed)
 	if err != nil {
-		return fmt.Errorf("storing the progress of rule %s: %w", j.RuleID, err)
+		return fmt.Errorf("storing the progress of rule %s: %w", j.ID, err)
 	}
 	return nil
 }
 
-// endJob ends a job and its lease. It returns errLostLease if another replica has taken it.
-func endJob(ctx context.Context, q pg.Querier, j job, status, problem string) error {
+// endJob ends a job and its lease. It returns jobs.ErrLostLease if another replica has taken it.
+func endJob(ctx context.Context, q pg.Querier, j jobs.Job, status, problem string) error {
 	tag, err := q.Exec(ctx, `
 		UPDATE rule_jobs
 		SET status = $4, problem = $5, lease = NULL, leased_until = NULL, total = CASE WHEN $4 = 'done' THEN done ELSE total END
-		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`, j.OwnerID, j.RuleID, j.Lease, status, problem)
+		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`, j.OwnerID, j.ID, j.Lease, status, problem)
 	if err != nil {
-		return fmt.Errorf("ending the job of rule %s: %w", j.RuleID, err)
+		return fmt.Errorf("ending the job of rule %s: %w", j.ID, err)
 	}
 	if tag.RowsAffected() == 0 {
-		return errLostLease
+		return jobs.ErrLostLease
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 )
@@ -20,7 +21,7 @@ import (
 const chunkRows = 500
 
 // commitChunk books the next rows, and ends the job if there are none. after is the number of the last row that was considered.
-func (w *Worker) commitChunk(ctx context.Context, j job, after *int32) (finished bool, err error) {
+func (w *Worker) commitChunk(ctx context.Context, j jobs.Job, after *int32) (finished bool, err error) {
 	position := *after
 	err = pg.InTx(ctx, w.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
@@ -47,7 +48,7 @@ func (w *Worker) commitChunk(ctx context.Context, j job, after *int32) (finished
 }
 
 // complete ends a commit.
-func (w *Worker) complete(ctx context.Context, tx pgx.Tx, j job, e staging.Import) error {
+func (w *Worker) complete(ctx context.Context, tx pgx.Tx, j jobs.Job, e staging.Import) error {
 	if err := setStatus(ctx, tx, e, staging.Done, "", w.Now()); err != nil {
 		return err
 	}

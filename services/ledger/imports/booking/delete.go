@@ -7,6 +7,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -15,7 +16,7 @@ const deletedRows = 5000
 
 // deleteChunk removes the import's id from the next transactions. When none is left it deletes the next rows, and finally the import. A
 // foreign key with ON DELETE would do all of that in one long statement.
-func (w *Worker) deleteChunk(ctx context.Context, j job) (finished bool, err error) {
+func (w *Worker) deleteChunk(ctx context.Context, j jobs.Job) (finished bool, err error) {
 	err = pg.InTx(ctx, w.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
 			return err

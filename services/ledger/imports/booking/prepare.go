@@ -13,13 +13,14 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
 // prepare creates the wallets and categories that the commit needs, resolves the rows with them, and sets the status running. Wallets and
 // categories are created with the RPC methods of package accounts, each in a separate transaction, so limits and events apply as for
 // users. prepare can be repeated: a wallet or category that exists already is used.
-func (w *Worker) prepare(ctx context.Context, j job) error {
+func (w *Worker) prepare(ctx context.Context, j jobs.Job) error {
 	e, err := renewLease(ctx, w.DB, j)
 	if err != nil {
 		return err

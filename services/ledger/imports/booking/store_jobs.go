@@ -11,42 +11,14 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/jobs"
 )
 
-const (
-	// leaseTime is the time after which another replica may take the job of a replica that does not renew its lease.
-	leaseTime = 60 * time.Second
-	// maxAttempts is the number of leases without progress after which a job fails. The pauses between them take two minutes.
-	maxAttempts = 8
-	// maxPause is the longest pause before the next attempt.
-	maxPause = time.Minute
-)
-
-// errLostLease is returned by a chunk if another replica has taken the job, or the import was changed.
-var errLostLease = errors.New("another replica runs the import")
-
-// job is a job that this replica leases.
-type job struct {
-	OwnerID uuid.UUID `db:"owner_id"`
-	ID      uuid.UUID
-	Lease   uuid.UUID
-	Status  string
-	// Attempts is the number of leases since the job last made progress, including this one.
-	Attempts int
-	// time is the duration of the lease.
-	time time.Duration `db:"-"`
-}
-
-// pause returns the time before the next attempt. It doubles with each attempt.
-func (j job) pause() time.Duration {
-	return min(time.Second<<(min(j.Attempts, maxAttempts)-1), maxPause)
-}
-
-// leaseJob leases the job that waits longest, or returns pgx.ErrNoRows. It counts the attempt, so that a job that kills its replicas
+// leaseJob leases the import that waits longest, or returns pgx.ErrNoRows. It counts the attempt, so that a job that kills its replicas
 // fails, too (ADR 89). SKIP LOCKED makes simultaneous workers take different jobs instead of waiting for each other. The clock of the
 // database decides about leases, so the clocks of replicas may differ.
-func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (job, error) {
-	j, err := pg.One[job](ctx, q, `
+func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (jobs.Job, error) {
+	j, err := pg.One[jobs.Job](ctx, q, `
 		UPDATE imports
 		SET lease = $1, leased_until = now() + make_interval(secs => $2), attempts = attempts + 1
 		WHERE (owner_id, id) = (
@@ -58,18 +30,19 @@ func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duratio
 			FOR UPDATE SKIP LOCKED)
 		RETURNING owner_id, id, lease, status, attempts`, lease, d.Seconds())
 	if err != nil {
-		return job{}, fmt.Errorf("leasing a job: %w", err)
+		return jobs.Job{}, fmt.Errorf("leasing an import: %w", err)
 	}
-	j.time = d
+	// A deletion never fails, because the user can no longer see the import.
+	j.Endless = j.Status == staging.Deleting
 	return j, nil
 }
 
 // releaseJob ends a lease early, so that the job can be tried again after a pause.
-func releaseJob(ctx context.Context, q pg.Querier, j job) error {
+func releaseJob(ctx context.Context, q pg.Querier, j jobs.Job, pause time.Duration) error {
 	_, err := q.Exec(ctx, `
 		UPDATE imports
 		SET leased_until = now() + make_interval(secs => $4)
-		WHERE owner_id = $1 AND id = $2 AND lease = $3`, j.OwnerID, j.ID, j.Lease, j.pause().Seconds())
+		WHERE owner_id = $1 AND id = $2 AND lease = $3`, j.OwnerID, j.ID, j.Lease, pause.Seconds())
 	if err != nil {
 		return fmt.Errorf("releasing the job of import %s: %w", j.ID, err)
 	}
@@ -77,16 +50,16 @@ func releaseJob(ctx context.Context, q pg.Querier, j job) error {
 }
 
 // renewLease locks the import of a job and renews the lease. Each chunk calls it in its transaction: the row stays locked until the chunk
-// commits, so a chunk of a replica that has lost its lease cannot commit beside a chunk of the new one. It returns errLostLease if
+// commits, so a chunk of a replica that has lost its lease cannot commit beside a chunk of the new one. It returns jobs.ErrLostLease if
 // another replica has taken the job.
-func renewLease(ctx context.Context, q pg.Querier, j job) (staging.Import, error) {
+func renewLease(ctx context.Context, q pg.Querier, j jobs.Job) (staging.Import, error) {
 	e, err := pg.One[staging.Import](ctx, q, `
 		UPDATE imports
 		SET leased_until = now() + make_interval(secs => $4)
 		WHERE owner_id = $1 AND id = $2 AND lease = $3 AND status IN ('queued', 'running', 'undoing', 'deleting')
-		RETURNING `+staging.ImportColumns, j.OwnerID, j.ID, j.Lease, j.time.Seconds())
+		RETURNING `+staging.ImportColumns, j.OwnerID, j.ID, j.Lease, j.LeaseTime.Seconds())
 	if errors.Is(err, pgx.ErrNoRows) {
-		return staging.Import{}, errLostLease
+		return staging.Import{}, jobs.ErrLostLease
 	}
 	if err != nil {
 		return staging.Import{}, fmt.Errorf("renewing the lease of import %s: %w", j.ID, err)

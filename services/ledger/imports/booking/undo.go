@@ -12,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
@@ -19,7 +20,7 @@ import (
 // undoChunk deletes the transactions of the next booked rows, the last first, and ends the job if there are none. before is the number of
 // the last row that was considered. Transactions that were changed since the import, or have attachments, are kept unless the undo is
 // forced.
-func (w *Worker) undoChunk(ctx context.Context, j job, before *int32) (finished bool, err error) {
+func (w *Worker) undoChunk(ctx context.Context, j jobs.Job, before *int32) (finished bool, err error) {
 	position := *before
 	err = pg.InTx(ctx, w.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
@@ -205,7 +206,7 @@ func (w *Worker) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r remo
 }
 
 // completeUndo removes the external ids that the commit gave to existing transactions, and ends the job.
-func (w *Worker) completeUndo(ctx context.Context, tx pgx.Tx, j job, e staging.Import) error {
+func (w *Worker) completeUndo(ctx context.Context, tx pgx.Tx, j jobs.Job, e staging.Import) error {
 	if err := unlinkTransactions(ctx, tx, j.OwnerID, j.ID, w.Now()); err != nil {
 		return err
 	}
@@ -220,7 +221,7 @@ func (w *Worker) completeUndo(ctx context.Context, tx pgx.Tx, j job, e staging.I
 }
 
 // deleteCreated deletes the wallets and categories that the import created, unless something uses them.
-func (w *Worker) deleteCreated(ctx context.Context, j job) error {
+func (w *Worker) deleteCreated(ctx context.Context, j jobs.Job) error {
 	m, err := w.current(ctx, w.DB, j)
 	if err != nil {
 		return err

@@ -1,0 +1,158 @@
+// Package jobs runs the jobs of a table in the background: those of imports and those of rules. It has the policy that both share, and
+// the tables have the statements.
+//
+// Each row of such a table has the columns lease, leased_until and attempts. A replica runs a job while it holds the lease of the row, and
+// a job has chunks of one database transaction each. Each chunk renews the lease first, so a job whose replica was killed continues
+// on another one after LeaseTime (ADR 81). After an error the job is tried again, with a longer pause each time. It fails after
+// maxAttempts without progress, or at once with a public error, which the user must resolve (ADR 89).
+package jobs
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+const (
+	// ChunkTimeout limits a chunk, so that a replica whose connection hangs loses its lease before the next chunk. It is shorter than
+	// leaseTime.
+	ChunkTimeout = 45 * time.Second
+	// leaseTime is the time after which another replica may take the job of a replica that does not renew its lease.
+	leaseTime = 60 * time.Second
+	// pollInterval is the interval at which a replica looks for jobs of other replicas, whose leases have ended. A job of this replica
+	// does not wait for it, because Wake follows each queued job.
+	pollInterval = 2 * time.Second
+	// maxAttempts is the number of leases without progress after which a job fails. The pauses between them take two minutes.
+	maxAttempts = 8
+	// maxPause is the longest pause before the next attempt.
+	maxPause = time.Minute
+)
+
+// ErrLostLease is returned by a chunk if another replica has taken the job, or its row was changed or deleted.
+var ErrLostLease = errors.New("another replica has taken the job")
+
+// Job is a job that this replica leases.
+type Job struct {
+	OwnerID uuid.UUID `db:"owner_id"`
+	// ID is the id of the import or of the rule.
+	ID    uuid.UUID
+	Lease uuid.UUID
+	// Status is the status of the job when it was leased.
+	Status string
+	// Attempts is the number of leases since the job last made progress, including this one.
+	Attempts int
+	// Endless is set if the job never fails, and is tried again until it ends.
+	Endless bool `db:"-"`
+	// LeaseTime is the duration of the lease, which each chunk renews.
+	LeaseTime time.Duration `db:"-"`
+}
+
+// pause returns the time before the next attempt. It doubles with each attempt.
+func (j Job) pause() time.Duration {
+	return min(time.Second<<(min(j.Attempts, maxAttempts)-1), maxPause)
+}
+
+// Table has the operations on the jobs of one table. The context of Run and Fail has the owner of the job as the acting user.
+type Table struct {
+	// Name is the name of the table in log lines.
+	Name string
+	// Lease leases the job that waits longest for d and counts the attempt, or returns pgx.ErrNoRows.
+	Lease func(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (Job, error)
+	// Release ends a lease early, after a pause.
+	Release func(ctx context.Context, q pg.Querier, j Job, pause time.Duration) error
+	// Run runs the chunks of a job until it has ended.
+	Run func(ctx context.Context, j Job) error
+	// Fail ends a job with an error.
+	Fail func(ctx context.Context, j Job, reason string) error
+}
+
+// Worker runs the jobs of a table, one at a time. Each replica has one worker of each table, so a long job delays others at this replica,
+// and not the requests of users.
+type Worker struct {
+	table Table
+	book  *posting.Ledger
+	log   *slog.Logger
+	// LeaseTime is shorter in tests.
+	LeaseTime time.Duration
+	// queued wakes the worker.
+	queued chan struct{}
+}
+
+// NewWorker returns a worker. The jobs wait until Run is called.
+func NewWorker(t Table, book *posting.Ledger, log *slog.Logger) *Worker {
+	return &Worker{table: t, book: book, log: log.With("table", t.Name), LeaseTime: leaseTime, queued: make(chan struct{}, 1)}
+}
+
+// Wake makes the worker look for jobs. It must be called after a job was queued.
+func (w *Worker) Wake() {
+	select {
+	case w.queued <- struct{}{}:
+	default:
+	}
+}
+
+// Run runs queued jobs until ctx ends.
+func (w *Worker) Run(ctx context.Context) {
+	poll := time.NewTicker(pollInterval)
+	defer poll.Stop()
+	for {
+		w.RunQueued(ctx)
+		select {
+		case <-ctx.Done():
+			return
+		case <-poll.C:
+		case <-w.queued:
+		}
+	}
+}
+
+// RunQueued runs the jobs that no replica leases, and returns when there are none.
+func (w *Worker) RunQueued(ctx context.Context) {
+	for w.runNext(ctx) {
+	}
+}
+
+// runNext runs the next job, and reports whether there was one. It logs errors instead of returning them, because the row of the job
+// has its outcome.
+func (w *Worker) runNext(ctx context.Context) bool {
+	j, err := w.table.Lease(ctx, w.book.DB, w.book.NewID(), w.LeaseTime)
+	if errors.Is(err, pgx.ErrNoRows) || ctx.Err() != nil {
+		return false
+	}
+	if err != nil {
+		w.log.WarnContext(ctx, "failed to lease a job", "error", err)
+		return false
+	}
+	j.LeaseTime = w.LeaseTime
+	ctx = caller.With(ctx, caller.Identity{UserID: j.OwnerID})
+	err = w.runJob(ctx, j)
+	if err != nil && !errors.Is(err, ErrLostLease) && ctx.Err() == nil {
+		w.log.WarnContext(ctx, "failed to run a job", "id", j.ID, "attempt", j.Attempts, "error", err)
+		if err := w.table.Release(ctx, w.book.DB, j, j.pause()); err != nil {
+			w.log.WarnContext(ctx, "failed to release a job", "id", j.ID, "error", err)
+		}
+	}
+	return true
+}
+
+// runJob runs a job, or ends it if it must fail. A public error cannot disappear by a retry, for example a balance that would be out of
+// range. The changes of earlier chunks stay.
+func (w *Worker) runJob(ctx context.Context, j Job) error {
+	if j.Attempts > maxAttempts && !j.Endless {
+		return w.table.Fail(ctx, j, apierr.Internal.Reason)
+	}
+	err := w.table.Run(ctx, j)
+	if e := apierr.From(err); e != nil && !errors.Is(e, apierr.Unavailable) && !j.Endless {
+		return w.table.Fail(ctx, j, e.Reason)
+	}
+	return err
+}

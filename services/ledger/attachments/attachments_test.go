@@ -248,6 +248,50 @@ func TestCreateAttachmentIdempotency(t *testing.T) {
 	require.Zero(t, p.count(t))
 }
 
+// TestCreateAttachmentReplay changes the transaction between an upload and its repetition with the same key.
+func TestCreateAttachmentReplay(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for name, c := range map[string]struct {
+		change   func(t *testing.T, p person)
+		rejected error
+	}{
+		"deleted": {func(t *testing.T, p person) {
+			t.Helper()
+			_, err := p.DeleteTransaction(p.Ctx, &ledgerv1.DeleteTransactionRequest{Id: p.transaction})
+			require.NoError(t, err)
+		}, errTransactionNotFound},
+		"leg in": {func(t *testing.T, p person) {
+			t.Helper()
+			_, err := s.DB.Exec(t.Context(), `
+				UPDATE transactions SET transfer_id = gen_random_uuid(), category_id = NULL, amount_minor = 1230 WHERE id = $1`, p.transaction)
+			require.NoError(t, err)
+		}, errTransactionIsTransfer},
+		"limit reached": {func(t *testing.T, p person) {
+			t.Helper()
+			_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET attachment_count = $2 WHERE id = $1`, p.transaction, maxPerTransaction)
+			require.NoError(t, err)
+		}, errLimitReached},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := newPerson(t, s)
+			first, err := p.attach("a.txt", "one", "key")
+			require.NoError(t, err)
+			c.change(t, p)
+			again, err := p.attach("a.txt", "one", "key")
+			require.NoError(t, err)
+			require.True(t, again.GetReplayed())
+			require.True(t, proto.Equal(first.GetAttachment(), again.GetAttachment()))
+			for _, key := range []string{"", "another key"} {
+				_, err = p.attach("a.txt", "two", key)
+				require.ErrorIs(t, err, c.rejected)
+			}
+			_, err = p.attach("a.txt", "two", "key")
+			require.ErrorIs(t, err, apierr.IdempotencyKeyUsed)
+		})
+	}
+}
+
 func TestDeleteAttachment(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -43,12 +43,15 @@ const (
 // accepted are the media types of attachments, besides text.
 var accepted = []string{media.JPEG, media.PNG, media.WebP, media.GIF, media.HEIC, media.PDF}
 
+// upload is the stream of an upload.
+type upload = grpc.ClientStreamingServer[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse]
+
 // CreateAttachment receives a file and attaches it to one of the caller's transactions. The stream ends with io.EOF only after the whole
 // form has arrived. Nothing is visible before that, so an interrupted upload leaves no partial file.
 //
 // Errors: TRANSACTION_NOT_FOUND, also if the transaction is deleted during the upload; TRANSACTION_IS_TRANSFER for the leg in of a
 // transfer, whose files belong to the leg out; UNSUPPORTED_ATTACHMENT_TYPE; LIMIT_REACHED.
-func (s *Attachments) CreateAttachment(stream grpc.ClientStreamingServer[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse]) error {
+func (s *Attachments) CreateAttachment(stream upload) error {
 	ctx := stream.Context()
 	first, err := stream.Recv()
 	if err != nil {
@@ -58,20 +61,16 @@ func (s *Attachments) CreateAttachment(stream grpc.ClientStreamingServer[ledgerv
 	if !ok {
 		return errInvalidTransactionID
 	}
-	t, err := own(ctx, s.DB, id, selectTransaction)
-	if err != nil {
-		return err
-	}
-	if t.isLegIn() {
-		return errTransactionIsTransfer
-	}
 	a := attachment{
-		ID: s.NewID(), OwnerID: t.OwnerID, TransactionID: id, Name: fileName(first.GetHeader().GetFileName()), CreatedAt: s.Now(),
-	}
-	if err := insertUploading(ctx, s.DB, a); err != nil {
-		return err
+		ID: s.NewID(), OwnerID: caller.ID(ctx), TransactionID: id, Name: fileName(first.GetHeader().GetFileName()), CreatedAt: s.Now(),
 	}
 	resp := &ledgerv1.CreateAttachmentResponse{}
+	if err := s.begin(ctx, a); err != nil {
+		if err := s.replayRejected(ctx, &a, first, stream, resp, err); err != nil {
+			return err
+		}
+		return stream.SendAndClose(resp)
+	}
 	created, err := s.store(ctx, &a, first, stream, resp)
 	if !created {
 		err = errors.Join(err, s.discard(ctx, a))
@@ -82,23 +81,44 @@ func (s *Attachments) CreateAttachment(stream grpc.ClientStreamingServer[ledgerv
 	return stream.SendAndClose(resp)
 }
 
+// begin inserts an attachment whose file will follow, if its transaction may have attachments.
+func (s *Attachments) begin(ctx context.Context, a attachment) error {
+	t, err := own(ctx, s.DB, a.TransactionID, selectTransaction)
+	if err != nil {
+		return err
+	}
+	if t.isLegIn() {
+		return errTransactionIsTransfer
+	}
+	return insertUploading(ctx, s.DB, a)
+}
+
+// replayRejected fills the response of a rejected upload that repeats an earlier one with the same key, and returns rejected for any other
+// upload. The transaction may have been deleted after the first request. The file is received for its hash, and not stored. Without a
+// key, the upload is rejected before its file arrives.
+func (s *Attachments) replayRejected(ctx context.Context, a *attachment, first *ledgerv1.CreateAttachmentRequest, stream upload,
+	resp *ledgerv1.CreateAttachmentResponse, rejected error,
+) (err error) {
+	if first.GetIdempotencyKey() == "" {
+		return rejected
+	}
+	if err := receive(a, stream, func(int, []byte) error { return nil }); err != nil {
+		return rejected
+	}
+	resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, a.call(first), resp, rejected)
+	return err
+}
+
 // store receives the file and fills the response. It reports whether the attachment was created. It is not created in two cases: a
 // repeated request returns the first response, and a file that the transaction already has returns the existing attachment.
-func (s *Attachments) store(ctx context.Context, a *attachment, first *ledgerv1.CreateAttachmentRequest,
-	stream grpc.ClientStreamingServer[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse], resp *ledgerv1.CreateAttachmentResponse,
+func (s *Attachments) store(ctx context.Context, a *attachment, first *ledgerv1.CreateAttachmentRequest, stream upload,
+	resp *ledgerv1.CreateAttachmentResponse,
 ) (created bool, err error) {
-	file := rpc.NewFileReader(maxFile, func() ([]byte, error) {
-		m, err := stream.Recv()
-		return m.GetFile(), err
-	})
-	if err := s.receive(ctx, a, file); err != nil {
+	err = receive(a, stream, func(n int, chunk []byte) error { return insertChunk(ctx, s.DB, *a, n, chunk) })
+	if err != nil {
 		return false, err
 	}
-	// A repeated request must have the same file. Its hash represents it, because the file is not in memory.
-	same := proto.CloneOf(first)
-	same.File = a.SHA256
-	call := idem.Call{Scope: caller.ID(ctx).String(), Key: first.GetIdempotencyKey(), Request: same}
-	replayed, err := idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+	replayed, err := idem.InTx(ctx, s.DB, a.call(first), resp, func(tx pgx.Tx) error {
 		created, err = s.complete(ctx, tx, *a, resp)
 		return err
 	})
@@ -106,9 +126,21 @@ func (s *Attachments) store(ctx context.Context, a *attachment, first *ledgerv1.
 	return created && !replayed && err == nil, err
 }
 
-// receive stores the file in chunks, and sets its type, size and hash. It returns errFileRequired for an empty file and
-// errUnsupportedType for a type that is not accepted.
-func (s *Attachments) receive(ctx context.Context, a *attachment, file io.Reader) error {
+// call returns the idempotent call of an upload that was received. A repeated request must have the same file. Its hash represents it,
+// because the file is not in memory.
+func (a *attachment) call(first *ledgerv1.CreateAttachmentRequest) idem.Call {
+	same := proto.CloneOf(first)
+	same.File = a.SHA256
+	return idem.Call{Scope: a.OwnerID.String(), Key: first.GetIdempotencyKey(), Request: same}
+}
+
+// receive passes the file to keep in chunks, numbered from 0, and sets its type, size and hash. It returns errFileRequired for an empty
+// file and errUnsupportedType for a type that is not accepted.
+func receive(a *attachment, stream upload, keep func(n int, chunk []byte) error) error {
+	file := rpc.NewFileReader(maxFile, func() ([]byte, error) {
+		m, err := stream.Recv()
+		return m.GetFile(), err
+	})
 	r := &recognizer{hash: sha256.New()}
 	chunk := make([]byte, chunkSize)
 	for n := 0; ; n++ {
@@ -120,7 +152,7 @@ func (s *Attachments) receive(ctx context.Context, a *attachment, file io.Reader
 			if !r.add(chunk[:read]) {
 				return errUnsupportedType.With("file", "must be JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8")
 			}
-			if err := insertChunk(ctx, s.DB, *a, n, chunk[:read]); err != nil {
+			if err := keep(n, chunk[:read]); err != nil {
 				return err
 			}
 			a.Size += int64(read)

@@ -113,8 +113,9 @@ func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message
 	return err == nil, err
 }
 
-// ReplayRejected is Replay for a call that a check rejects: what the call names may have changed since its first request, which succeeded.
-// It returns rejected if there was no such request. The check must precede it. A first request that is still in progress then fails, too.
+// ReplayRejected is Replay for a call that a check has rejected before InTx. The call may repeat a request that succeeded, because the rows
+// that it names may have changed since. Without such a request, ReplayRejected returns the error rejected. The check must precede it,
+// and a first request that is still in progress then fails, too.
 func ReplayRejected(ctx context.Context, q pg.Querier, call Call, response proto.Message, rejected error) (replayed bool, err error) {
 	if replayed, err = Replay(ctx, q, call, response); err == nil && !replayed {
 		err = rejected

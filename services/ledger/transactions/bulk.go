@@ -58,16 +58,13 @@ func (s *Transactions) CreateTransactions(ctx context.Context, req *ledgerv1.Cre
 	// The idempotency record covers the whole request.
 	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateTransactionsResponse{}
-	// The statement does not check the categories of parts.
-	if slices.ContainsFunc(ts, func(t posting.Transaction) bool { return len(t.Splits) > 0 }) {
-		if err := bulkProblems(ctx, s.DB, owner, parsed); err != nil {
-			if resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err); err != nil {
-				return nil, err
-			}
-			return resp, nil
-		}
-	}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		// The statement does not check the categories of parts.
+		if slices.ContainsFunc(ts, func(t posting.Transaction) bool { return len(t.Splits) > 0 }) {
+			if err := bulkProblems(ctx, tx, owner, parsed); err != nil {
+				return err
+			}
+		}
 		if err := s.useTags(ctx, tx, owner, ts); err != nil {
 			return err
 		}

@@ -82,10 +82,8 @@ func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.Crea
 	if len(t.Splits) > 0 {
 		// The statement does not check the categories of parts: a foreign key would reject the transactions of other requests with them.
 		if err := request.CheckOwned(ctx, s.DB, p, owner, c.references()); err != nil {
-			if resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err); err != nil {
-				return nil, err
-			}
-			return resp, nil
+			resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err)
+			return resp, err
 		}
 	}
 	if len(t.TagNames) > 0 {

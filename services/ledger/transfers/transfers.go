@@ -69,14 +69,10 @@ func (s *Transfers) CreateTransfer(ctx context.Context, req *ledgerv1.CreateTran
 	resp := &ledgerv1.CreateTransferResponse{}
 	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
 	if err := p.Err(); err != nil {
-		if !valid {
-			return nil, err
+		if valid { // A wallet may have been deleted after the first request with the key.
+			resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err)
 		}
-		// A wallet may have been deleted after the first request with the key.
-		if resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err); err != nil {
-			return nil, err
-		}
-		return resp, nil
+		return resp, err
 	}
 	t = s.legsOf(t, owner)
 	resp.Etag = etag.Format(t.Out.Version)

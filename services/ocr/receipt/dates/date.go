@@ -1,8 +1,8 @@
 // Package dates finds the date of a receipt. All functions are pure: the caller passes the time.
 //
-// On returns the dates that are printed on a line, in many formats and with misread characters (dateformats.go). Find scores the dates
-// of a reading by their format and by the words around them. Pick chooses one day among the dates of all readings, and reports whether
-// day and month could be swapped. A date more than two days after now is rejected.
+// On returns the dates that are printed on a line, in many formats and with misread characters (dateformats.go, and months.go for dates
+// with the name of a month). Find scores the dates of a reading by their format and by the words around them. Pick chooses one day among
+// the dates of all readings, and reports whether day and month could be swapped. A date more than two days after now is rejected.
 package dates
 
 import (

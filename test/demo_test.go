@@ -1,6 +1,7 @@
 package test
 
 import (
+	"encoding/json"
 	"fmt"
 	"testing"
 	"time"
@@ -25,6 +26,20 @@ func TestDemo(t *testing.T) {
 	require.Len(t, u.get("/api/v1/wallet?limit=200").list("wallets"), created.Wallets)
 	require.Len(t, u.get("/api/v1/categories?limit=200").list("categories"), created.Categories)
 	require.Len(t, u.get("/api/v1/budgets").list("budgets"), created.Budgets)
+	require.Len(t, u.get("/api/v1/transfers?limit=200").list("transfers"), created.Transfers)
+	require.Len(t, u.get("/api/v1/rules").list("rules"), created.Rules)
+	imports := u.get("/api/v1/imports").ok("IMPORTS_FETCHED")
+	require.Equal(t, []string{"preview", "done"}, []string{imports.text("imports.0.status"), imports.text("imports.1.status")})
+	require.Equal(t, "2", imports.text("imports.0.counts.duplicate"))
+	require.NotEqual(t, "0", imports.text("imports.0.counts.matched"))
+	require.Equal(t, "1", imports.text("imports.0.counts.invalid"))
+	require.NotEmpty(t, u.get("/api/v1/tags").list("tags"))
+	require.Len(t, u.get("/api/v1/webhooks").list("webhooks"), 2)
+	for _, w := range u.get("/api/v1/wallet?limit=200").list("wallets") {
+		if wallet := w.(object); wallet["name"] == "Savings" {
+			require.Equal(t, json.Number("12641.80"), wallet["balance"], "the opening balance follows from the final one")
+		}
+	}
 	require.Len(t, u.get("/api/v1/invitations").list("invitations"), 1)
 	summary := u.get(fmt.Sprintf("/api/v1/dashboard/summary?from=%s&to=%s", o.Now.AddDate(0, 0, -60).Format(time.DateOnly), o.Now.Format(time.DateOnly))).ok("DASHBOARD_SUMMARY_FETCHED")
 	require.Len(t, summary.list("summary.totals"), 2, "two currencies")

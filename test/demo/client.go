@@ -85,17 +85,23 @@ func (c *client) share(ctx context.Context, budget, email, role string, percent 
 	return c.call(ctx, http.MethodPost, "/api/v1/budgets/"+budget+"/share", object{"email": email, "role": role, "sharePercent": percent}, nil)
 }
 
-// upload uploads a receipt and stores its image.
-func (c *client) upload(ctx context.Context, photo []byte, wallet, category string) error {
+// accept accepts an invitation of this user to a budget.
+func (c *client) accept(ctx context.Context, budget string) error {
+	return c.call(ctx, http.MethodPatch, "/api/v1/budgets/"+budget+"/members/"+c.id, object{"status": "accepted"}, nil)
+}
+
+// upload sends a form with a file in field, and other fields. It decodes the response into out, unless it is nil.
+func (c *client) upload(ctx context.Context, path, field, name string, file []byte, fields map[string]string, out any) error {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	// Writes to a buffer do not fail.
-	part, _ := w.CreateFormFile("receipt", "receipt.jpg")
-	_, _ = part.Write(photo)
-	_ = w.WriteField("walletId", wallet)
-	_ = w.WriteField("categoryId", category)
+	for key, value := range fields {
+		_ = w.WriteField(key, value)
+	}
+	part, _ := w.CreateFormFile(field, name)
+	_, _ = part.Write(file)
 	_ = w.Close()
-	return c.send(ctx, http.MethodPost, "/api/v1/transaction/receipt?keepImage=true", form.Bytes(), w.FormDataContentType(), nil)
+	return c.send(ctx, http.MethodPost, path, form.Bytes(), w.FormDataContentType(), out)
 }
 
 // call sends a JSON body and decodes the response into out, unless it is nil.

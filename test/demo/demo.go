@@ -1,17 +1,21 @@
 // Package demo fills an account with a realistic year of a household, for demonstrations, screenshots and measurements of the console.
 //
 // Fill only uses the public REST API, like any client. The data follow from the seed and the current day: wallets in two currencies,
-// categories, budgets of which one is shared and one is exceeded, a pending invitation, and transactions with plausible merchants,
-// prices and seasons. Photographs of receipts are recognized by the server. The same options always give the same account, except for
-// ids, so that screenshots can be compared. Fill does not change an existing account.
+// categories, budgets of which one is shared and one is exceeded, a budget of the partner, a pending invitation, and transactions with
+// plausible merchants, prices, tags, splits and seasons, and transfers. Photographs of receipts are recognized by the server. There are
+// rules, a booked import and one to review, attachments and webhooks. The same options always give the same account, except for ids, so
+// that screenshots can be compared. Fill does not change an existing account.
 //
-// household.go contains the household, year.go generates its transactions, and client.go sends the requests.
+// household.go contains the household, year.go generates its transactions, imports.go the rules and imports, partner.go what is shared,
+// and client.go sends the requests.
 package demo
 
 import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
+	"slices"
 	"time"
 
 	"github.com/coffer-budget/coffer/services/ocr/ocrtest"
@@ -47,7 +51,7 @@ type Options struct {
 
 // Account holds the numbers of created resources, for the summary that make demo prints.
 type Account struct {
-	Wallets, Categories, Transactions, Budgets, Receipts int
+	Wallets, Categories, Transactions, Transfers, Budgets, Receipts, Rules, Imports int
 }
 
 // filler holds the ids of the resources of one run.
@@ -56,6 +60,8 @@ type filler struct {
 	user *client
 	// wallets and categories map names to ids.
 	wallets, categories map[string]string
+	// latest maps names of categories to the ids of their latest transactions.
+	latest map[string]string
 }
 
 // Fill creates the account and its partner and fills both. It returns ErrExists if the account exists.
@@ -68,20 +74,31 @@ func Fill(ctx context.Context, o Options) (Account, error) {
 	if err != nil {
 		return Account{}, err
 	}
-	f := &filler{Options: o, user: user, wallets: map[string]string{}, categories: map[string]string{}}
+	f := &filler{Options: o, user: user, wallets: map[string]string{}, categories: map[string]string{}, latest: map[string]string{}}
 	entries := year(o.Seed, o.Now, o.Days)
+	transactions := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return e.kind == transfer })
+	transfers := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return e.kind != transfer })
 	for _, step := range []func() error{
-		func() error { return f.createAccounts(ctx, entries) },
+		func() error { return f.createAccounts(ctx, append(imported(o.Now), entries...)) },
 		func() error { return f.createBudgets(ctx, partner) },
-		func() error { return f.createTransactions(ctx, entries) },
+		func() error { return f.createTransactions(ctx, transactions) },
+		func() error { return f.createTransfers(ctx, transfers) },
+		func() error { return f.attach(ctx) },
+		func() error { return f.createRules(ctx) },
+		func() error { return f.importStatements(ctx, transactions) },
 		func() error { return f.uploadReceipts(ctx) },
-		func() error { return invite(ctx, partner, o) },
+		func() error { return f.shareHousehold(ctx, partner) },
+		func() error { return f.invite(ctx, partner) },
+		func() error { return f.createWebhooks(ctx) },
 	} {
 		if err := step(); err != nil {
 			return Account{}, err
 		}
 	}
-	return Account{Wallets: len(wallets), Categories: len(categories), Transactions: len(entries), Budgets: len(budgets), Receipts: o.Receipts}, nil
+	return Account{
+		Wallets: len(wallets), Categories: len(categories), Transactions: len(transactions), Transfers: len(transfers),
+		Budgets: len(budgets) + 1, Receipts: o.Receipts, Rules: len(rules), Imports: 2,
+	}, nil
 }
 
 // createAccounts creates the wallets and categories. The opening balances follow from the final ones.
@@ -101,10 +118,13 @@ func (f *filler) createAccounts(ctx context.Context, entries []entry) error {
 		}
 		f.categories[c.name] = id
 	}
-	return nil
+	return f.user.call(ctx, http.MethodPatch, "/api/v1/settings", object{
+		"baseCurrency": "EUR", "timeZone": "Europe/Dublin", "defaultWalletId": f.wallets[checking], "defaultCategoryId": f.categories[groceries],
+	}, nil)
 }
 
-// createBudgets creates the budgets before the transactions, so that these raise alerts. The partner accepts a share of the first one.
+// createBudgets creates the budgets before the transactions, so that these raise alerts. The partner accepts a share of the first one, and
+// raises its limit.
 func (f *filler) createBudgets(ctx context.Context, partner *client) error {
 	start := time.Date(f.Now.Year(), f.Now.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, -11, 0)
 	for i, b := range budgets {
@@ -125,7 +145,10 @@ func (f *filler) createBudgets(ctx context.Context, partner *client) error {
 		if err := f.user.share(ctx, id, partner.email, "editor", 40); err != nil {
 			return err
 		}
-		if err := partner.call(ctx, "PATCH", "/api/v1/budgets/"+id+"/members/"+partner.id, object{"status": "accepted"}, nil); err != nil {
+		if err := partner.accept(ctx, id); err != nil {
+			return err
+		}
+		if err := partner.call(ctx, http.MethodPatch, "/api/v1/budgets/"+id, object{"limit": amount(b.limit + 5_000)}, nil); err != nil {
 			return err
 		}
 	}
@@ -140,12 +163,62 @@ func (f *filler) createTransactions(ctx context.Context, entries []entry) error 
 		entries = entries[len(batch):]
 		bodies := make([]object, len(batch))
 		for i, e := range batch {
-			bodies[i] = object{
-				"amount": amount(e.cents), "type": e.kind, "currency": currencyOf(e.wallet), "date": e.at.Format(time.RFC3339),
-				"description": e.description, "walletId": f.wallets[e.wallet], "categoryId": f.categories[e.category],
-			}
+			bodies[i] = f.transaction(e)
 		}
-		if err := f.user.call(ctx, "POST", "/api/v1/transaction/batch", object{"transactions": bodies}, nil); err != nil {
+		var created struct{ Transactions []struct{ ID string } }
+		if err := f.user.call(ctx, http.MethodPost, "/api/v1/transaction/batch", object{"transactions": bodies}, &created); err != nil {
+			return err
+		}
+		for i, e := range batch {
+			f.latest[e.category] = created.Transactions[i].ID
+		}
+	}
+	return nil
+}
+
+// transaction returns the body that creates an entry.
+func (f *filler) transaction(e entry) object {
+	body := object{
+		"amount": amount(e.cents), "type": e.kind, "currency": currencyOf(e.wallet), "date": e.at.Format(time.RFC3339),
+		"payee": e.payee, "description": e.description, "tags": e.tags, "walletId": f.wallets[e.wallet],
+	}
+	if e.part == "" {
+		body["categoryId"] = f.categories[e.category]
+	} else {
+		body["splits"] = []object{
+			{"amount": amount(e.cents - e.partCents), "categoryId": f.categories[e.category]},
+			{"amount": amount(e.partCents), "categoryId": f.categories[e.part]},
+		}
+	}
+	return body
+}
+
+// createTransfers creates the transfers, oldest first.
+func (f *filler) createTransfers(ctx context.Context, entries []entry) error {
+	for _, e := range entries {
+		body := object{
+			"fromWalletId": f.wallets[e.wallet], "toWalletId": f.wallets[e.to], "amount": amount(e.cents), "toAmount": amount(e.toCents),
+			"date": e.at.Format(time.RFC3339), "description": e.description, "tags": e.tags,
+		}
+		if err := f.user.call(ctx, http.MethodPost, "/api/v1/transfers", body, nil); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// attach attaches photographs of papers to the latest transactions of their categories.
+func (f *filler) attach(ctx context.Context) error {
+	for i, p := range papers {
+		id, ok := f.latest[p.category]
+		if !ok {
+			continue // A short account may have no transaction of the category.
+		}
+		photo, err := ocrtest.Photograph(p.text, photoPixels/2, f.Seed+uint64(i))
+		if err != nil {
+			return err
+		}
+		if err := f.user.upload(ctx, "/api/v1/transaction/"+id+"/attachments", "file", p.name, photo, nil, nil); err != nil {
 			return err
 		}
 	}
@@ -160,29 +233,10 @@ func (f *filler) uploadReceipts(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := f.user.upload(ctx, photo, f.wallets[r.wallet], f.categories[r.category]); err != nil {
+		fields := map[string]string{"walletId": f.wallets[r.wallet], "categoryId": f.categories[r.category]}
+		if err := f.user.upload(ctx, "/api/v1/transaction/receipt?keepImage=true", "receipt", "receipt.jpg", photo, fields, nil); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// invite invites the account to a budget of the partner. The invitation stays pending.
-func invite(ctx context.Context, partner *client, o Options) error {
-	wallet, err := partner.create(ctx, "/api/v1/wallet", object{"name": "Trips", "currency": "EUR", "balance": amount(60000)}, "wallet")
-	if err != nil {
-		return err
-	}
-	category, err := partner.create(ctx, "/api/v1/categories", object{"name": "Weekends away", "icon": "⛺", "kind": "expense"}, "category")
-	if err != nil {
-		return err
-	}
-	budget, err := partner.create(ctx, "/api/v1/budgets", object{
-		"name": "Weekends away", "currency": "EUR", "limit": amount(45000), "period": "quarterly",
-		"startDate": o.Now.Format("2006-01") + "-01", "walletId": wallet, "categoryIds": []string{category},
-	}, "budget")
-	if err != nil {
-		return err
-	}
-	return partner.share(ctx, budget, o.Email, "viewer", 50)
 }

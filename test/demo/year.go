@@ -5,13 +5,15 @@ import (
 	"math"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"time"
 )
 
-// Types of transactions.
+// Types of entries. The API has no transactions of type transfer: POST /transfers creates both sides.
 const (
-	expense = "expense"
-	income  = "income"
+	expense  = "expense"
+	income   = "income"
+	transfer = "transfer"
 )
 
 // season has factors by month.
@@ -28,7 +30,8 @@ func (s season) factor(m time.Month) float64 {
 // source is a repeated cause of transactions.
 type source struct {
 	category, wallet string
-	merchants        []string
+	// merchants are payees, each with a comma and a description if it has one.
+	merchants []string
 	// day is the day of the month. If 0, perWeek is the average number in a week.
 	day     int
 	perWeek float64
@@ -38,13 +41,24 @@ type source struct {
 	season season
 	// kind is expense by default.
 	kind string
+	tags []string
+	// part is the category of a quarter of the amount. If it is empty, the transaction is not split.
+	part string
+	// to is the wallet that receives a transfer, and rate the price of one unit of the wallet's currency in its currency.
+	to   string
+	rate float64
 }
 
-// entry is a transaction.
+// entry is a transaction, or a transfer to another wallet, where toCents arrive. partCents of a split transaction belong to the category part.
 type entry struct {
-	at                                  time.Time
-	kind, category, wallet, description string
-	cents                               int64
+	at                                         time.Time
+	kind, category, wallet, payee, description string
+	cents                                      int64
+	tags                                       []string
+	part                                       string
+	partCents                                  int64
+	to                                         string
+	toCents                                    int64
 }
 
 // year returns the transactions of the days before now, oldest first. It is a pure function: the same arguments give the same
@@ -99,18 +113,26 @@ func (s source) entry(day time.Time, r *rand.Rand) entry {
 		cents *= s.season.factor(day.Month())
 	}
 	cents *= math.Exp(r.NormFloat64()*s.spread - s.spread*s.spread/2)
-	return entry{
+	e := entry{
 		at:   day.Add(7*time.Hour + time.Duration(r.IntN(14*60))*time.Minute),
-		kind: cmp.Or(s.kind, expense), category: s.category, wallet: s.wallet,
-		description: s.merchants[r.IntN(len(s.merchants))], cents: max(50, int64(math.Round(cents))),
+		kind: cmp.Or(s.kind, expense), category: s.category, wallet: s.wallet, tags: s.tags, part: s.part, to: s.to,
 	}
+	e.payee, e.description, _ = strings.Cut(s.merchants[r.IntN(len(s.merchants))], ", ")
+	e.cents = max(50, int64(math.Round(cents)))
+	if s.part != "" {
+		e.partCents = e.cents / 4
+	}
+	e.toCents = int64(math.Round(float64(e.cents) * cmp.Or(s.rate, 1)))
+	return e
 }
 
-// net returns the total of a wallet's income less its expenses, in cents. createAccounts subtracts it from the final
-// balance to get the opening balance.
+// net returns the total of a wallet's income and incoming transfers less its expenses and outgoing transfers, in cents. createAccounts
+// subtracts it from the final balance to get the opening balance.
 func net(entries []entry, wallet string) (cents int64) {
 	for _, e := range entries {
 		switch {
+		case e.to == wallet:
+			cents += e.toCents
 		case e.wallet != wallet:
 		case e.kind == income:
 			cents += e.cents

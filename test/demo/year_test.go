@@ -21,14 +21,26 @@ func TestYear(t *testing.T) {
 		require.False(t, e.at.After(noon))
 		require.True(t, i == 0 || !e.at.Before(entries[i-1].at), "oldest first")
 		require.NotEmpty(t, currencyOf(e.wallet), e)
-		used[e.category], used[e.wallet] = true, true
+		for _, name := range []string{e.category, e.part, e.wallet, e.to, e.kind} {
+			used[name] = true
+		}
+		if e.kind == transfer {
+			require.NotEmpty(t, currencyOf(e.to), e)
+			require.NotEqual(t, e.wallet, e.to)
+			require.Positive(t, e.toCents)
+		} else {
+			require.NotEmpty(t, e.payee)
+		}
+		require.Equal(t, e.part != "", e.partCents > 0)
+		require.Less(t, e.partCents, e.cents)
 	}
+	require.True(t, used[transfer])
 	for _, c := range categories {
 		require.True(t, used[c.name], c.name)
 	}
 	for _, w := range wallets {
 		require.True(t, used[w.name], w.name)
-		require.Positive(t, w.balance-net(entries, w.name), "a household does not open %s with debts", w.name)
+		require.Positive(t, w.balance-net(append(imported(noon), entries...), w.name), "a household does not open %s with debts", w.name)
 	}
 	// A later time on the same day only adds transactions.
 	morning := year(1, noon.Add(-4*time.Hour), 365)
@@ -47,6 +59,18 @@ func TestYearHasSeasons(t *testing.T) {
 	require.Greater(t, spent[time.December][gifts], 2*spent[time.May][gifts])
 	require.Greater(t, spent[time.January][utilities], spent[time.July][utilities])
 	require.Greater(t, spent[time.August][holidays], spent[time.February][holidays])
+}
+
+func TestNet(t *testing.T) {
+	t.Parallel()
+	entries := []entry{
+		{kind: income, wallet: checking, cents: 1000},
+		{kind: expense, wallet: checking, cents: 300},
+		{kind: transfer, wallet: checking, cents: 100, to: travel, toCents: 108},
+	}
+	require.EqualValues(t, 600, net(entries, checking))
+	require.EqualValues(t, 108, net(entries, travel))
+	require.Zero(t, net(entries, cash))
 }
 
 func TestAmount(t *testing.T) {

@@ -42,7 +42,8 @@ func run(ctx context.Context, o demo.Options) error {
 	case err != nil:
 		return err
 	default:
-		fmt.Printf("Created %d wallets, %d categories, %d transactions, %d budgets and %d receipts.\n", a.Wallets, a.Categories, a.Transactions, a.Budgets, a.Receipts)
+		fmt.Printf("Created %d wallets, %d categories, %d transactions, %d transfers, %d budgets, %d receipts, %d rules and %d imports.\n",
+			a.Wallets, a.Categories, a.Transactions, a.Transfers, a.Budgets, a.Receipts, a.Rules, a.Imports)
 	}
 	fmt.Printf("Sign in at %s\n  e-mail    %s (or %s)\n  password  %s\n", o.URL, o.Email, o.PartnerEmail, demo.Password)
 	return nil

@@ -16,9 +16,11 @@ export interface Toast {
 }
 
 const shownFor = 6000;
+/** grace is the time between the end of a hover or focus and the end of a toast whose time is over. */
+const grace = 1000;
 let list = $state.raw<readonly Toast[]>([]);
 let next = 1;
-const endings = new Map<number, { timer: ReturnType<typeof setTimeout>; commit?: () => void }>();
+const endings = new Map<number, { timer?: ReturnType<typeof setTimeout>; commit?: () => void }>();
 
 export const toasts = {
   get list(): readonly Toast[] {
@@ -33,11 +35,16 @@ function show(toast: Omit<Toast, "id">, commit?: () => void): number {
   return id;
 }
 
-// expire dismisses a toast. As long as the pointer or the focus is on the toasts, it waits.
+/** expire dismisses a toast. While the pointer or the focus is on the toasts, it leaves that to resume. */
 function expire(id: number): void {
   const ending = endings.get(id);
-  if (ending && document.querySelector(".toasts:is(:hover, :focus-within)")) ending.timer = setTimeout(() => expire(id), 1000);
+  if (ending && document.querySelector(".toasts:is(:hover, :focus-within)")) ending.timer = undefined;
   else dismiss(id);
+}
+
+/** resume sets the timers of overdue toasts again, because the pointer or the focus left an element. */
+function resume(): void {
+  for (const [id, ending] of endings) ending.timer ??= setTimeout(() => expire(id), grace);
 }
 
 /** toast shows a text. */
@@ -88,6 +95,8 @@ function end(id: number): (() => void) | undefined {
   endings.delete(id);
   clearTimeout(ending?.timer);
   list = list.filter((toast) => toast.id !== id);
+  // A removed element may have had the focus, and reports no end of it.
+  resume();
   return ending?.commit;
 }
 
@@ -97,3 +106,5 @@ export function commitAll(): void {
 }
 
 window.addEventListener("pagehide", commitAll);
+document.addEventListener("pointerout", resume);
+document.addEventListener("focusout", resume);

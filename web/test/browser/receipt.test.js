@@ -191,6 +191,38 @@ test("a double press books once", async (t) => {
   assert.equal((await user.get("/transaction")).transactions.length, 1);
 });
 
+test("the fields keep their values and the focus while a receipt is booked", async (t) => {
+  const { user } = await shopper();
+  const page = await open(t, user, "/receipt");
+  await add(page, { name: "kiosk.txt", mimeType: "text/plain", buffer: Buffer.from("KIOSK 12\n2026-11-02\nTea 2.00\nTotal EUR 2.00\n") });
+  // The request waits until the fields are checked. Then it fails, so that the form stays open.
+  let answer;
+  const checked = new Promise((resolve) => (answer = resolve));
+  await page.route(`${url}/api/v1/transaction/receipt`, async (route) => {
+    await checked;
+    await route.abort();
+  }, { times: 1 });
+  const merchant = page.getByLabel("Merchant");
+  const read = await merchant.inputValue();
+  await merchant.press("Enter");
+  await page.locator("form[aria-busy=true]").waitFor();
+  await page.keyboard.type("Lost");
+  await page.keyboard.press("Backspace");
+  assert.equal(await merchant.inputValue(), read);
+  assert.ok(await merchant.evaluate((field) => field === document.activeElement), "the field keeps the focus");
+  await page.getByLabel("Wallet").focus();
+  await page.keyboard.press("ArrowDown");
+  assert.equal(await page.getByLabel("Wallet").evaluate((select) => select.selectedIndex), 0);
+  await page.getByText("One total").click({ force: true });
+  assert.ok(await page.getByRole("radio", { name: "Items" }).isChecked());
+  answer();
+  await page.getByText("The server cannot be reached.").waitFor();
+  await merchant.fill("Kiosk 13");
+  await page.getByRole("button", { name: "Book 1 transaction" }).click();
+  await page.getByText("All receipts are booked").waitFor();
+  assert.equal((await user.get("/transaction")).transactions[0].payee, "Kiosk 13");
+});
+
 test("a blocked camera is explained", async (t) => {
   const { user } = await shopper();
   const page = await open(t, user, "/receipt");

@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import test from "node:test";
 import { accessible, desktop, open, phone, url } from "./console.js";
+import { bakery, photograph } from "./receipts.js";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const out = process.env.OUT || join(root, ".cache", "screenshots");
@@ -14,7 +15,12 @@ const out = process.env.OUT || join(root, ".cache", "screenshots");
 const email = "ada@coffer.example";
 const password = "a household of two";
 
-/** screens are paths of the console by the name of their image, each with an element that appears last. */
+const photo = { name: "bakery.jpg", mimeType: "image/jpeg", buffer: await photograph(bakery) };
+
+/**
+ * screens are paths of the console by the name of their image, each with an element that appears last. The third value, if there is one,
+ * is what a user does on the page before that element appears. It finds elements by their English texts.
+ */
 const screens = {
   home: ["/", "figure svg"],
   transactions: ["/transactions", "[data-id]"],
@@ -22,6 +28,10 @@ const screens = {
   transfers: ["/transactions?type=transfer", "main .page"],
   entry: ["/?entry=new", "dialog fieldset"],
   receipt: ["/receipt", ".drop button:not(:disabled)"],
+  "receipt-review": ["/receipt", ".review footer button:not(:disabled)", async (page) => {
+    await page.getByRole("button", { name: "Choose files" }).waitFor();
+    await page.locator("input[type=file]").setInputFiles(photo);
+  }],
   budgets: ["/budgets", "main .page a[href^='/budgets/']"],
   "budget-new": ["/budgets?budget=new", "dialog form"],
   invitations: ["/invitations", "main .page"],
@@ -31,14 +41,15 @@ const screens = {
   categories: ["/categories", "main li"],
   "category-new": ["/categories?edit=new", "#category"],
   imports: ["/imports", ".drop button"],
-  rules: ["/rules", "main .page"],
+  rules: ["/rules", "main li"],
+  "rule-new": ["/rules", "dialog form", (page) => page.getByRole("button", { name: "New rule" }).click()],
   export: ["/export", "main form"],
   data: ["/settings/data", "main .content .card"],
   webhooks: ["/webhooks", "main .page"],
   "webhook-new": ["/webhooks?edit=new", "#webhook"],
   settings: ["/settings", "main nav"],
   profile: ["/settings/profile", "main .content .card"],
-  security: ["/settings/security", "main .content li"],
+  devices: ["/settings/security", "main .content li"],
   activity: ["/settings/activity", "main .content li"],
   preferences: ["/settings/preferences", "main .content form"],
   tags: ["/settings/tags", "main .content > *"],
@@ -68,11 +79,22 @@ async function login() {
     body: JSON.stringify({ email, password }),
   });
   const { user, accessToken } = await response.json();
-  const budgets = await fetch(`${url}/api/v1/budgets`, { headers: { Authorization: `Bearer ${accessToken}` } });
-  const { id } = (await budgets.json()).budgets[0];
+  const get = async (path) => (await fetch(`${url}/api/v1${path}`, { headers: { Authorization: `Bearer ${accessToken}` } })).json();
+  const { budgets } = await get("/budgets");
+  const { id } = budgets.find(({ name }) => name === "Groceries");
   screens.budget = [`/budgets/${id}`, "figure svg"];
   screens["budget-edit"] = [`/budgets/${id}?edit=`, "dialog form"];
   screens["budget-share"] = [`/budgets/${id}?share=new`, "dialog form"];
+  const { imports } = await get("/imports");
+  for (const each of imports) screens[each.status === "done" ? "import-done" : "import-review"] = [`/imports/${each.id}`, "main h2"];
+  const { webhooks } = await get("/webhooks");
+  screens.webhook = [`/webhooks/${webhooks.find(({ enabled }) => enabled).id}`, "main li"];
+  const [{ outTransactionId: transfer }] = (await get("/transfers?limit=1")).transfers;
+  screens["entry-transfer"] = [`/transactions?entry=${transfer}`, "dialog fieldset"];
+  const { transactions } = await get("/transaction?limit=200");
+  const first = (has) => `/transactions?entry=${transactions.find(has).id}`;
+  screens["entry-split"] = [first(({ splits }) => splits?.length), "dialog fieldset"];
+  screens.attachments = [first(({ attachmentCount }) => attachmentCount), "dialog [aria-label^='Delete']"];
   return { user, email, password };
 }
 
@@ -85,9 +107,10 @@ for (const [variant, options] of Object.entries(variants)) {
     await page.locator("input[type=password]").waitFor();
     await page.screenshot({ path: join(out, `signin-${variant}.png`) });
   });
-  for (const [name, [path, last]] of Object.entries(screens)) {
+  for (const [name, [path, last, act]] of Object.entries(screens)) {
     test(`${name}, ${variant}`, async (t) => {
       const page = await open(t, ada, path, { ...options, locale });
+      await act?.(page);
       await page.locator(last).first().waitFor();
       await page.waitForFunction(() => document.querySelector("h1, h2") && !document.querySelector(".skeleton"));
       await accessible(page);

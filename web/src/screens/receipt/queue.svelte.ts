@@ -133,8 +133,9 @@ function form(receipt: Receipt, walletId: string, categoryId: string): FormData 
 async function read(receipt: Receipt): Promise<void> {
   receipt.status = "reading";
   const progress = (sent: number) => (receipt.sent = sent);
-  const wallet = directory.openWallets[0];
-  const category = directory.categories[0];
+  const { openWallets, categories, settings } = directory;
+  const wallet = openWallets.find(({ id }) => id === settings?.defaultWalletId) ?? openWallets[0];
+  const category = directory.category(settings?.defaultCategoryId) ?? categories[0];
   if (!wallet || !category) {
     receipt.status = "waiting";
     return;

@@ -19,6 +19,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
@@ -187,17 +188,17 @@ func (s *Imports) stageRecords(ctx context.Context, e *staging.Import, file *for
 
 // uploadError maps the errors of package formats to public errors.
 func uploadError(err error) error {
-	var parse *formats.ParseError
+	var parse *scan.ParseError
 	switch {
 	case errors.As(err, &parse):
 		return errParseFailed.With(fmt.Sprintf("line %d", parse.Line), parse.Message)
-	case errors.Is(err, formats.ErrEmpty):
+	case errors.Is(err, scan.ErrEmpty):
 		return errFileRequired
-	case errors.Is(err, formats.ErrUnknownFormat):
+	case errors.Is(err, scan.ErrUnknownFormat):
 		return errFormatUnknown.WithMessage(err.Error())
 	case errors.Is(err, formats.ErrTooManyRows):
 		return errTooManyRows
-	case errors.Is(err, formats.ErrTooLarge):
+	case errors.Is(err, scan.ErrTooLarge):
 		return apierr.PayloadTooLarge
 	}
 	return err

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 // camtParser is the state of a CAMT file: the current statement and entry. It follows the path of open elements, so that the same
@@ -69,9 +71,9 @@ var ccy = regexp.MustCompile(`\bCcy\s*=\s*["']\s*([A-Za-z]{3})`)
 func parseCAMT(in *input) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		p := &camtParser{in: in}
-		source := newMarkup(in.text)
+		source := scan.NewMarkup(in.text)
 		for {
-			e, err := source.next()
+			e, err := source.Next()
 			if errors.Is(err, io.EOF) {
 				break
 			}
@@ -91,40 +93,40 @@ func parseCAMT(in *input) iter.Seq2[Record, error] {
 		}
 		switch {
 		case len(p.stack) > 0:
-			yield(Record{}, &ParseError{Line: source.line, Message: "the file ends before </" + p.stack[0] + ">"})
+			yield(Record{}, &scan.ParseError{Line: source.Line, Message: "the file ends before </" + p.stack[0] + ">"})
 		case p.statements == 0:
-			yield(Record{}, &ParseError{Line: source.line, Message: "the file has no statement, report or notification"})
+			yield(Record{}, &scan.ParseError{Line: source.Line, Message: "the file has no statement, report or notification"})
 		}
 	}
 }
 
 // handle processes a tag. XML closes each element, so a wrong end tag means a damaged file and is an error: OFX is more lenient.
-func (p *camtParser) handle(e element) error {
-	if e.closing {
-		if len(p.stack) == 0 || p.stack[len(p.stack)-1] != e.name {
-			return &ParseError{Line: e.line, Message: "unexpected end tag </" + cut(e.name, 40) + ">"}
+func (p *camtParser) handle(e scan.Element) error {
+	if e.Closing {
+		if len(p.stack) == 0 || p.stack[len(p.stack)-1] != e.Name {
+			return &scan.ParseError{Line: e.Line, Message: "unexpected end tag </" + cut(e.Name, 40) + ">"}
 		}
-		err := p.close(e.name)
+		err := p.close(e.Name)
 		p.stack = p.stack[:len(p.stack)-1]
 		return err
 	}
 	if len(p.stack) == MaxDepth {
-		return &ParseError{Line: e.line, Message: "the elements are nested too deeply"}
+		return &scan.ParseError{Line: e.Line, Message: "the elements are nested too deeply"}
 	}
-	p.stack = append(p.stack, e.name)
+	p.stack = append(p.stack, e.Name)
 	p.open(e)
-	if e.text != "" {
+	if e.Text != "" {
 		p.value(e)
 	}
-	if e.empty {
+	if e.Empty {
 		p.stack = p.stack[:len(p.stack)-1]
 	}
 	return nil
 }
 
 // open processes a start tag.
-func (p *camtParser) open(e element) {
-	switch e.name {
+func (p *camtParser) open(e scan.Element) {
+	switch e.Name {
 	case "Stmt", "Rpt", "Ntfctn":
 		if p.inMessage() {
 			p.statements++
@@ -134,7 +136,7 @@ func (p *camtParser) open(e element) {
 	case "Bal":
 		p.balance = camtBalance{}
 	case "Ntry":
-		p.entry = &camtEntry{line: e.line}
+		p.entry = &camtEntry{line: e.Line}
 	case "TxDtls":
 		if p.entry == nil {
 			return
@@ -154,7 +156,7 @@ func (p *camtParser) inMessage() bool {
 
 // value processes the text of the last element of the stack. An element is recognized by its path below the statement or the entry,
 // because the same name has different meanings in different places: Amt is in balances, entries and transactions.
-func (p *camtParser) value(e element) {
+func (p *camtParser) value(e scan.Element) {
 	if i := slices.Index(p.stack, "Ntry"); i >= 0 && p.entry != nil {
 		path := strings.TrimPrefix(strings.Join(p.stack[i+1:], "/"), "NtryDtls/")
 		if rest, ok := strings.CutPrefix(path, "TxDtls/"); ok && len(p.entry.transactions) > 0 {
@@ -166,27 +168,27 @@ func (p *camtParser) value(e element) {
 	}
 	i := slices.IndexFunc(p.stack, func(name string) bool { return name == "Stmt" || name == "Rpt" || name == "Ntfctn" })
 	if i < 0 {
-		if e.name == "LastPgInd" || e.name == "PgNb" {
+		if e.Name == "LastPgInd" || e.Name == "PgNb" {
 			p.page(e)
 		}
 		return
 	}
 	switch strings.Join(p.stack[i+1:], "/") {
 	case "Acct/Id/IBAN", "Acct/Id/Othr/Id", "Acct/Id/PrtryAcct/Id", "Acct/Id/BBAN":
-		p.account = cmp.Or(p.account, strings.ReplaceAll(e.text, " ", ""))
+		p.account = cmp.Or(p.account, strings.ReplaceAll(e.Text, " ", ""))
 	case "Acct/Ccy":
-		p.currency = strings.ToUpper(e.text)
+		p.currency = strings.ToUpper(e.Text)
 	case "Acct/Nm":
-		p.name = e.text
+		p.name = e.Text
 	case "Bal/Tp/CdOrPrtry/Cd", "Bal/Tp/Cd", "Bal/Tp/CdOrPrtry/Prtry":
-		p.balance.code = e.text
+		p.balance.code = e.Text
 	case "Bal/Amt":
-		p.balance.amount = e.text
+		p.balance.amount = e.Text
 		p.currency = cmp.Or(p.currency, currencyAttribute(e))
 	case "Bal/CdtDbtInd":
-		p.balance.sign = e.text
+		p.balance.sign = e.Text
 	case "Bal/Dt/Dt", "Bal/Dt/DtTm", "Bal/Dt":
-		p.balance.day = e.text
+		p.balance.day = e.Text
 	case "StmtPgntn/LastPgInd", "StmtPgntn/PgNb", "RptPgntn/LastPgInd", "RptPgntn/PgNb":
 		p.page(e)
 	}
@@ -194,68 +196,68 @@ func (p *camtParser) value(e element) {
 
 // page records whether the statement has other pages, whose entries are not in this file. Its balances are then not compared with its
 // entries.
-func (p *camtParser) page(e element) {
-	if e.name == "LastPgInd" && e.text == "false" || e.name == "PgNb" && strings.TrimLeft(e.text, "0") != "1" {
+func (p *camtParser) page(e scan.Element) {
+	if e.Name == "LastPgInd" && e.Text == "false" || e.Name == "PgNb" && strings.TrimLeft(e.Text, "0") != "1" {
 		p.partial = true
 	}
 }
 
 // currencyAttribute returns the currency in the attributes of an amount.
-func currencyAttribute(e element) string {
-	if m := ccy.FindStringSubmatch(e.attributes); m != nil {
+func currencyAttribute(e scan.Element) string {
+	if m := ccy.FindStringSubmatch(e.Attributes); m != nil {
 		return strings.ToUpper(m[1])
 	}
 	return ""
 }
 
 // value sets a value of an entry.
-func (n *camtEntry) value(path string, e element) {
+func (n *camtEntry) value(path string, e scan.Element) {
 	switch path {
 	case "Amt":
-		n.amount, n.currency = e.text, currencyAttribute(e)
+		n.amount, n.currency = e.Text, currencyAttribute(e)
 	case "CdtDbtInd":
-		n.sign = e.text
+		n.sign = e.Text
 	case "Sts", "Sts/Cd":
-		n.status = e.text
+		n.status = e.Text
 	case "BookgDt/Dt", "BookgDt/DtTm":
-		n.booked = e.text
+		n.booked = e.Text
 	case "ValDt/Dt", "ValDt/DtTm":
-		n.valued = e.text
+		n.valued = e.Text
 	case "AcctSvcrRef":
-		n.bankRef = e.text
+		n.bankRef = e.Text
 	case "NtryRef":
-		n.ownRef = e.text
+		n.ownRef = e.Text
 	case "AddtlNtryInf":
-		n.additional = cut(e.text, maxText)
+		n.additional = cut(e.Text, maxText)
 	}
 }
 
 // value sets a value of a transaction.
-func (t *camtTransaction) value(path string, e element) {
+func (t *camtTransaction) value(path string, e scan.Element) {
 	// Since version 8, the parties are one element deeper.
 	switch path = strings.Replace(path, "/Pty/", "/", 1); path {
 	case "Amt", "AmtDtls/TxAmt/Amt":
-		t.amount, t.currency = e.text, currencyAttribute(e)
+		t.amount, t.currency = e.Text, currencyAttribute(e)
 	case "CdtDbtInd":
-		t.sign = e.text
+		t.sign = e.Text
 	case "Refs/AcctSvcrRef":
-		t.bankRef = e.text
+		t.bankRef = e.Text
 	case "RltdPties/Dbtr/Nm":
-		t.debtor = e.text
+		t.debtor = e.Text
 	case "RltdPties/Cdtr/Nm":
-		t.creditor = e.text
+		t.creditor = e.Text
 	case "RltdPties/UltmtDbtr/Nm":
-		t.lastDebtor = e.text
+		t.lastDebtor = e.Text
 	case "RltdPties/UltmtCdtr/Nm":
-		t.lastCred = e.text
+		t.lastCred = e.Text
 	case "RmtInf/Ustrd":
-		t.texts = appendText(t.texts, e.text)
+		t.texts = appendText(t.texts, e.Text)
 	case "RmtInf/Strd/AddtlRmtInf":
-		t.texts = appendText(t.texts, e.text)
+		t.texts = appendText(t.texts, e.Text)
 	case "RmtInf/Strd/CdtrRefInf/Ref":
-		t.references = appendText(t.references, e.text)
+		t.references = appendText(t.references, e.Text)
 	case "AddtlTxInf":
-		t.additional = cut(e.text, maxText)
+		t.additional = cut(e.Text, maxText)
 	}
 }
 

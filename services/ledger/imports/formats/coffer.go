@@ -10,6 +10,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 // cofferLine is a line of Coffer's own export. Each line is a JSON object with one member, which names the kind of the
@@ -88,16 +90,16 @@ func parseCoffer(in *input) iter.Seq2[Record, error] {
 	in.exact = true
 	return func(yield func(Record, error) bool) {
 		p := &cofferParser{in: in, wallets: make(map[string]string), categories: make(map[string]string)}
-		source := newLines(in.text)
-		source.limit = maxLine
+		source := scan.NewLines(in.text)
+		source.Limit = maxLine
 		for {
-			text, err := source.next()
+			text, err := source.Next()
 			if errors.Is(err, io.EOF) {
 				return
 			}
 			var record *Record
 			if err == nil && len(text) > 0 {
-				record, err = p.line(text, source.line)
+				record, err = p.line(text, source.Line)
 			}
 			if err != nil {
 				yield(Record{}, err)
@@ -114,7 +116,7 @@ func parseCoffer(in *input) iter.Seq2[Record, error] {
 func (p *cofferParser) line(text []byte, line int) (*Record, error) {
 	var object cofferLine
 	if err := json.Unmarshal(text, &object); err != nil {
-		return nil, &ParseError{Line: line, Message: "the line is not a JSON object of an export"}
+		return nil, &scan.ParseError{Line: line, Message: "the line is not a JSON object of an export"}
 	}
 	switch {
 	case object.Wallet != nil:
@@ -129,7 +131,7 @@ func (p *cofferParser) line(text []byte, line int) (*Record, error) {
 		p.wallets[w.ID] = account.Key
 	case object.Category != nil:
 		if len(p.categories) == maxCategories {
-			return nil, &ParseError{Line: line, Message: fmt.Sprintf("the file has more than %d categories", maxCategories)}
+			return nil, &scan.ParseError{Line: line, Message: fmt.Sprintf("the file has more than %d categories", maxCategories)}
 		}
 		c := object.Category
 		name := keep(c.Name, maxName)

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 // cofferColumns is the heading of Coffer's own export as CSV.
@@ -18,14 +20,14 @@ var cofferColumns = strings.Split("id,date,type,amount,currency,wallet,category,
 func parseCofferCSV(in *input) iter.Seq2[Record, error] {
 	in.exact = true
 	return func(yield func(Record, error) bool) {
-		source := &rows{lines: newLines(in.text), delimiter: ','}
-		_, _, err := source.next()
+		source := &scan.Rows{Lines: scan.NewLines(in.text), Delimiter: ','}
+		_, _, err := source.Next()
 		var whole *Record
 		of := ""
 		for err == nil {
 			var cells []string
 			var line int
-			if cells, line, err = source.next(); err != nil {
+			if cells, line, err = source.Next(); err != nil {
 				break
 			}
 			r := cofferRow(cells)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 // parseCSV returns a parser of rows of cells that proposes a mapping.
@@ -15,10 +16,10 @@ func parseCSV(delimiter byte, wrapped bool) func(*input) iter.Seq2[Record, error
 	return func(in *input) iter.Seq2[Record, error] {
 		in.mapped = true
 		return func(yield func(Record, error) bool) {
-			source := &rows{lines: newLines(in.text), delimiter: delimiter, wrapped: wrapped}
+			source := &scan.Rows{Lines: scan.NewLines(in.text), Delimiter: delimiter, Wrapped: wrapped}
 			p := newProfile(in.options)
 			for {
-				cells, line, err := source.next()
+				cells, line, err := source.Next()
 				if errors.Is(err, io.EOF) {
 					break
 				}

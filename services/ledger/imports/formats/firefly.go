@@ -7,6 +7,8 @@ import (
 	"iter"
 	"strings"
 	"time"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 // fireflyParser is the state of an export of Firefly III. A journal is a row. A split is several journals with one group, which the
@@ -36,16 +38,16 @@ func isFirefly(cells []string) bool {
 func parseFirefly(delimiter byte) func(*input) iter.Seq2[Record, error] {
 	return func(in *input) iter.Seq2[Record, error] {
 		return func(yield func(Record, error) bool) {
-			source := &rows{lines: newLines(in.text), delimiter: delimiter}
+			source := &scan.Rows{Lines: scan.NewLines(in.text), Delimiter: delimiter}
 			p := &fireflyParser{in: in, columns: make(map[string]int)}
-			heading, _, err := source.next()
+			heading, _, err := source.Next()
 			for i, title := range heading {
 				p.columns[title] = i
 			}
 			for err == nil {
 				var cells []string
 				var line int
-				if cells, line, err = source.next(); err != nil {
+				if cells, line, err = source.Next(); err != nil {
 					break
 				}
 				var done *Record

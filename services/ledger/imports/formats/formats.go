@@ -19,10 +19,10 @@
 // IDs assigns the external ids of all records of one import, in file order. Similarity compares texts for duplicates.
 //
 // All functions are pure. A parser holds one record and the accounts of the file, and IDs 24 bytes per record. Every input
-// has limits (MaxBytes and the following), so that the cost of a file is linear in its bytes (ADR 80). The files:
+// has limits (MaxRows, and those of package scan), so that the cost of a file is linear in its bytes (ADR 80). The files:
 //
 //   - formats.go: the types. Start reading here and at Open in open.go, which recognizes the format
-//   - compressed.go, encoding.go: gzip and zip, and the conversion to UTF-8. lines.go and markup.go: lines and tags of limited length
+//   - package scan: gzip and zip, the conversion to UTF-8, and the lines, rows and tags of limited length
 //   - ofx.go, camt.go and camt_records.go, mt940.go and mt940_details.go, firefly.go, coffer.go and coffer_csv.go: the formats with
 //     complete records
 //   - csv.go, qif.go, ynab.go: the formats with a mapping. sniff_csv.go: the delimiter. mapping.go: Mapping and its Reader
@@ -73,12 +73,8 @@ const (
 
 // Limits of a file. Open and File.Records return an error beyond them: a file that was cut silently would import wrong balances.
 const (
-	MaxBytes   = 512 << 20 // After decompression.
-	MaxRatio   = 200       // Decompressed bytes per compressed byte.
-	MaxRows    = 200_000
-	MaxColumns = 200
-	MaxRow     = 64 << 10
-	MaxDepth   = 64 // Nested XML elements.
+	MaxRows  = 200_000
+	MaxDepth = 64 // Nested XML elements.
 )
 
 // Limits of a record's texts, in characters. Longer texts are cut, because a text does not change a balance. They are the limits of
@@ -91,27 +87,8 @@ const (
 	maxTags  = 20
 )
 
-// The errors that Open and File.Records return, besides *ParseError and errors of the reader.
-var (
-	ErrEmpty         = errors.New("the file is empty")
-	ErrUnknownFormat = errors.New("unknown format: expected CSV, OFX, QFX, QIF, CAMT.052, CAMT.053, CAMT.054, MT940, MT942, Firefly III, YNAB or Coffer JSON lines")
-	ErrTooLarge      = errors.New("the file exceeds 512 MiB or 200 times its compressed size")
-	ErrTooManyRows   = errors.New("the file has more than 200000 rows")
-)
-
-// ParseError is a defect of a file of a known format.
-type ParseError struct {
-	Line    int // From 1; 0 if the format has no lines.
-	Message string
-}
-
-// Error returns the line and the message.
-func (e *ParseError) Error() string {
-	if e.Line == 0 {
-		return e.Message
-	}
-	return fmt.Sprintf("line %d: %s", e.Line, e.Message)
-}
+// ErrTooManyRows is returned by File.Records, besides the errors of package scan and of the reader.
+var ErrTooManyRows = errors.New("the file has more than 200000 rows")
 
 // Options holds the caller's knowledge about a file. All fields are optional.
 type Options struct {

@@ -11,6 +11,8 @@ import (
 	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 // endless repeats a text after a prefix, up to a number of bytes.
@@ -83,7 +85,7 @@ func TestOpenLimits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			requireBounded(t, 16<<20, func() {
 				_, err := consume(source())
-				var failed *ParseError
+				var failed *scan.ParseError
 				require.ErrorAs(t, err, &failed)
 			})
 		})
@@ -132,7 +134,7 @@ func TestOpenBombs(t *testing.T) {
 			bomb := packed(t, archive, endless("Date;Amount\n", "2024-01-31;1.00\n", 40<<20), "a.csv")
 			requireBounded(t, 128<<20, func() {
 				_, err := consume(bytes.NewReader(bomb))
-				require.ErrorIs(t, err, ErrTooLarge)
+				require.ErrorIs(t, err, scan.ErrTooLarge)
 			})
 		})
 	}
@@ -148,11 +150,11 @@ func TestOpenCompressed(t *testing.T) {
 		"zip":               {packed(t, "zip", strings.NewReader(smallCSV), "a.csv"), nil},
 		"zip_with_metadata": {packed(t, "zip", strings.NewReader(smallCSV), "a.csv", "__MACOSX/a.csv"), nil},
 		"zip_of_ynab":       {packed(t, "zip", strings.NewReader(smallCSV), "My Budget - Register.csv", "My Budget - Budget.csv"), nil},
-		"zip_of_two":        {packed(t, "zip", strings.NewReader(smallCSV), "a.csv", "b.csv"), ErrUnknownFormat},
-		"empty":             {nil, ErrEmpty},
-		"blank":             {[]byte(" \n\n"), ErrEmpty},
-		"pdf":               {[]byte("%PDF-1.7\n1;2\n"), ErrUnknownFormat},
-		"text":              {[]byte("just a line\nand another\n"), ErrUnknownFormat},
+		"zip_of_two":        {packed(t, "zip", strings.NewReader(smallCSV), "a.csv", "b.csv"), scan.ErrUnknownFormat},
+		"empty":             {nil, scan.ErrEmpty},
+		"blank":             {[]byte(" \n\n"), scan.ErrEmpty},
+		"pdf":               {[]byte("%PDF-1.7\n1;2\n"), scan.ErrUnknownFormat},
+		"text":              {[]byte("just a line\nand another\n"), scan.ErrUnknownFormat},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -169,7 +171,7 @@ func TestOpenCompressed(t *testing.T) {
 			file := packed(t, archive, strings.NewReader(smallCSV), "a.csv")
 			for _, n := range []int{10, len(file) / 2} {
 				_, err := consume(bytes.NewReader(file[:n]))
-				var failed *ParseError
+				var failed *scan.ParseError
 				require.ErrorAs(t, err, &failed, "%s %d", archive, n)
 			}
 		}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 // The fields that a column can have.
@@ -121,8 +122,8 @@ func (m *Mapping) Compile() (*Reader, error) {
 	if m.Format == QIF {
 		return r, nil
 	}
-	if m.Width < 0 || m.Width > MaxColumns {
-		return nil, &MappingError{"width", fmt.Sprintf("must be between 0 and %d", MaxColumns)}
+	if m.Width < 0 || m.Width > scan.MaxColumns {
+		return nil, &MappingError{"width", fmt.Sprintf("must be between 0 and %d", scan.MaxColumns)}
 	}
 	if err := r.assign(m); err != nil {
 		return nil, err
@@ -132,14 +133,14 @@ func (m *Mapping) Compile() (*Reader, error) {
 
 // assign checks the columns and stores their indexes by field. An index may be beyond the cells of a row, which are then empty.
 func (r *Reader) assign(m *Mapping) error {
-	if len(m.Columns) > MaxColumns {
-		return &MappingError{"columns", fmt.Sprintf("must be at most %d", MaxColumns)}
+	if len(m.Columns) > scan.MaxColumns {
+		return &MappingError{"columns", fmt.Sprintf("must be at most %d", scan.MaxColumns)}
 	}
 	for i, c := range m.Columns {
 		name := fmt.Sprintf("columns[%d].", i)
 		switch {
-		case c.Index < 0 || c.Index >= MaxColumns:
-			return &MappingError{name + "index", fmt.Sprintf("must be between 0 and %d", MaxColumns-1)}
+		case c.Index < 0 || c.Index >= scan.MaxColumns:
+			return &MappingError{name + "index", fmt.Sprintf("must be between 0 and %d", scan.MaxColumns-1)}
 		case !slices.Contains(Fields, c.Field):
 			return &MappingError{name + "field", "must be one of " + strings.Join(Fields, ", ")}
 		case c.Field == FieldIgnore:

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 // mt940Tag begins a field. Text of field 86 may have lines that begin with a colon, so only known tags count.
@@ -44,7 +46,7 @@ func parseMT940(in *input) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		p := &mt940Parser{in: in}
 		var field mt940Field
-		err := readFields(newLines(in.text), func(f mt940Field) (bool, error) {
+		err := readFields(scan.NewLines(in.text), func(f mt940Field) (bool, error) {
 			field = f
 			record, err := p.handle(f)
 			if err != nil || record == nil {
@@ -63,7 +65,7 @@ func parseMT940(in *input) iter.Seq2[Record, error] {
 			return
 		}
 		if p.statements == 0 {
-			yield(Record{}, &ParseError{Line: field.line, Message: "the file has no statement: no balance and no entry"})
+			yield(Record{}, &scan.ParseError{Line: field.line, Message: "the file has no statement: no balance and no entry"})
 		}
 	}
 }
@@ -72,7 +74,7 @@ func parseMT940(in *input) iter.Seq2[Record, error] {
 var errStopped = errors.New("stopped")
 
 // readFields calls handle for each field. Blocks of SWIFT around the fields are removed.
-func readFields(source *lines, handle func(mt940Field) (bool, error)) error {
+func readFields(source *scan.Lines, handle func(mt940Field) (bool, error)) error {
 	var field mt940Field
 	size := 0
 	flush := func() error {
@@ -87,7 +89,7 @@ func readFields(source *lines, handle func(mt940Field) (bool, error)) error {
 		return err
 	}
 	for {
-		raw, err := source.next()
+		raw, err := source.Next()
 		if errors.Is(err, io.EOF) {
 			return flush()
 		}
@@ -105,15 +107,15 @@ func readFields(source *lines, handle func(mt940Field) (bool, error)) error {
 			if err := flush(); err != nil {
 				return err
 			}
-			field = mt940Field{tag: m[1], lines: []string{trimmed[len(m[0]):]}, line: source.line}
+			field = mt940Field{tag: m[1], lines: []string{trimmed[len(m[0]):]}, line: source.Line}
 			size = len(text)
 		case trimmed == "-" || strings.HasPrefix(trimmed, "-}") || strings.HasPrefix(trimmed, "{1:"):
 			if err := flush(); err != nil {
 				return err
 			}
 		case field.tag != "":
-			if size += len(text) + 1; size > MaxRow {
-				return &ParseError{Line: field.line, Message: fmt.Sprintf("the field has more than %d bytes", MaxRow)}
+			if size += len(text) + 1; size > scan.MaxRow {
+				return &scan.ParseError{Line: field.line, Message: fmt.Sprintf("the field has more than %d bytes", scan.MaxRow)}
 			}
 			field.lines = append(field.lines, strings.TrimSuffix(text, "-}"))
 		}

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 // ofxParser is the state of an OFX file: the current statement and transaction. OFX 1 is SGML without end tags of values, and many banks
@@ -40,17 +42,17 @@ const maxElements = 10_000
 func parseOFX(in *input) iter.Seq2[Record, error] {
 	return func(yield func(Record, error) bool) {
 		p := &ofxParser{in: in, status: make(map[string]string)}
-		source := newMarkup(in.text)
+		source := scan.NewMarkup(in.text)
 		for elements := 0; ; elements++ {
-			e, err := source.next()
+			e, err := source.Next()
 			if errors.Is(err, io.EOF) {
 				break
 			}
 			if elements > maxElements {
-				err = &ParseError{Line: source.line, Message: fmt.Sprintf("more than %d elements without a transaction", maxElements)}
+				err = &scan.ParseError{Line: source.Line, Message: fmt.Sprintf("more than %d elements without a transaction", maxElements)}
 			}
 			var record *Record
-			if e.name = strings.ToUpper(e.name); err == nil {
+			if e.Name = strings.ToUpper(e.Name); err == nil {
 				record, err = p.handle(e)
 			}
 			if err != nil {
@@ -69,21 +71,21 @@ func parseOFX(in *input) iter.Seq2[Record, error] {
 		}
 		switch {
 		case !p.closed && (p.listed || p.statements == 0):
-			yield(Record{}, &ParseError{Line: source.line, Message: "the file ends before </OFX>"})
+			yield(Record{}, &scan.ParseError{Line: source.Line, Message: "the file ends before </OFX>"})
 		case p.statements == 0:
-			yield(Record{}, &ParseError{Line: source.line, Message: "the file has no statement of a bank account or card"})
+			yield(Record{}, &scan.ParseError{Line: source.Line, Message: "the file has no statement of a bank account or card"})
 		}
 	}
 }
 
 // handle processes a tag. It returns a record that the tag completes.
-func (p *ofxParser) handle(e element) (*Record, error) {
-	if e.closing {
+func (p *ofxParser) handle(e scan.Element) (*Record, error) {
+	if e.Closing {
 		return p.close(e)
 	}
 	// Some writers use these three as elements with a text.
-	isValue := e.text != "" && (e.name == "PAYEE" || e.name == "CURRENCY" || e.name == "ORIGCURRENCY")
-	if aggregates[strings.ToLower(e.name)] && !isValue {
+	isValue := e.Text != "" && (e.Name == "PAYEE" || e.Name == "CURRENCY" || e.Name == "ORIGCURRENCY")
+	if aggregates[strings.ToLower(e.Name)] && !isValue {
 		return p.open(e)
 	}
 	if p.skipped {
@@ -97,16 +99,16 @@ func (p *ofxParser) handle(e element) (*Record, error) {
 }
 
 // open processes the start of an aggregate.
-func (p *ofxParser) open(e element) (record *Record, err error) {
+func (p *ofxParser) open(e scan.Element) (record *Record, err error) {
 	// No aggregate contains itself: the end tag of the first one is missing.
-	if i := slices.Index(p.parents, e.name); i >= 0 {
+	if i := slices.Index(p.parents, e.Name); i >= 0 {
 		p.parents = p.parents[:i]
 	}
 	if len(p.parents) == MaxDepth {
-		return nil, &ParseError{Line: e.line, Message: "the elements are nested too deeply"}
+		return nil, &scan.ParseError{Line: e.Line, Message: "the elements are nested too deeply"}
 	}
-	p.parents = append(p.parents, e.name)
-	switch e.name {
+	p.parents = append(p.parents, e.Name)
+	switch e.Name {
 	case "INVSTMTRS":
 		p.in.warn(InvestmentsSkipped)
 		p.skipped, p.statements = true, p.statements+1
@@ -116,7 +118,7 @@ func (p *ofxParser) open(e element) (record *Record, err error) {
 		// Also ends a transaction whose end tag is missing.
 		record = p.finish()
 		if !p.skipped {
-			p.record, p.fields = &Record{Line: e.line, Account: p.account, Currency: p.currency}, make(map[string]string)
+			p.record, p.fields = &Record{Line: e.Line, Account: p.account, Currency: p.currency}, make(map[string]string)
 		}
 	case "BANKTRANLIST":
 		p.listed = true
@@ -130,14 +132,14 @@ func (p *ofxParser) open(e element) (record *Record, err error) {
 }
 
 // close processes an end tag. It also ends the aggregates inside whose end tags are missing.
-func (p *ofxParser) close(e element) (record *Record, err error) {
+func (p *ofxParser) close(e scan.Element) (record *Record, err error) {
 	for i := len(p.parents) - 1; i >= 0; i-- {
-		if p.parents[i] == e.name {
+		if p.parents[i] == e.Name {
 			p.parents = p.parents[:i]
 			break
 		}
 	}
-	switch e.name {
+	switch e.Name {
 	case "OFX":
 		p.closed = true
 		return p.finish(), nil
@@ -150,37 +152,37 @@ func (p *ofxParser) close(e element) (record *Record, err error) {
 		p.skipped = false
 	case "STATUS":
 		if strings.EqualFold(p.status["SEVERITY"], "ERROR") {
-			return nil, &ParseError{Line: e.line, Message: spaces("the bank reports the error " + p.status["CODE"] + " " + cut(p.status["MESSAGE"], 200))}
+			return nil, &scan.ParseError{Line: e.Line, Message: spaces("the bank reports the error " + p.status["CODE"] + " " + cut(p.status["MESSAGE"], 200))}
 		}
 	}
 	return nil, nil
 }
 
 // value processes an element with a text.
-func (p *ofxParser) value(parent string, e element) error {
+func (p *ofxParser) value(parent string, e scan.Element) error {
 	switch {
 	case parent == "STATUS":
-		p.status[e.name] = e.text
+		p.status[e.Name] = e.Text
 	case p.record != nil:
-		key := e.name
+		key := e.Name
 		switch parent {
 		case "CURRENCY", "ORIGCURRENCY", "BANKACCTTO", "CCACCTTO", "PAYEE":
 			key = parent + "." + key
 		}
 		if _, ok := p.fields[key]; !ok && len(p.fields) < 64 {
-			p.fields[key] = e.text
+			p.fields[key] = e.Text
 		}
-	case e.name == "CURDEF":
-		p.currency = strings.ToUpper(cut(e.text, 3))
+	case e.Name == "CURDEF":
+		p.currency = strings.ToUpper(cut(e.Text, 3))
 		return p.describe(func(a *Account) { a.Currency = p.currency })
-	case e.name == "ACCTID" && strings.HasSuffix(parent, "FROM"):
-		p.account = cut(spaces(e.text), maxName)
+	case e.Name == "ACCTID" && strings.HasSuffix(parent, "FROM"):
+		p.account = cut(spaces(e.Text), maxName)
 		return p.describe(func(a *Account) { a.Currency = p.currency })
-	case parent == "LEDGERBAL" && e.name == "BALAMT":
-		p.balance, _ = parseLoose(e.text)
+	case parent == "LEDGERBAL" && e.Name == "BALAMT":
+		p.balance, _ = parseLoose(e.Text)
 		return p.describe(func(a *Account) { a.Closing = p.balance })
-	case parent == "LEDGERBAL" && e.name == "DTASOF":
-		day, _ := ofxDate(e.text)
+	case parent == "LEDGERBAL" && e.Name == "DTASOF":
+		day, _ := ofxDate(e.Text)
 		return p.describe(func(a *Account) { a.ClosingDate = day })
 	}
 	return nil

@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 // File is an opened file. It is read once: call Records, read to the end, and then call Facts.
@@ -38,38 +40,38 @@ type input struct {
 // Open recognizes the file in r: compression, encoding and format. It reads only the start of the file, so it also accepts a file whose
 // rest is damaged; Records then returns the error. The name of the file is not used, because banks name files as they like.
 //
-// Errors: ErrEmpty, ErrUnknownFormat, ErrTooLarge, *ParseError for a damaged archive, and errors of r.
+// Errors: scan.ErrEmpty, scan.ErrUnknownFormat, scan.ErrTooLarge, *scan.ParseError for a damaged archive, and errors of r.
 func Open(r io.Reader, options Options) (*File, error) {
-	plain, err := decompress(r)
+	plain, err := scan.Decompress(r)
 	if err != nil {
 		return nil, err
 	}
-	raw := bufio.NewReaderSize(plain, peekBytes)
-	start, err := raw.Peek(peekBytes)
+	raw := bufio.NewReaderSize(plain, scan.PeekBytes)
+	start, err := raw.Peek(scan.PeekBytes)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	if len(bytes.TrimSpace(start)) == 0 {
-		return nil, ErrEmpty
+		return nil, scan.ErrEmpty
 	}
-	text, assumed, err := toUTF8(start, raw, options.Encoding)
+	text, assumed, err := scan.ToUTF8(start, raw, options.Encoding, plausible)
 	if err != nil {
 		return nil, err
 	}
-	in := &input{text: bufio.NewReaderSize(text, peekBytes), options: options, keys: make(map[string]int)}
+	in := &input{text: bufio.NewReaderSize(text, scan.PeekBytes), options: options, keys: make(map[string]int)}
 	if r, _, err := in.text.ReadRune(); err == nil && r != '\ufeff' {
 		_ = in.text.UnreadRune() // Follows a successful ReadRune.
 	}
-	head, err := in.text.Peek(peekBytes / 2)
+	head, err := in.text.Peek(scan.PeekBytes / 2)
 	if err != nil && !errors.Is(err, io.EOF) {
 		return nil, err
 	}
 	f := &File{in: in, assumed: assumed}
 	if f.in.facts.Format, f.parse = sniff(string(head), options); f.parse == nil || options.Format != "" && options.Format != f.in.facts.Format {
 		if options.Format != "" {
-			return nil, fmt.Errorf("%w; the file is not %s", ErrUnknownFormat, options.Format)
+			return nil, fmt.Errorf("%w; the file is not %s", scan.ErrUnknownFormat, options.Format)
 		}
-		return nil, ErrUnknownFormat
+		return nil, scan.ErrUnknownFormat
 	}
 	return f, nil
 }
@@ -193,7 +195,7 @@ func (in *input) unreadable() error {
 	if in.valid > 0 || in.problem == nil {
 		return nil
 	}
-	return &ParseError{Line: in.problem.Line, Message: "no transaction can be read; the first one: " + in.problem.Problem}
+	return &scan.ParseError{Line: in.problem.Line, Message: "no transaction can be read; the first one: " + in.problem.Problem}
 }
 
 // warn adds a warning once.
@@ -212,7 +214,7 @@ func (in *input) account(key string) (*Account, error) {
 	i, ok := in.keys[key]
 	if !ok {
 		if len(in.keys) == maxAccounts {
-			return nil, &ParseError{Message: fmt.Sprintf("the file has more than %d accounts", maxAccounts)}
+			return nil, &scan.ParseError{Message: fmt.Sprintf("the file has more than %d accounts", maxAccounts)}
 		}
 		i = len(in.facts.Accounts)
 		in.keys[key] = i

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 // The cells of a QIF record. Further cells are the parts of a split, three each: category, memo and amount.
@@ -51,15 +53,15 @@ func parseQIF(in *input) iter.Seq2[Record, error] {
 		if head, _ := in.text.Peek(1); len(head) > 0 && head[0] != '!' {
 			p.section = "bank"
 		}
-		source := newLines(in.text)
+		source := scan.NewLines(in.text)
 		for {
-			text, err := source.next()
+			text, err := source.Next()
 			atEnd := errors.Is(err, io.EOF)
 			if err != nil && !atEnd {
 				yield(Record{}, err)
 				return
 			}
-			record, err := p.handle(strings.TrimSpace(string(text)), source.line, atEnd)
+			record, err := p.handle(strings.TrimSpace(string(text)), source.Line, atEnd)
 			if err != nil {
 				yield(Record{}, err)
 				return
@@ -72,7 +74,7 @@ func parseQIF(in *input) iter.Seq2[Record, error] {
 			}
 		}
 		if p.sections == 0 {
-			yield(Record{}, &ParseError{Line: source.line, Message: "the file has no transactions of an account: no !Type:Bank, Cash, CCard, Oth A or Oth L"})
+			yield(Record{}, &scan.ParseError{Line: source.Line, Message: "the file has no transactions of an account: no !Type:Bank, Cash, CCard, Oth A or Oth L"})
 			return
 		}
 		p.propose()
@@ -102,8 +104,8 @@ func (p *qifParser) handle(text string, line int, atEnd bool) (*Record, error) {
 	if p.line == 0 {
 		p.line = line
 	}
-	if p.size += len(text); p.size > MaxRow {
-		return nil, &ParseError{Line: p.line, Message: fmt.Sprintf("the record has more than %d bytes", MaxRow)}
+	if p.size += len(text); p.size > scan.MaxRow {
+		return nil, &scan.ParseError{Line: p.line, Message: fmt.Sprintf("the record has more than %d bytes", scan.MaxRow)}
 	}
 	value := strings.TrimSpace(text[1:])
 	switch {
@@ -173,7 +175,7 @@ func (p *qifParser) part(code byte, value string) error {
 	switch {
 	case code == 'S':
 		if (n-qifParts)/3 == maxParts {
-			return &ParseError{Line: p.line, Message: fmt.Sprintf("the split has more than %d parts", maxParts)}
+			return &scan.ParseError{Line: p.line, Message: fmt.Sprintf("the split has more than %d parts", maxParts)}
 		}
 		p.cells = append(p.cells, value, "", "")
 	case n == qifParts:

@@ -9,6 +9,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 func TestOpenMT940(t *testing.T) {
@@ -51,7 +52,7 @@ func TestOpenCAMT(t *testing.T) {
 	_, facts = readAll(t, statement("12.00"), Options{})
 	require.Equal(t, []string{BalanceMismatch}, facts.Warnings)
 	_, err := consume(strings.NewReader(statement("11.00")[:900]))
-	var failed *ParseError
+	var failed *scan.ParseError
 	require.ErrorAs(t, err, &failed)
 }
 
@@ -83,7 +84,7 @@ func TestOpenOFXIncomplete(t *testing.T) {
 			require.NoError(t, err, end)
 			continue
 		}
-		var failed *ParseError
+		var failed *scan.ParseError
 		require.ErrorAs(t, err, &failed, end)
 	}
 }

@@ -5,6 +5,8 @@ import (
 	"io"
 	"iter"
 	"strings"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 // sniffCSV returns the format of a text with columns: CSV, Firefly III, YNAB or Coffer.
@@ -17,7 +19,7 @@ func sniffCSV(head string, options Options) (string, func(*input) iter.Seq2[Reco
 			return "", nil
 		}
 	}
-	first, _, err := (&rows{lines: newLines(strings.NewReader(head)), delimiter: delimiter}).next()
+	first, _, err := (&scan.Rows{Lines: scan.NewLines(strings.NewReader(head)), Delimiter: delimiter}).Next()
 	switch {
 	case err == nil && isYNAB(first):
 		return YNAB, parseYNAB(delimiter)
@@ -42,9 +44,9 @@ func findDelimiter(head string, wrapped bool) byte {
 		}
 		counts := make(map[int]int)
 		known, rowCount := 0, 0
-		source := &rows{lines: newLines(strings.NewReader(head)), delimiter: delimiter, wrapped: wrapped}
+		source := &scan.Rows{Lines: scan.NewLines(strings.NewReader(head)), Delimiter: delimiter, Wrapped: wrapped}
 		for rowCount < sniffRows {
-			cells, _, err := source.next()
+			cells, _, err := source.Next()
 			if err != nil {
 				if !errors.Is(err, io.EOF) && rowCount == 0 {
 					counts = nil

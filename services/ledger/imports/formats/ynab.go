@@ -6,6 +6,8 @@ import (
 	"iter"
 	"regexp"
 	"strings"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
 // ynabColumns maps the folded headings of YNAB's register to fields. Both of its generations are read.
@@ -35,9 +37,9 @@ func parseYNAB(delimiter byte) func(*input) iter.Seq2[Record, error] {
 	return func(in *input) iter.Seq2[Record, error] {
 		in.mapped = true
 		return func(yield func(Record, error) bool) {
-			source := &rows{lines: newLines(in.text), delimiter: delimiter}
+			source := &scan.Rows{Lines: scan.NewLines(in.text), Delimiter: delimiter}
 			p := &profile{options: in.options, heading: 0, decided: true}
-			heading, _, err := source.next()
+			heading, _, err := source.Next()
 			if err != nil {
 				yield(Record{}, err)
 				return
@@ -81,7 +83,7 @@ func ynabMapping(heading []string, delimiter byte) (*Mapping, chosen) {
 }
 
 // ynabRows yields the rows below the heading. It reports whether the caller wants more.
-func ynabRows(source *rows, m *Mapping, p *profile, yield func(Record, error) bool) (bool, error) {
+func ynabRows(source *scan.Rows, m *Mapping, p *profile, yield func(Record, error) bool) (bool, error) {
 	var record *Record
 	parts := 0 // Further parts of the current split.
 	flush := func() bool {
@@ -93,7 +95,7 @@ func ynabRows(source *rows, m *Mapping, p *profile, yield func(Record, error) bo
 		return yield(r, nil)
 	}
 	for {
-		cells, line, err := source.next()
+		cells, line, err := source.Next()
 		if errors.Is(err, io.EOF) {
 			return flush(), nil
 		}

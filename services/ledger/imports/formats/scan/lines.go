@@ -1,4 +1,4 @@
-package formats
+package scan
 
 import (
 	"bufio"
@@ -8,29 +8,29 @@ import (
 	"io"
 )
 
-// lines reads lines of at most limit bytes. A line ends with LF, CR LF or CR, as on Unix, on Windows and in old files of the Mac.
+// Lines reads lines of at most Limit bytes. A line ends with LF, CR LF or CR, as on Unix, on Windows and in old files of the Mac.
 // bufio.ScanLines does not end a line at CR alone.
-type lines struct {
+type Lines struct {
 	r     *bufio.Reader
-	limit int
-	line  int // Number of the last line that next returned.
+	Limit int
+	Line  int // Number of the last line that Next returned.
 	buf   []byte
 	skip  bool // The last line ended with CR, so an LF belongs to it.
 }
 
-// newLines returns a reader of the lines of r, of at most MaxRow bytes.
-func newLines(r io.Reader) *lines {
-	return &lines{r: bufio.NewReaderSize(r, 32<<10), limit: MaxRow}
+// NewLines returns a reader of the lines of r, of at most MaxRow bytes.
+func NewLines(r io.Reader) *Lines {
+	return &Lines{r: bufio.NewReaderSize(r, 32<<10), Limit: MaxRow}
 }
 
-// next returns the next line without its end, valid until the next call, or io.EOF.
-func (l *lines) next() ([]byte, error) {
+// Next returns the next line without its end, valid until the next call, or io.EOF.
+func (l *Lines) Next() ([]byte, error) {
 	l.buf = l.buf[:0]
 	for {
 		chunk, err := l.r.Peek(1)
 		if len(chunk) == 0 {
 			if errors.Is(err, io.EOF) && len(l.buf) > 0 {
-				l.line++
+				l.Line++
 				return l.buf, nil
 			}
 			return nil, err
@@ -47,8 +47,8 @@ func (l *lines) next() ([]byte, error) {
 		if i < 0 {
 			i = len(chunk)
 		}
-		if len(l.buf)+i > l.limit {
-			return nil, &ParseError{Line: l.line + 1, Message: fmt.Sprintf("the row has more than %d bytes", l.limit)}
+		if len(l.buf)+i > l.Limit {
+			return nil, &ParseError{Line: l.Line + 1, Message: fmt.Sprintf("the row has more than %d bytes", l.Limit)}
 		}
 		l.buf = append(l.buf, chunk[:i]...)
 		if i == len(chunk) {
@@ -57,13 +57,13 @@ func (l *lines) next() ([]byte, error) {
 		}
 		l.skip = chunk[i] == '\r'
 		l.discard(i + 1)
-		l.line++
+		l.Line++
 		return l.buf, nil
 	}
 }
 
 // discard skips bytes that Peek returned.
-func (l *lines) discard(n int) {
+func (l *Lines) discard(n int) {
 	// Buffered bytes can always be discarded.
 	_, _ = l.r.Discard(n)
 }

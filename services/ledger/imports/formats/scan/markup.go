@@ -1,4 +1,4 @@
-package formats
+package scan
 
 import (
 	"bufio"
@@ -13,64 +13,64 @@ import (
 // maxTag is the maximum length of a tag with its attributes.
 const maxTag = 4 << 10
 
-// element is a tag of OFX or XML with the text after it.
-type element struct {
-	name       string // Without a prefix.
-	attributes string // As written.
-	closing    bool
-	empty      bool // <name/>
-	text       string
-	line       int
+// Element is a tag of OFX or XML with the text after it.
+type Element struct {
+	Name       string // Without a prefix.
+	Attributes string // As written.
+	Closing    bool
+	Empty      bool // <name/>
+	Text       string
+	Line       int
 }
 
-// markup reads the tags of OFX 1 and 2 and of XML. All its buffers are bounded, unlike those of xml.Decoder, and no entity is
+// Markup reads the tags of OFX 1 and 2 and of XML. All its buffers are bounded, unlike those of xml.Decoder, and no entity is
 // ever expanded. Tags may be unclosed, as SGML allows, and text may contain '<' and '&'.
-type markup struct {
+type Markup struct {
 	r    *bufio.Reader
-	line int
+	Line int
 	buf  []byte
 	at   bool // The '<' of the next tag was read.
 }
 
-// newMarkup returns a reader of the tags of r.
-func newMarkup(r *bufio.Reader) *markup { return &markup{r: r, line: 1} }
+// NewMarkup returns a reader of the tags of r.
+func NewMarkup(r *bufio.Reader) *Markup { return &Markup{r: r, Line: 1} }
 
-// next returns the next tag, or io.EOF.
-func (m *markup) next() (element, error) {
+// Next returns the next tag, or io.EOF.
+func (m *Markup) Next() (Element, error) {
 	for {
 		if !m.at {
 			if _, err := m.until(); err != nil {
-				return element{}, err
+				return Element{}, err
 			}
 		}
 		m.at = false
 		head, err := m.r.Peek(1)
 		if err != nil {
-			return element{}, m.ended(err)
+			return Element{}, m.ended(err)
 		}
 		if !isTagStart(head[0]) {
 			continue
 		}
-		line := m.line
+		line := m.Line
 		tag, err := m.tag()
 		if err != nil {
-			return element{}, err
+			return Element{}, err
 		}
 		if tag == "" || tag[0] == '?' || tag[0] == '!' {
 			continue
 		}
-		e := element{line: line}
+		e := Element{Line: line}
 		name, closing := strings.CutPrefix(tag, "/")
 		name, empty := strings.CutSuffix(name, "/")
-		e.closing, e.empty = closing, empty
-		name, e.attributes, _ = strings.Cut(strings.TrimSpace(name), " ")
+		e.Closing, e.Empty = closing, empty
+		name, e.Attributes, _ = strings.Cut(strings.TrimSpace(name), " ")
 		if _, local, ok := strings.Cut(name, ":"); ok {
 			name = local
 		}
-		e.name = name
-		if !e.empty && !e.closing {
-			if e.text, err = m.text(); err != nil {
-				return element{}, err
+		e.Name = name
+		if !e.Empty && !e.Closing {
+			if e.Text, err = m.text(); err != nil {
+				return Element{}, err
 			}
 		}
 		return e, nil
@@ -83,13 +83,13 @@ func isTagStart(c byte) bool {
 }
 
 // until reads up to and including the next '<' and returns the text before it. It fails if there is none.
-func (m *markup) until() (string, error) {
+func (m *Markup) until() (string, error) {
 	m.buf = m.buf[:0]
 	for {
 		chunk, err := m.r.ReadSlice('<')
-		m.line += bytes.Count(chunk, []byte{'\n'})
+		m.Line += bytes.Count(chunk, []byte{'\n'})
 		if len(m.buf)+len(chunk) > MaxRow {
-			return "", &ParseError{Line: m.line, Message: fmt.Sprintf("the text has more than %d bytes", MaxRow)}
+			return "", &ParseError{Line: m.Line, Message: fmt.Sprintf("the text has more than %d bytes", MaxRow)}
 		}
 		m.buf = append(m.buf, chunk...)
 		if err == nil {
@@ -102,7 +102,7 @@ func (m *markup) until() (string, error) {
 }
 
 // tag reads a tag after its '<' up to its '>'.
-func (m *markup) tag() (string, error) {
+func (m *Markup) tag() (string, error) {
 	m.buf = m.buf[:0]
 	for len(m.buf) < maxTag {
 		c, err := m.r.ReadByte()
@@ -116,7 +116,7 @@ func (m *markup) tag() (string, error) {
 			c = ' '
 		}
 		if c == '\n' {
-			m.line++
+			m.Line++
 			c = ' '
 		}
 		m.buf = append(m.buf, c)
@@ -128,11 +128,11 @@ func (m *markup) tag() (string, error) {
 			return "", m.skip("]]>")
 		}
 	}
-	return "", &ParseError{Line: m.line, Message: "a tag has no end"}
+	return "", &ParseError{Line: m.Line, Message: "a tag has no end"}
 }
 
 // skip reads a comment or a section up to its end, however long it is.
-func (m *markup) skip(end string) error {
+func (m *Markup) skip(end string) error {
 	matched := 0
 	for matched < len(end) {
 		c, err := m.r.ReadByte()
@@ -150,7 +150,7 @@ func (m *markup) skip(end string) error {
 			matched = 0
 		}
 		if c == '\n' {
-			m.line++
+			m.Line++
 		}
 	}
 	return nil
@@ -158,7 +158,7 @@ func (m *markup) skip(end string) error {
 
 // text reads the text after an opening tag, up to the next tag. It includes CDATA sections and characters that only look like the start of
 // a tag.
-func (m *markup) text() (string, error) {
+func (m *Markup) text() (string, error) {
 	var b strings.Builder
 	for {
 		part, err := m.until()
@@ -171,7 +171,7 @@ func (m *markup) text() (string, error) {
 		}
 		b.WriteString(part)
 		if b.Len() > MaxRow {
-			return "", &ParseError{Line: m.line, Message: fmt.Sprintf("the text has more than %d bytes", MaxRow)}
+			return "", &ParseError{Line: m.Line, Message: fmt.Sprintf("the text has more than %d bytes", MaxRow)}
 		}
 		head, _ := m.r.Peek(8)
 		switch {
@@ -191,7 +191,7 @@ func (m *markup) text() (string, error) {
 }
 
 // section reads a CDATA section after its '<'.
-func (m *markup) section() (string, error) {
+func (m *Markup) section() (string, error) {
 	_, _ = m.r.Discard(len("![CDATA[")) // The caller peeked at it.
 	var b []byte
 	for !bytes.HasSuffix(b, []byte("]]>")) {
@@ -200,19 +200,19 @@ func (m *markup) section() (string, error) {
 			return "", m.ended(err)
 		}
 		if c == '\n' {
-			m.line++
+			m.Line++
 		}
 		if b = append(b, c); len(b) > MaxRow {
-			return "", &ParseError{Line: m.line, Message: fmt.Sprintf("the text has more than %d bytes", MaxRow)}
+			return "", &ParseError{Line: m.Line, Message: fmt.Sprintf("the text has more than %d bytes", MaxRow)}
 		}
 	}
 	return string(b[:len(b)-3]), nil
 }
 
 // ended reports the end of the file inside of a tag.
-func (m *markup) ended(err error) error {
+func (m *Markup) ended(err error) error {
 	if errors.Is(err, io.EOF) {
-		return &ParseError{Line: m.line, Message: "the file ends inside of a tag"}
+		return &ParseError{Line: m.Line, Message: "the file ends inside of a tag"}
 	}
 	return err
 }

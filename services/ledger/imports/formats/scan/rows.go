@@ -1,4 +1,4 @@
-package formats
+package scan
 
 import (
 	"errors"
@@ -8,33 +8,33 @@ import (
 	"strings"
 )
 
-// rows reads the records of a CSV file. Unlike encoding/csv it accepts quotes inside of cells and text after a closing quote, which banks
+// Rows reads the records of a CSV file. Unlike encoding/csv it accepts quotes inside of cells and text after a closing quote, which banks
 // write, and it limits the length of a record. It returns records with different numbers of cells, because banks put lines before the
 // heading and after the last row.
-type rows struct {
-	lines     *lines
-	delimiter byte
-	wrapped   bool   // Each record is one quoted cell, which contains the row.
+type Rows struct {
+	Lines     *Lines
+	Delimiter byte
+	Wrapped   bool   // Each record is one quoted cell, which contains the row.
 	row       []byte // The cells of the current record without delimiters.
 	ends      []int  // The end of each cell in row.
 }
 
-// next returns the cells and the first line of the next record that is not blank.
-func (r *rows) next() (cells []string, line int, err error) {
+// Next returns the cells and the first line of the next record that is not blank.
+func (r *Rows) Next() (cells []string, line int, err error) {
 	for {
-		text, err := r.lines.next()
+		text, err := r.Lines.Next()
 		if err != nil {
 			return nil, 0, err
 		}
 		if strings.TrimSpace(string(text[:min(len(text), 64)])) == "" && strings.TrimSpace(string(text)) == "" {
 			continue
 		}
-		line = r.lines.line
+		line = r.Lines.Line
 		r.row, r.ends = r.row[:0], r.ends[:0]
 		if err := r.split(text); err != nil {
 			return nil, line, err
 		}
-		if r.wrapped && len(r.ends) == 1 {
+		if r.Wrapped && len(r.ends) == 1 {
 			inner := slices.Clone(r.row)
 			r.row, r.ends = r.row[:0], r.ends[:0]
 			if err := r.split(inner); err != nil {
@@ -61,10 +61,10 @@ func literal(cell string) string {
 }
 
 // split appends the cells of a record to row and ends. It reads further lines for quoted cells with line breaks.
-func (r *rows) split(text []byte) error {
-	line := r.lines.line
+func (r *Rows) split(text []byte) error {
+	line := r.Lines.Line
 	for i := 0; ; {
-		for i < len(text) && text[i] == ' ' && r.delimiter != ' ' {
+		for i < len(text) && text[i] == ' ' && r.Delimiter != ' ' {
 			i++
 		}
 		if i+1 < len(text) && text[i] == '=' && text[i+1] == '"' {
@@ -77,7 +77,7 @@ func (r *rows) split(text []byte) error {
 			}
 			text, i = rest, 0
 		}
-		for i < len(text) && text[i] != r.delimiter {
+		for i < len(text) && text[i] != r.Delimiter {
 			r.row = append(r.row, text[i])
 			i++
 		}
@@ -93,11 +93,11 @@ func (r *rows) split(text []byte) error {
 }
 
 // quoted appends a cell after its opening quote and returns the text after the closing one.
-func (r *rows) quoted(text []byte, line int) ([]byte, error) {
+func (r *Rows) quoted(text []byte, line int) ([]byte, error) {
 	size := len(text)
 	for i := 0; ; i++ {
 		if i == len(text) {
-			more, err := r.lines.next()
+			more, err := r.Lines.Next()
 			if errors.Is(err, io.EOF) {
 				return nil, &ParseError{Line: line, Message: "a quoted cell has no end"}
 			}
@@ -125,7 +125,7 @@ func (r *rows) quoted(text []byte, line int) ([]byte, error) {
 		for after < len(text) && text[after] == ' ' {
 			after++
 		}
-		if after == len(text) || text[after] == r.delimiter {
+		if after == len(text) || text[after] == r.Delimiter {
 			return text[after:], nil
 		}
 		r.row = append(r.row, '"')

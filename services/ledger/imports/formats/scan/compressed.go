@@ -1,4 +1,4 @@
-package formats
+package scan
 
 import (
 	"bufio"
@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// ratioSlack is the number of bytes that any file may decompress to, whatever its ratio. Short files of equal rows have high ratios.
+// ratioSlack is the number of bytes that any file may Decompress to, whatever its ratio. Short files of equal rows have high ratios.
 const ratioSlack = 1 << 20
 
 // counter counts the bytes read from r.
@@ -48,8 +48,8 @@ func (b *bounded) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// decompress returns the contents of a plain, gzip or zip file.
-func decompress(r io.Reader) (io.Reader, error) {
+// Decompress returns the contents of a plain, gzip or zip file.
+func Decompress(r io.Reader) (io.Reader, error) {
 	input := &counter{r: r}
 	// The buffer is small, because the ratio counts its bytes as read.
 	buffered := bufio.NewReaderSize(input, 4096)

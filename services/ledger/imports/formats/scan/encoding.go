@@ -1,4 +1,4 @@
-package formats
+package scan
 
 import (
 	"bytes"
@@ -18,15 +18,16 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// peekBytes is the length of the start of a file that decides encoding and format. The rest is converted while it is parsed.
-const peekBytes = 64 << 10
+// PeekBytes is the length of the start of a file that decides its encoding and format. The rest is converted while it is parsed.
+const PeekBytes = 64 << 10
 
 // declared finds the encoding that the start of an XML or OFX file names.
 var declared = regexp.MustCompile(`(?i)^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']|(?:^|\s)CHARSET:\s*([\w-]+)|(?:^|\s)ENCODING:\s*(UTF-?8|UNICODE)`)
 
-// toUTF8 returns the text of a file as UTF-8, its start, and whether the encoding was guessed. The order is: the caller's
-// choice, byte order mark, declaration in the file, valid UTF-8, and otherwise the best fit among legacy encodings.
-func toUTF8(start []byte, r io.Reader, name string) (io.Reader, func() bool, error) {
+// ToUTF8 returns the text of a file as UTF-8, and a function that reports whether the encoding was guessed. start is the start of the
+// file, and r reads all of it. The order is: the caller's choice, byte order mark, declaration in the file, valid UTF-8, and otherwise the
+// legacy encoding whose words have the highest total of plausible.
+func ToUTF8(start []byte, r io.Reader, name string, plausible func(word string) int) (io.Reader, func() bool, error) {
 	never := func() bool { return false }
 	if name != "" {
 		e, ok := named(name)
@@ -47,7 +48,7 @@ func toUTF8(start []byte, r io.Reader, name string) (io.Reader, func() bool, err
 	legacy := declaredEncoding(start)
 	assumed := legacy == nil
 	if assumed {
-		legacy = guess(start)
+		legacy = guess(start, plausible)
 	}
 	if _, single := legacy.(*charmap.Charmap); !single && !isUTF8(start) {
 		return transform.NewReader(r, legacy.NewDecoder()), func() bool { return assumed }, nil
@@ -135,8 +136,8 @@ var candidates = []encoding.Encoding{
 // other files are valid in such an encoding, too.
 const minMultibyte = 30
 
-// guess returns the legacy encoding with which most words of the start are known headings, or otherwise contain only letters.
-func guess(start []byte) encoding.Encoding {
+// guess returns the legacy encoding with the most plausible words at the start.
+func guess(start []byte, plausible func(word string) int) encoding.Encoding {
 	best, bestScore := candidates[0], -1<<30
 	for i, e := range candidates {
 		decoded, err := e.NewDecoder().Bytes(start[:min(len(start), 8192)])

@@ -215,8 +215,8 @@ func TestPickMonthFirst(t *testing.T) {
 	}
 }
 
-// TestPickRandomText requires that each date of a random text is a day that exists and is neither before 1995 nor more than two days
-// after now. Without a date, everything is empty.
+// TestPickRandomText requires that each date of a random text is a day of the calendar, from 1995 to two days after now. Without a date,
+// everything is empty.
 func TestPickRandomText(t *testing.T) {
 	t.Parallel()
 	parts, separators := []string{"Date", "Jan", "31", "0", "l2", "O5", "2S", "19", "2023", "20t9", "2099", "1994", "'24", "18:05"}, "//--..,: "

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // camtParser is the state of a CAMT file: the current statement and entry. It follows the path of open elements, so that the same
@@ -25,7 +26,7 @@ type camtParser struct {
 	opening    string
 	closing    string
 	closingDay time.Time
-	total      sum
+	total      written.Sum
 	balance    camtBalance
 	entry      *camtEntry
 	ready      []Record // Of the last complete entry.
@@ -131,7 +132,7 @@ func (p *camtParser) open(e scan.Element) {
 		if p.inMessage() {
 			p.statements++
 			p.account, p.name, p.currency, p.opening, p.closing = "", "", "", "", ""
-			p.total, p.records = sum{}, 0
+			p.total, p.records = written.Sum{}, 0
 		}
 	case "Bal":
 		p.balance = camtBalance{}

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"strings"
 	"time"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // close processes an end tag, before the element leaves the stack.
@@ -13,7 +15,7 @@ func (p *camtParser) close(name string) error {
 		p.ready = p.entry.records(p)
 		p.entry = nil
 		for _, r := range p.ready {
-			p.total.add(r.Amount)
+			p.total.Add(r.Amount)
 		}
 		if len(p.ready) > 0 {
 			if _, err := p.in.account(p.account); err != nil {
@@ -31,12 +33,12 @@ func (p *camtParser) close(name string) error {
 // endBalance records an opening or closing balance. A closing balance of the previous statement (PRCD) serves as the opening balance if
 // there is no other. Available and interim balances are ignored, because they contain entries that are not booked.
 func (p *camtParser) endBalance() {
-	amount, ok := parseLoose(p.balance.amount)
+	amount, ok := written.ParseLoose(p.balance.amount)
 	if !ok {
 		return
 	}
 	if p.balance.sign == "DBIT" {
-		amount = negate(absolute(amount))
+		amount = written.Negate(written.Absolute(amount))
 	}
 	switch strings.ToUpper(p.balance.code) {
 	case "OPBD":
@@ -67,8 +69,8 @@ func (p *camtParser) endStatement() error {
 	}
 	if p.opening != "" && p.closing != "" && !p.partial {
 		total := p.total
-		total.add(p.opening)
-		if total.differs(sumOf(p.closing)) {
+		total.Add(p.opening)
+		if total.Differs(written.SumOf(p.closing)) {
 			p.in.warn(BalanceMismatch)
 		}
 	}
@@ -77,11 +79,11 @@ func (p *camtParser) endStatement() error {
 
 // camtDate reads a date or a date with a time. The civil date is used as written.
 func camtDate(s string) (time.Time, bool) {
-	d, ok := scanDate(s)
+	d, ok := written.ScanDate(s)
 	if !ok {
 		return time.Time{}, false
 	}
-	return d.date(ymd)
+	return d.Date(written.YMD)
 }
 
 // records returns the records of an entry: none if it is not booked, several if it is a batch whose parts add up to it. A pending entry
@@ -117,12 +119,12 @@ func (n *camtEntry) records(p *camtParser) []Record {
 
 // signed returns an amount with the sign of its mark, or of the entry's.
 func (a camtAmount) signed(sign string) (string, bool) {
-	amount, ok := parseLoose(a.amount)
+	amount, ok := written.ParseLoose(a.amount)
 	switch cmp.Or(a.sign, sign) {
 	case "DBIT":
-		return negate(absolute(amount)), ok
+		return written.Negate(written.Absolute(amount)), ok
 	case "CRDT":
-		return absolute(amount), ok
+		return written.Absolute(amount), ok
 	}
 	return "", false
 }
@@ -133,14 +135,14 @@ func (n *camtEntry) split(entry Record) []Record {
 	if len(n.transactions) < 2 || n.tooManyForSplits {
 		return nil
 	}
-	var total sum
+	var total written.Sum
 	parts := make([]Record, 0, len(n.transactions))
 	for _, t := range n.transactions {
 		amount, ok := t.signed(n.sign)
 		if !ok || t.currency != "" && t.currency != entry.Currency {
 			return nil
 		}
-		total.add(amount)
+		total.Add(amount)
 		r := entry
 		r.Amount = amount
 		t.describe(&r, n.additional)
@@ -149,7 +151,7 @@ func (n *camtEntry) split(entry Record) []Record {
 		}
 		parts = append(parts, r)
 	}
-	if total.unknown || total.differs(sumOf(entry.Amount)) {
+	if total.Unknown || total.Differs(written.SumOf(entry.Amount)) {
 		return nil
 	}
 	return parts

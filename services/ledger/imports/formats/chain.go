@@ -1,5 +1,7 @@
 package formats
 
+import "github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+
 // maxNumeric is the maximum number of columns with numbers that a chain compares with a balance.
 const maxNumeric = 8
 
@@ -15,9 +17,9 @@ type chain struct {
 
 // follow returns the amounts that explain the balance in most rows of the sample, preferring the given columns. It reports
 // false if none explains at least four of five rows.
-func (p *profile) follow(balances, amounts []int, mark marks, pairs bool) (best chain, ok bool) {
+func (p *profile) follow(balances, amounts []int, mark written.Marks, pairs bool) (best chain, ok bool) {
 	sample := p.sample[p.heading+1:]
-	values := make(map[int][]sum)
+	values := make(map[int][]written.Sum)
 	for _, i := range append(append([]int{}, balances...), amounts...) {
 		if values[i] == nil {
 			values[i] = columnSums(sample, i, mark)
@@ -41,16 +43,16 @@ func (p *profile) follow(balances, amounts []int, mark marks, pairs bool) (best 
 }
 
 // columnSums returns the numbers of a column. Empty cells are 0 and other texts are unknown.
-func columnSums(sample [][]string, i int, mark marks) []sum {
-	sums := make([]sum, len(sample))
+func columnSums(sample [][]string, i int, mark written.Marks) []written.Sum {
+	sums := make([]written.Sum, len(sample))
 	for row, cells := range sample {
 		if i >= len(cells) || cells[i] == "" {
 			continue
 		}
-		if amount, _, ok := parseAmount(cells[i], mark); ok {
-			sums[row] = sumOf(amount)
+		if amount, _, ok := written.ParseAmount(cells[i], mark); ok {
+			sums[row] = written.SumOf(amount)
 		} else {
-			sums[row].unknown = true
+			sums[row].Unknown = true
 		}
 	}
 	return sums
@@ -58,7 +60,7 @@ func columnSums(sample [][]string, i int, mark marks) []sum {
 
 // improve replaces the chain by another one that explains more rows. It tries both orders of the rows, the oldest first and the newest
 // first, and both signs. Of two chains with equally many matches, the one with amounts in more rows wins.
-func (c *chain) improve(other chain, values map[int][]sum) {
+func (c *chain) improve(other chain, values map[int][]written.Sum) {
 	for _, inverted := range []bool{false, true} {
 		if inverted && other.debit != other.credit {
 			continue
@@ -66,8 +68,8 @@ func (c *chain) improve(other chain, values map[int][]sum) {
 		rising, falling := 0, 0
 		balances := values[other.balance]
 		for row := 1; row < len(balances); row++ {
-			difference := balances[row].units - balances[row-1].units
-			if balances[row].unknown || balances[row-1].unknown {
+			difference := balances[row].Units - balances[row-1].Units
+			if balances[row].Unknown || balances[row-1].Unknown {
 				continue
 			}
 			if v, ok := other.amount(values, row, inverted); ok && v == difference && v != 0 {
@@ -91,16 +93,16 @@ func (c *chain) improve(other chain, values map[int][]sum) {
 }
 
 // amount returns the signed amount of a row.
-func (c chain) amount(values map[int][]sum, row int, inverted bool) (int64, bool) {
+func (c chain) amount(values map[int][]written.Sum, row int, inverted bool) (int64, bool) {
 	credit, debit := values[c.credit][row], values[c.debit][row]
-	v := credit.units
+	v := credit.Units
 	if c.debit != c.credit {
-		v = max(credit.units, -credit.units) - max(debit.units, -debit.units)
+		v = max(credit.Units, -credit.Units) - max(debit.Units, -debit.Units)
 	}
 	if inverted {
 		v = -v
 	}
-	return v, !credit.unknown && !debit.unknown
+	return v, !credit.Unknown && !debit.Unknown
 }
 
 // numeric returns up to maxNumeric columns that contain numbers, are not dates and have no field yet. follow compares each pair of them,
@@ -117,15 +119,15 @@ func (p *profile) numeric(taken map[int]bool) []int {
 }
 
 // guessMark returns the decimal mark of all numbers of the file, before columns are chosen.
-func (p *profile) guessMark() marks {
+func (p *profile) guessMark() written.Marks {
 	dots, commas := 0, 0
 	for i := range p.columns {
 		dots, commas = dots+p.columns[i].dots, commas+p.columns[i].commas
 	}
 	if commas > dots {
-		return comma
+		return written.Comma
 	}
-	return dot
+	return written.Dot
 }
 
 // byBalance chooses the amounts by the balance: among several amounts, and for columns without headings.
@@ -166,7 +168,7 @@ func (p *profile) byBalance(columns chosen, taken map[int]bool) {
 
 // contradicted reports whether the balances change by the amounts, but not in the direction of their signs: the file has no sign that the
 // mapping could use.
-func (p *profile) contradicted(columns chosen, mark marks) bool {
+func (p *profile) contradicted(columns chosen, mark written.Marks) bool {
 	balance, ok := columns[fieldBalance]
 	amount, hasAmount := columns[FieldAmount]
 	if !ok || !hasAmount || p.columns[amount].negative > 0 {
@@ -176,15 +178,15 @@ func (p *profile) contradicted(columns chosen, mark marks) bool {
 	balances, amounts := columnSums(sample, balance, mark), columnSums(sample, amount, mark)
 	var pairs, rising, falling, up, down int
 	for row := 1; row < len(sample); row++ {
-		if balances[row].unknown || balances[row-1].unknown || amounts[row].unknown || amounts[row-1].unknown {
+		if balances[row].Unknown || balances[row-1].Unknown || amounts[row].Unknown || amounts[row-1].Unknown {
 			continue
 		}
 		pairs++
-		difference := balances[row].units - balances[row-1].units
-		if v := amounts[row].units; v != 0 && (v == difference || v == -difference) {
+		difference := balances[row].Units - balances[row-1].Units
+		if v := amounts[row].Units; v != 0 && (v == difference || v == -difference) {
 			rising++
 		}
-		if v := amounts[row-1].units; v != 0 && (v == difference || v == -difference) {
+		if v := amounts[row-1].Units; v != 0 && (v == difference || v == -difference) {
 			falling++
 		}
 		if difference > 0 {

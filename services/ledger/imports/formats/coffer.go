@@ -12,6 +12,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // cofferLine is a line of Coffer's own export. Each line is a JSON object with one member, which names the kind of the
@@ -178,25 +179,25 @@ func (p *cofferParser) transaction(t *cofferTransaction) Record {
 		r.Problem = "the wallet is not in the file"
 		return r
 	}
-	if r.Amount, _, ok = parseAmount(t.Amount.String(), dot); !ok {
+	if r.Amount, _, ok = written.ParseAmount(t.Amount.String(), written.Dot); !ok {
 		r.Problem = "the amount is missing or cannot be read"
 		return r
 	}
-	var total sum
+	var total written.Sum
 	for _, s := range t.Splits {
-		amount, _, ok := parseAmount(s.Amount.String(), dot)
+		amount, _, ok := written.ParseAmount(s.Amount.String(), written.Dot)
 		if !ok || len(r.Splits) == maxParts {
 			r.Problem = "a part of the split cannot be read"
 			return r
 		}
 		// The API's parts are positive in an expense.
 		if t.Type == "expense" {
-			amount = negate(amount)
+			amount = written.Negate(amount)
 		}
-		total.add(amount)
+		total.Add(amount)
 		r.Splits = append(r.Splits, Split{Amount: amount, Category: p.categories[s.CategoryID], Description: keep(s.Description, maxText)})
 	}
-	if len(r.Splits) > 0 && total.differs(sumOf(r.Amount)) {
+	if len(r.Splits) > 0 && total.Differs(written.SumOf(r.Amount)) {
 		r.Problem = "the parts do not add up to the amount"
 	}
 	return r

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // cofferColumns is the heading of Coffer's own export as CSV.
@@ -80,9 +81,9 @@ func cofferRow(cells []string) Record {
 	at, err := time.Parse(time.RFC3339, cell(cells, 1))
 	if err != nil {
 		// A spreadsheet may have changed the form of the date.
-		day, ok := scanDate(cell(cells, 1))
+		day, ok := written.ScanDate(cell(cells, 1))
 		if ok {
-			at, ok = day.date(ymd)
+			at, ok = day.Date(written.YMD)
 		}
 		if !ok {
 			r.Problem = "the date is missing or cannot be read"
@@ -90,7 +91,7 @@ func cofferRow(cells []string) Record {
 	}
 	r.Date = at.UTC()
 	var ok bool
-	if r.Amount, _, ok = parseAmount(cell(cells, 3), dot); !ok && r.Problem == "" {
+	if r.Amount, _, ok = written.ParseAmount(cell(cells, 3), written.Dot); !ok && r.Problem == "" {
 		r.Problem = "the amount is missing or cannot be read"
 	}
 	return r
@@ -109,11 +110,11 @@ func (r *Record) joined() Record {
 	if len(r.Splits) == 0 || r.Problem != "" {
 		return *r
 	}
-	total := sumOf(r.Splits[0].Amount)
+	total := written.SumOf(r.Splits[0].Amount)
 	for _, s := range r.Splits[1:] {
-		total.add(s.Amount)
+		total.Add(s.Amount)
 	}
-	amount, ok := total.text()
+	amount, ok := total.Text()
 	if !ok {
 		r.Problem = "the parts of the split cannot be added up"
 		return *r

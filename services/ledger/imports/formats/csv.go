@@ -9,6 +9,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // parseCSV returns a parser of rows of cells that proposes a mapping.
@@ -71,16 +72,16 @@ func (r *Reader) readCSV(record *Record) {
 	record.Amount, unit, problem = r.amount(cells)
 	if code, ok := money.ParseCurrency(r.cell(cells, FieldCurrency)); ok {
 		record.Currency = code.Code()
-	} else if code := currencyOf(unit); code != "" {
+	} else if code := written.CurrencyOf(unit); code != "" {
 		record.Currency = code
 	} else if other := r.cell(cells, FieldCurrency); other != "" {
-		if record.Currency = currencyOf(other); record.Currency == "" {
+		if record.Currency = written.CurrencyOf(other); record.Currency == "" {
 			record.Currency = strings.ToUpper(cut(other, 3))
 		}
 	}
 	day := r.cell(cells, FieldDate)
 	var ok bool
-	if record.Date, ok = parseDate(day, r.order); !ok {
+	if record.Date, ok = written.ParseDate(day, r.order); !ok {
 		record.Skip = noTransaction(cells, day, record.Amount)
 		record.Problem = "the date cannot be read"
 		if day == "" {
@@ -90,7 +91,7 @@ func (r *Reader) readCSV(record *Record) {
 		record.Problem = problem
 	}
 	if !record.Skip && (record.Amount == "" || filled(cells)*2 <= len(cells)) {
-		record.Skip = slices.ContainsFunc(cells, statesBalance)
+		record.Skip = slices.ContainsFunc(cells, written.StatesBalance)
 	}
 	if record.Problem != "" || record.Skip {
 		return
@@ -137,7 +138,7 @@ func (r *Reader) amount(cells []string) (amount, unit, problem string) {
 	default:
 		cell := r.cell(cells, FieldAmount)
 		var ok bool
-		if amount, unit, ok = parseAmount(cell, r.mark); !ok {
+		if amount, unit, ok = written.ParseAmount(cell, r.mark); !ok {
 			if cell == "" {
 				return "", "", "the amount is missing"
 			}
@@ -150,14 +151,14 @@ func (r *Reader) amount(cells []string) (amount, unit, problem string) {
 				return amount, unit, "the value of the type column is unknown"
 			case negative:
 				// Some banks write the sign as well as the type. A reversal then has a sign against its type.
-				amount = negate(absolute(amount))
+				amount = written.Negate(written.Absolute(amount))
 			default:
-				amount = absolute(amount)
+				amount = written.Absolute(amount)
 			}
 		}
 	}
 	if r.mapping.Invert {
-		amount = negate(amount)
+		amount = written.Negate(amount)
 	}
 	return amount, unit, problem
 }
@@ -171,7 +172,7 @@ func (r *Reader) debitCredit(cells []string) (amount, unit, problem string) {
 		if cell == "" {
 			continue
 		}
-		value, u, ok := parseAmount(cell, r.mark)
+		value, u, ok := written.ParseAmount(cell, r.mark)
 		if !ok {
 			if strings.ContainsAny(cell, "0123456789") {
 				return "", "", "the amount cannot be read"
@@ -184,8 +185,8 @@ func (r *Reader) debitCredit(cells []string) (amount, unit, problem string) {
 		}
 		if !found || !isZero {
 			unit = u
-			if total = absolute(value); field == FieldDebit {
-				total = negate(total)
+			if total = written.Absolute(value); field == FieldDebit {
+				total = written.Negate(total)
 			}
 		}
 		found = true
@@ -199,7 +200,7 @@ func (r *Reader) debitCredit(cells []string) (amount, unit, problem string) {
 // isNegative reports whether a value of the type column means money out.
 func (r *Reader) isNegative(value string) (negative, known bool) {
 	if len(r.negative) > 0 {
-		return r.negative[fold(value)], true
+		return r.negative[written.Fold(value)], true
 	}
-	return signOf(value)
+	return written.SignOf(value)
 }

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // fireflyParser is the state of an export of Firefly III. A journal is a row. A split is several journals with one group, which the
@@ -18,7 +19,7 @@ type fireflyParser struct {
 	columns map[string]int
 	group   string  // Of the current record.
 	record  *Record // The record of the last row; the next row may be another part of it.
-	total   sum
+	total   written.Sum
 }
 
 // isFirefly reports whether a row is the heading of Firefly III's export.
@@ -92,7 +93,7 @@ func (p *fireflyParser) row(cells []string, line int) (*Record, error) {
 		return nil, nil
 	}
 	done := p.finish()
-	p.record, p.group, p.total = &r, cell("group_id"), sumOf(r.Amount)
+	p.record, p.group, p.total = &r, cell("group_id"), written.SumOf(r.Amount)
 	if title := cell("group_title"); title != "" && r.Problem == "" {
 		p.record.Description = title
 		p.record.Splits = []Split{{Amount: r.Amount, Category: r.Category, Description: cell("description")}}
@@ -104,21 +105,21 @@ func (p *fireflyParser) row(cells []string, line int) (*Record, error) {
 func (p *fireflyParser) journal(cell func(string) string) Record {
 	r := Record{Currency: strings.ToUpper(cell("currency_code")), Description: cell("description"), Category: cell("category"), Notes: cell("notes")}
 	source, destination := cell("source_name"), cell("destination_name")
-	amount, _, ok := parseAmount(cell("amount"), dot)
-	amount = absolute(shorten(amount))
+	amount, _, ok := written.ParseAmount(cell("amount"), written.Dot)
+	amount = written.Absolute(shorten(amount))
 	if id := cell("journal_id"); id != "" {
 		r.ExternalID = "firefly:" + id
 	}
-	foreign, _, _ := parseAmount(cell("foreign_amount"), dot)
-	foreign = absolute(shorten(foreign))
+	foreign, _, _ := written.ParseAmount(cell("foreign_amount"), written.Dot)
+	foreign = written.Absolute(shorten(foreign))
 	foreignCurrency := strings.ToUpper(cell("foreign_currency_code"))
 	switch kind := strings.ToLower(cell("type")); kind {
 	case "withdrawal":
-		r.Account, r.Payee, r.Amount = source, destination, negate(amount)
+		r.Account, r.Payee, r.Amount = source, destination, written.Negate(amount)
 	case "deposit":
 		r.Account, r.Payee, r.Amount = destination, source, amount
 	case "transfer":
-		r.Account, r.Amount = source, negate(amount)
+		r.Account, r.Amount = source, written.Negate(amount)
 		r.Transfer = &Transfer{Account: cut(spaces(destination), maxName)}
 		if foreignCurrency != "" && foreignCurrency != r.Currency {
 			r.Transfer.Amount, r.Transfer.Currency = foreign, foreignCurrency
@@ -128,7 +129,7 @@ func (p *fireflyParser) journal(cell func(string) string) Record {
 		r.Opening = kind == "opening balance"
 		r.Account, r.Amount = destination, amount
 		if kind := strings.ToLower(cell("destination_type")); strings.HasPrefix(kind, "initial balance") || strings.HasPrefix(kind, "reconciliation") {
-			r.Account, r.Amount = source, negate(amount)
+			r.Account, r.Amount = source, written.Negate(amount)
 		}
 	default:
 		r.Problem = "the type of the journal is unknown"
@@ -152,11 +153,11 @@ func (p *fireflyParser) journal(cell func(string) string) Record {
 
 // fireflyDate reads a date as in ISO 8601, with or without a time. The civil date is used as written.
 func fireflyDate(s string) (time.Time, bool) {
-	d, ok := scanDate(s)
+	d, ok := written.ScanDate(s)
 	if !ok {
 		return time.Time{}, false
 	}
-	return d.date(ymd)
+	return d.Date(written.YMD)
 }
 
 // shorten removes the zeros after the second decimal. Firefly III writes twelve decimals.
@@ -180,7 +181,7 @@ func (p *fireflyParser) continues(r *Record, group string) bool {
 
 // add adds a journal as a part of the current record.
 func (p *fireflyParser) add(r *Record) {
-	p.total.add(r.Amount)
+	p.total.Add(r.Amount)
 	p.record.Splits = append(p.record.Splits, Split{Amount: r.Amount, Category: r.Category, Description: r.Description})
 	if p.record.Payee != r.Payee {
 		p.record.Payee = ""
@@ -199,7 +200,7 @@ func (p *fireflyParser) finish() *Record {
 		r.Splits = nil
 	}
 	if len(r.Splits) > 1 {
-		amount, ok := p.total.text()
+		amount, ok := p.total.Text()
 		if !ok {
 			r.Problem = "the parts of the split cannot be added up"
 			return r

@@ -27,8 +27,8 @@
 //     complete records
 //   - csv.go, qif.go, ynab.go: the formats with a mapping. sniff_csv.go: the delimiter. mapping.go: Mapping and its Reader
 //   - profile.go counts the kinds of cells per column. propose.go, propose_amount.go and chain.go propose a mapping from the counts
-//   - amount.go, date.go, month.go: values as written. headings.go, words.go: what headings and words mean, in many languages
-//   - sum.go, ids.go, similarity.go: exact sums, external ids, and the comparison of texts
+//   - package written: amounts, dates and words as written, in many languages, and exact sums. headings.go: what headings mean
+//   - ids.go, similarity.go: external ids, and the comparison of texts
 package formats
 
 import (

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // seeds are small valid files by format.
@@ -92,16 +94,16 @@ func requireFromFile(t *testing.T, r Record, digits string) {
 	amounts := []string{r.Amount}
 	if len(r.Splits) > 0 {
 		amounts = nil
-		var total sum
+		var total written.Sum
 		for _, s := range r.Splits {
 			amounts = append(amounts, s.Amount)
-			total.add(s.Amount)
+			total.Add(s.Amount)
 		}
-		require.False(t, total.differs(sumOf(r.Amount)), "the parts do not add up to %s", r.Amount)
+		require.False(t, total.Differs(written.SumOf(r.Amount)), "the parts do not add up to %s", r.Amount)
 	}
 	require.False(t, r.Date.IsZero())
 	for _, amount := range amounts {
-		number := strings.ReplaceAll(absolute(amount), ".", "")
+		number := strings.ReplaceAll(written.Absolute(amount), ".", "")
 		if number = strings.Trim(number, "0"); number != "" {
 			require.Contains(t, digits, number, "the amount %s is not in the file", amount)
 		}

@@ -3,6 +3,8 @@ package formats
 import (
 	_ "embed" // For headings.txt.
 	"strings"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // Fields that the proposal recognizes, but no column has.
@@ -39,7 +41,7 @@ func headingTable() map[string][]heading {
 			continue
 		}
 		for phrase := range strings.SplitSeq(line, ";") {
-			if key := fold(phrase); key != "" {
+			if key := written.Fold(phrase); key != "" {
 				t[key] = append(t[key], current)
 			}
 		}
@@ -50,7 +52,7 @@ func headingTable() map[string][]heading {
 // meanings returns the fields that a heading can mean, the best one first. It ignores text in brackets and currencies: "Amount (EUR)" is
 // an amount. A heading can mean several fields, such as "Reference"; the contents of the column decide between them.
 func meanings(text string) []heading {
-	key := fold(text)
+	key := written.Fold(text)
 	if m := headings[key]; len(m) > 0 {
 		return m
 	}
@@ -59,8 +61,8 @@ func meanings(text string) []heading {
 	if open := strings.IndexAny(text, "(["); open > 0 {
 		bare = text[:open]
 	}
-	words := strings.Fields(fold(splitCamel(bare)))
-	for len(words) > 1 && (currencyOf(words[len(words)-1]) != "" || words[len(words)-1] == "in" || words[len(words)-1] == "en") {
+	words := strings.Fields(written.Fold(splitCamel(bare)))
+	for len(words) > 1 && (written.CurrencyOf(words[len(words)-1]) != "" || words[len(words)-1] == "in" || words[len(words)-1] == "en") {
 		words = words[:len(words)-1]
 	}
 	if m := headings[strings.Join(words, " ")]; len(m) > 0 {
@@ -125,7 +127,7 @@ func plausible(word string) int {
 	if ascii {
 		return 0
 	}
-	if _, known := headings[fold(word)]; known {
+	if _, known := headings[written.Fold(word)]; known {
 		score += 20
 	}
 	if odd > 0 && len([]rune(word)) > 2 {

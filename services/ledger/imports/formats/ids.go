@@ -6,6 +6,8 @@ import (
 	"encoding/binary"
 	"strconv"
 	"time"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // IDs assigns the external ids of the records of one import. Its zero value is ready to use. A wallet never has two
@@ -37,7 +39,7 @@ func (s *IDs) Assign(r *Record) {
 		return
 	}
 	// Some banks repeat an id. The amount distinguishes most of these records, and a number the others.
-	r.ExternalID += ":" + trimDecimals(r.Amount)
+	r.ExternalID += ":" + written.TrimDecimals(r.Amount)
 	second := short(r.Account, r.ExternalID)
 	if n := s.ids[second]; n > 0 {
 		r.ExternalID += ":" + strconv.Itoa(n)
@@ -49,7 +51,7 @@ func (s *IDs) Assign(r *Record) {
 // and punctuation. These are the same in a second file that overlaps the first.
 func (r *Record) hash() [16]byte {
 	h := sha256.New()
-	for _, text := range []string{r.Account, r.Date.Format(time.DateOnly), trimDecimals(r.Amount), r.Currency, fold(r.Payee + " " + r.Description)} {
+	for _, text := range []string{r.Account, r.Date.Format(time.DateOnly), written.TrimDecimals(r.Amount), r.Currency, written.Fold(r.Payee + " " + r.Description)} {
 		// A length before each text keeps two texts from being read as another two.
 		_ = binary.Write(h, binary.LittleEndian, uint32(len(text))) // A hash never fails.
 		h.Write([]byte(text))

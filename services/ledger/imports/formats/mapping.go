@@ -7,6 +7,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // The fields that a column can have.
@@ -76,8 +77,8 @@ func (e *MappingError) Error() string { return e.Field + " " + e.Message }
 
 // DateLayouts returns the names of all date layouts, sorted.
 func DateLayouts() []string {
-	names := make([]string, 0, len(layouts))
-	for name := range layouts {
+	names := make([]string, 0, len(written.Layouts))
+	for name := range written.Layouts {
 		names = append(names, name)
 	}
 	slices.Sort(names)
@@ -87,25 +88,25 @@ func DateLayouts() []string {
 // Reader converts cells to records by a mapping. It is safe for concurrent use.
 type Reader struct {
 	mapping Mapping
-	order   orders
-	mark    marks
+	order   written.Orders
+	mark    written.Marks
 	// columns holds the indexes of the columns by field.
 	columns map[string][]int
-	// negative holds the folded values of the type column that mean money out. If it is empty, signOf decides.
+	// negative holds the folded values of the type column that mean money out. If it is empty, written.SignOf decides.
 	negative map[string]bool
 }
 
 // Compile checks a mapping and returns its reader. The error is a *MappingError.
 func (m *Mapping) Compile() (*Reader, error) {
-	r := &Reader{mapping: *m, columns: make(map[string][]int), mark: dot}
+	r := &Reader{mapping: *m, columns: make(map[string][]int), mark: written.Dot}
 	var ok bool
-	if r.order, ok = layouts[m.DateLayout]; !ok {
+	if r.order, ok = written.Layouts[m.DateLayout]; !ok {
 		return nil, &MappingError{"dateLayout", "must be one of " + strings.Join(DateLayouts(), ", ")}
 	}
 	switch m.DecimalMark {
 	case ".":
 	case ",":
-		r.mark = comma
+		r.mark = written.Comma
 	default:
 		return nil, &MappingError{"decimalMark", `must be "." or ","`}
 	}
@@ -153,7 +154,7 @@ func (r *Reader) assign(m *Mapping) error {
 	if len(m.Negative) > 0 {
 		r.negative = make(map[string]bool)
 		for _, value := range m.Negative {
-			r.negative[fold(value)] = true
+			r.negative[written.Fold(value)] = true
 		}
 	}
 	return nil

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // mt940Tag begins a field. Text of field 86 may have lines that begin with a colon, so only known tags count.
@@ -28,7 +29,7 @@ type mt940Parser struct {
 	account    string
 	currency   string
 	opening    string
-	total      sum
+	total      written.Sum
 	record     *Record
 	details    string // Field 86 of the current entry.
 	statements int
@@ -140,13 +141,13 @@ func (p *mt940Parser) handle(f mt940Field) (*Record, error) {
 	record := p.finish()
 	switch f.tag {
 	case "20":
-		p.opening, p.total = "", sum{}
+		p.opening, p.total = "", written.Sum{}
 	case "25", "25P":
 		p.account = cut(spaces(first), maxName)
 		_, err := p.in.account(p.account)
 		return record, err
 	case "60F", "60M":
-		p.total = sum{}
+		p.total = written.Sum{}
 		if balance, _, ok := p.balance(first); ok {
 			p.opening = balance
 			return record, p.describe(func(a *Account) {
@@ -176,11 +177,11 @@ func (p *mt940Parser) balance(s string) (amount string, day time.Time, ok bool) 
 		return "", day, false
 	}
 	p.currency = m[3]
-	if amount, ok = parseLoose(m[5]); !ok {
+	if amount, ok = written.ParseLoose(m[5]); !ok {
 		return "", day, false
 	}
 	if m[1] == "D" || m[4] == "D" {
-		amount = negate(amount)
+		amount = written.Negate(amount)
 	}
 	day, _ = swiftDate(m[2])
 	return amount, day, true
@@ -193,12 +194,12 @@ func (p *mt940Parser) compare(closing string) {
 		return
 	}
 	total := p.total
-	total.add(p.opening)
-	if total.differs(sumOf(closing)) {
+	total.Add(p.opening)
+	if total.Differs(written.SumOf(closing)) {
 		p.in.warn(BalanceMismatch)
 	}
 	p.opening = closing
-	p.total = sum{}
+	p.total = written.Sum{}
 }
 
 // describe changes the current account.
@@ -213,14 +214,14 @@ func (p *mt940Parser) describe(change func(*Account)) error {
 
 // swiftDate reads YYMMDD.
 func swiftDate(s string) (time.Time, bool) {
-	if len(s) != 6 || !isDigitsOnly(s) {
+	if len(s) != 6 || !written.IsDigitsOnly(s) {
 		return time.Time{}, false
 	}
-	d, ok := scanDate(s)
+	d, ok := written.ScanDate(s)
 	if !ok {
 		return time.Time{}, false
 	}
-	return d.date(ymd)
+	return d.Date(written.YMD)
 }
 
 // entry starts a record with field 61.
@@ -238,15 +239,15 @@ func (p *mt940Parser) entry(f mt940Field) {
 		r.Problem = "the date cannot be read"
 		return
 	}
-	if r.Amount, ok = parseLoose(strings.TrimSuffix(m[5], ",")); !ok {
+	if r.Amount, ok = written.ParseLoose(strings.TrimSuffix(m[5], ",")); !ok {
 		r.Problem = "the amount cannot be read"
 		return
 	}
 	// RC takes back a credit, and RD a debit.
 	if mark := m[3]; mark == "D" || mark == "ED" || mark == "RC" {
-		r.Amount = negate(r.Amount)
+		r.Amount = written.Negate(r.Amount)
 	}
-	p.total.add(r.Amount)
+	p.total.Add(r.Amount)
 	_, bank, _ := strings.Cut(m[7], "//")
 	if bank = spaces(bank); distinctive(bank) && strings.ContainsAny(bank, "0123456789") && bank != "NONREF" {
 		// A bank may use a reference again on another day.
@@ -269,7 +270,7 @@ func entryDate(value, entry string) (time.Time, bool) {
 	nearest := time.Duration(1<<63 - 1)
 	for year := day.Year() - 1; year <= day.Year()+1; year++ {
 		month, dayOfMonth := int(entry[0]-'0')*10+int(entry[1]-'0'), int(entry[2]-'0')*10+int(entry[3]-'0')
-		if t, ok := day4(year, month, dayOfMonth); ok && t.Sub(day).Abs() < nearest {
+		if t, ok := written.Day(year, month, dayOfMonth); ok && t.Sub(day).Abs() < nearest {
 			best, nearest = t, t.Sub(day).Abs()
 		}
 	}

@@ -3,6 +3,8 @@ package formats
 import (
 	"regexp"
 	"strings"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // details are the texts of field 86.
@@ -41,7 +43,7 @@ func subfields(s, separator string) details {
 	var text, name joiner
 	booking := ""
 	for _, part := range strings.Split(s, separator)[1:] {
-		if len(part) < 2 || !isDigitsOnly(part[:2]) {
+		if len(part) < 2 || !written.IsDigitsOnly(part[:2]) {
 			// The separator is part of a text.
 			text.add(separator + part)
 			continue

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // ofxParser is the state of an OFX file: the current statement and transaction. OFX 1 is SGML without end tags of values, and many banks
@@ -31,7 +32,7 @@ type ofxParser struct {
 }
 
 // aggregates are the elements that contain others and that the parser needs to know.
-var aggregates = wordSet(`OFX SIGNONMSGSRSV1 SONRS STATUS BANKMSGSRSV1 CREDITCARDMSGSRSV1 STMTTRNRS CCSTMTTRNRS STMTRS CCSTMTRS BANKACCTFROM
+var aggregates = written.WordSet(`OFX SIGNONMSGSRSV1 SONRS STATUS BANKMSGSRSV1 CREDITCARDMSGSRSV1 STMTTRNRS CCSTMTTRNRS STMTRS CCSTMTRS BANKACCTFROM
 	CCACCTFROM BANKTRANLIST BANKTRANLISTP STMTTRN PAYEE LEDGERBAL AVAILBAL BANKACCTTO CCACCTTO CURRENCY ORIGCURRENCY INVSTMTMSGSRSV1
 	INVSTMTTRNRS INVSTMTRS FI BALLIST BAL STMTTRNP INVACCTFROM LOANSTMTRS LOANACCTFROM LOANTRANLIST`)
 
@@ -179,7 +180,7 @@ func (p *ofxParser) value(parent string, e scan.Element) error {
 		p.account = cut(spaces(e.Text), maxName)
 		return p.describe(func(a *Account) { a.Currency = p.currency })
 	case parent == "LEDGERBAL" && e.Name == "BALAMT":
-		p.balance, _ = parseLoose(e.Text)
+		p.balance, _ = written.ParseLoose(e.Text)
 		return p.describe(func(a *Account) { a.Closing = p.balance })
 	case parent == "LEDGERBAL" && e.Name == "DTASOF":
 		day, _ := ofxDate(e.Text)
@@ -217,7 +218,7 @@ func (p *ofxParser) finish() *Record {
 	if r.Date, ok = ofxDate(cmp.Or(f["DTPOSTED"], f["DTUSER"])); !ok {
 		r.Problem = "DTPOSTED is missing or not a date"
 	}
-	if r.Amount, ok = parseLoose(f["TRNAMT"]); !ok && r.Problem == "" {
+	if r.Amount, ok = written.ParseLoose(f["TRNAMT"]); !ok && r.Problem == "" {
 		r.Problem = "TRNAMT is missing or not a number"
 	}
 	r.Payee, r.Description = cmp.Or(f["NAME"], f["PAYEE.NAME"], f["PAYEE"]), f["MEMO"]
@@ -239,22 +240,22 @@ func distinctive(id string) bool {
 // ofxDate reads YYYYMMDD with or without a time and a zone. The civil date is used as written.
 func ofxDate(s string) (time.Time, bool) {
 	s = strings.TrimSpace(s)
-	if len(s) >= 8 && isDigitsOnly(s[:8]) {
-		d, ok := scanDate(s[:8])
+	if len(s) >= 8 && written.IsDigitsOnly(s[:8]) {
+		d, ok := written.ScanDate(s[:8])
 		if !ok {
 			return time.Time{}, false
 		}
-		if t, ok := d.date(ymd); ok {
+		if t, ok := d.Date(written.YMD); ok {
 			return t, true
 		}
-		return d.date(dmy)
+		return d.Date(written.DMY)
 	}
-	d, ok := scanDate(s)
+	d, ok := written.ScanDate(s)
 	if !ok {
 		return time.Time{}, false
 	}
-	if all := d.orders(); all == ymd || all == dmy || all == mdy {
-		return d.date(all)
+	if all := d.Orders(); all == written.YMD || all == written.DMY || all == written.MDY {
+		return d.Date(all)
 	}
 	return time.Time{}, false
 }

@@ -7,6 +7,7 @@ import (
 	"unicode"
 
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // isWordRune reports whether a character is common in words.
@@ -40,8 +41,8 @@ type column struct {
 	up, down   [3]int // Dates after and before the previous row's.
 	spanFrom   [3]time.Time
 	spanTo     [3]time.Time
-	example    dateText // The first date.
-	long       int      // Dates with a year of four digits.
+	example    written.DateText // The first date.
+	long       int              // Dates with a year of four digits.
 	numbers    int
 	dots       int // Numbers that only "." explains.
 	commas     int
@@ -103,11 +104,11 @@ func findHeading(sample [][]string) int {
 				continue
 			}
 			// A heading has no dates and numbers.
-			if _, ok := scanDate(c); ok {
+			if _, ok := written.ScanDate(c); ok {
 				fields = nil
 				break
 			}
-			if n, ok := scanNumber(c); ok && len(n.digits) > 1 {
+			if n, ok := written.ScanNumber(c); ok && len(n.Digits) > 1 {
 				fields = nil
 				break
 			}
@@ -144,8 +145,8 @@ func (p *profile) count(cells []string) {
 
 // isDate reports whether a cell is a day of the calendar in some order.
 func isDate(cell string) bool {
-	d, ok := scanDate(cell)
-	return ok && d.orders() != 0
+	d, ok := written.ScanDate(cell)
+	return ok && d.Orders() != 0
 }
 
 // count counts a cell.
@@ -188,13 +189,13 @@ func (c *column) value(cell string) {
 // date counts a cell that is a date in each order in which it is one, and whether the dates rise or fall in that order. It returns false
 // for digits without separators that may as well be a number, such as 240131.
 func (c *column) date(cell string) bool {
-	d, ok := scanDate(cell)
+	d, ok := written.ScanDate(cell)
 	if !ok {
 		return false
 	}
 	any := false
-	for i, order := range []orders{ymd, dmy, mdy} {
-		t, ok := d.date(order)
+	for i, order := range []written.Orders{written.YMD, written.DMY, written.MDY} {
+		t, ok := d.Date(order)
 		if !ok {
 			continue
 		}
@@ -215,49 +216,49 @@ func (c *column) date(cell string) bool {
 		}
 	}
 	if any {
-		if c.example.parts[2].digits == 0 {
+		if c.example.Parts[2].Digits == 0 {
 			c.example = d
 		}
-		if d.parts[0].digits == 4 || d.parts[2].digits == 4 {
+		if d.Parts[0].Digits == 4 || d.Parts[2].Digits == 4 {
 			c.long++
 		}
 	}
-	return any && (d.separator != 0 || d.parts[0].digits != 2)
+	return any && (d.Separator != 0 || d.Parts[0].Digits != 2)
 }
 
 // number counts a cell that is a number.
 func (c *column) number(cell string) {
-	n, ok := scanNumber(cell)
+	n, ok := written.ScanNumber(cell)
 	if !ok {
 		return
 	}
-	m := n.marks()
+	m := n.Marks()
 	if m == 0 {
 		return
 	}
 	c.numbers++
 	switch {
-	case n.negative:
+	case n.Negative:
 		c.negative++
-	case strings.Trim(n.digits, "0.,") != "":
+	case strings.Trim(n.Digits, "0.,") != "":
 		c.positive++
 	}
-	if n.unit != "" {
+	if n.Unit != "" {
 		if c.units == nil {
 			c.units = make(map[string]int)
 		}
 		if len(c.units) < maxValues {
-			c.units[n.unit]++
+			c.units[n.Unit]++
 		}
 	}
-	if !strings.ContainsAny(n.digits, ".,") {
+	if !strings.ContainsAny(n.Digits, ".,") {
 		return
 	}
 	c.decimals++
 	switch m {
-	case dot:
+	case written.Dot:
 		c.dots++
-	case comma:
+	case written.Comma:
 		c.commas++
 	default:
 		c.either++

@@ -1,6 +1,10 @@
 package formats
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
 
 // chosen holds the columns of a proposal by field. A missing field has no entry.
 type chosen map[string]int
@@ -18,7 +22,7 @@ func (p *profile) propose(in *input, delimiter string) {
 	columns := p.choose()
 	if i, ok := columns[FieldDate]; ok {
 		order, assumed := p.columns[i].order(in.options.Locale, p.prefersDays())
-		m.DateLayout = p.columns[i].example.layout(order)
+		m.DateLayout = p.columns[i].example.Layout(order)
 		if assumed {
 			in.warn(DateOrderAssumed)
 		}
@@ -64,9 +68,9 @@ func (c *column) fits(field string) bool {
 	case FieldDebit, FieldCredit:
 		return c.filled == 0 || c.numbers*10 >= c.filled*6
 	case FieldCurrency:
-		return c.filled > 0 && (c.currencies*10 >= c.filled*8 || !c.many && c.all(func(s string) bool { return currencyOf(s) != "" }))
+		return c.filled > 0 && (c.currencies*10 >= c.filled*8 || !c.many && c.all(func(s string) bool { return written.CurrencyOf(s) != "" }))
 	case FieldType:
-		return c.filled > 0 && !c.many && c.all(func(s string) bool { _, known := signOf(s); return known })
+		return c.filled > 0 && !c.many && c.all(func(s string) bool { _, known := written.SignOf(s); return known })
 	case FieldAccount:
 		return c.filled > 0 && !c.many && (len(c.values) <= 3 || len(c.values)*10 <= c.filled)
 	}
@@ -166,7 +170,7 @@ func (p *profile) byContents(columns chosen, taken map[int]bool) {
 		}
 	}
 	pick(FieldDate, func(i int, c *column) int {
-		if !c.fits(FieldDate) || c.example.separator == 0 && c.long == 0 {
+		if !c.fits(FieldDate) || c.example.Separator == 0 && c.long == 0 {
 			return 0
 		}
 		return c.dates()*1000 - i
@@ -223,7 +227,7 @@ func (p *profile) byType(columns chosen, taken map[int]bool) {
 func (c *column) signs() int {
 	out, in := 0, 0
 	for value := range c.values {
-		if negative, _ := signOf(value); negative {
+		if negative, _ := written.SignOf(value); negative {
 			out = 1
 		} else {
 			in = 1

@@ -2,6 +2,8 @@ package formats
 
 import (
 	"strings"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // mark returns the decimal mark of the file, and whether it was assumed because the numbers do not decide it. A wrong mark would change
@@ -66,7 +68,7 @@ func (p *profile) prefersDays() bool {
 			return false
 		}
 		// A slash is the only separator of American dates.
-		if c.dates() > 0 && c.example.separator != '/' && c.example.separator != '-' {
+		if c.dates() > 0 && c.example.Separator != '/' && c.example.Separator != '-' {
 			return true
 		}
 	}
@@ -94,10 +96,10 @@ func (p *profile) foreign() bool {
 		return false
 	}
 	for _, title := range p.sample[p.heading] {
-		if code := currencyIn(title); code != "" && code != "USD" {
+		if code := written.CurrencyIn(title); code != "" && code != "USD" {
 			return true
 		}
-		for word := range strings.FieldsSeq(fold(title)) {
+		for word := range strings.FieldsSeq(written.Fold(title)) {
 			switch word {
 			case "datum", "fecha", "data", "dato", "buchungstag", "betrag", "importe", "montant", "bedrag", "importo", "valor", "kwota", "belopp", "paid", "saldo", "solde":
 				return true
@@ -142,11 +144,11 @@ func (p *profile) amountMode(m *Mapping, columns chosen) {
 }
 
 // markNamed returns the mark of a mapping.
-func markNamed(s string) marks {
+func markNamed(s string) written.Marks {
 	if s == "," {
-		return comma
+		return written.Comma
 	}
-	return dot
+	return written.Dot
 }
 
 // payments are texts of payments to the issuer of a card.
@@ -163,24 +165,24 @@ func (p *profile) paid(amount int) bool {
 		if amount >= len(cells) {
 			continue
 		}
-		n, ok := scanNumber(cells[amount])
+		n, ok := written.ScanNumber(cells[amount])
 		if !ok {
 			continue
 		}
-		text := fold(strings.Join(cells, " "))
+		text := written.Fold(strings.Join(cells, " "))
 		found := false
 		for _, phrase := range payments {
 			found = found || strings.Contains(text, phrase)
 		}
 		switch {
-		case !n.negative && found:
+		case !n.Negative && found:
 			return false
-		case !n.negative:
+		case !n.Negative:
 			positive++
 		case found:
 			paid++
 		}
-		if n.negative {
+		if n.Negative {
 			negative++
 		}
 	}
@@ -195,7 +197,7 @@ func (p *profile) inverted(amount int) bool {
 	}
 	card := false
 	for _, title := range p.sample[p.heading] {
-		words := " " + fold(splitCamel(title)) + " "
+		words := " " + written.Fold(splitCamel(title)) + " "
 		if strings.Contains(words, " customer ") || strings.Contains(words, " payout ") {
 			return false
 		}
@@ -216,11 +218,11 @@ func (p *profile) currency(columns chosen) string {
 		if !ok {
 			continue
 		}
-		if code := currencyIn(splitCamel(p.title(i))); code != "" {
+		if code := written.CurrencyIn(splitCamel(p.title(i))); code != "" {
 			return code
 		}
 		for unit := range p.columns[i].units {
-			if code := currencyOf(unit); code != "" && len(p.columns[i].units) == 1 {
+			if code := written.CurrencyOf(unit); code != "" && len(p.columns[i].units) == 1 {
 				return code
 			}
 		}
@@ -228,7 +230,7 @@ func (p *profile) currency(columns chosen) string {
 	found := ""
 	for i := range p.heading + 1 {
 		for _, cell := range p.sample[i] {
-			if code := currencyIn(cell); code != "" && len(cell) < 100 {
+			if code := written.CurrencyIn(cell); code != "" && len(cell) < 100 {
 				if found != "" && found != code {
 					return ""
 				}

@@ -1,11 +1,15 @@
 package formats
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
 
 // order returns the order of the column's dates, and whether it was assumed because the dates do not decide it. If all dates are valid in
 // two orders, the evidence is, from strong to weak: the rows are sorted in one of the orders only, the locale of the request, and
 // the language and the numbers of the file.
-func (c *column) order(locale string, daysFirst bool) (order orders, assumed bool) {
+func (c *column) order(locale string, daysFirst bool) (order written.Orders, assumed bool) {
 	most := c.dates()
 	var possible []int
 	for i := range c.days {
@@ -13,7 +17,7 @@ func (c *column) order(locale string, daysFirst bool) (order orders, assumed boo
 			possible = append(possible, i)
 		}
 	}
-	all := []orders{ymd, dmy, mdy}
+	all := []written.Orders{written.YMD, written.DMY, written.MDY}
 	if len(possible) > 1 && possible[0] == 0 {
 		possible = possible[1:] // Years of two digits are rarely first.
 	}
@@ -32,19 +36,19 @@ func (c *column) order(locale string, daysFirst bool) (order orders, assumed boo
 		return order, true
 	}
 	if daysFirst {
-		return dmy, true
+		return written.DMY, true
 	}
-	return mdy, true
+	return written.MDY, true
 }
 
 // localeOrder returns the order of a locale's dates, or 0 for ymd and for no locale.
-func localeOrder(locale string) orders {
+func localeOrder(locale string) written.Orders {
 	language, region, _ := strings.Cut(strings.ReplaceAll(locale, "_", "-"), "-")
 	switch region = strings.ToUpper(region); {
 	case language == "":
 		return 0
 	case region == "US" || language == "en" && (region == "" || region == "PH"):
-		return mdy
+		return written.MDY
 	}
-	return dmy
+	return written.DMY
 }

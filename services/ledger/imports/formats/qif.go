@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // The cells of a QIF record. Further cells are the parts of a split, three each: category, memo and amount.
@@ -209,7 +210,7 @@ func (p *qifParser) propose() {
 	if len(p.profile.columns) > qifAmount && p.profile.columns[qifDate].dates() > 0 {
 		c := &p.profile.columns[qifDate]
 		order, assumed := c.order(p.in.options.Locale, p.profile.prefersDays())
-		if m.DateLayout = c.example.layout(order); assumed {
+		if m.DateLayout = c.example.Layout(order); assumed {
 			p.in.warn(DateOrderAssumed)
 		}
 		if m.DecimalMark, assumed = p.profile.mark(columns, m); assumed {
@@ -228,11 +229,11 @@ func (r *Reader) readQIF(record *Record) {
 	}
 	record.Account, record.Currency = cells[qifAccount], r.mapping.Currency
 	var ok bool
-	if record.Date, ok = parseDate(cells[qifDate], r.order); !ok {
+	if record.Date, ok = written.ParseDate(cells[qifDate], r.order); !ok {
 		record.Problem = "the date is missing or cannot be read"
 		return
 	}
-	if record.Amount, _, ok = parseAmount(cells[qifAmount], r.mark); !ok {
+	if record.Amount, _, ok = written.ParseAmount(cells[qifAmount], r.mark); !ok {
 		record.Problem = "the amount is missing or cannot be read"
 		return
 	}
@@ -241,7 +242,7 @@ func (r *Reader) readQIF(record *Record) {
 	if number := cells[qifNumber]; strings.ContainsAny(number, "123456789") {
 		record.Notes = number
 	}
-	if payee := fold(record.Payee); payee == "opening balance" || payee == "anfangssaldo" || payee == "solde initial" {
+	if payee := written.Fold(record.Payee); payee == "opening balance" || payee == "anfangssaldo" || payee == "solde initial" {
 		record.Opening, record.Transfer = true, nil
 	}
 	if len(cells) >= qifParts+6 {
@@ -273,10 +274,10 @@ func qifMeaning(s string) (category string, transfer *Transfer, tags []string) {
 // readParts reads the parts of a split. If they do not add up to the amount, it omits them and states that in the notes, because the
 // amount of the whole changed the balance.
 func (r *Reader) readParts(record *Record, cells []string) {
-	var total sum
+	var total written.Sum
 	var parts []Split
 	for i := 0; i+2 < len(cells); i += 3 {
-		amount, _, ok := parseAmount(cells[i+2], r.mark)
+		amount, _, ok := written.ParseAmount(cells[i+2], r.mark)
 		if !ok {
 			record.Notes = "The file has parts of this transaction without an amount."
 			return
@@ -286,10 +287,10 @@ func (r *Reader) readParts(record *Record, cells []string) {
 		if part.Category, transfer, _ = qifMeaning(cells[i]); transfer != nil {
 			part.Account = transfer.Account
 		}
-		total.add(amount)
+		total.Add(amount)
 		parts = append(parts, part)
 	}
-	if total.unknown || total.differs(sumOf(record.Amount)) {
+	if total.Unknown || total.Differs(written.SumOf(record.Amount)) {
 		record.Notes = "The file has parts of this transaction that do not add up to its amount."
 		return
 	}
@@ -298,8 +299,8 @@ func (r *Reader) readParts(record *Record, cells []string) {
 
 // invert changes the signs of a record and its parts.
 func (r *Record) invert() {
-	r.Amount = negate(r.Amount)
+	r.Amount = written.Negate(r.Amount)
 	for i := range r.Splits {
-		r.Splits[i].Amount = negate(r.Splits[i].Amount)
+		r.Splits[i].Amount = written.Negate(r.Splits[i].Amount)
 	}
 }

@@ -1,6 +1,10 @@
 package formats
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
 
 // Similarity returns the share of trigrams that two texts have in common, from 0 to 1, without regard to case, accents and
 // punctuation. It follows PostgreSQL's pg_trgm: each word is preceded by two spaces and followed by one.
@@ -22,7 +26,7 @@ func Similarity(a, b string) float64 {
 // comparison of two rows has a limit.
 func trigrams(text string) map[[3]rune]bool {
 	found := make(map[[3]rune]bool)
-	for word := range strings.FieldsFuncSeq(fold(cut(text, maxText)), func(r rune) bool { return r == ' ' || r == '-' || r == '+' }) {
+	for word := range strings.FieldsFuncSeq(written.Fold(cut(text, maxText)), func(r rune) bool { return r == ' ' || r == '-' || r == '+' }) {
 		runes := []rune("  " + word + " ")
 		for i := range len(runes) - 2 {
 			found[[3]rune(runes[i:i+3])] = true

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // sniffCSV returns the format of a text with columns: CSV, Firefly III, YNAB or Coffer.
@@ -86,7 +87,7 @@ func width(cells []string) int {
 func knownHeadings(cells []string) int {
 	n := 0
 	for _, c := range cells {
-		if c != "" && len(c) <= 80 && len(headings[fold(c)]) > 0 {
+		if c != "" && len(c) <= 80 && len(headings[written.Fold(c)]) > 0 {
 			n++
 		}
 	}

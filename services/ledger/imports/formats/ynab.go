@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // ynabColumns maps the folded headings of YNAB's register to fields. Both of its generations are read.
@@ -20,7 +21,7 @@ var ynabColumns = map[string]string{
 func isYNAB(cells []string) bool {
 	found := 0
 	for _, c := range cells {
-		switch fold(c) {
+		switch written.Fold(c) {
 		case "account", "flag", "date", "payee", "outflow", "inflow":
 			found++
 		}
@@ -69,8 +70,8 @@ func ynabMapping(heading []string, delimiter byte) (*Mapping, chosen) {
 	}
 	columns := make(chosen)
 	for i, title := range heading {
-		field, ok := ynabColumns[fold(title)]
-		if !ok && fold(title) == "category" {
+		field, ok := ynabColumns[written.Fold(title)]
+		if !ok && written.Fold(title) == "category" {
 			// YNAB 4 has "Category" for the category with its group.
 			field, ok = FieldCategory, true
 		}
@@ -127,9 +128,9 @@ func splitOf(memo string) (part, total int) {
 	if found == nil || len(found[1]) > 3 || len(found[2]) > 3 {
 		return 0, 0
 	}
-	p, _ := scanNumber(found[1])
-	t, _ := scanNumber(found[2])
-	return atoi(p.digits), atoi(t.digits)
+	p, _ := written.ScanNumber(found[1])
+	t, _ := written.ScanNumber(found[2])
+	return atoi(p.Digits), atoi(t.Digits)
 }
 
 // atoi converts at most three digits.
@@ -165,7 +166,7 @@ func (m *Mapping) sameSplit(a, b []string) bool {
 func (p *profile) finishYNAB(in *input, m *Mapping, columns chosen) {
 	if i := columns[FieldDate]; i < len(p.columns) && p.columns[i].dates() > 0 {
 		order, assumed := p.columns[i].order(in.options.Locale, p.prefersDays())
-		if m.DateLayout = p.columns[i].example.layout(order); assumed {
+		if m.DateLayout = p.columns[i].example.Layout(order); assumed {
 			in.warn(DateOrderAssumed)
 		}
 	}
@@ -188,7 +189,7 @@ func (r *Reader) readYNAB(record *Record) {
 		return
 	}
 	// A split: each row is a part.
-	var total sum
+	var total written.Sum
 	var parts []Split
 	for start := 0; start+width <= len(cells); start += width {
 		row := Record{N: record.N, Cells: cells[start : start+width]}
@@ -207,11 +208,11 @@ func (r *Reader) readYNAB(record *Record) {
 			*record = row
 			record.N, record.Line, record.Cells, record.Transfer, record.Category = n, line, cells, nil, ""
 		}
-		total.add(row.Amount)
+		total.Add(row.Amount)
 		parts = append(parts, part)
 	}
 	var ok bool
-	if record.Amount, ok = total.text(); !ok {
+	if record.Amount, ok = total.Text(); !ok {
 		record.Problem = "the parts of the split cannot be added up"
 		return
 	}

@@ -14,7 +14,7 @@ import (
 	"strings"
 )
 
-// ratioSlack is the number of bytes that any file may Decompress to, whatever its ratio. Short files of equal rows have high ratios.
+// ratioSlack is the number of bytes that any file may decompress to, whatever its ratio. Short files of equal rows have high ratios.
 const ratioSlack = 1 << 20
 
 // counter counts the bytes read from r.

@@ -1,28 +1,35 @@
-package formats
+// Package written reads values as files write them: amounts, dates, currencies, and the words for money in and money out.
+//
+// A value may be open: 1.234 is well-formed with each decimal mark, and 03/04/2026 is a day in two orders. ScanNumber and ScanDate return
+// all readings of a value as a set, Marks or Orders, and package formats chooses one for the whole column. ParseAmount and ParseDate
+// then read the values. They reject a value that does not fit the choice, because another reading would be wrong silently.
+//
+// An amount is canonical decimal text, and Sum adds amounts exactly.
+package written
 
 import (
 	"strings"
 	"unicode"
 )
 
-// marks is a set of decimal marks.
-type marks uint8
+// Marks is a set of decimal marks.
+type Marks uint8
 
 // The decimal marks that a number can have been written with.
 const (
-	dot marks = 1 << iota
-	comma
+	Dot Marks = 1 << iota
+	Comma
 )
 
 // maxDigits is the maximum number of digits of an amount. Longer numbers are references, such as account numbers.
 const maxDigits = 24
 
-// number is an amount as written, without its decoration.
-type number struct {
-	digits   string // Digits, '.' and ',' only.
-	negative bool
+// Number is an amount as written, without its decoration.
+type Number struct {
+	Digits   string // Digits, '.' and ',' only.
+	Negative bool
 	signed   bool   // The cell has a sign, brackets or a debit or credit suffix.
-	unit     string // Letters or symbols around the digits: "EUR", "$".
+	Unit     string // Letters or symbols around the digits: "EUR", "$".
 }
 
 // Suffixes and prefixes of amounts that decide the sign, in English and German: "12.50 DR", "S 12,50".
@@ -31,9 +38,9 @@ var (
 	creditMarks = map[string]bool{"CR": true, "C": true, "H": true, "HABEN": true, "CREDIT": true, "CT": true}
 )
 
-// scanNumber separates the digits of a cell from sign and currency. It reports false for everything except one number, such as a text
+// ScanNumber separates the digits of a cell from sign and currency. It reports false for everything except one number, such as a text
 // with a number in it, a date or a range: an amount must not be taken from a text. It does not decide which mark is the decimal one.
-func scanNumber(s string) (n number, ok bool) {
+func ScanNumber(s string) (n Number, ok bool) {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > 64 {
 		return n, false
@@ -57,13 +64,13 @@ func scanNumber(s string) (n number, ok bool) {
 			return n, false
 		}
 	}
-	n.digits = b.String()
-	if len(n.digits) > maxDigits {
+	n.Digits = b.String()
+	if len(n.Digits) > maxDigits {
 		return n, false
 	}
 	before, ok1 := n.decoration(s[:first])
 	after, ok2 := n.decoration(strings.TrimLeft(s[last+1:], ".,"))
-	n.unit = before + after
+	n.Unit = before + after
 	return n, ok1 && ok2 && (before == "" || after == "" || before == after)
 }
 
@@ -80,12 +87,12 @@ func isGrouping(r rune) bool {
 
 // decoration reads the text before or after the digits: sign, brackets, debit or credit mark, and currency. Brackets mean a negative
 // amount, as in accounting. Files use at least seven characters as a minus sign.
-func (n *number) decoration(s string) (unit string, ok bool) {
+func (n *Number) decoration(s string) (unit string, ok bool) {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
 		case r == '-' || r == '−' || r == '–' || r == '\u2010' || r == '(' || r == '—' || r == '﹣' || r == '－':
-			n.negative = !n.negative || r == '('
+			n.Negative = !n.Negative || r == '('
 			n.signed = true
 		case r == '+':
 			n.signed = true
@@ -100,7 +107,7 @@ func (n *number) decoration(s string) (unit string, ok bool) {
 	upper := strings.ToUpper(unit)
 	switch {
 	case debitMarks[upper]:
-		n.negative, n.signed, unit = true, true, ""
+		n.Negative, n.signed, unit = true, true, ""
 	case creditMarks[upper]:
 		n.signed, unit = true, ""
 	case len([]rune(unit)) > 4:
@@ -109,15 +116,15 @@ func (n *number) decoration(s string) (unit string, ok bool) {
 	return unit, true
 }
 
-// marks returns the decimal marks with which the number is well-formed. 1.234 has both, and so does a number without '.' and ','. 1.23 has
+// Marks returns the decimal marks with which the number is well-formed. 1.234 has both, and so does a number without '.' and ','. 1.23 has
 // only the point, because a group of digits has three.
-func (n number) marks() marks {
-	var m marks
-	if grouped(n.digits, '.', ',') {
-		m |= dot
+func (n Number) Marks() Marks {
+	var m Marks
+	if grouped(n.Digits, '.', ',') {
+		m |= Dot
 	}
-	if grouped(n.digits, ',', '.') {
-		m |= comma
+	if grouped(n.Digits, ',', '.') {
+		m |= Comma
 	}
 	return m
 }
@@ -145,15 +152,15 @@ func grouped(digits string, mark, group byte) bool {
 }
 
 // canonical returns the number as decimal text with a point, keeping its decimals: "-1234.50".
-func (n number) canonical(mark marks) (string, bool) {
-	if n.marks()&mark == 0 {
+func (n Number) canonical(mark Marks) (string, bool) {
+	if n.Marks()&mark == 0 {
 		return "", false
 	}
 	group, point := ",", "."
-	if mark == comma {
+	if mark == Comma {
 		group, point = ".", ","
 	}
-	whole, frac, has := strings.Cut(strings.ReplaceAll(n.digits, group, ""), point)
+	whole, frac, has := strings.Cut(strings.ReplaceAll(n.Digits, group, ""), point)
 	whole = strings.TrimLeft(whole, "0")
 	if whole == "" {
 		whole = "0"
@@ -162,39 +169,39 @@ func (n number) canonical(mark marks) (string, bool) {
 	if has && frac != "" {
 		s += "." + frac
 	}
-	if n.negative {
-		return negate(s), true
+	if n.Negative {
+		return Negate(s), true
 	}
 	return s, true
 }
 
-// parseAmount converts an amount as written to canonical text, and returns the currency or symbol written with it. ok is false if the
+// ParseAmount converts an amount as written to canonical text, and returns the currency or symbol written with it. ok is false if the
 // amount is not well-formed with the mark: it is never read with the other mark, which would change it by a factor of 1000.
-func parseAmount(s string, mark marks) (amount, unit string, ok bool) {
-	n, ok := scanNumber(s)
+func ParseAmount(s string, mark Marks) (amount, unit string, ok bool) {
+	n, ok := ScanNumber(s)
 	if !ok {
 		return "", "", false
 	}
 	amount, ok = n.canonical(mark)
-	return amount, n.unit, ok
+	return amount, n.Unit, ok
 }
 
-// parseLoose converts an amount of a format that fixes no decimal mark: the last '.' or ',' is the mark. A mark that occurs
+// ParseLoose converts an amount of a format that fixes no decimal mark: the last '.' or ',' is the mark. A mark that occurs
 // twice separates groups.
-func parseLoose(s string) (string, bool) {
-	n, ok := scanNumber(s)
-	if !ok || n.unit != "" {
+func ParseLoose(s string) (string, bool) {
+	n, ok := ScanNumber(s)
+	if !ok || n.Unit != "" {
 		return "", false
 	}
-	mark := dot
-	if i := strings.LastIndexAny(n.digits, ".,"); i >= 0 && (n.digits[i] == ',') != (strings.Count(n.digits, n.digits[i:i+1]) > 1) {
-		mark = comma
+	mark := Dot
+	if i := strings.LastIndexAny(n.Digits, ".,"); i >= 0 && (n.Digits[i] == ',') != (strings.Count(n.Digits, n.Digits[i:i+1]) > 1) {
+		mark = Comma
 	}
 	return n.canonical(mark)
 }
 
-// negate changes the sign of a canonical amount. Zero has no sign.
-func negate(s string) string {
+// Negate changes the sign of a canonical amount. Zero has no sign.
+func Negate(s string) string {
 	if s == "" || strings.Trim(s, "-0.") == "" {
 		return strings.TrimPrefix(s, "-")
 	}
@@ -204,11 +211,11 @@ func negate(s string) string {
 	return "-" + s
 }
 
-// absolute removes the sign of a canonical amount.
-func absolute(s string) string { return strings.TrimPrefix(s, "-") }
+// Absolute removes the sign of a canonical amount.
+func Absolute(s string) string { return strings.TrimPrefix(s, "-") }
 
-// trimDecimals removes trailing zeros after the point: "12.50" and "12.5" are the same amount.
-func trimDecimals(s string) string {
+// TrimDecimals removes trailing zeros after the point: "12.50" and "12.5" are the same amount.
+func TrimDecimals(s string) string {
 	if !strings.Contains(s, ".") {
 		return s
 	}

@@ -1,4 +1,4 @@
-package formats
+package written
 
 import (
 	"strings"
@@ -7,42 +7,42 @@ import (
 	"unicode/utf8"
 )
 
-// orders is a set of orders of day, month and year.
-type orders uint8
+// Orders is a set of orders of day, month and year.
+type Orders uint8
 
 // The orders in which dates are written.
 const (
-	ymd orders = 1 << iota
-	dmy
-	mdy
+	YMD Orders = 1 << iota
+	DMY
+	MDY
 )
 
-// layouts maps the names of the layouts to their orders. Only the order matters for reading: separators and the widths of years, months
+// Layouts maps the names of the layouts to their orders. Only the order matters for reading: separators and the widths of years, months
 // and days may differ from row to row. The name shows users the form of the dates in their file.
-var layouts = map[string]orders{
-	"YYYY-MM-DD": ymd, "YYYY/MM/DD": ymd, "YYYY.MM.DD": ymd, "YYYYMMDD": ymd, "YYYY MMM DD": ymd,
-	"YY-MM-DD": ymd, "YY/MM/DD": ymd, "YY.MM.DD": ymd, "YYMMDD": ymd,
-	"DD-MM-YYYY": dmy, "DD/MM/YYYY": dmy, "DD.MM.YYYY": dmy, "DDMMYYYY": dmy, "DD MMM YYYY": dmy,
-	"DD-MM-YY": dmy, "DD/MM/YY": dmy, "DD.MM.YY": dmy, "DDMMYY": dmy, "DD MMM YY": dmy,
-	"MM-DD-YYYY": mdy, "MM/DD/YYYY": mdy, "MM.DD.YYYY": mdy, "MMDDYYYY": mdy, "MMM DD YYYY": mdy,
-	"MM-DD-YY": mdy, "MM/DD/YY": mdy, "MM.DD.YY": mdy, "MMDDYY": mdy,
+var Layouts = map[string]Orders{
+	"YYYY-MM-DD": YMD, "YYYY/MM/DD": YMD, "YYYY.MM.DD": YMD, "YYYYMMDD": YMD, "YYYY MMM DD": YMD,
+	"YY-MM-DD": YMD, "YY/MM/DD": YMD, "YY.MM.DD": YMD, "YYMMDD": YMD,
+	"DD-MM-YYYY": DMY, "DD/MM/YYYY": DMY, "DD.MM.YYYY": DMY, "DDMMYYYY": DMY, "DD MMM YYYY": DMY,
+	"DD-MM-YY": DMY, "DD/MM/YY": DMY, "DD.MM.YY": DMY, "DDMMYY": DMY, "DD MMM YY": DMY,
+	"MM-DD-YYYY": MDY, "MM/DD/YYYY": MDY, "MM.DD.YYYY": MDY, "MMDDYYYY": MDY, "MMM DD YYYY": MDY,
+	"MM-DD-YY": MDY, "MM/DD/YY": MDY, "MM.DD.YY": MDY, "MMDDYY": MDY,
 }
 
-// part is a run of digits of a date, or a month's name.
-type part struct {
+// Part is a run of digits of a date, or a month's name.
+type Part struct {
 	value  int
-	digits int // 0: a month's name.
+	Digits int // 0: a month's name.
 }
 
-// dateText is a date as written, split into its parts. It has no order yet: 03/04/2026 is a day in each of two orders, and the whole
+// DateText is a date as written, split into its parts. It has no order yet: 03/04/2026 is a day in each of two orders, and the whole
 // column decides which one applies.
-type dateText struct {
-	parts     [3]part
-	separator byte // Between the first two parts, 0 in compact dates.
+type DateText struct {
+	Parts     [3]Part
+	Separator byte // Between the first two parts, 0 in compact dates.
 }
 
-// scanDate splits a cell into the parts of a date. It reports false for text that is not a date, perhaps with a time after it.
-func scanDate(s string) (d dateText, ok bool) {
+// ScanDate splits a cell into the parts of a date. It reports false for text that is not a date, perhaps with a time after it.
+func ScanDate(s string) (d DateText, ok bool) {
 	s = strings.TrimSpace(s)
 	if len(s) < 4 || len(s) > 48 {
 		return d, false
@@ -56,14 +56,14 @@ func scanDate(s string) (d dateText, ok bool) {
 		r, _ := utf8.DecodeRuneInString(s)
 		switch {
 		case r >= '0' && r <= '9':
-			var p part
+			var p Part
 			if p, s, ok = scanDigits(s); !ok {
 				return d, false
 			}
-			if n == 0 && p.digits >= 6 {
+			if n == 0 && p.Digits >= 6 {
 				return compact(p, s)
 			}
-			d.parts[n], n = p, n+1
+			d.Parts[n], n = p, n+1
 		case unicode.IsLetter(r):
 			end := strings.IndexFunc(s, func(r rune) bool { return !unicode.IsLetter(r) })
 			if end < 0 {
@@ -74,7 +74,7 @@ func scanDate(s string) (d dateText, ok bool) {
 			s = s[end:]
 			switch {
 			case isMonth:
-				d.parts[n], n = part{value: month}, n+1
+				d.Parts[n], n = Part{value: month}, n+1
 			case !isFiller(n, word):
 				return d, false
 			}
@@ -99,33 +99,33 @@ func isFiller(n int, word string) bool {
 }
 
 // skipSeparators removes separators before a part and records the one after the first part.
-func skipSeparators(d *dateText, n int, s string) string {
+func skipSeparators(d *DateText, n int, s string) string {
 	rest := strings.TrimLeft(s, " ./-'’,\u00a0\u202f年月日")
 	if n == 1 && len(rest) < len(s) {
-		d.separator = s[0]
+		d.Separator = s[0]
 	}
 	return rest
 }
 
 // scanDigits reads the digits at the start of s, at most 14.
-func scanDigits(s string) (p part, rest string, ok bool) {
-	for p.digits < len(s) && s[p.digits] >= '0' && s[p.digits] <= '9' {
-		if p.digits >= 14 {
+func scanDigits(s string) (p Part, rest string, ok bool) {
+	for p.Digits < len(s) && s[p.Digits] >= '0' && s[p.Digits] <= '9' {
+		if p.Digits >= 14 {
 			return p, s, false
 		}
-		p.value = p.value*10 + int(s[p.digits]-'0')
-		p.digits++
+		p.value = p.value*10 + int(s[p.Digits]-'0')
+		p.Digits++
 	}
-	if p.digits == 5 || p.digits == 3 {
+	if p.Digits == 5 || p.Digits == 3 {
 		return p, s, false
 	}
-	return p, s[p.digits:], true
+	return p, s[p.Digits:], true
 }
 
 // compact splits 6, 8, 12 or 14 digits into the parts of a date. The parts keep the positions of YYYYMMDD or of DDMMYYYY.
-func compact(p part, rest string) (d dateText, ok bool) {
+func compact(p Part, rest string) (d DateText, ok bool) {
 	v := p.value
-	switch p.digits {
+	switch p.Digits {
 	case 14:
 		v /= 1_000_000
 	case 12:
@@ -134,16 +134,16 @@ func compact(p part, rest string) (d dateText, ok bool) {
 		if !isTime(rest) {
 			return d, false
 		}
-		d.parts = [3]part{{v / 10000, 2}, {v / 100 % 100, 2}, {v % 100, 2}}
+		d.Parts = [3]Part{{v / 10000, 2}, {v / 100 % 100, 2}, {v % 100, 2}}
 		return d, true
 	case 8:
 	default:
 		return d, false
 	}
 	if year := v / 10000; year >= 1900 && year <= 2100 {
-		d.parts = [3]part{{year, 4}, {v / 100 % 100, 2}, {v % 100, 2}}
+		d.Parts = [3]Part{{year, 4}, {v / 100 % 100, 2}, {v % 100, 2}}
 	} else {
-		d.parts = [3]part{{v / 1_000_000, 2}, {v / 10000 % 100, 2}, {v % 10000, 4}}
+		d.Parts = [3]Part{{v / 1_000_000, 2}, {v / 10000 % 100, 2}, {v % 10000, 4}}
 	}
 	return d, isTime(rest)
 }
@@ -160,11 +160,11 @@ func isTime(s string) bool {
 	for _, word := range []string{"at ", "um ", "à ", "kl "} {
 		s = strings.TrimPrefix(s, word)
 	}
-	return s != "" && s[0] >= '0' && s[0] <= '9' && strings.ContainsAny(s[:min(len(s), 6)], ":.h") || isDigitsOnly(s) && (len(s) == 4 || len(s) == 6)
+	return s != "" && s[0] >= '0' && s[0] <= '9' && strings.ContainsAny(s[:min(len(s), 6)], ":.h") || IsDigitsOnly(s) && (len(s) == 4 || len(s) == 6)
 }
 
-// isDigitsOnly reports whether s consists of ASCII digits.
-func isDigitsOnly(s string) bool {
+// IsDigitsOnly reports whether s consists of ASCII digits.
+func IsDigitsOnly(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {
 			return false
@@ -173,45 +173,45 @@ func isDigitsOnly(s string) bool {
 	return s != ""
 }
 
-// orders returns the orders in which the parts are a day of the calendar. 31/12/2026 has one order, and 03/04/2026 has two.
-func (d dateText) orders() orders {
-	var all orders
-	for _, order := range []orders{ymd, dmy, mdy} {
-		if _, ok := d.date(order); ok {
+// Orders returns the orders in which the parts are a day of the calendar. 31/12/2026 has one order, and 03/04/2026 has two.
+func (d DateText) Orders() Orders {
+	var all Orders
+	for _, order := range []Orders{YMD, DMY, MDY} {
+		if _, ok := d.Date(order); ok {
 			all |= order
 		}
 	}
 	return all
 }
 
-// date returns the day that the parts are in an order.
-func (d dateText) date(order orders) (time.Time, bool) {
-	a, b, c := d.parts[0], d.parts[1], d.parts[2]
-	var year, month, day part
+// Date returns the day that the parts are in an order.
+func (d DateText) Date(order Orders) (time.Time, bool) {
+	a, b, c := d.Parts[0], d.Parts[1], d.Parts[2]
+	var year, month, day Part
 	switch order {
-	case ymd:
+	case YMD:
 		year, month, day = a, b, c
-	case dmy:
+	case DMY:
 		day, month, year = a, b, c
-	case mdy:
+	case MDY:
 		month, day, year = a, b, c
 	default:
 		return time.Time{}, false
 	}
-	if day.digits == 0 || day.digits > 2 || year.digits == 0 || month.digits > 2 {
+	if day.Digits == 0 || day.Digits > 2 || year.Digits == 0 || month.Digits > 2 {
 		return time.Time{}, false
 	}
 	// A year of two digits is never the first part of a date with a month's name.
-	if order == ymd && (year.digits == 1 || month.digits == 0 && year.digits < 4) {
+	if order == YMD && (year.Digits == 1 || month.Digits == 0 && year.Digits < 4) {
 		return time.Time{}, false
 	}
-	return day4(fullYear(year), month.value, day.value)
+	return Day(fullYear(year), month.value, day.value)
 }
 
 // fullYear adds the century to a year of one or two digits: 70 to 99 are in the 20th century.
-func fullYear(year part) int {
+func fullYear(year Part) int {
 	switch {
-	case year.digits > 2:
+	case year.Digits > 2:
 		return year.value
 	case year.value >= 70:
 		return 1900 + year.value
@@ -219,8 +219,8 @@ func fullYear(year part) int {
 	return 2000 + year.value
 }
 
-// day4 returns a day of the calendar between 1900 and 2100.
-func day4(year, month, day int) (time.Time, bool) {
+// Day returns a day of the calendar between 1900 and 2100.
+func Day(year, month, day int) (time.Time, bool) {
 	if year < 1900 || year > 2100 || month < 1 || month > 12 || day < 1 {
 		return time.Time{}, false
 	}
@@ -228,34 +228,34 @@ func day4(year, month, day int) (time.Time, bool) {
 	return t, t.Day() == day
 }
 
-// parseDate reads a date in an order.
-func parseDate(s string, order orders) (time.Time, bool) {
-	d, ok := scanDate(s)
+// ParseDate reads a date in an order.
+func ParseDate(s string, order Orders) (time.Time, bool) {
+	d, ok := ScanDate(s)
 	if !ok {
 		return time.Time{}, false
 	}
-	if t, ok := d.date(order); ok {
+	if t, ok := d.Date(order); ok {
 		return t, true
 	}
 	// A file may write a few dates otherwise, such as 2024-01-31 among names of months. A unique reading is safe.
-	if all := d.orders(); all == ymd || d.parts[0].digits == 0 || d.parts[1].digits == 0 {
-		return d.date(all)
+	if all := d.Orders(); all == YMD || d.Parts[0].Digits == 0 || d.Parts[1].Digits == 0 {
+		return d.Date(all)
 	}
 	return time.Time{}, false
 }
 
-// layout returns the name of the layout with which a date is written.
-func (d dateText) layout(order orders) string {
-	year := d.parts[2]
-	if order == ymd {
-		year = d.parts[0]
+// Layout returns the name of the layout with which a date is written.
+func (d DateText) Layout(order Orders) string {
+	year := d.Parts[2]
+	if order == YMD {
+		year = d.Parts[0]
 	}
 	y := "YYYY"
-	if year.digits <= 2 {
+	if year.Digits <= 2 {
 		y = "YY"
 	}
-	separator := string(d.separator)
-	switch d.separator {
+	separator := string(d.Separator)
+	switch d.Separator {
 	case 0:
 		separator = ""
 	case '.', '-', '/':
@@ -263,13 +263,13 @@ func (d dateText) layout(order orders) string {
 		separator = "-"
 	}
 	m := "MM"
-	if d.parts[0].digits == 0 || d.parts[1].digits == 0 {
+	if d.Parts[0].Digits == 0 || d.Parts[1].Digits == 0 {
 		m, separator = "MMM", " "
 	}
 	switch order {
-	case ymd:
+	case YMD:
 		return y + separator + m + separator + "DD"
-	case mdy:
+	case MDY:
 		return m + separator + "DD" + separator + y
 	default:
 		return "DD" + separator + m + separator + y

@@ -1,4 +1,4 @@
-package formats
+package written
 
 import (
 	"strings"
@@ -9,8 +9,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 )
 
-// fold returns text for comparisons: compatibility forms, lower case, no accents, single spaces instead of punctuation.
-func fold(s string) string {
+// Fold returns text for comparisons: compatibility forms, lower case, no accents, single spaces instead of punctuation.
+func Fold(s string) string {
 	s = stripAccents(strings.ToLower(norm.NFKC.String(s)))
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '-' }), " ")
 }
@@ -24,8 +24,8 @@ var symbols = map[string]string{
 	"nz$": "NZD", "hk$": "HKD", "s$": "SGD", "руб": "RUB", "₸": "KZT", "₼": "AZN", "₾": "GEL", "tl": "TRY",
 }
 
-// currencyOf returns the currency of a code or symbol, or "".
-func currencyOf(unit string) string {
+// CurrencyOf returns the currency of a code or symbol, or "".
+func CurrencyOf(unit string) string {
 	unit = strings.ToLower(strings.Trim(unit, " .:()[]"))
 	if c, ok := money.ParseCurrency(unit); ok {
 		return c.Code()
@@ -33,8 +33,8 @@ func currencyOf(unit string) string {
 	return symbols[unit]
 }
 
-// currencyIn returns the currency that a text names as a word or symbol, such as "Amount (EUR)", or "".
-func currencyIn(text string) string {
+// CurrencyIn returns the currency that a text names as a word or symbol, such as "Amount (EUR)", or "".
+func CurrencyIn(text string) string {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) }) {
 		// "CAD$" is the dollar of Canada.
 		word = strings.TrimSuffix(word, "$")
@@ -57,20 +57,20 @@ func currencyIn(text string) string {
 
 // The values of type columns, folded.
 var (
-	outWords = wordSet(`d dr db debit debitor debitado debet s soll af out outflow withdrawal withdraw payment - debito cargo depense
+	outWords = WordSet(`d dr db debit debitor debitado debet s soll af out outflow withdrawal withdraw payment - debito cargo depense
 		sortie uscita addebito addebiti dare saida gasto expense expenses ausgabe ausgaben belastung lastschrift uit udgift utgift
 		wyplata obciazenie wydatek vydaj terheles kiadas meno pano расход списание дебет borc sale purchase dbit spent sent
 		支出 出金 借 χ χρεωση debitposten t deebet debets lastschriftbuchung abbuchung uitgaven uznato t- debits`)
-	inWords = wordSet(`c cr credit kredit h haben bij in inflow deposit + credito abono ingreso recette entree entrata accredito accrediti
+	inWords = WordSet(`c cr credit kredit h haben bij in inflow deposit + credito abono ingreso recette entree entrata accredito accrediti
 		avere entrada income einnahme einnahmen gutschrift indtaegt inntekt wplata uznanie przychod prijem jovairas bevetel tulo
 		приход зачисление кредит alacak refund crdt received return inkomsten eingang credits k j kreedit kredits 收入 入金 贷 貸 π πιστωση`)
 )
 
-// wordSet converts a list of words to a set.
-func wordSet(list string) map[string]bool {
+// WordSet converts a list of words to a set.
+func WordSet(list string) map[string]bool {
 	set := make(map[string]bool)
 	for word := range strings.FieldsSeq(list) {
-		set[fold(word)] = true
+		set[Fold(word)] = true
 	}
 	return set
 }
@@ -82,10 +82,10 @@ var balanceWords = []string{
 	"eindsaldo", "ancien solde", "nouveau solde", "balance brought forward", "balance carried forward", "saldo poczatkowe", "saldo koncowe", "total",
 }
 
-// statesBalance reports whether a text begins with the name of a balance. Such a row is not a transaction: importing it would count the
+// StatesBalance reports whether a text begins with the name of a balance. Such a row is not a transaction: importing it would count the
 // balance twice.
-func statesBalance(text string) bool {
-	text = fold(text)
+func StatesBalance(text string) bool {
+	text = Fold(text)
 	for _, words := range balanceWords {
 		if strings.HasPrefix(text, words) {
 			return true
@@ -94,9 +94,9 @@ func statesBalance(text string) bool {
 	return false
 }
 
-// signOf reports whether a value of a type column means money out, and whether the value is known.
-func signOf(value string) (negative, known bool) {
-	word := fold(value)
+// SignOf reports whether a value of a type column means money out, and whether the value is known.
+func SignOf(value string) (negative, known bool) {
+	word := Fold(value)
 	switch {
 	case outWords[word]:
 		return true, true

@@ -1,4 +1,4 @@
-package formats
+package written
 
 import (
 	_ "embed" // For months.txt.

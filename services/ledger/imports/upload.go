@@ -186,7 +186,7 @@ func (s *Imports) stageRecords(ctx context.Context, e *staging.Import, file *for
 	return flush()
 }
 
-// uploadError maps the errors of package formats to public errors.
+// uploadError maps the errors of packages formats and scan to public errors.
 func uploadError(err error) error {
 	var parse *scan.ParseError
 	switch {

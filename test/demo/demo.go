@@ -6,7 +6,7 @@
 // rules, a booked import and one to review, attachments and webhooks. The same options always give the same account, except for ids, so
 // that screenshots can be compared. Fill does not change an existing account.
 //
-// household.go contains the household, year.go generates its transactions, imports.go the rules and imports, partner.go what is shared,
+// household.go contains the household, year.go generates its transactions, imports.go the rules and imports, partner.go the shared budgets,
 // and client.go sends the requests.
 package demo
 

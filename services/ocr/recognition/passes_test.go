@@ -28,7 +28,7 @@ func TestReadKeepsFirstReading(t *testing.T) {
 			failed := filepath.Join(t.TempDir(), "failed")
 			script := `case "$*" in *"--psm ` + c.mode + `"*) touch ` + failed + "; " + c.failure + `;; esac; exec tesseract "$@"`
 			r := newTestReader()
-			r.engine = local{engine: tesseract.New(fixture.Program(t, script), 10*time.Second), now: time.Now}
+			r.engine = local{engine: tesseract.New(fixture.Program(t, script), 4*time.Second), now: time.Now}
 			// No other figure confirms the total, so further passes are required.
 			got, err := r.Read(t.Context(), fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)))
 			require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestReadKeepsFirstReadingBeforeDeadline(t *testing.T) {
 	script := `case "$*" in *"--psm 6"*) sleep 60;; esac; exec tesseract "$@"`
 	r := newTestReader()
 	r.engine = local{engine: tesseract.New(fixture.Program(t, script), time.Minute), now: time.Now}
-	ctx, cancel := context.WithTimeout(t.Context(), 15*answerReserve)
+	ctx, cancel := context.WithTimeout(t.Context(), 8*answerReserve)
 	defer cancel()
 	got, err := r.Read(ctx, fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)))
 	require.NoError(t, err)

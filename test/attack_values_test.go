@@ -203,9 +203,7 @@ func (s *attackRun) raw(t *testing.T) {
 			require.GreaterOrEqual(t, resp.StatusCode, 400, "%s", text)
 			require.NotEqual(t, http.StatusInternalServerError, resp.StatusCode, "%s", text)
 			require.Empty(t, resp.Header.Get("Injected"))
-			for _, word := range internalWords {
-				require.NotContains(t, string(text), word)
-			}
+			require.NotRegexp(t, internalText, string(text))
 		})
 	}
 }

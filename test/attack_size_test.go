@@ -70,6 +70,6 @@ func TestRPCMessageLimit(t *testing.T) {
 	})
 	t.Cleanup(func() {
 		u.get("/api/v1/wallet").ok("WALLETS_FETCHED")
-		require.Less(t, heapInUse(), heap+maxGrowth)
+		requireHeapBelow(t, heap+maxGrowth)
 	})
 }

@@ -14,7 +14,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/require"
 	"golang.org/x/net/http2"
 )
 
@@ -81,7 +80,7 @@ func TestSlowConnections(t *testing.T) {
 		}
 	})
 	u.requireServedDuring(&attack)
-	require.Less(t, heapInUse(), heap+maxGrowth)
+	requireHeapBelow(t, heap+maxGrowth)
 }
 
 // trickle sends the beginning of a request. If it is not empty, it then sends a byte in each interval, until the server closes the

@@ -1,5 +1,5 @@
-const VERSION = "0a1f62e0361e3c2c";
-const FILES = ["/","/assets/Home-CR6KGDbc.js","/assets/account-DEBw9NeB.js","/assets/base-BuF9t8eu.js","/assets/charts-Dn_UIgMV.js","/assets/daily-D81sEt4d.js","/assets/data-B1xuM72-.css","/assets/data-C8-oiKU3.js","/assets/data-de-BUlwSzKK.js","/assets/data-en-PZaD-Wnk.js","/assets/de-DK2ocrmu.js","/assets/en-B85pvfoa.js","/assets/index-B0-L5TpL.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-D2Se9PjP.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "db795341a63e0b4a";
+const FILES = ["/","/assets/Home-CDG0QDlh.js","/assets/account-Dv7YXid8.js","/assets/base-z10z_Wjw.js","/assets/charts-FfQowTYk.js","/assets/daily-CKQbLS0b.js","/assets/data-CK2RPeEB.css","/assets/data-Cd2Rt4VU.js","/assets/data-de-CLBCSeIu.js","/assets/data-en-L1azACsU.js","/assets/de-GMsG3d4a.js","/assets/en-u558K_54.js","/assets/index-INqHPVQz.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-7VlGT49o.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

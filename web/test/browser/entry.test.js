@@ -169,7 +169,7 @@ for (const { name, options } of sizes) {
   test(`the sheet is accessible: ${name}`, async (t) => {
     const user = await account();
     await household(user, 3);
-    const page = await open(t, user, "/?entry=new", { ...options, ...(options.viewport === desktop.viewport && { reducedMotion: "reduce" }) });
+    const page = await open(t, user, "/?entry=new", { ...options, reducedMotion: options === phone ? "no-preference" : "reduce" });
     await page.locator("dialog fieldset").first().waitFor();
     await accessibleInLooks(page);
   });

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test, { after } from "node:test";
-import { accessible, accessibleInLooks, account, desktop, flags, household, open, phone, sizes, url } from "../console.js";
+import { accessible, accessibleInLooks, account, flags, household, open, phone, sizes, url } from "../console.js";
 import { bakery, photograph, printed, video } from "../receipts.js";
 
 const photo = await photograph(bakery);
@@ -66,7 +66,7 @@ async function replace(page, text) {
 
 test("a receipt is photographed, reviewed, corrected and booked with the keyboard only", async (t) => {
   const { user, category } = await shopper();
-  const page = await open(t, user, "/receipt", { ...desktop, reducedMotion: "reduce" });
+  const page = await open(t, user, "/receipt");
   await page.getByRole("button", { name: "Take a photo" }).waitFor();
   await tabTo(page, "Take a photo");
   await page.keyboard.press("Enter");

@@ -1,5 +1,5 @@
-const VERSION = "db795341a63e0b4a";
-const FILES = ["/","/assets/Home-CDG0QDlh.js","/assets/account-Dv7YXid8.js","/assets/base-z10z_Wjw.js","/assets/charts-FfQowTYk.js","/assets/daily-CKQbLS0b.js","/assets/data-CK2RPeEB.css","/assets/data-Cd2Rt4VU.js","/assets/data-de-CLBCSeIu.js","/assets/data-en-L1azACsU.js","/assets/de-GMsG3d4a.js","/assets/en-u558K_54.js","/assets/index-INqHPVQz.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-7VlGT49o.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "e479bc4b5e66d2ab";
+const FILES = ["/","/assets/Home-DaugnYO9.js","/assets/account-D5MWPjkI.js","/assets/base-DOcM1K7z.js","/assets/charts-DYUnuuy1.js","/assets/daily-D6SRTurd.js","/assets/data-CFfMmbVw.js","/assets/data-CK2RPeEB.css","/assets/data-de-CX7TvzGp.js","/assets/data-en-Dwo2o6g6.js","/assets/de-BQT7GtEe.js","/assets/en-B1qZQvOD.js","/assets/index-D-Vh3vAE.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-7VlGT49o.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

@@ -2,6 +2,7 @@ package demo
 
 import (
 	"context"
+	"net/http"
 	"time"
 )
 
@@ -15,7 +16,7 @@ func (f *filler) shareHousehold(ctx context.Context, partner *client) error {
 		payee string
 		cents int64
 	}{{"Timber & Tools", 6_480}, {"Garden Center Nord", 3_295}, {"Lamp Studio", 7_900}, {"Paint Box", 2_140}} {
-		err := partner.call(ctx, "POST", "/api/v1/transaction", object{
+		err := partner.call(ctx, http.MethodPost, "/api/v1/transaction", object{
 			"amount": amount(bought.cents), "type": expense, "currency": "EUR", "date": f.Now.AddDate(0, 0, -3*i).Format(time.RFC3339),
 			"payee": bought.payee, "walletId": wallet, "categoryId": category,
 		}, nil)

@@ -51,7 +51,7 @@ else
 	@echo "Compiling and running all tests. On a new machine the first results appear after some minutes."
 	@# The tests in docs read files of all modules. Go's test cache does not notice changes of files in other modules.
 	@tools/failures.sh go test -count=1 ./docs
-	@# The packages that take minutes and wait for much of them start first, so that others run at the same time.
+	@# The packages of test take minutes, and often only wait. They start first, so that other packages run meanwhile.
 	@tools/failures.sh $(BIN)/with-postgres go test $(TESTFLAGS) ./test/... work
 endif
 

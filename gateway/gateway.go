@@ -9,7 +9,7 @@
 //     pages.go decides which requests get the console, and console.go serves its files.
 //  4. admit.go verifies the token and counts the request with ratelimit.go.
 //  5. internal/decode makes the request message from path, headers, query and body.
-//  6. call.go calls the service. events.go streams events instead, and transfer.go files.
+//  6. call.go calls the service. events.go streams events instead, upload.go and download.go files, within the limits of transfer.go.
 //  7. encode.go makes status, headers and body from the reply. conditional.go replaces an unchanged body by 304.
 //  8. errors.go converts the error of any step to a response.
 //

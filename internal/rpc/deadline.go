@@ -4,7 +4,10 @@ import (
 	"context"
 	"time"
 
+	"google.golang.org/grpc"
 	"google.golang.org/grpc/tap"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
 const (
@@ -12,6 +15,8 @@ const (
 	defaultTimeout = 30 * time.Second
 	// maxTimeout applies to calls with a later deadline. The gateway gives the upload of a receipt one minute.
 	maxTimeout = 90 * time.Second
+	// hopReserve is subtracted from the deadline on each hop, so that the client gets the error of the innermost call.
+	hopReserve = 20 * time.Millisecond
 )
 
 // limitDeadline is a tap handle, which runs when the headers of a call have arrived. It gives every unary call a deadline, at most
@@ -35,4 +40,17 @@ func (s *Server) limitDeadline(ctx context.Context, info *tap.Info) (context.Con
 	ctx, cancel := context.WithTimeout(ctx, timeout)
 	context.AfterFunc(ctx, cancel)
 	return ctx, nil
+}
+
+// deadline is the interceptor that shortens the deadline by hopReserve. It rejects a call that has no time left.
+func (s *Server) deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
+	// limitDeadline has set a deadline.
+	end, _ := ctx.Deadline()
+	end = end.Add(-hopReserve)
+	if time.Until(end) <= 0 {
+		return nil, apierr.DeadlineExceeded
+	}
+	ctx, cancel := context.WithDeadline(ctx, end)
+	defer cancel()
+	return next(ctx, req)
 }

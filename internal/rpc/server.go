@@ -3,7 +3,7 @@
 // A Server wraps grpc.Server with the rules that apply to each call: load shedding, logging, conversion of errors, recovery from
 // panics, deadlines and authorization, in this order (see intercept in inprocess.go and stream in stream.go). An RPC method can
 // rely on a verified caller (package caller), a deadline and a request id. It returns any error: Public converts it to the error that
-// the caller may see. Serve also answers health checks and drains calls when the process stops.
+// the caller may see. Serve also answers health checks (health.go) and drains calls when the process stops.
 //
 // Dial returns a connection with tracing, retries of reads, and credentials. Within one process it can call handlers directly
 // (inprocess.go). Gate and Limit are concurrency limiters for handlers and for the gateway.
@@ -51,8 +51,6 @@ const (
 	metadataService   = "coffer-service-key"
 	metadataRequestID = "x-request-id"
 
-	// hopReserve is subtracted from the deadline on each hop, so that the client gets the error of the innermost call.
-	hopReserve = 20 * time.Millisecond
 	// drainTime is how long a stopping server waits for calls in flight.
 	drainTime = 20 * time.Second
 	// maxIdle is how long a connection may stay open without a call.
@@ -189,71 +187,6 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 	return nil
 }
 
-// serveHealth serves health checks, and nothing else, on HealthAddr.
-func (s *Server) serveHealth(ctx context.Context) (stop func(), err error) {
-	if s.config.HealthAddr == "" {
-		return func() {}, nil
-	}
-	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.config.HealthAddr)
-	if err != nil {
-		return nil, fmt.Errorf("listening for health checks: %w", err)
-	}
-	server := grpc.NewServer(grpc.ConnectionTimeout(5*time.Second), grpc.MaxRecvMsgSize(1<<10), grpc.MaxConcurrentStreams(16))
-	healthpb.RegisterHealthServer(server, s.health)
-	go func() { _ = server.Serve(lis) }()
-	return server.Stop, nil
-}
-
-// watch updates the health status until ctx ends. It probes every 5 s while the service is ready and every 100 ms while it is
-// not.
-func (s *Server) watch(ctx context.Context, ready func(ctx context.Context) error) {
-	for was := false; ; {
-		probe, cancel := context.WithTimeout(ctx, 2*time.Second)
-		err := ready(probe)
-		if s.verifier != nil {
-			err = errors.Join(err, s.verifier.Ready())
-		}
-		cancel()
-		if ctx.Err() != nil {
-			return
-		}
-		pause := 5 * time.Second
-		if is := err == nil; is != was {
-			was = is
-			s.log.InfoContext(ctx, "readiness changed", "ready", is, "error", err)
-		}
-		if err == nil {
-			s.setHealth(healthpb.HealthCheckResponse_SERVING)
-		} else {
-			s.setHealth(healthpb.HealthCheckResponse_NOT_SERVING)
-			pause = 100 * time.Millisecond
-		}
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(pause):
-		}
-	}
-}
-
-// SetOptional sets the health of an optional part, which the health service reports under a separate name. The server's readiness does
-// not depend on it.
-func (s *Server) SetOptional(name string, working bool) {
-	status := healthpb.HealthCheckResponse_NOT_SERVING
-	if working {
-		status = healthpb.HealthCheckResponse_SERVING
-	}
-	s.health.SetServingStatus(name, status)
-}
-
-// setHealth sets the status of each registered service, by full name, and of the whole process, by the name "".
-func (s *Server) setHealth(status healthpb.HealthCheckResponse_ServingStatus) {
-	s.health.SetServingStatus("", status)
-	for _, name := range s.services {
-		s.health.SetServingStatus(name, status)
-	}
-}
-
 // finish is the interceptor that logs the call and converts its error to a public gRPC status. Only shedLoad is outside of it.
 func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if infrastructure(info.FullMethod) {
@@ -328,19 +261,6 @@ func (s *Server) recover(ctx context.Context, req any, _ *grpc.UnaryServerInfo, 
 			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
 		}
 	}()
-	return next(ctx, req)
-}
-
-// deadline is the interceptor that shortens the deadline by hopReserve. It rejects a call that has no time left.
-func (s *Server) deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
-	// limitDeadline has set a deadline.
-	end, _ := ctx.Deadline()
-	end = end.Add(-hopReserve)
-	if time.Until(end) <= 0 {
-		return nil, apierr.DeadlineExceeded
-	}
-	ctx, cancel := context.WithDeadline(ctx, end)
-	defer cancel()
 	return next(ctx, req)
 }
 

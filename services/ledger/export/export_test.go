@@ -18,6 +18,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
@@ -171,10 +172,10 @@ func TestExportTransactionsRoundTrip(t *testing.T) {
 	list, err := s.ListTransactions(u.Ctx, &ledgerv1.ListTransactionsRequest{Sort: new("date")})
 	require.NoError(t, err)
 
-	file, err := formats.Open(&s.export(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{Format: "json"}).file, formats.Options{})
+	file, err := formats.Open(&s.export(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{Format: "json"}).file, statement.Options{})
 	require.NoError(t, err)
-	require.Equal(t, formats.Coffer, file.Format())
-	var records []formats.Record
+	require.Equal(t, statement.Coffer, file.Format())
+	var records []statement.Record
 	for r, err := range file.Records() {
 		require.NoError(t, err)
 		require.Empty(t, r.Problem)

@@ -11,6 +11,8 @@ import (
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
@@ -61,8 +63,8 @@ func (s *Imports) finish(ctx context.Context, tx pgx.Tx, e *staging.Import, f fo
 }
 
 // mappingOf returns the mapping that was saved for the heading of a CSV file, or otherwise the proposed one. Fields that the saved mapping
-// lacks, because an older release saved it, are taken from the proposal.
-func (s *Imports) mappingOf(ctx context.Context, tx pgx.Tx, e *staging.Import, proposed *formats.Mapping) (*ledgerv1.ImportMapping, error) {
+// lacks, because an older release saved it, are taken from the proposal, and so is a currency that the file states.
+func (s *Imports) mappingOf(ctx context.Context, tx pgx.Tx, e *staging.Import, proposed *mapping.Mapping) (*ledgerv1.ImportMapping, error) {
 	heading, err := staging.Heading(ctx, tx, e, proposed)
 	if err != nil || heading == nil {
 		return staging.FromMapping(proposed), err
@@ -78,11 +80,14 @@ func (s *Imports) mappingOf(ctx context.Context, tx pgx.Tx, e *staging.Import, p
 	if err := json.Unmarshal(p.Mapping, &saved); err != nil {
 		return nil, fmt.Errorf("decoding import profile %s: %w", p.ID, err)
 	}
+	if proposed.Currency != "" {
+		saved.Currency = proposed.Currency
+	}
 	return staging.FromMapping(&saved), nil
 }
 
 // assigned returns the wallets of accounts, by their keys: the one of the form, or those of earlier imports of the accounts.
-func (s *Imports) assigned(ctx context.Context, tx pgx.Tx, e *staging.Import, f form, found []formats.Account) (map[string]uuid.UUID, error) {
+func (s *Imports) assigned(ctx context.Context, tx pgx.Tx, e *staging.Import, f form, found []statement.Account) (map[string]uuid.UUID, error) {
 	macs := make([][]byte, len(found))
 	for i, a := range found {
 		macs[i] = s.key.MAC(a.Key)

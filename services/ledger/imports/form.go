@@ -10,13 +10,13 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
 // form is the validated form of an upload.
 type form struct {
-	options formats.Options
+	options statement.Options
 	wallet  *uuid.UUID
 	reject  bool
 	name    string
@@ -25,8 +25,8 @@ type form struct {
 // parseForm validates the fields of the form.
 func (s *Imports) parseForm(ctx context.Context, owner uuid.UUID, req *ledgerv1.CreateImportRequest) (form, error) {
 	var p apierr.Problems
-	f := form{options: formats.Options{Format: req.GetFormat(), Locale: req.GetLocale()}, name: baseName(req.GetHeader().GetFileName())}
-	known := []string{formats.CSV, formats.OFX, formats.QIF, formats.CAMT, formats.MT940, formats.Firefly, formats.YNAB, formats.Coffer}
+	f := form{options: statement.Options{Format: req.GetFormat(), Locale: req.GetLocale()}, name: baseName(req.GetHeader().GetFileName())}
+	known := []string{statement.CSV, statement.OFX, statement.QIF, statement.CAMT, statement.MT940, statement.Firefly, statement.YNAB, statement.Coffer}
 	if f.options.Format != "" && !slices.Contains(known, f.options.Format) {
 		p.Field(&apierr.Field{Name: "format", Message: "must be " + strings.Join(known, ", ")})
 	}

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
@@ -65,4 +66,32 @@ func TestCreateImportRecognizesOtherFormats(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestCommitImportCurrency imports files of two accounts in different currencies with the same heading, as applications and banks export them.
+func TestCommitImportCurrency(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	const heading = "Date,Description,Amount\n"
+	t.Run("in_the_file_is_not_saved", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		p.committed(t, p.mustUpload(t, heading+"2026-03-31,Bakery,-€3.50\n"))
+		for sign, currency := range map[string]string{"$": "USD", "£": "GBP"} {
+			w, err := p.CreateWallet(p.Ctx, &ledgerv1.CreateWalletRequest{Name: currency, Currency: currency})
+			require.NoError(t, err)
+			resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: w.GetWallet().GetId()}, heading+"2026-03-31,Hotel,-"+sign+"45.50\n")
+			require.NoError(t, err)
+			require.Equal(t, currency, p.rows(t, resp.GetImport())[0].GetCurrency())
+		}
+	})
+	t.Run("of_the_user_is_saved", func(t *testing.T) {
+		t.Parallel()
+		p := newPerson(t, s)
+		m := p.mustUpload(t, heading+"2026-03-31,Bakery,-3.50\n")
+		m.GetMapping().Currency = "CHF"
+		p.committed(t, p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: m.GetMapping()}))
+		require.Equal(t, "CHF", p.rows(t, p.mustUpload(t, heading+"2026-04-01,Bakery,-4.50\n"))[0].GetCurrency())
+		require.Equal(t, "GBP", p.rows(t, p.mustUpload(t, heading+"2026-04-02,Hotel,-£45.50\n"))[0].GetCurrency())
+	})
 }

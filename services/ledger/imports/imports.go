@@ -30,6 +30,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/imports/booking"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/jobs"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 const (
@@ -44,7 +46,9 @@ type Imports struct {
 	// An RPC without a method here is a compile error.
 	ledgerv1.UnsafeImportServiceServer
 
-	*booking.Worker
+	*posting.Ledger
+	// Jobs runs the jobs that commit, undo and delete imports.
+	Jobs    *jobs.Worker
 	cursors page.Cursors
 	log     *slog.Logger
 	uploads rpc.Gate
@@ -59,7 +63,7 @@ var _ ledgerv1.ImportServiceServer = (*Imports)(nil)
 func New(a *accounts.Accounts, cursors page.Cursors, secret string, log *slog.Logger) *Imports {
 	key := staging.AccountKey(seal.NewKey(secret, "import accounts"))
 	return &Imports{
-		Worker: booking.New(a, key, log), cursors: cursors, log: log, key: key,
+		Ledger: a.Ledger, Jobs: booking.NewWorker(a, key, log), cursors: cursors, log: log, key: key,
 		uploads: rpc.NewGate(maxUploads, 0, apierr.Unavailable), uploading: owners{open: map[string]bool{}},
 	}
 }

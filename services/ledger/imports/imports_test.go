@@ -16,7 +16,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-const statement = `Date;Payee;Description;Amount;Currency
+const statementFile = `Date;Payee;Description;Amount;Currency
 03.02.2026;Bakery;Coffee;-3,50;EUR
 03.02.2026;Bakery;Coffee;-3,50;EUR
 15.02.2026;Employer;Salary February;2.500,00;EUR
@@ -54,7 +54,7 @@ func TestCreateImport(t *testing.T) {
 	t.Run("stages the rows and books nothing", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
-		resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, statement)
+		resp, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: p.Wallet.String()}, statementFile)
 		require.NoError(t, err)
 		m := resp.GetImport()
 		require.Equal(t, staging.Preview, m.GetStatus())
@@ -73,7 +73,7 @@ func TestCreateImport(t *testing.T) {
 	t.Run("returns the heading that the mapping names", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
-		m := p.mustUpload(t, statement)
+		m := p.mustUpload(t, statementFile)
 		mapping := m.GetMapping()
 		mapping.Header = false
 		resp, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: mapping})
@@ -103,16 +103,16 @@ func TestCreateImport(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		for range maxOpen {
-			_, err := p.upload(&ledgerv1.CreateImportRequest{}, statement)
+			_, err := p.upload(&ledgerv1.CreateImportRequest{}, statementFile)
 			require.NoError(t, err)
 		}
-		_, err := p.upload(&ledgerv1.CreateImportRequest{}, statement)
+		_, err := p.upload(&ledgerv1.CreateImportRequest{}, statementFile)
 		fixture.RequireReason(t, err, codes.AlreadyExists, "LIMIT_REACHED")
 	})
 	t.Run("rejects a wallet of another user", func(t *testing.T) {
 		t.Parallel()
 		p, other := newPerson(t, s), newPerson(t, s)
-		_, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: other.Wallet.String()}, statement)
+		_, err := p.upload(&ledgerv1.CreateImportRequest{WalletId: other.Wallet.String()}, statementFile)
 		fixture.RequireReason(t, err, codes.NotFound, "WALLET_NOT_FOUND")
 	})
 }
@@ -123,7 +123,7 @@ func TestCommitImport(t *testing.T) {
 	t.Run("creates a transaction per row", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
-		m := p.commit(t, p.mustUpload(t, statement))
+		m := p.commit(t, p.mustUpload(t, statementFile))
 		require.Equal(t, staging.Done, m.GetStatus())
 		require.EqualValues(t, 4, m.GetCounts().GetBooked())
 		require.EqualValues(t, 4, m.GetProgress().GetDone())
@@ -138,20 +138,20 @@ func TestCommitImport(t *testing.T) {
 	t.Run("creates nothing for the same file a second time", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
-		first := p.commit(t, p.mustUpload(t, statement))
-		m := p.mustUpload(t, statement)
+		first := p.commit(t, p.mustUpload(t, statementFile))
+		m := p.mustUpload(t, statementFile)
 		require.EqualValues(t, 4, m.GetCounts().GetDuplicate())
 		require.Contains(t, m.GetWarnings(), "DUPLICATE_OF:"+first.GetId())
 		m = p.commit(t, m)
 		require.Zero(t, m.GetCounts().GetBooked())
 		require.Equal(t, "1643.00", p.balance(t))
-		_, err := p.upload(&ledgerv1.CreateImportRequest{OnDuplicate: "reject"}, statement)
+		_, err := p.upload(&ledgerv1.CreateImportRequest{OnDuplicate: "reject"}, statementFile)
 		fixture.RequireReason(t, err, codes.AlreadyExists, "IMPORT_DUPLICATE")
 	})
 	t.Run("books two previews of one file once", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
-		first, second := p.mustUpload(t, statement), p.mustUpload(t, statement)
+		first, second := p.mustUpload(t, statementFile), p.mustUpload(t, statementFile)
 		require.EqualValues(t, 4, second.GetCounts().GetReady())
 		p.commit(t, first)
 		m := p.commit(t, second)
@@ -163,19 +163,19 @@ func TestCommitImport(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		entered := p.enter(t, "-850", "Landlord rent", 27)
-		m := p.mustUpload(t, statement)
+		m := p.mustUpload(t, statementFile)
 		require.EqualValues(t, 1, m.GetCounts().GetMatched())
 		m = p.commit(t, m)
 		require.EqualValues(t, 3, m.GetCounts().GetBooked())
 		require.Equal(t, "1643.00", p.balance(t))
 		require.Equal(t, entered.String(), p.rows(t, m)[3].GetTransactionId())
-		again := p.mustUpload(t, statement)
+		again := p.mustUpload(t, statementFile)
 		require.EqualValues(t, 4, again.GetCounts().GetDuplicate())
 	})
 	t.Run("rejects an import whose rows lack a wallet or a category", func(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
-		resp, err := p.upload(&ledgerv1.CreateImportRequest{}, statement)
+		resp, err := p.upload(&ledgerv1.CreateImportRequest{}, statementFile)
 		require.NoError(t, err)
 		_, err = p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: resp.GetImport().GetId()})
 		e := fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_NOT_READY")
@@ -190,7 +190,7 @@ func TestCommitImport(t *testing.T) {
 		t.Parallel()
 		p := newPerson(t, s)
 		bank := p.MakeWallet(p.Ctx, t, "Bank", "EUR")
-		m := p.mustUpload(t, statement)
+		m := p.mustUpload(t, statementFile)
 		updated, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{
 			Id: m.GetId(), Accounts: []*ledgerv1.ImportAccount{{Key: m.GetAccounts()[0].GetKey(), WalletId: bank.String()}},
 		})
@@ -239,7 +239,7 @@ func TestUndoImport(t *testing.T) {
 		p := newPerson(t, s)
 		p.enter(t, "-850", "Landlord rent", 27)
 		before := s.stored(t)
-		m := p.commit(t, p.mustUpload(t, statement))
+		m := p.commit(t, p.mustUpload(t, statementFile))
 		require.NotEqual(t, before, s.stored(t))
 		m = p.undo(t, m, false)
 		require.Equal(t, staging.Undone, m.GetStatus())
@@ -271,7 +271,7 @@ func TestUndoImport(t *testing.T) {
 		s := setup(t)
 		p := newPerson(t, s)
 		for _, force := range []bool{false, true} {
-			m := p.commit(t, p.mustUpload(t, strings.ReplaceAll(statement, "Bakery", fmt.Sprint("Bakery", force))))
+			m := p.commit(t, p.mustUpload(t, strings.ReplaceAll(statementFile, "Bakery", fmt.Sprint("Bakery", force))))
 			_, err := s.DB.Exec(t.Context(), `UPDATE transactions SET version = 2 WHERE id = $1`, p.rows(t, m)[0].GetTransactionId())
 			require.NoError(t, err)
 			m = p.undo(t, m, force)
@@ -290,7 +290,7 @@ func TestUpdateImportRows(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t, s)
 	fun, bank := p.MakeCategory(p.Ctx, t, "Fun"), p.MakeWallet(p.Ctx, t, "Bank", "EUR")
-	m := p.mustUpload(t, statement)
+	m := p.mustUpload(t, statementFile)
 	resp, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{
 		{N: p.rows(t, m)[0].GetN(), CategoryId: new(fun.String()), Description: new("Espresso")},
 		{N: p.rows(t, m)[1].GetN(), Action: new("skip")},
@@ -320,7 +320,7 @@ func TestImportSuggestsCategories(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	p.commit(t, p.mustUpload(t, statement))
+	p.commit(t, p.mustUpload(t, statementFile))
 	m := p.mustUpload(t, "Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n06.03.2026;Kiosk;News;-2,00;EUR\n")
 	require.Equal(t, []string{staging.FromHistory, staging.FromDefault}, []string{p.rows(t, m)[0].GetCategoryFrom(), p.rows(t, m)[1].GetCategoryFrom()})
 	change := func(c *ledgerv1.ImportRowChange) string {
@@ -340,7 +340,7 @@ func TestUpdateImportRowsKeepsSuggestions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	p.commit(t, p.mustUpload(t, statement))
+	p.commit(t, p.mustUpload(t, statementFile))
 	m := p.mustUpload(t, "Date;Payee;Description;Amount;Currency\n05.03.2026;BAKERY 12;Coffee;-3,50;EUR\n")
 	row := p.rows(t, m)[0]
 	require.Equal(t, staging.FromHistory, row.GetCategoryFrom())
@@ -368,7 +368,7 @@ func TestUpdateImportRowsCounts(t *testing.T) {
 	p := newPerson(t, s)
 	p.commit(t, p.mustUpload(t, "Date;Payee;Description;Amount;Currency\n03.02.2026;Bakery;Coffee;-3,50;EUR\n"))
 	p.enter(t, "-850", "Landlord rent", 27)
-	m := p.mustUpload(t, statement+"no date;Shop;x;-1,00;EUR\n")
+	m := p.mustUpload(t, statementFile+"no date;Shop;x;-1,00;EUR\n")
 	for _, change := range []*ledgerv1.ImportRowChange{
 		{N: 2, Action: new(staging.ActionBook)},
 		{N: 2, Action: new("auto")},
@@ -394,7 +394,7 @@ func TestDeleteImport(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	m := p.mustUpload(t, statement)
+	m := p.mustUpload(t, statementFile)
 	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
 	_, err = p.DeleteImport(p.Ctx, &ledgerv1.DeleteImportRequest{Id: m.GetId()})

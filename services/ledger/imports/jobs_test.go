@@ -82,7 +82,7 @@ func TestRunQueuedFailsAfterAttempts(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	m := p.mustUpload(t, statement)
+	m := p.mustUpload(t, statementFile)
 	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 	require.NoError(t, err)
 	_, err = s.DB.Exec(t.Context(), `
@@ -114,8 +114,8 @@ func TestExpire(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	p := newPerson(t, s)
-	kept, committed := p.mustUpload(t, statement), p.commit(t, p.mustUpload(t, statement))
-	abandoned, stopped := p.mustUpload(t, statement), p.mustUpload(t, statement)
+	kept, committed := p.mustUpload(t, statementFile), p.commit(t, p.mustUpload(t, statementFile))
+	abandoned, stopped := p.mustUpload(t, statementFile), p.mustUpload(t, statementFile)
 	now := time.Now()
 	_, err := s.DB.Exec(t.Context(), `
 		UPDATE imports

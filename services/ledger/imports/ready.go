@@ -8,7 +8,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
@@ -49,7 +49,7 @@ func (s *Imports) checkReady(ctx context.Context, tx pgx.Tx, e staging.Import, f
 	if e.Ready+e.Matched+e.Duplicate+e.Booked == 0 {
 		add("rows", fmt.Sprintf("none of %d rows can be committed", e.Invalid+e.Skipped))
 	}
-	if !force && slices.Contains(details.GetWarnings(), formats.BalanceMismatch) {
+	if !force && slices.Contains(details.GetWarnings(), statement.BalanceMismatch) {
 		add("force", "the rows do not add up to the balances in the file: check them, or commit with force=true")
 	}
 	if problem == nil {

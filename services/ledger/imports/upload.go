@@ -20,6 +20,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
@@ -160,7 +161,7 @@ func (s *Imports) stage(ctx context.Context, e *staging.Import, f form, file io.
 
 // stageRecords inserts the records of a file, pageRows at a time.
 func (s *Imports) stageRecords(ctx context.Context, e *staging.Import, file *formats.File) error {
-	var ids formats.IDs
+	var ids statement.IDs
 	page := make([]staging.Row, 0, staging.PageRows)
 	flush := func() error {
 		err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error { return staging.CopyRows(ctx, tx, e.OwnerID, e.ID, page) })
@@ -194,7 +195,7 @@ func uploadError(err error) error {
 		return errParseFailed.With(fmt.Sprintf("line %d", parse.Line), parse.Message)
 	case errors.Is(err, scan.ErrEmpty):
 		return errFileRequired
-	case errors.Is(err, scan.ErrUnknownFormat):
+	case errors.Is(err, formats.ErrUnknownFormat):
 		return errFormatUnknown.WithMessage(err.Error())
 	case errors.Is(err, formats.ErrTooManyRows):
 		return errTooManyRows

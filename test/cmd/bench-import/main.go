@@ -20,6 +20,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 )
 
 // label is a line of the manifest.
@@ -86,7 +88,7 @@ func run() error {
 		if !*useLocale {
 			locale = ""
 		}
-		p, mapping := read(filepath.Join(*data, l.File), locale)
+		p, proposed := read(filepath.Join(*data, l.File), locale)
 		p.File = l.File
 		encoded, err := json.Marshal(p)
 		if err != nil {
@@ -101,7 +103,7 @@ func run() error {
 			scores[name].add(s)
 		}
 		if *verbose && (!s.right || s.currencyRight < s.currencies) {
-			report(l, p, s, mapping)
+			report(l, p, s, proposed)
 		}
 	}
 	if err := lines.Err(); err != nil {
@@ -116,7 +118,7 @@ func run() error {
 }
 
 // read parses a file as the importer does.
-func read(path, locale string) (prediction, *formats.Mapping) {
+func read(path, locale string) (prediction, *mapping.Mapping) {
 	p := prediction{Rows: []row{}}
 	file, err := os.Open(path)
 	if err != nil {
@@ -124,10 +126,10 @@ func read(path, locale string) (prediction, *formats.Mapping) {
 		return p, nil
 	}
 	defer file.Close()
-	records, mapping, err := convert(file, locale)
+	records, proposed, err := convert(file, locale)
 	if err != nil {
 		p.Error = err.Error()
-		return p, mapping
+		return p, proposed
 	}
 	for _, r := range records {
 		switch {
@@ -142,40 +144,40 @@ func read(path, locale string) (prediction, *formats.Mapping) {
 	if len(p.Rows) > 0 {
 		p.Error = ""
 	}
-	return p, mapping
+	return p, proposed
 }
 
 // convert returns the records of a file, by the proposed mapping if it needs one.
-func convert(r io.Reader, locale string) ([]formats.Record, *formats.Mapping, error) {
-	file, err := formats.Open(r, formats.Options{Locale: locale})
+func convert(r io.Reader, locale string) ([]statement.Record, *mapping.Mapping, error) {
+	file, err := formats.Open(r, statement.Options{Locale: locale})
 	if err != nil {
 		return nil, nil, err
 	}
-	var records []formats.Record
+	var records []statement.Record
 	for record, err := range file.Records() {
 		if err != nil {
 			return nil, nil, err
 		}
 		records = append(records, record)
 	}
-	mapping := file.Facts().Mapping
-	if mapping == nil {
+	proposed := file.Facts().Mapping
+	if proposed == nil {
 		return records, nil, nil
 	}
-	records, err = formats.Apply(mapping, records)
-	var invalid *formats.MappingError
+	records, err = formats.Apply(proposed, records)
+	var invalid *mapping.Error
 	if errors.As(err, &invalid) {
-		return nil, mapping, fmt.Errorf("no mapping can be proposed: %w", err)
+		return nil, proposed, fmt.Errorf("no mapping can be proposed: %w", err)
 	}
-	return records, mapping, err
+	return records, proposed, err
 }
 
 // report prints a wrong file.
-func report(l label, p prediction, s result, mapping *formats.Mapping) {
+func report(l label, p prediction, s result, proposed *mapping.Mapping) {
 	fmt.Printf("WRONG %s: expected %s, %d of %d rows, %d returned, currency %d of %d, error: %s\n",
 		l.File, l.Expect, s.hit, s.rows, len(p.Rows), s.currencyRight, s.currencies, p.Error)
-	if mapping != nil {
-		encoded, err := json.Marshal(mapping)
+	if proposed != nil {
+		encoded, err := json.Marshal(proposed)
 		if err == nil {
 			fmt.Printf("      mapping %s\n", encoded)
 		}
@@ -186,7 +188,7 @@ func report(l label, p prediction, s result, mapping *formats.Mapping) {
 func table(w io.Writer, scores map[string]*score) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	_, _ = fmt.Fprintln(t, "format\tfiles exact\trows right\trows extra\tcurrency right\trefused\tpayee (info)")
-	names := []string{formats.OFX, formats.QIF, formats.CAMT, formats.MT940, formats.CSV}
+	names := []string{statement.OFX, statement.QIF, statement.CAMT, statement.MT940, statement.CSV}
 	for name := range scores {
 		if !slices.Contains(names, name) && name != "all" {
 			names = append(names, name)

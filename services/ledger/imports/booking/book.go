@@ -21,9 +21,9 @@ import (
 const chunkRows = 500
 
 // commitChunk books the next rows, and ends the job if there are none. after is the number of the last row that was considered.
-func (w *Worker) commitChunk(ctx context.Context, j jobs.Job, after *int32) (finished bool, err error) {
+func (x *executor) commitChunk(ctx context.Context, j jobs.Job, after *int32) (finished bool, err error) {
 	position := *after
-	err = pg.InTx(ctx, w.DB, func(tx pgx.Tx) error {
+	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
 		}
@@ -36,10 +36,10 @@ func (w *Worker) commitChunk(ctx context.Context, j jobs.Job, after *int32) (fin
 			return err
 		}
 		if finished = len(rows) == 0; finished {
-			return w.complete(ctx, tx, j, e)
+			return x.complete(ctx, tx, j, e)
 		}
 		position = rows[len(rows)-1].N
-		return w.book(ctx, tx, e, rows)
+		return x.book(ctx, tx, e, rows)
 	})
 	if err == nil {
 		*after = position
@@ -48,15 +48,15 @@ func (w *Worker) commitChunk(ctx context.Context, j jobs.Job, after *int32) (fin
 }
 
 // complete ends a commit.
-func (w *Worker) complete(ctx context.Context, tx pgx.Tx, j jobs.Job, e staging.Import) error {
-	if err := setStatus(ctx, tx, e, staging.Done, "", w.Now()); err != nil {
+func (x *executor) complete(ctx context.Context, tx pgx.Tx, j jobs.Job, e staging.Import) error {
+	if err := setStatus(ctx, tx, e, staging.Done, "", x.Now()); err != nil {
 		return err
 	}
-	m, err := w.current(ctx, tx, j)
+	m, err := x.current(ctx, tx, j)
 	if err != nil {
 		return err
 	}
-	return w.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportCommitted{OwnerId: j.OwnerID.String(), Import: m})
+	return x.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportCommitted{OwnerId: j.OwnerID.String(), Import: m})
 }
 
 // chunk holds the rows of a chunk and the transactions that it writes.
@@ -79,12 +79,12 @@ type chunk struct {
 //  2. The other rows become transactions, and those are inserted with one statement, or with two if rules make transfers of rows.
 //  3. The outcomes of the rows, the counts of rules and the progress are stored, and the event is added.
 //  4. Rows whose transfer has its other leg already are matched with it.
-func (w *Worker) book(ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row) error {
+func (x *executor) book(ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row) error {
 	details, err := e.ReadDetails()
 	if err != nil {
 		return err
 	}
-	c := &chunk{Import: e, details: details, now: w.Now(), newID: w.NewID, pairs: map[int]posting.Transaction{}}
+	c := &chunk{Import: e, details: details, now: x.Now(), newID: x.NewID, pairs: map[int]posting.Transaction{}}
 	if c.rows, err = addPartners(ctx, tx, e, rows); err != nil {
 		return err
 	}
@@ -111,16 +111,16 @@ func (w *Worker) book(ctx context.Context, tx pgx.Tx, e staging.Import, rows []s
 	if err := rules.CountApplied(ctx, tx, e.OwnerID, ids, applied, c.now); err != nil {
 		return err
 	}
-	if err := addProgress(ctx, tx, e, staging.Tally(c.rows).Minus(staging.Tally(before)), int64(len(finished)), w.Now()); err != nil {
+	if err := addProgress(ctx, tx, e, staging.Tally(c.rows).Minus(staging.Tally(before)), int64(len(finished)), x.Now()); err != nil {
 		return err
 	}
 	if len(c.transactions) == 0 {
 		return nil
 	}
-	if err := w.Publish(ctx, tx, e.OwnerID, imported(e, c.transactions)); err != nil {
+	if err := x.Publish(ctx, tx, e.OwnerID, imported(e, c.transactions)); err != nil {
 		return err
 	}
-	return c.match(ctx, tx, w.Ledger)
+	return c.match(ctx, tx, x.Ledger)
 }
 
 // create writes the transactions of rows. The rows that rules make transfers come last, because the other leg may be another row of the

@@ -16,8 +16,8 @@ const deletedRows = 5000
 
 // deleteChunk removes the import's id from the next transactions. When none is left it deletes the next rows, and finally the import. A
 // foreign key with ON DELETE would do all of that in one long statement.
-func (w *Worker) deleteChunk(ctx context.Context, j jobs.Job) (finished bool, err error) {
-	err = pg.InTx(ctx, w.DB, func(tx pgx.Tx) error {
+func (x *executor) deleteChunk(ctx context.Context, j jobs.Job) (finished bool, err error) {
+	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
 		}
@@ -35,7 +35,7 @@ func (w *Worker) deleteChunk(ctx context.Context, j jobs.Job) (finished bool, er
 			}
 		}
 		if n > 0 {
-			return addProgress(ctx, tx, e, staging.Counts{}, n, w.Now())
+			return addProgress(ctx, tx, e, staging.Counts{}, n, x.Now())
 		}
 		finished = true
 		return staging.DeleteImport(ctx, tx, j.OwnerID, j.ID)

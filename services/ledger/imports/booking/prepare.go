@@ -1,8 +1,10 @@
 package booking
 
 import (
+	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -11,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/jobs"
@@ -20,8 +23,8 @@ import (
 // prepare creates the wallets and categories that the commit needs, resolves the rows with them, and sets the status running. Wallets and
 // categories are created with the RPC methods of package accounts, each in a separate transaction, so limits and events apply as for
 // users. prepare can be repeated: a wallet or category that exists already is used.
-func (w *Worker) prepare(ctx context.Context, j jobs.Job) error {
-	e, err := renewLease(ctx, w.DB, j)
+func (x *executor) prepare(ctx context.Context, j jobs.Job) error {
+	e, err := renewLease(ctx, x.DB, j)
 	if err != nil {
 		return err
 	}
@@ -32,7 +35,7 @@ func (w *Worker) prepare(ctx context.Context, j jobs.Job) error {
 	created := false
 	for _, a := range details.GetAccounts() {
 		if a.GetCreate() && a.GetWalletId() == "" {
-			if err := w.createWallet(ctx, e, details, a); err != nil {
+			if err := x.createWallet(ctx, e, details, a); err != nil {
 				return err
 			}
 			created = true
@@ -40,13 +43,13 @@ func (w *Worker) prepare(ctx context.Context, j jobs.Job) error {
 	}
 	for _, c := range details.GetCategories() {
 		if c.GetCreate() && c.GetCategoryId() == "" {
-			if err := w.createCategory(ctx, c); err != nil {
+			if err := x.createCategory(ctx, c); err != nil {
 				return err
 			}
 			created = true
 		}
 	}
-	return pg.InTx(ctx, w.DB, func(tx pgx.Tx) error {
+	return pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		e, err := renewLease(ctx, tx, j)
 		if err != nil {
 			return err
@@ -59,49 +62,46 @@ func (w *Worker) prepare(ctx context.Context, j jobs.Job) error {
 				return err
 			}
 		}
-		if err := w.remember(ctx, tx, e, details); err != nil {
+		if err := x.remember(ctx, tx, e, details); err != nil {
 			return err
 		}
-		e.Status, e.UpdatedAt = staging.Running, w.Now()
+		e.Status, e.UpdatedAt = staging.Running, x.Now()
 		return staging.UpdateImport(ctx, tx, e)
 	})
 }
 
-// createWallet creates the wallet of an account. The idempotency key makes a repeated attempt find the wallet of the first one.
-func (w *Worker) createWallet(ctx context.Context, e staging.Import, details *ledgerv1.Import, a *ledgerv1.ImportAccount) error {
+// createWallet creates the wallet of an account, in the currency of the account or otherwise of its rows. The idempotency key makes a
+// repeated attempt find the wallet of the first one.
+func (x *executor) createWallet(ctx context.Context, e staging.Import, details *ledgerv1.Import, a *ledgerv1.ImportAccount) error {
 	code := a.GetCurrency()
-	for _, other := range []string{details.GetMapping().GetCurrency(), details.GetDefaults().GetCurrency()} {
-		if code == "" {
-			code = other
-		}
-	}
 	if code == "" {
-		var err error
-		if code, err = usualCurrency(ctx, w.DB, e.OwnerID, e.ID, a.GetKey()); err != nil {
+		usual, err := usualCurrency(ctx, x.DB, e.OwnerID, e.ID, a.GetKey())
+		if err != nil {
 			return err
 		}
+		code = cmp.Or(usual, details.GetMapping().GetCurrency(), details.GetDefaults().GetCurrency())
 	}
 	initial := a.GetOpeningBalance()
 	if initial == "" {
 		initial = "0"
 	}
-	resp, err := w.accounts.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{
+	resp, err := x.accounts.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{
 		Name: a.GetName(), Currency: code, Balance: &initial, Color: a.GetColor(), Icon: a.GetIcon(), Position: a.Position,
-		IdempotencyKey: fmt.Sprintf("import %s %x", e.ID, w.key.MAC(a.GetKey())[:8]),
+		IdempotencyKey: fmt.Sprintf("import %s %x", e.ID, x.key.MAC(a.GetKey())[:8]),
 	})
 	if err != nil {
 		return err
 	}
 	a.WalletId = resp.GetWallet().GetId()
 	if a.GetArchived() {
-		_, err = w.accounts.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: a.GetWalletId(), Archived: new(true)})
+		_, err = x.accounts.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: a.GetWalletId(), Archived: new(true)})
 	}
 	return err
 }
 
 // createCategory creates a category, or finds the one that has its name.
-func (w *Worker) createCategory(ctx context.Context, c *ledgerv1.ImportCategory) error {
-	resp, err := w.accounts.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{
+func (x *executor) createCategory(ctx context.Context, c *ledgerv1.ImportCategory) error {
+	resp, err := x.accounts.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{
 		Name: c.GetName(), Color: c.GetColor(), Icon: c.GetIcon(), Kind: c.GetKind(),
 	})
 	if err == nil {
@@ -111,7 +111,7 @@ func (w *Worker) createCategory(ctx context.Context, c *ledgerv1.ImportCategory)
 	if e := apierr.From(err); e == nil || e.Reason != restv1.Reason_CATEGORY_ALREADY_EXISTS.String() {
 		return err
 	}
-	id, err := categoryNamed(ctx, w.DB, c.GetName())
+	id, err := categoryNamed(ctx, x.DB, c.GetName())
 	if err != nil {
 		return err
 	}
@@ -121,12 +121,12 @@ func (w *Worker) createCategory(ctx context.Context, c *ledgerv1.ImportCategory)
 
 // remember stores the mapping and the wallets of the accounts for the next file. Only a commit does this, because it confirms the user's
 // assignments.
-func (w *Worker) remember(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import) error {
+func (x *executor) remember(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import) error {
 	var macs [][]byte
 	var wallets []uuid.UUID
 	for _, a := range details.GetAccounts() {
 		if id := staging.ParseID(a.GetWalletId()); id != nil && a.GetKey() != "" {
-			macs, wallets = append(macs, w.key.MAC(a.GetKey())), append(wallets, *id)
+			macs, wallets = append(macs, x.key.MAC(a.GetKey())), append(wallets, *id)
 		}
 	}
 	if err := staging.SaveAccountWallets(ctx, tx, e.OwnerID, macs, wallets); err != nil {
@@ -139,9 +139,13 @@ func (w *Worker) remember(ctx context.Context, tx pgx.Tx, e staging.Import, deta
 		return nil
 	}
 	mapping := staging.ToMapping(details.GetMapping())
+	if !slices.Contains(details.GetWarnings(), statement.CurrencyAssumed) {
+		// The file states the currency. The next file with this heading may belong to an account in another currency.
+		mapping.Currency = ""
+	}
 	heading, err := staging.Heading(ctx, tx, &e, mapping)
 	if err != nil || heading == nil {
 		return err
 	}
-	return staging.SaveProfile(ctx, tx, e.OwnerID, w.NewID(), heading, *mapping, w.Now())
+	return staging.SaveProfile(ctx, tx, e.OwnerID, x.NewID(), heading, *mapping, x.Now())
 }

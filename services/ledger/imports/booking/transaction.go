@@ -4,7 +4,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/money"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -47,7 +47,7 @@ func (c *chunk) otherLeg(r *staging.Row, t posting.Transaction) posting.Transact
 	if r.Transfer == nil || r.Transfer.Amount == "" || r.ChosenWalletID != nil {
 		return t
 	}
-	record := formats.Record{Amount: r.Transfer.Amount, Currency: r.Transfer.Currency}
+	record := statement.Record{Amount: r.Transfer.Amount, Currency: r.Transfer.Currency}
 	minor, currency, err := record.Minor(money.CurrencyOf(t.Currency))
 	if err == nil && minor != 0 && (minor < 0) == (t.AmountMinor < 0) {
 		t.AmountMinor, t.Currency = minor, currency.Code()
@@ -90,7 +90,7 @@ func (c *chunk) categorize(r *staging.Row, t *posting.Transaction) error {
 	}
 	sum := int64(0)
 	for _, s := range r.Splits {
-		record := formats.Record{Amount: s.Amount, Currency: r.BookedCurrency}
+		record := statement.Record{Amount: s.Amount, Currency: r.BookedCurrency}
 		minor, _, err := record.Minor(money.Currency{})
 		if err != nil || minor == 0 {
 			continue

@@ -20,9 +20,9 @@ import (
 // undoChunk deletes the transactions of the next booked rows, the last first, and ends the job if there are none. before is the number of
 // the last row that was considered. Transactions that were changed since the import, or have attachments, are kept unless the undo is
 // forced.
-func (w *Worker) undoChunk(ctx context.Context, j jobs.Job, before *int32) (finished bool, err error) {
+func (x *executor) undoChunk(ctx context.Context, j jobs.Job, before *int32) (finished bool, err error) {
 	position := *before
-	err = pg.InTx(ctx, w.DB, func(tx pgx.Tx) error {
+	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
 		}
@@ -35,10 +35,10 @@ func (w *Worker) undoChunk(ctx context.Context, j jobs.Job, before *int32) (fini
 			return err
 		}
 		if finished = len(rows) == 0; finished {
-			return w.completeUndo(ctx, tx, j, e)
+			return x.completeUndo(ctx, tx, j, e)
 		}
 		position = rows[len(rows)-1].N
-		return w.remove(ctx, tx, e, rows)
+		return x.remove(ctx, tx, e, rows)
 	})
 	if err != nil {
 		return false, err
@@ -47,7 +47,7 @@ func (w *Worker) undoChunk(ctx context.Context, j jobs.Job, before *int32) (fini
 	if !finished {
 		return false, nil
 	}
-	return true, w.deleteCreated(ctx, j)
+	return true, x.deleteCreated(ctx, j)
 }
 
 // removal holds the decisions of a chunk of an undo about the transactions of its rows.
@@ -63,7 +63,7 @@ type removal struct {
 
 // remove deletes the transactions of rows, with the other legs that the commit created. A row whose transaction the user has deleted is
 // undone, too.
-func (w *Worker) remove(ctx context.Context, tx pgx.Tx, e staging.Import, rows []bookedRow) error {
+func (x *executor) remove(ctx context.Context, tx pgx.Tx, e staging.Import, rows []bookedRow) error {
 	ids, categories := make([]uuid.UUID, len(rows)), map[uuid.UUID]*uuid.UUID{}
 	for i, r := range rows {
 		ids[i], categories[r.TransactionID] = r.TransactionID, r.CategoryID
@@ -77,10 +77,10 @@ func (w *Worker) remove(ctx context.Context, tx pgx.Tx, e staging.Import, rows [
 		return err
 	}
 	r := plan(ts, legs, categories, e.UndoForce)
-	if err := w.release(ctx, tx, e.OwnerID, r); err != nil {
+	if err := x.release(ctx, tx, e.OwnerID, r); err != nil {
 		return err
 	}
-	if err := w.deleteAll(ctx, tx, e, r.removed); err != nil {
+	if err := x.deleteAll(ctx, tx, e, r.removed); err != nil {
 		return err
 	}
 	var undoneRows, kept []int32
@@ -95,7 +95,7 @@ func (w *Worker) remove(ctx context.Context, tx pgx.Tx, e staging.Import, rows [
 	if err != nil {
 		return err
 	}
-	return addProgress(ctx, tx, e, changed, int64(len(rows)), w.Now())
+	return addProgress(ctx, tx, e, changed, int64(len(rows)), x.Now())
 }
 
 // plan decides what happens to imported transactions and the other legs of their transfers. The commit creates both legs of a transfer at
@@ -155,7 +155,7 @@ func changed(t posting.Transaction, pair, foreign []posting.Transaction) bool {
 }
 
 // deleteAll deletes transactions, corrects balances and totals, and adds one event.
-func (w *Worker) deleteAll(ctx context.Context, tx pgx.Tx, e staging.Import, ts []posting.Transaction) error {
+func (x *executor) deleteAll(ctx context.Context, tx pgx.Tx, e staging.Import, ts []posting.Transaction) error {
 	if len(ts) == 0 {
 		return nil
 	}
@@ -173,12 +173,12 @@ func (w *Worker) deleteAll(ctx context.Context, tx pgx.Tx, e staging.Import, ts 
 	}
 	event := &ledgerv1.TransactionsImportUndone{OwnerId: e.OwnerID.String(), ImportId: e.ID.String(), Count: int32(len(ts))}
 	event.WalletIds, event.CategoryIds, event.FirstDate, event.LastDate = concerned(ts)
-	return w.Publish(ctx, tx, e.OwnerID, event)
+	return x.Publish(ctx, tx, e.OwnerID, event)
 }
 
 // release makes ordinary transactions of the user's legs, and adds the events of these and of the former transfers. It reads the tags of the
 // transfers, so it must precede deleteAll.
-func (w *Worker) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r removal) error {
+func (x *executor) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r removal) error {
 	if len(r.released) == 0 {
 		return nil
 	}
@@ -190,52 +190,52 @@ func (w *Worker) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r remo
 	after := slices.Clone(r.released)
 	for i := range after {
 		t := &after[i]
-		t.TransferID, t.CategoryID, t.Version, t.UpdatedAt = nil, &r.categories[i], t.Version+1, w.Now()
+		t.TransferID, t.CategoryID, t.Version, t.UpdatedAt = nil, &r.categories[i], t.Version+1, x.Now()
 		if err := posting.Update(ctx, tx, *t); err != nil {
 			return err
 		}
 		former := transfers.Of(r.released[i], r.imported[i])
-		if err := w.Publish(ctx, tx, owner, &ledgerv1.TransferDeleted{OwnerId: owner.String(), Transfer: former.Proto()}); err != nil {
+		if err := x.Publish(ctx, tx, owner, &ledgerv1.TransferDeleted{OwnerId: owner.String(), Transfer: former.Proto()}); err != nil {
 			return err
 		}
 	}
-	if err := w.PublishUpdates(ctx, tx, r.released, after); err != nil {
+	if err := x.PublishUpdates(ctx, tx, r.released, after); err != nil {
 		return err
 	}
 	return posting.Replace(ctx, tx, r.released, after)
 }
 
 // completeUndo removes the external ids that the commit gave to existing transactions, and ends the job.
-func (w *Worker) completeUndo(ctx context.Context, tx pgx.Tx, j jobs.Job, e staging.Import) error {
-	if err := unlinkTransactions(ctx, tx, j.OwnerID, j.ID, w.Now()); err != nil {
+func (x *executor) completeUndo(ctx context.Context, tx pgx.Tx, j jobs.Job, e staging.Import) error {
+	if err := unlinkTransactions(ctx, tx, j.OwnerID, j.ID, x.Now()); err != nil {
 		return err
 	}
-	if err := setStatus(ctx, tx, e, staging.Undone, "", w.Now()); err != nil {
+	if err := setStatus(ctx, tx, e, staging.Undone, "", x.Now()); err != nil {
 		return err
 	}
-	m, err := w.current(ctx, tx, j)
+	m, err := x.current(ctx, tx, j)
 	if err != nil {
 		return err
 	}
-	return w.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportUndone{OwnerId: j.OwnerID.String(), Import: m})
+	return x.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportUndone{OwnerId: j.OwnerID.String(), Import: m})
 }
 
 // deleteCreated deletes the wallets and categories that the import created, unless something uses them.
-func (w *Worker) deleteCreated(ctx context.Context, j jobs.Job) error {
-	m, err := w.current(ctx, w.DB, j)
+func (x *executor) deleteCreated(ctx context.Context, j jobs.Job) error {
+	m, err := x.current(ctx, x.DB, j)
 	if err != nil {
 		return err
 	}
 	for _, a := range m.GetAccounts() {
 		if a.GetCreate() && a.GetWalletId() != "" {
-			if _, err := w.accounts.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: a.GetWalletId()}); err != nil && !inUse(err) {
+			if _, err := x.accounts.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: a.GetWalletId()}); err != nil && !inUse(err) {
 				return err
 			}
 		}
 	}
 	for _, c := range m.GetCategories() {
 		if c.GetCreate() && c.GetCategoryId() != "" {
-			if _, err := w.accounts.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: c.GetCategoryId()}); err != nil && !inUse(err) {
+			if _, err := x.accounts.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: c.GetCategoryId()}); err != nil && !inUse(err) {
 				return err
 			}
 		}

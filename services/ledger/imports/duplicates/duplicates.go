@@ -1,6 +1,9 @@
 // Package duplicates finds staged rows whose transaction exists already. Wrong duplicates are worse than missed ones, because they lose
 // money: only an equal external id skips a row, and a row that looks like an existing transaction is shown as matched. match decides, and
 // needs no database.
+//
+//   - duplicates.go: Find and match. Start reading here. store_duplicates.go: the candidates, and the status of their rows
+//   - similarity.go: the comparison of texts
 package duplicates
 
 import (
@@ -12,7 +15,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/pg"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
 )
 
 // minSimilarity is the similarity of texts from which two payments of different days are the same.
@@ -48,7 +50,7 @@ func match(candidates []candidate) (rows []int32, transactions []uuid.UUID) {
 	}
 	var likely []scored
 	for _, c := range candidates {
-		s := scored{c, formats.Similarity(c.Text, c.RowText)}
+		s := scored{c, similarity(c.Text, c.RowText)}
 		if c.Days == 0 || s.similarity >= minSimilarity {
 			likely = append(likely, s)
 		}

@@ -1,4 +1,4 @@
-package formats
+package formats_test
 
 import (
 	"archive/zip"
@@ -8,11 +8,13 @@ import (
 	"runtime"
 	"strings"
 	"testing"
-	"unicode/utf16"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 )
 
 // endless repeats a text after a prefix, up to a number of bytes.
@@ -33,21 +35,6 @@ func (r *repeater) Read(p []byte) (int, error) {
 		r.at = (r.at + 1) % len(r.text)
 	}
 	return len(p), nil
-}
-
-// consume reads a file to its end and returns the number of records and the error.
-func consume(r io.Reader) (n int, err error) {
-	file, err := Open(r, Options{})
-	if err != nil {
-		return 0, err
-	}
-	for _, err := range file.Records() {
-		if err != nil {
-			return n, err
-		}
-		n++
-	}
-	return n, nil
 }
 
 // requireBounded runs f and checks that it allocates less than a number of bytes in all, so no input is kept.
@@ -84,7 +71,7 @@ func TestOpenLimits(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			requireBounded(t, 16<<20, func() {
-				_, err := consume(source())
+				_, err := fixture.Count(source())
 				var failed *scan.ParseError
 				require.ErrorAs(t, err, &failed)
 			})
@@ -94,9 +81,9 @@ func TestOpenLimits(t *testing.T) {
 
 func TestOpenTooManyRows(t *testing.T) {
 	t.Parallel()
-	n, err := consume(endless("Date;Amount\n", "2024-01-31;1.00\n", 16*250_000))
-	require.ErrorIs(t, err, ErrTooManyRows)
-	require.Equal(t, MaxRows, n)
+	n, err := fixture.Count(endless("Date;Amount\n", "2024-01-31;1.00\n", 16*250_000))
+	require.ErrorIs(t, err, formats.ErrTooManyRows)
+	require.Equal(t, statement.MaxRows, n)
 }
 
 // packed returns a gzip or zip file with zeros or other text.
@@ -133,7 +120,7 @@ func TestOpenBombs(t *testing.T) {
 		t.Run(archive, func(t *testing.T) {
 			bomb := packed(t, archive, endless("Date;Amount\n", "2024-01-31;1.00\n", 40<<20), "a.csv")
 			requireBounded(t, 128<<20, func() {
-				_, err := consume(bytes.NewReader(bomb))
+				_, err := fixture.Count(bytes.NewReader(bomb))
 				require.ErrorIs(t, err, scan.ErrTooLarge)
 			})
 		})
@@ -150,71 +137,38 @@ func TestOpenCompressed(t *testing.T) {
 		"zip":               {packed(t, "zip", strings.NewReader(smallCSV), "a.csv"), nil},
 		"zip_with_metadata": {packed(t, "zip", strings.NewReader(smallCSV), "a.csv", "__MACOSX/a.csv"), nil},
 		"zip_of_ynab":       {packed(t, "zip", strings.NewReader(smallCSV), "My Budget - Register.csv", "My Budget - Budget.csv"), nil},
-		"zip_of_two":        {packed(t, "zip", strings.NewReader(smallCSV), "a.csv", "b.csv"), scan.ErrUnknownFormat},
+		"zip_of_two":        {packed(t, "zip", strings.NewReader(smallCSV), "a.csv", "b.csv"), formats.ErrUnknownFormat},
 		"empty":             {nil, scan.ErrEmpty},
 		"blank":             {[]byte(" \n\n"), scan.ErrEmpty},
-		"pdf":               {[]byte("%PDF-1.7\n1;2\n"), scan.ErrUnknownFormat},
-		"text":              {[]byte("just a line\nand another\n"), scan.ErrUnknownFormat},
+		"pdf":               {[]byte("%PDF-1.7\n1;2\n"), formats.ErrUnknownFormat},
+		"text":              {[]byte("just a line\nand another\n"), formats.ErrUnknownFormat},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			n, err := consume(bytes.NewReader(tc.file))
+			n, err := fixture.Count(bytes.NewReader(tc.file))
 			require.ErrorIs(t, err, tc.want)
 			if tc.want == nil {
 				require.Equal(t, 2, n)
 			}
 		})
 	}
+	t.Run("two_large_files", func(t *testing.T) {
+		t.Parallel()
+		file := packed(t, "zip", endless("Date;Amount\n", "2024-01-31;1.00\n", 1<<20), "a.csv", "b.csv")
+		n, err := fixture.Count(bytes.NewReader(file))
+		require.ErrorIs(t, err, formats.ErrUnknownFormat)
+		require.ErrorContains(t, err, "; the zip file has more than one file")
+		require.Positive(t, n)
+	})
 	t.Run("damaged", func(t *testing.T) {
 		t.Parallel()
 		for _, archive := range []string{"gzip", "zip"} {
 			file := packed(t, archive, strings.NewReader(smallCSV), "a.csv")
 			for _, n := range []int{10, len(file) / 2} {
-				_, err := consume(bytes.NewReader(file[:n]))
+				_, err := fixture.Count(bytes.NewReader(file[:n]))
 				var failed *scan.ParseError
 				require.ErrorAs(t, err, &failed, "%s %d", archive, n)
 			}
 		}
 	})
 }
-
-func TestOpenEncodings(t *testing.T) {
-	t.Parallel()
-	wide := func(order int) string {
-		b := []byte{}
-		for _, u := range utf16.Encode([]rune(smallCSV)) {
-			pair := []byte{byte(u), byte(u >> 8)}
-			b = append(b, pair[order], pair[1-order])
-		}
-		return string(b)
-	}
-	for name, tc := range map[string]struct {
-		file, text string
-		assumed    bool
-	}{
-		"utf8":         {smallCSV, "Café", false},
-		"utf8_bom":     {"\ufeff" + smallCSV, "Café", false},
-		"utf16_le":     {wide(0), "Café", false},
-		"utf16_be":     {wide(1), "Café", false},
-		"utf16_le_bom": {"\xff\xfe" + wide(0), "Café", false},
-		"windows_1252": {strings.ReplaceAll(smallCSV, "é", "\xe9"), "Café", true},
-		"cp850":        {strings.ReplaceAll(smallCSV, "é", "\x82"), "Café", true},
-		"windows_1250": {"Datum proveden\xed;Zpr\xe1va;\xc8\xe1stka\n31.01.2024;\x8elu\x9d;-12,30\n", "Žluť", true},
-		"cut_utf8":     {"Date,Payee,Amount\n2024-01-31,Caf\xe9 in Zür,-12.30\n", "Café in Zür", true},
-	} {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			records, facts := readAll(t, tc.file, Options{})
-			last := records[len(records)-1]
-			require.Empty(t, last.Problem)
-			require.Equal(t, "-12.30", last.Amount)
-			if name != "cut_utf8" {
-				require.Equal(t, tc.text, last.Payee+last.Description)
-			}
-			require.Equal(t, tc.assumed, contains(facts.Warnings, EncodingAssumed))
-		})
-	}
-}
-
-// contains reports whether a list has a text.
-func contains(list []string, s string) bool { return strings.Contains(strings.Join(list, " "), s) }

@@ -5,7 +5,7 @@ import (
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
@@ -24,7 +24,7 @@ func (c *resolver) account(key string) *ledgerv1.ImportAccount {
 	}
 	a, ok := c.accounts[key]
 	if !ok {
-		a = &ledgerv1.ImportAccount{Key: key, Name: key, Last4: formats.Last4(key)}
+		a = &ledgerv1.ImportAccount{Key: key, Name: key, Last4: statement.Last4(key)}
 		c.accounts[key] = a
 		c.adopt(a)
 	}
@@ -35,7 +35,7 @@ func (c *resolver) account(key string) *ledgerv1.ImportAccount {
 // export may have several accounts with the same name. The first one has it as its key.
 func (c *resolver) adopt(a *ledgerv1.ImportAccount) {
 	name := a.GetName()
-	if c.details.GetFormat() == formats.Coffer {
+	if c.details.GetFormat() == statement.Coffer {
 		name = a.GetKey()
 	}
 	if id, ok := c.owned.walletNames[fold(name)]; ok {
@@ -48,7 +48,7 @@ func (c *resolver) adopt(a *ledgerv1.ImportAccount) {
 // fromApplication reports whether the file is the export of a finance application, which names all accounts and categories.
 func (c *resolver) fromApplication() bool {
 	switch c.details.GetFormat() {
-	case formats.Firefly, formats.YNAB, formats.Coffer:
+	case statement.Firefly, statement.YNAB, statement.Coffer:
 		return true
 	}
 	return false
@@ -70,7 +70,7 @@ const maxPosition = 1_000_000
 
 // Accounts returns the accounts of a file with their wallets. assigned holds the wallets that the user or an earlier import has chosen, by
 // the key of the account. The other accounts get the wallets of the same name.
-func Accounts(format string, o Owned, found []formats.Account, assigned map[string]uuid.UUID) []*ledgerv1.ImportAccount {
+func Accounts(format string, o Owned, found []statement.Account, assigned map[string]uuid.UUID) []*ledgerv1.ImportAccount {
 	c := newResolver(&ledgerv1.Import{Format: format}, o)
 	var all []*ledgerv1.ImportAccount
 	for _, a := range found {

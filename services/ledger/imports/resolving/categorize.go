@@ -8,7 +8,7 @@ import (
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
@@ -81,7 +81,7 @@ func DefaultCategory(details *ledgerv1.Import, expense bool) *uuid.UUID {
 }
 
 // Categories returns the categories that a file describes: the owner's of the same name, or one that the commit creates.
-func Categories(o Owned, found []formats.Category) []*ledgerv1.ImportCategory {
+func Categories(o Owned, found []statement.Category) []*ledgerv1.ImportCategory {
 	c := newResolver(&ledgerv1.Import{}, o)
 	for _, f := range found {
 		if f.Name != "" {

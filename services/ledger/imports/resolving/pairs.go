@@ -10,7 +10,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/money"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
@@ -80,7 +80,7 @@ func transferKey(r *staging.Row) transfer {
 	}
 	currency := r.BookedCurrency
 	if r.Transfer.Amount != "" {
-		record := formats.Record{Amount: r.Transfer.Amount, Currency: cmp.Or(r.Transfer.Currency, currency)}
+		record := statement.Record{Amount: r.Transfer.Amount, Currency: cmp.Or(r.Transfer.Currency, currency)}
 		if minor, parsed, err := record.Minor(money.Currency{}); err == nil {
 			other, currency = minor, parsed.Code()
 		}

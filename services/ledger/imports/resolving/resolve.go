@@ -22,6 +22,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/duplicates"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/rules/learning"
@@ -35,7 +36,7 @@ type resolver struct {
 	reader *formats.Reader
 	// incomplete is the problem of a proposed mapping that lacks a column, or nil. It becomes the problem of each row.
 	incomplete *apierr.Field
-	ids        formats.IDs
+	ids        statement.IDs
 	owned      Owned
 	// rules are those of the owner.
 	rules *matching.Set
@@ -93,7 +94,7 @@ func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.
 	}
 	if reparse && details.GetMapping() != nil {
 		// A proposal may be incomplete. Then the rows stay invalid until the user has assigned the columns.
-		if c.reader, err = staging.ToMapping(details.GetMapping()).Compile(); err != nil {
+		if c.reader, err = formats.NewReader(staging.ToMapping(details.GetMapping())); err != nil {
 			c.incomplete = staging.MappingProblem(err)
 		}
 	}
@@ -146,7 +147,7 @@ func (c *resolver) store() {
 		}
 	}
 	for _, n := range c.categories {
-		if n.GetCount() > 0 || c.details.GetFormat() == formats.Coffer {
+		if n.GetCount() > 0 || c.details.GetFormat() == statement.Coffer {
 			c.details.Categories = append(c.details.Categories, n)
 		}
 	}
@@ -156,7 +157,7 @@ func (c *resolver) store() {
 
 // read converts the cells of a row.
 func (c *resolver) read(r *staging.Row) {
-	record := c.reader.Record(formats.Record{N: int(r.N), Line: int(r.Line), Cells: r.Cells})
+	record := c.reader.Record(statement.Record{N: int(r.N), Line: int(r.Line), Cells: r.Cells})
 	c.ids.Assign(&record)
 	r.Set(record)
 }
@@ -246,7 +247,7 @@ func (c *resolver) amountOf(r *staging.Row, account *ledgerv1.ImportAccount) (st
 		// The wallet decides the currency. The commit requires it.
 		return staging.Ready, ""
 	}
-	record := formats.Record{Amount: r.Amount, Currency: code}
+	record := statement.Record{Amount: r.Amount, Currency: code}
 	minor, currency, err := record.Minor(money.Currency{})
 	if err != nil {
 		return staging.Invalid, err.Error()

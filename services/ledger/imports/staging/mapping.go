@@ -8,24 +8,24 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
 )
 
 // ToMapping returns the mapping of a request or a stored import.
-func ToMapping(m *ledgerv1.ImportMapping) *formats.Mapping {
-	out := &formats.Mapping{
+func ToMapping(m *ledgerv1.ImportMapping) *mapping.Mapping {
+	out := &mapping.Mapping{
 		Format: m.GetFormat(), Delimiter: m.GetDelimiter(), Encoding: m.GetEncoding(), SkipRows: int(m.GetSkipRows()), Header: m.GetHeader(),
 		DateLayout: m.GetDateLayout(), DecimalMark: m.GetDecimalMark(), AmountMode: m.GetAmountMode(), Invert: m.GetInvert(),
 		Negative: m.GetNegative(), Currency: m.GetCurrency(), Width: int(m.GetWidth()),
 	}
 	for _, c := range m.GetColumns() {
-		out.Columns = append(out.Columns, formats.Column{Index: int(c.GetIndex()), Field: c.GetField()})
+		out.Columns = append(out.Columns, mapping.Column{Index: int(c.GetIndex()), Field: c.GetField()})
 	}
 	return out
 }
 
 // FromMapping returns a mapping as the API shows it.
-func FromMapping(m *formats.Mapping) *ledgerv1.ImportMapping {
+func FromMapping(m *mapping.Mapping) *ledgerv1.ImportMapping {
 	out := &ledgerv1.ImportMapping{
 		Format: m.Format, Delimiter: m.Delimiter, Encoding: m.Encoding, SkipRows: int32(m.SkipRows), Header: m.Header,
 		DateLayout: m.DateLayout, DecimalMark: m.DecimalMark, AmountMode: m.AmountMode, Invert: m.Invert, Negative: m.Negative, Currency: m.Currency,
@@ -39,7 +39,7 @@ func FromMapping(m *formats.Mapping) *ledgerv1.ImportMapping {
 
 // MappingProblem returns the field of a mapping that is invalid.
 func MappingProblem(err error) *apierr.Field {
-	var invalid *formats.MappingError
+	var invalid *mapping.Error
 	if errors.As(err, &invalid) {
 		return &apierr.Field{Name: "mapping." + invalid.Field, Message: invalid.Message}
 	}
@@ -48,7 +48,7 @@ func MappingProblem(err error) *apierr.Field {
 
 // Proto returns p as the API shows it.
 func (p Profile) Proto() (*ledgerv1.ImportProfile, error) {
-	var m formats.Mapping
+	var m mapping.Mapping
 	if err := json.Unmarshal(p.Mapping, &m); err != nil {
 		return nil, fmt.Errorf("decoding import profile %s: %w", p.ID, err)
 	}

@@ -10,7 +10,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/money"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 )
 
 // The values of a row's status.
@@ -33,15 +33,15 @@ type Row struct {
 	// Cells holds the cells of a format with a mapping. They are deleted when the row is booked.
 	Cells []string
 
-	// The following fields are the contents of the file. Amount is a signed decimal as in formats.Record.
+	// The following fields are the contents of the file. Amount is a signed decimal as in statement.Record.
 	Date                      *time.Time
 	Amount, Currency          string
 	Payee, Description, Notes string
 	Tags                      []string
 	ExternalID                string `db:"external_id"`
 	Account, Category         string
-	Splits                    []formats.Split
-	Transfer                  *formats.Transfer
+	Splits                    []statement.Split
+	Transfer                  *statement.Transfer
 	Opening                   bool
 	FileProblem               string `db:"file_problem"`
 
@@ -109,7 +109,7 @@ type Ruled struct {
 }
 
 // Set copies the contents of a record. A row whose record is no transaction is hidden.
-func (r *Row) Set(record formats.Record) {
+func (r *Row) Set(record statement.Record) {
 	r.N, r.Line, r.Cells = int32(record.N), int32(record.Line), record.Cells
 	r.Date = nil
 	if !record.Date.IsZero() {

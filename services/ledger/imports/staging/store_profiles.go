@@ -11,7 +11,8 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/pg"
-	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 )
 
 // maxProfiles is the maximum number of profiles of a user. Further profiles replace the oldest ones.
@@ -21,7 +22,7 @@ const maxProfiles = 200
 type Profile struct {
 	ID      uuid.UUID
 	Heading []string
-	// Mapping is a formats.Mapping in JSON.
+	// Mapping is a mapping.Mapping in JSON.
 	Mapping   json.RawMessage
 	UpdatedAt time.Time `db:"updated_at"`
 }
@@ -54,8 +55,8 @@ func SelectProfiles(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Profi
 }
 
 // SaveProfile stores the mapping of a heading, and deletes the oldest profiles beyond maxProfiles.
-func SaveProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID, heading []string, mapping formats.Mapping, now time.Time) error {
-	encoded, err := json.Marshal(mapping)
+func SaveProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID, heading []string, m mapping.Mapping, now time.Time) error {
+	encoded, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("encoding a mapping: %w", err)
 	}
@@ -86,8 +87,8 @@ func DeleteProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool
 }
 
 // Heading returns the cells of the heading, or nil if the file has none.
-func Heading(ctx context.Context, q pg.Querier, e *Import, m *formats.Mapping) ([]string, error) {
-	if m.Format != formats.CSV || !m.Header {
+func Heading(ctx context.Context, q pg.Querier, e *Import, m *mapping.Mapping) ([]string, error) {
+	if m.Format != statement.CSV || !m.Header {
 		return nil, nil
 	}
 	rows, err := SelectRowsAfter(ctx, q, e.OwnerID, e.ID, int32(m.SkipRows), 1)

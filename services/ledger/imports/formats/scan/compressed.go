@@ -220,7 +220,7 @@ func (z *zipFile) end() error {
 			return err
 		}
 		if !z.entry.skipped() {
-			return fmt.Errorf("%w; the zip file has more than one file", ErrUnknownFormat)
+			return ErrSeveralFiles
 		}
 		if err := z.drain(); err != nil {
 			return err

@@ -16,13 +16,14 @@ const (
 	MaxRatio   = 200       // Decompressed bytes per compressed byte.
 	MaxColumns = 200
 	MaxRow     = 64 << 10
+	MaxDepth   = 64 // Nested elements.
 )
 
 // The errors of a file, besides *ParseError and errors of the reader.
 var (
-	ErrEmpty         = errors.New("the file is empty")
-	ErrUnknownFormat = errors.New("unknown format: expected CSV, OFX, QFX, QIF, CAMT.052, CAMT.053, CAMT.054, MT940, MT942, Firefly III, YNAB or Coffer JSON lines")
-	ErrTooLarge      = errors.New("the file exceeds 512 MiB or 200 times its compressed size")
+	ErrEmpty        = errors.New("the file is empty")
+	ErrSeveralFiles = errors.New("the zip file has more than one file")
+	ErrTooLarge     = errors.New("the file exceeds 512 MiB or 200 times its compressed size")
 )
 
 // ParseError is a defect of a file of a known format.

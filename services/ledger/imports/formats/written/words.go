@@ -112,3 +112,12 @@ func SignOf(value string) (negative, known bool) {
 	}
 	return out, out != in
 }
+
+// Unguard removes the apostrophe that an export puts before a text that begins like a formula, and only that one: it is the inverse of
+// guard in package export. Other applications write the same apostrophe.
+func Unguard(s string) string {
+	if rest := strings.TrimLeft(s, "'"); len(rest) < len(s) && rest != "" && strings.ContainsRune("=+-@\t\r", rune(rest[0])) {
+		return s[1:]
+	}
+	return s
+}

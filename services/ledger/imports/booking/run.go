@@ -1,0 +1,106 @@
+// Package booking runs the jobs of imports: a commit, an undo or a deletion, in chunks of one database transaction each. It guarantees that
+// each row of a committed import is booked exactly once, even if replicas are killed or two of them commit: the transactions of a chunk,
+// the outcome of its rows, the progress of the job and one event commit together.
+//
+//   - run.go: the steps of a job. store_jobs.go: its lease, which is in its row of imports. Package jobs decides which job runs
+//   - prepare.go: creates the wallets and categories before the first chunk of a commit
+//   - book.go: a chunk of a commit. existing.go: its rows whose transaction exists already. transaction.go: the transactions of a row.
+//     pair.go: rows whose transfer has its other leg already
+//   - undo.go: a chunk of an undo. delete.go: a chunk of a deletion
+package booking
+
+import (
+	"context"
+	"log/slog"
+	"math"
+
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/accounts"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/jobs"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
+)
+
+// executor executes the jobs of imports: a commit, an undo or a deletion. Its methods are Run and Fail of their jobs.Table. The worker of
+// package jobs decides which job runs, and when to try it again.
+type executor struct {
+	*posting.Ledger
+	accounts *accounts.Accounts
+	key      staging.AccountKey
+}
+
+// NewWorker returns the worker of the jobs of imports. The jobs wait until Run is called.
+func NewWorker(a *accounts.Accounts, key staging.AccountKey, log *slog.Logger) *jobs.Worker {
+	x := &executor{Ledger: a.Ledger, accounts: a, key: key}
+	return jobs.NewWorker(jobs.Table{Name: "imports", Lease: leaseJob, Release: releaseJob, Run: x.runJob, Fail: x.fail}, a.Ledger, log)
+}
+
+// runJob runs chunks until the job ends.
+func (x *executor) runJob(ctx context.Context, j jobs.Job) error {
+	for p := (progress{undone: math.MaxInt32}); ; {
+		finished, err := x.runChunk(ctx, &j, &p)
+		if err != nil || finished {
+			return err
+		}
+	}
+}
+
+// progress holds the numbers of the last rows that this lease of a job considered. The commit reads the rows forward and the undo
+// backward. Without the numbers, each chunk would read all rows that are finished.
+type progress struct{ committed, undone int32 }
+
+// runChunk runs one step of a job in a database transaction. Between two chunks no lock is held, so other writes of the owner wait for one
+// chunk at most.
+func (x *executor) runChunk(ctx context.Context, j *jobs.Job, p *progress) (finished bool, err error) {
+	ctx, cancel := context.WithTimeout(ctx, jobs.ChunkTimeout)
+	defer cancel()
+	switch j.Status {
+	case staging.Queued:
+		err := x.prepare(ctx, *j)
+		if err == nil {
+			j.Status = staging.Running
+		}
+		return false, err
+	case staging.Running:
+		return x.commitChunk(ctx, *j, &p.committed)
+	case staging.Undoing:
+		return x.undoChunk(ctx, *j, &p.undone)
+	default:
+		return x.deleteChunk(ctx, *j)
+	}
+}
+
+// fail ends a commit with an error. Another commit continues it.
+func (x *executor) fail(ctx context.Context, j jobs.Job, reason string) error {
+	return pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
+		e, err := renewLease(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		status := staging.Failed
+		if e.Status == staging.Undoing {
+			// The remaining transactions can be undone again.
+			status = staging.Done
+		}
+		if err := setStatus(ctx, tx, e, status, reason, x.Now()); err != nil {
+			return err
+		}
+		m, err := x.current(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		return x.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportFailed{OwnerId: j.OwnerID.String(), Import: m})
+	})
+}
+
+// current returns the import of a job as the API shows it.
+func (x *executor) current(ctx context.Context, q pg.Querier, j jobs.Job) (*ledgerv1.Import, error) {
+	e, err := staging.SelectImport(ctx, q, j.OwnerID, j.ID)
+	if err != nil {
+		return nil, err
+	}
+	return e.Proto()
+}

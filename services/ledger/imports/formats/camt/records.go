@@ -1,0 +1,169 @@
+package camt
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// close processes an end tag, before the element leaves the stack.
+func (p *parser) close(name string) error {
+	switch {
+	case name == "Ntry" && p.entry != nil:
+		p.ready = p.entry.records(p)
+		p.entry = nil
+		for _, r := range p.ready {
+			p.total.Add(r.Amount)
+		}
+		if len(p.ready) > 0 {
+			if _, err := p.in.Account(p.account); err != nil {
+				return err
+			}
+		}
+	case name == "Bal" && p.entry == nil:
+		p.endBalance()
+	case p.inMessage() && (name == "Stmt" || name == "Rpt" || name == "Ntfctn"):
+		return p.endStatement()
+	}
+	return nil
+}
+
+// endBalance records an opening or closing balance. A closing balance of the previous statement (PRCD) serves as the opening balance if
+// there is no other. Available and interim balances are ignored, because they contain entries that are not booked.
+func (p *parser) endBalance() {
+	amount, ok := written.ParseLoose(p.balance.amount)
+	if !ok {
+		return
+	}
+	if p.balance.sign == "DBIT" {
+		amount = written.Negate(written.Absolute(amount))
+	}
+	switch strings.ToUpper(p.balance.code) {
+	case "OPBD":
+		p.opening = amount
+	case "PRCD":
+		p.opening = cmp.Or(p.opening, amount)
+	case "CLBD":
+		p.closing = amount
+		p.closingDay, _ = parseDate(p.balance.day)
+	}
+}
+
+// endStatement records the account's facts and compares the balances with the entries. If a file has several statements of an account, the
+// opening balance of the first one counts, and the closing balance with the latest date.
+func (p *parser) endStatement() error {
+	if p.account == "" && p.opening == "" && p.closing == "" {
+		return nil
+	}
+	account, err := p.in.Account(p.account)
+	if err != nil {
+		return err
+	}
+	account.Name = cmp.Or(account.Name, statement.Text(p.name, statement.MaxName))
+	account.Currency = cmp.Or(p.currency, account.Currency)
+	account.Opening = cmp.Or(account.Opening, p.opening)
+	if p.closing != "" && !p.closingDay.Before(account.ClosingDate) {
+		account.Closing, account.ClosingDate = p.closing, p.closingDay
+	}
+	if p.opening != "" && p.closing != "" && !p.partial {
+		total := p.total
+		total.Add(p.opening)
+		if total.Differs(written.SumOf(p.closing)) {
+			p.in.Warn(statement.BalanceMismatch)
+		}
+	}
+	return nil
+}
+
+// parseDate reads a date or a date with a time. The civil date is used as written.
+func parseDate(s string) (time.Time, bool) {
+	d, ok := written.ScanDate(s)
+	if !ok {
+		return time.Time{}, false
+	}
+	return d.Date(written.YMD)
+}
+
+// records returns the records of an entry: none if it is not booked, several if it is a batch whose parts add up to it. A pending entry
+// appears again in a later file, with its final amount and another reference.
+func (n *entry) records(p *parser) []statement.Record {
+	if n.status != "" && !strings.EqualFold(n.status, "BOOK") {
+		return nil
+	}
+	// The sign is the one of the entry itself, also with RvslInd: a credited reversal takes back a debit.
+	r := statement.Record{Line: n.line, Account: statement.Text(p.account, statement.MaxName), Currency: cmp.Or(n.currency, p.currency)}
+	var ok bool
+	if r.Date, ok = parseDate(cmp.Or(n.booked, n.valued)); !ok {
+		r.Problem = "the booking date is missing or not a date"
+		return []statement.Record{r}
+	}
+	if r.Amount, ok = n.signed(""); !ok {
+		r.Problem = "the amount or CdtDbtInd is missing or cannot be read"
+		return []statement.Record{r}
+	}
+	if parts := n.split(r); parts != nil {
+		return parts
+	}
+	t := transaction{additional: n.additional}
+	if len(n.transactions) == 1 {
+		t = n.transactions[0]
+	}
+	t.describe(&r, n.additional)
+	if ref := cmp.Or(n.bankRef, t.bankRef); statement.Distinctive(statement.OneLine(ref)) {
+		r.ExternalID = "camt:" + statement.OneLine(ref)
+	}
+	return []statement.Record{r}
+}
+
+// signed returns an amount with the sign of its mark, or of the entry's.
+func (a signedAmount) signed(sign string) (string, bool) {
+	amount, ok := written.ParseLoose(a.amount)
+	switch cmp.Or(a.sign, sign) {
+	case "DBIT":
+		return written.Negate(written.Absolute(amount)), ok
+	case "CRDT":
+		return written.Absolute(amount), ok
+	}
+	return "", false
+}
+
+// split returns a record for each transaction of a batch, or nil if they do not add up to the entry. The entry is then imported as a
+// whole: its amount is what changed the balance.
+func (n *entry) split(entry statement.Record) []statement.Record {
+	if len(n.transactions) < 2 || n.tooManyForSplits {
+		return nil
+	}
+	var total written.Sum
+	parts := make([]statement.Record, 0, len(n.transactions))
+	for _, t := range n.transactions {
+		amount, ok := t.signed(n.sign)
+		if !ok || t.currency != "" && t.currency != entry.Currency {
+			return nil
+		}
+		total.Add(amount)
+		r := entry
+		r.Amount = amount
+		t.describe(&r, n.additional)
+		if statement.Distinctive(statement.OneLine(t.bankRef)) && t.bankRef != n.bankRef {
+			r.ExternalID = "camt:" + statement.OneLine(t.bankRef)
+		}
+		parts = append(parts, r)
+	}
+	if total.Unknown || total.Differs(written.SumOf(entry.Amount)) {
+		return nil
+	}
+	return parts
+}
+
+// describe sets the texts of a record. The payee is the other party: the creditor of a payment, and the debtor of money that arrives.
+func (t *transaction) describe(r *statement.Record, additional string) {
+	r.Payee = cmp.Or(t.debtor, t.lastDebtor)
+	if strings.HasPrefix(r.Amount, "-") {
+		r.Payee = cmp.Or(t.creditor, t.lastCred)
+	}
+	r.Description = cmp.Or(strings.Join(t.texts, " "), t.additional, additional)
+	r.Notes = strings.Join(t.references, "\n")
+}

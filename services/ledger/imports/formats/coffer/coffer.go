@@ -1,0 +1,243 @@
+// Package coffer parses Coffer's own export, as JSON lines and as CSV, so that users can move their data to another installation.
+//
+// Package export writes both forms. It and this package must change together; a test of export imports what the export wrote (ADR 91).
+// The JSON lines are complete: a transaction has its splits and its time of day, and its wallet and categories keep their looks. The CSV
+// file has one row of each part of a split, and no opening balances.
+//
+// Texts are kept exactly as they are if Coffer accepts them, including repeated spaces. A transaction keeps the external id from its bank,
+// so that a later file of the bank recognizes it.
+//
+//   - coffer.go: the JSON lines. Start reading at Parse
+//   - csv.go: the CSV file
+package coffer
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"regexp"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// object is a line of Coffer's own export. Each line is a JSON object with one member, which names the kind of the
+// object: {"wallet": {...}}, {"category": {...}}, {"rate": {...}} or {"transaction": {...}}. The values are the objects of
+// the API. Wallets and categories come before the transactions that refer to them. Both legs of a transfer are
+// transactions. Other kinds are skipped, so that later exports may have more.
+type object struct {
+	Wallet      *wallet      `json:"wallet"`
+	Category    *category    `json:"category"`
+	Transaction *transaction `json:"transaction"`
+}
+
+// wallet is a wallet of the API.
+type wallet struct {
+	ID             string      `json:"id"`
+	Name           string      `json:"name"`
+	Currency       string      `json:"currency"`
+	Balance        json.Number `json:"balance"`
+	InitialBalance json.Number `json:"initialBalance"`
+	Archived       bool        `json:"archived"`
+	Color          string      `json:"color"`
+	Icon           string      `json:"icon"`
+	Position       *int32      `json:"position"`
+}
+
+// category is a category of the API.
+type category struct {
+	ID    string `json:"id"`
+	Name  string `json:"name"`
+	Color string `json:"color"`
+	Icon  string `json:"icon"`
+	Kind  string `json:"kind"`
+}
+
+// transaction is a transaction of the API.
+type transaction struct {
+	ID          string      `json:"id"`
+	Amount      json.Number `json:"amount"`
+	Currency    string      `json:"currency"`
+	Type        string      `json:"type"`
+	Date        string      `json:"date"`
+	WalletID    string      `json:"walletId"`
+	CategoryID  string      `json:"categoryId"`
+	Description string      `json:"description"`
+	Payee       string      `json:"payee"`
+	Notes       string      `json:"notes"`
+	Tags        []string    `json:"tags"`
+	TransferID  string      `json:"transferId"`
+	ExternalID  string      `json:"externalId"`
+	Splits      []struct {
+		CategoryID  string      `json:"categoryId"`
+		Amount      json.Number `json:"amount"`
+		Description string      `json:"description"`
+	} `json:"splits"`
+}
+
+const (
+	// maxCategories is the maximum number of categories in an export.
+	maxCategories = 20_000
+	// maxLine is the maximum size of a line: a transaction with maxParts parts and the longest texts.
+	maxLine = 512 << 10
+	// maxID is the maximum length of an external id.
+	maxID = 255
+)
+
+// start begins a file. The first line is a wallet, a category or a rate. It is a transaction if the start of the file is cut off.
+var start = regexp.MustCompile(`^\{\s*"(?:wallet|category|rate|transaction|export)"\s*:\s*\{`)
+
+// Detect reports whether a text begins like Coffer's own export.
+func Detect(head string) bool { return start.MatchString(head) }
+
+// parser is the state of an export: its wallets and categories. Package export writes the file, so both must change together; a
+// test imports what the export wrote (ADR 91).
+type parser struct {
+	in         *statement.Input
+	wallets    map[string]string // Account keys by id.
+	categories map[string]string // Names by id.
+}
+
+// Parse parses Coffer's own export.
+func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
+	in.Exact = true
+	return func(yield func(statement.Record, error) bool) {
+		p := &parser{in: in, wallets: make(map[string]string), categories: make(map[string]string)}
+		source := scan.NewLines(in.Text)
+		source.Limit = maxLine
+		for {
+			text, err := source.Next()
+			if errors.Is(err, io.EOF) {
+				return
+			}
+			var record *statement.Record
+			if err == nil && len(text) > 0 {
+				record, err = p.line(text, source.Line)
+			}
+			if err != nil {
+				yield(statement.Record{}, err)
+				return
+			}
+			if record != nil && !yield(*record, nil) {
+				return
+			}
+		}
+	}
+}
+
+// line processes a line. It returns the record of a transaction.
+func (p *parser) line(text []byte, line int) (*statement.Record, error) {
+	var o object
+	if err := json.Unmarshal(text, &o); err != nil {
+		return nil, &scan.ParseError{Line: line, Message: "the line is not a JSON object of an export"}
+	}
+	switch {
+	case o.Wallet != nil:
+		w := o.Wallet
+		account, err := p.in.Account(p.key(cmp.Or(w.Name, w.ID)))
+		if err != nil {
+			return nil, err
+		}
+		account.Name, account.Currency, account.Last4 = cmp.Or(keep(w.Name, statement.MaxName), account.Key), w.Currency, ""
+		account.Color, account.Icon, account.Archived, account.Position = w.Color, w.Icon, w.Archived, w.Position
+		account.Opening, account.Closing = w.InitialBalance.String(), w.Balance.String()
+		p.wallets[w.ID] = account.Key
+	case o.Category != nil:
+		if len(p.categories) == maxCategories {
+			return nil, &scan.ParseError{Line: line, Message: fmt.Sprintf("the file has more than %d categories", maxCategories)}
+		}
+		c := o.Category
+		name := keep(c.Name, statement.MaxName)
+		p.categories[c.ID] = name
+		p.in.Facts.Categories = append(p.in.Facts.Categories, statement.Category{Name: name, Color: c.Color, Icon: c.Icon, Kind: c.Kind})
+	case o.Transaction != nil:
+		r := p.transaction(o.Transaction)
+		r.Line = line
+		return &r, nil
+	}
+	return nil, nil
+}
+
+// key returns the key of the account of a new wallet: its name, with a number if another wallet has the same name.
+func (p *parser) key(name string) string {
+	key := statement.Text(name, statement.MaxName)
+	for n := 2; ; n++ {
+		if !p.in.HasAccount(key) {
+			return key
+		}
+		// The number must fit into the key.
+		key = fmt.Sprintf("%s (%d)", statement.Text(name, statement.MaxName-8), n)
+	}
+}
+
+// transaction converts a transaction.
+func (p *parser) transaction(t *transaction) statement.Record {
+	r := statement.Record{
+		Currency: t.Currency, Payee: keep(t.Payee, statement.MaxPayee), Description: keep(t.Description, statement.MaxText), Notes: keep(t.Notes, statement.MaxNotes),
+		Tags: t.Tags[:min(len(t.Tags), statement.MaxTags)], Account: p.wallets[t.WalletID], Category: p.categories[t.CategoryID],
+		ExternalID: ownID(t.ExternalID, t.ID),
+	}
+	if t.TransferID != "" {
+		r.Transfer = &statement.Transfer{ID: t.TransferID, Paired: true}
+	}
+	var ok bool
+	at, err := time.Parse(time.RFC3339, t.Date)
+	r.Date = at.UTC()
+	switch {
+	case err != nil:
+		r.Problem = "the date is missing or cannot be read"
+		return r
+	case r.Account == "":
+		r.Problem = "the wallet is not in the file"
+		return r
+	}
+	if r.Amount, _, ok = written.ParseAmount(t.Amount.String(), written.Dot); !ok {
+		r.Problem = "the amount is missing or cannot be read"
+		return r
+	}
+	var total written.Sum
+	for _, s := range t.Splits {
+		amount, _, ok := written.ParseAmount(s.Amount.String(), written.Dot)
+		if !ok || len(r.Splits) == statement.MaxParts {
+			r.Problem = "a part of the split cannot be read"
+			return r
+		}
+		// The API's parts are positive in an expense.
+		if t.Type == "expense" {
+			amount = written.Negate(amount)
+		}
+		total.Add(amount)
+		r.Splits = append(r.Splits, statement.Split{Amount: amount, Category: p.categories[s.CategoryID], Description: keep(s.Description, statement.MaxText)})
+	}
+	if len(r.Splits) > 0 && total.Differs(written.SumOf(r.Amount)) {
+		r.Problem = "the parts do not add up to the amount"
+	}
+	return r
+}
+
+// ownID returns the external id of a transaction of an export: the one that it has from its bank, by which files of the bank recognize
+// it, or otherwise its own id.
+func ownID(external, id string) string {
+	switch {
+	case external != "":
+		return statement.Text(external, maxID)
+	case id != "":
+		return "coffer:" + statement.Text(id, statement.MaxName)
+	}
+	return ""
+}
+
+// keep returns a text of an export as it is. Only a text that Coffer does not accept is cleaned.
+func keep(s string, limit int) string {
+	if utf8.ValidString(s) && !strings.ContainsRune(s, 0) && strings.TrimSpace(s) == s && utf8.RuneCountInString(s) <= limit {
+		return s
+	}
+	return statement.Text(s, limit)
+}

@@ -1,0 +1,144 @@
+package coffer
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"iter"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// heading is the heading of Coffer's own export as CSV.
+var heading = strings.Split("id,date,type,amount,currency,wallet,category,payee,description,notes,tags,transfer_id,external_id,split_of", ",")
+
+// ParseCSV parses Coffer's own export as CSV. The rows of a split follow each other and become a record. The file has no opening
+// balances.
+func ParseCSV(in *statement.Input) iter.Seq2[statement.Record, error] {
+	in.Exact = true
+	return func(yield func(statement.Record, error) bool) {
+		source := &scan.Rows{Lines: scan.NewLines(in.Text), Delimiter: ','}
+		_, _, err := source.Next()
+		var whole *statement.Record
+		of := ""
+		for err == nil {
+			var cells []string
+			var line int
+			if cells, line, err = source.Next(); err != nil {
+				break
+			}
+			r := parseRow(cells)
+			r.Line = line
+			account, unknown := in.Account(r.Account)
+			if err = unknown; err != nil {
+				break
+			}
+			account.Name, account.Last4 = cmp.Or(keep(written.Unguard(cell(cells, 5)), statement.MaxName), account.Key), ""
+			part := cell(cells, 13)
+			if whole != nil && part != "" && part == of && len(whole.Splits) < statement.MaxParts {
+				join(whole, r)
+				continue
+			}
+			if whole != nil && !yield(joined(whole), nil) {
+				return
+			}
+			if whole, of = &r, part; part != "" {
+				whole.Splits = []statement.Split{{Amount: r.Amount, Category: r.Category, Description: r.Description}}
+			}
+		}
+		if !errors.Is(err, io.EOF) {
+			yield(statement.Record{}, err)
+			return
+		}
+		if whole != nil {
+			yield(joined(whole), nil)
+		}
+	}
+}
+
+// parseRow returns the record of a row.
+func parseRow(cells []string) statement.Record {
+	r := statement.Record{
+		Currency: cell(cells, 4), Account: statement.Text(written.Unguard(cell(cells, 5)), statement.MaxName), Category: keep(written.Unguard(cell(cells, 6)), statement.MaxName),
+		Payee: keep(written.Unguard(cell(cells, 7)), statement.MaxPayee), Description: keep(written.Unguard(cell(cells, 8)), statement.MaxText), Notes: keep(written.Unguard(cell(cells, 9)), statement.MaxNotes),
+	}
+	if tags := written.Unguard(cell(cells, 10)); tags != "" {
+		r.Tags = strings.Split(tags, ",")
+		r.Tags = r.Tags[:min(len(r.Tags), statement.MaxTags)]
+	}
+	id := cell(cells, 13)
+	if id == "" {
+		id = cell(cells, 0)
+	}
+	r.ExternalID = ownID(written.Unguard(cell(cells, 12)), id)
+	if id := cell(cells, 11); id != "" {
+		r.Transfer = &statement.Transfer{ID: statement.Text(id, statement.MaxName), Paired: true}
+	}
+	at, err := time.Parse(time.RFC3339, cell(cells, 1))
+	if err != nil {
+		// A spreadsheet may have changed the form of the date.
+		day, ok := written.ScanDate(cell(cells, 1))
+		if ok {
+			at, ok = day.Date(written.YMD)
+		}
+		if !ok {
+			r.Problem = "the date is missing or cannot be read"
+		}
+	}
+	r.Date = at.UTC()
+	var ok bool
+	if r.Amount, _, ok = written.ParseAmount(cell(cells, 3), written.Dot); !ok && r.Problem == "" {
+		r.Problem = "the amount is missing or cannot be read"
+	}
+	return r
+}
+
+// join adds the row of another part of a split.
+func join(r *statement.Record, part statement.Record) {
+	r.Splits = append(r.Splits, statement.Split{Amount: part.Amount, Category: part.Category, Description: part.Description})
+	if r.Problem == "" {
+		r.Problem = part.Problem
+	}
+}
+
+// joined returns a record whose parts are complete: its amount is their sum, because each row of a split has only the amount of its part.
+func joined(r *statement.Record) statement.Record {
+	if len(r.Splits) == 0 || r.Problem != "" {
+		return *r
+	}
+	total := written.SumOf(r.Splits[0].Amount)
+	for _, s := range r.Splits[1:] {
+		total.Add(s.Amount)
+	}
+	amount, ok := total.Text()
+	if !ok {
+		r.Problem = "the parts of the split cannot be added up"
+		return *r
+	}
+	if r.Amount = amount; len(r.Splits) == 1 {
+		r.Splits = nil
+		return *r
+	}
+	r.Category = ""
+	// A row has the description of its part. If the part has none, the row has the description of the transaction.
+	if slices.ContainsFunc(r.Splits, func(s statement.Split) bool { return s.Description == "" }) {
+		r.Description = ""
+	}
+	return *r
+}
+
+// cell returns the cell of a column, or "" if the row has fewer.
+func cell(cells []string, column int) string {
+	if column >= len(cells) {
+		return ""
+	}
+	return cells[column]
+}
+
+// DetectHeading reports whether a row is the heading of Coffer's own export.
+func DetectHeading(cells []string) bool { return slices.Equal(cells, heading) }

@@ -1,0 +1,164 @@
+// Package headings knows the words in the headings of columns, in 20 languages.
+//
+// headings.txt is the vocabulary: sections of a field and a rank, with the headings that mean this field. A heading can mean several fields,
+// and the contents of its column decide between them. Fields are those of package mapping, and two more that no mapping has.
+//
+// Meanings returns the fields of a heading. Known counts the headings of a row, which decides the delimiter of a file. Plausible
+// scores a decoded word, which decides the encoding of a file. All functions are pure.
+package headings
+
+import (
+	_ "embed" // For headings.txt.
+	"strings"
+	"unicode"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// Fields that a heading can mean, but that no mapping assigns.
+const (
+	Balance = "balance"
+	Other   = "other" // The heading of a column that must not be taken for another field.
+)
+
+// Meaning is a field that a heading can mean. Lower ranks are better.
+type Meaning struct {
+	Field string
+	Rank  int
+}
+
+// vocabulary is the list of headings. A heading in several sections has the meaning of the first one whose contents fit.
+//
+//go:embed headings.txt
+var vocabulary string
+
+// table maps folded headings to their meanings.
+var table = newTable()
+
+// newTable converts the vocabulary to a table.
+func newTable() map[string][]Meaning {
+	t := make(map[string][]Meaning)
+	var current Meaning
+	for line := range strings.Lines(vocabulary) {
+		if strings.HasPrefix(line, "#") {
+			continue
+		}
+		if section, ok := strings.CutPrefix(line, "== "); ok {
+			field, rank, _ := strings.Cut(strings.TrimSpace(section), " ")
+			current = Meaning{field, int(rank[0] - '0')}
+			continue
+		}
+		for phrase := range strings.SplitSeq(line, ";") {
+			if key := written.Fold(phrase); key != "" {
+				t[key] = append(t[key], current)
+			}
+		}
+	}
+	return t
+}
+
+// Meanings returns the fields that a heading can mean, the best one first. It ignores text in brackets and currencies: "Amount (EUR)" is
+// an amount. A heading can mean several fields, such as "Reference"; the contents of the column decide between them.
+func Meanings(text string) []Meaning {
+	key := written.Fold(text)
+	if m := table[key]; len(m) > 0 {
+		return m
+	}
+	// "Amount (EUR)", "Betrag in EUR", "Credit Amount GBP", "amount_eur"
+	bare := text
+	if open := strings.IndexAny(text, "(["); open > 0 {
+		bare = text[:open]
+	}
+	words := strings.Fields(written.Fold(SplitCamel(bare)))
+	for len(words) > 1 && (written.CurrencyOf(words[len(words)-1]) != "" || words[len(words)-1] == "in" || words[len(words)-1] == "en") {
+		words = words[:len(words)-1]
+	}
+	if m := table[strings.Join(words, " ")]; len(m) > 0 {
+		return m
+	}
+	if len(words) == 0 || len(words) > 6 {
+		return nil
+	}
+	return looseMeanings(words)
+}
+
+// looseMeanings returns the fields that the first or last word of a heading can mean, at a worse rank than whole headings. Words such as
+// "fee" or "original" exclude the column: its amount or date is not the one of the transaction.
+func looseMeanings(words []string) []Meaning {
+	for _, w := range words {
+		switch w {
+		case "original", "foreign", "fee", "fees", "rate", "fremdwahrung", "counter", "tegenrekening", "refunded", "converted", "iban", "bic", "code", "id", "nummer", "number", "no", "nr", "tax", "due":
+			return nil
+		}
+	}
+	var found []Meaning
+	for _, w := range []string{words[0], words[len(words)-1]} {
+		for _, h := range table[w] {
+			if h.Field != Other && len(w) > 3 {
+				found = append(found, Meaning{h.Field, h.Rank + 5})
+			}
+		}
+	}
+	return found
+}
+
+// SplitCamel separates the words of "MerchantName" and "created_at".
+func SplitCamel(s string) string {
+	var b strings.Builder
+	lower := false
+	for _, r := range s {
+		upper := r >= 'A' && r <= 'Z'
+		if upper && lower {
+			b.WriteByte(' ')
+		}
+		lower = r >= 'a' && r <= 'z'
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Plausible returns a score for a word that was decoded with a candidate encoding. A known heading raises it; symbols and drawing
+// characters inside of a word lower it. ASCII words have 0, because they look the same in each candidate.
+func Plausible(word string) int {
+	ascii := true
+	score := 0
+	letters, odd := 0, 0
+	for _, r := range word {
+		switch {
+		case r < 0x80:
+		case isWordRune(r):
+			ascii, letters = false, letters+1
+		default:
+			ascii, odd = false, odd+1
+		}
+	}
+	if ascii {
+		return 0
+	}
+	if _, known := table[written.Fold(word)]; known {
+		score += 20
+	}
+	if odd > 0 && len([]rune(word)) > 2 {
+		score -= 8 * odd
+	}
+	return score + min(letters, 1)
+}
+
+// isWordRune reports whether a character is common in words.
+func isWordRune(r rune) bool {
+	return unicode.IsLetter(r) && !strings.ContainsRune("ªºƒ", r) || strings.ContainsRune("€£’–°", r)
+}
+
+// Known returns the number of cells that are headings of columns.
+func Known(cells []string) int {
+	n := 0
+	for _, c := range cells {
+		if c != "" && len(c) <= 80 && len(table[written.Fold(c)]) > 0 {
+			n++
+		}
+	}
+	if n < 2 {
+		return 0
+	}
+	return n
+}

@@ -1,0 +1,187 @@
+package mapping
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// Date reads a date in the order of the mapping.
+func (r *Reader) Date(cell string) (time.Time, bool) { return written.ParseDate(cell, r.order) }
+
+// Amount reads a signed amount with the decimal mark of the mapping, and the unit that is written with it.
+func (r *Reader) Amount(cell string) (amount, unit string, ok bool) {
+	return written.ParseAmount(cell, r.mark)
+}
+
+// cell returns the first non-empty cell of a field's columns.
+func (r *Reader) cell(cells []string, field string) string {
+	for _, i := range r.columns[field] {
+		if i < len(cells) && cells[i] != "" {
+			return cells[i]
+		}
+	}
+	return ""
+}
+
+// joined returns the non-empty cells of a field's columns, in the order of the columns. It removes the apostrophe that an application such
+// as Actual writes before a text that begins like a formula.
+func (r *Reader) joined(cells []string, field, separator string) string {
+	var texts []string
+	for _, i := range r.columns[field] {
+		if i < len(cells) && cells[i] != "" {
+			texts = append(texts, written.Unguard(cells[i]))
+		}
+	}
+	return strings.Join(texts, separator)
+}
+
+// Row fills a record from its cells. A row that the mapping cannot read gets a Problem, except a row that is evidently not a
+// transaction, such as a heading, a total or a line that states a balance: it gets Skip, and the user does not see it.
+func (r *Reader) Row(record *statement.Record) {
+	m, cells := &r.Mapping, record.Cells
+	if record.N <= m.SkipRows || m.Header && record.N == m.SkipRows+1 {
+		record.Skip = true
+		return
+	}
+	record.Currency = m.Currency
+	var unit, problem string
+	record.Amount, unit, problem = r.signedAmount(cells)
+	if code, ok := money.ParseCurrency(r.cell(cells, FieldCurrency)); ok {
+		record.Currency = code.Code()
+	} else if code := written.CurrencyOf(unit); code != "" {
+		record.Currency = code
+	} else if other := r.cell(cells, FieldCurrency); other != "" {
+		if record.Currency = written.CurrencyOf(other); record.Currency == "" {
+			record.Currency = strings.ToUpper(statement.Cut(other, 3))
+		}
+	}
+	day := r.cell(cells, FieldDate)
+	var ok bool
+	if record.Date, ok = r.Date(day); !ok {
+		record.Skip = noTransaction(cells, day, record.Amount)
+		record.Problem = "the date cannot be read"
+		if day == "" {
+			record.Problem = "the date is missing"
+		}
+	} else if problem != "" {
+		record.Problem = problem
+	}
+	if !record.Skip && (record.Amount == "" || filled(cells)*2 <= len(cells)) {
+		record.Skip = slices.ContainsFunc(cells, written.StatesBalance)
+	}
+	if record.Problem != "" || record.Skip {
+		return
+	}
+	record.Payee = r.joined(cells, FieldPayee, " ")
+	record.Description = r.joined(cells, FieldDescription, " ")
+	record.Notes = r.joined(cells, FieldNotes, "\n")
+	record.Category = written.Unguard(r.cell(cells, FieldCategory))
+	record.Account = written.Unguard(r.cell(cells, FieldAccount))
+	for tag := range strings.SplitSeq(r.joined(cells, FieldTags, ","), ",") {
+		if tag = statement.Text(tag, statement.MaxName); tag != "" {
+			record.Tags = append(record.Tags, tag)
+		}
+	}
+	if id := r.cell(cells, FieldExternalID); id != "" {
+		record.ExternalID = "csv:" + id
+	}
+}
+
+// noTransaction reports whether a row without a date is a total, a heading or a remark.
+func noTransaction(cells []string, day, amount string) bool {
+	if amount == "" || filled(cells) <= 2 {
+		return true
+	}
+	return !strings.ContainsAny(day, "0123456789") && filled(cells)*2 <= len(cells)
+}
+
+// filled returns the number of cells that are not empty.
+func filled(cells []string) int {
+	n := 0
+	for _, c := range cells {
+		if c != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// signedAmount returns the signed amount of a row, the unit written with it, and a problem.
+func (r *Reader) signedAmount(cells []string) (amount, unit, problem string) {
+	switch r.Mapping.AmountMode {
+	case DebitCredit:
+		amount, unit, problem = r.debitCredit(cells)
+	default:
+		cell := r.cell(cells, FieldAmount)
+		var ok bool
+		if amount, unit, ok = r.Amount(cell); !ok {
+			if cell == "" {
+				return "", "", "the amount is missing"
+			}
+			return "", "", "the amount cannot be read"
+		}
+		if r.Mapping.AmountMode == TypeColumn {
+			negative, known := r.isNegative(r.cell(cells, FieldType))
+			switch {
+			case !known:
+				return amount, unit, "the value of the type column is unknown"
+			case negative:
+				// Some banks write the sign as well as the type. A reversal then has a sign against its type.
+				amount = written.Negate(written.Absolute(amount))
+			default:
+				amount = written.Absolute(amount)
+			}
+		}
+	}
+	if r.Mapping.Invert {
+		amount = written.Negate(amount)
+	}
+	return amount, unit, problem
+}
+
+// debitCredit returns the amount of a row with two columns. A debit lowers the balance whatever its sign: some banks write debits as
+// negative numbers. A zero in one column is ignored if the other one has an amount.
+func (r *Reader) debitCredit(cells []string) (amount, unit, problem string) {
+	total, found := "", false
+	for _, field := range []string{FieldDebit, FieldCredit} {
+		cell := r.cell(cells, field)
+		if cell == "" {
+			continue
+		}
+		value, u, ok := r.Amount(cell)
+		if !ok {
+			if strings.ContainsAny(cell, "0123456789") {
+				return "", "", "the amount cannot be read"
+			}
+			continue
+		}
+		isZero := strings.Trim(value, "-0.") == ""
+		if found && !isZero && strings.Trim(total, "-0.") != "" {
+			return "", "", "the row has a debit and a credit"
+		}
+		if !found || !isZero {
+			unit = u
+			if total = written.Absolute(value); field == FieldDebit {
+				total = written.Negate(total)
+			}
+		}
+		found = true
+	}
+	if !found {
+		return "", "", "the amount is missing"
+	}
+	return total, unit, ""
+}
+
+// isNegative reports whether a value of the type column means money out.
+func (r *Reader) isNegative(value string) (negative, known bool) {
+	if len(r.negative) > 0 {
+		return r.negative[written.Fold(value)], true
+	}
+	return written.SignOf(value)
+}

@@ -1,0 +1,273 @@
+// Package ofx parses OFX 1 and 2, and QFX, the formats that banks offer for Quicken and Microsoft Money.
+//
+// OFX 1 is SGML: elements with a value have no end tag, and many banks omit other end tags, too. OFX 2 is XML. The parser reads both with
+// the same rules, and ends an element when another one shows that it must have ended. Only a file that ends before its statement is
+// complete is an error.
+//
+// A file has statements of bank accounts and cards. Each STMTTRN is a record, its FITID the external id, and the LEDGERBAL the closing
+// balance of the account. Statements of investments are skipped with a warning. The civil date is used as written, whatever its zone.
+//
+// Start reading at Parse. Package scan splits the file into tags.
+package ofx
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// parser is the state of an OFX file: the current statement and transaction. OFX 1 is SGML without end tags of values, and many banks
+// omit other end tags, too. So the parser ends an element when another one shows that it must have ended.
+type parser struct {
+	in         *statement.Input
+	account    string
+	currency   string
+	parents    []string          // Open aggregates, at most scan.MaxDepth.
+	record     *statement.Record // The current STMTTRN.
+	fields     map[string]string
+	balance    string
+	statements int
+	skipped    bool // Inside of an investment statement.
+	listed     bool // Inside of a list of transactions.
+	closed     bool // The file's </OFX> was read.
+	status     map[string]string
+}
+
+// aggregates are the elements that contain others and that the parser needs to know.
+var aggregates = written.WordSet(`OFX SIGNONMSGSRSV1 SONRS STATUS BANKMSGSRSV1 CREDITCARDMSGSRSV1 STMTTRNRS CCSTMTTRNRS STMTRS CCSTMTRS BANKACCTFROM
+	CCACCTFROM BANKTRANLIST BANKTRANLISTP STMTTRN PAYEE LEDGERBAL AVAILBAL BANKACCTTO CCACCTTO CURRENCY ORIGCURRENCY INVSTMTMSGSRSV1
+	INVSTMTTRNRS INVSTMTRS FI BALLIST BAL STMTTRNP INVACCTFROM LOANSTMTRS LOANACCTFROM LOANTRANLIST`)
+
+// start begins a file.
+var start = regexp.MustCompile(`(?i)OFXHEADER\s*[:=]|<OFX>`)
+
+// Detect reports whether a text begins like OFX.
+func Detect(head string) bool { return start.MatchString(head) }
+
+// maxElements is the maximum number of elements of one transaction, and between two of them. A file with more is not a statement.
+const maxElements = 10_000
+
+// Parse parses OFX 1 and 2, and QFX.
+func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
+	return func(yield func(statement.Record, error) bool) {
+		p := &parser{in: in, status: make(map[string]string)}
+		source := scan.NewMarkup(in.Text)
+		for elements := 0; ; elements++ {
+			e, err := source.Next()
+			if errors.Is(err, io.EOF) {
+				break
+			}
+			if elements > maxElements {
+				err = &scan.ParseError{Line: source.Line, Message: fmt.Sprintf("more than %d elements without a transaction", maxElements)}
+			}
+			var record *statement.Record
+			if e.Name = strings.ToUpper(e.Name); err == nil {
+				record, err = p.handle(e)
+			}
+			if err != nil {
+				yield(statement.Record{}, err)
+				return
+			}
+			if record != nil {
+				elements = 0
+				if !yield(*record, nil) {
+					return
+				}
+			}
+		}
+		if record := p.finish(); record != nil && !yield(*record, nil) {
+			return
+		}
+		switch {
+		case !p.closed && (p.listed || p.statements == 0):
+			yield(statement.Record{}, &scan.ParseError{Line: source.Line, Message: "the file ends before </OFX>"})
+		case p.statements == 0:
+			yield(statement.Record{}, &scan.ParseError{Line: source.Line, Message: "the file has no statement of a bank account or card"})
+		}
+	}
+}
+
+// handle processes a tag. It returns a record that the tag completes.
+func (p *parser) handle(e scan.Element) (*statement.Record, error) {
+	if e.Closing {
+		return p.close(e)
+	}
+	// Some writers use these three as elements with a text.
+	isValue := e.Text != "" && (e.Name == "PAYEE" || e.Name == "CURRENCY" || e.Name == "ORIGCURRENCY")
+	if aggregates[strings.ToLower(e.Name)] && !isValue {
+		return p.open(e)
+	}
+	if p.skipped {
+		return nil, nil
+	}
+	parent := ""
+	if len(p.parents) > 0 {
+		parent = p.parents[len(p.parents)-1]
+	}
+	return nil, p.value(parent, e)
+}
+
+// open processes the start of an aggregate.
+func (p *parser) open(e scan.Element) (record *statement.Record, err error) {
+	// No aggregate contains itself: the end tag of the first one is missing.
+	if i := slices.Index(p.parents, e.Name); i >= 0 {
+		p.parents = p.parents[:i]
+	}
+	if len(p.parents) == scan.MaxDepth {
+		return nil, &scan.ParseError{Line: e.Line, Message: "the elements are nested too deeply"}
+	}
+	p.parents = append(p.parents, e.Name)
+	switch e.Name {
+	case "INVSTMTRS":
+		p.in.Warn(statement.InvestmentsSkipped)
+		p.skipped, p.statements = true, p.statements+1
+	case "STMTRS", "CCSTMTRS", "LOANSTMTRS":
+		p.account, p.currency, p.statements = "", "", p.statements+1
+	case "STMTTRN":
+		// Also ends a transaction whose end tag is missing.
+		record = p.finish()
+		if !p.skipped {
+			p.record, p.fields = &statement.Record{Line: e.Line, Account: p.account, Currency: p.currency}, make(map[string]string)
+		}
+	case "BANKTRANLIST":
+		p.listed = true
+	case "LEDGERBAL":
+		// Some writers leave out the end tag of the list.
+		record, p.listed = p.finish(), false
+	case "STATUS":
+		clear(p.status)
+	}
+	return record, nil
+}
+
+// close processes an end tag. It also ends the aggregates inside whose end tags are missing.
+func (p *parser) close(e scan.Element) (record *statement.Record, err error) {
+	for i := len(p.parents) - 1; i >= 0; i-- {
+		if p.parents[i] == e.Name {
+			p.parents = p.parents[:i]
+			break
+		}
+	}
+	switch e.Name {
+	case "OFX":
+		p.closed = true
+		return p.finish(), nil
+	case "BANKTRANLIST", "STMTRS", "CCSTMTRS":
+		p.listed = false
+		return p.finish(), nil
+	case "STMTTRN":
+		return p.finish(), nil
+	case "INVSTMTRS":
+		p.skipped = false
+	case "STATUS":
+		if strings.EqualFold(p.status["SEVERITY"], "ERROR") {
+			return nil, &scan.ParseError{Line: e.Line, Message: statement.OneLine("the bank reports the error " + p.status["CODE"] + " " + statement.Cut(p.status["MESSAGE"], 200))}
+		}
+	}
+	return nil, nil
+}
+
+// value processes an element with a text.
+func (p *parser) value(parent string, e scan.Element) error {
+	switch {
+	case parent == "STATUS":
+		p.status[e.Name] = e.Text
+	case p.record != nil:
+		key := e.Name
+		switch parent {
+		case "CURRENCY", "ORIGCURRENCY", "BANKACCTTO", "CCACCTTO", "PAYEE":
+			key = parent + "." + key
+		}
+		if _, ok := p.fields[key]; !ok && len(p.fields) < 64 {
+			p.fields[key] = e.Text
+		}
+	case e.Name == "CURDEF":
+		p.currency = strings.ToUpper(statement.Cut(e.Text, 3))
+		return p.describe(func(a *statement.Account) { a.Currency = p.currency })
+	case e.Name == "ACCTID" && strings.HasSuffix(parent, "FROM"):
+		p.account = statement.Text(e.Text, statement.MaxName)
+		return p.describe(func(a *statement.Account) { a.Currency = p.currency })
+	case parent == "LEDGERBAL" && e.Name == "BALAMT":
+		p.balance, _ = written.ParseLoose(e.Text)
+		return p.describe(func(a *statement.Account) { a.Closing = p.balance })
+	case parent == "LEDGERBAL" && e.Name == "DTASOF":
+		day, _ := parseDate(e.Text)
+		return p.describe(func(a *statement.Account) { a.ClosingDate = day })
+	}
+	return nil
+}
+
+// describe changes the current account.
+func (p *parser) describe(change func(*statement.Account)) error {
+	if p.statements == 0 {
+		return nil
+	}
+	if p.account == "" && len(p.in.Facts.Accounts) == 0 && p.currency != "" && p.balance == "" {
+		return nil // CURDEF stands before the account's number.
+	}
+	account, err := p.in.Account(p.account)
+	if err == nil {
+		change(account)
+	}
+	return err
+}
+
+// finish completes the current transaction, or returns nil if there is none.
+func (p *parser) finish() *statement.Record {
+	r, f := p.record, p.fields
+	if r == nil {
+		return nil
+	}
+	p.record, p.fields = nil, nil
+	if symbol := cmp.Or(f["CURRENCY.CURSYM"], f["CURRENCY"]); symbol != "" {
+		r.Currency = strings.ToUpper(statement.Cut(symbol, 3))
+	}
+	var ok bool
+	if r.Date, ok = parseDate(cmp.Or(f["DTPOSTED"], f["DTUSER"])); !ok {
+		r.Problem = "DTPOSTED is missing or not a date"
+	}
+	if r.Amount, ok = written.ParseLoose(f["TRNAMT"]); !ok && r.Problem == "" {
+		r.Problem = "TRNAMT is missing or not a number"
+	}
+	r.Payee, r.Description = cmp.Or(f["NAME"], f["PAYEE.NAME"], f["PAYEE"]), f["MEMO"]
+	if number := f["CHECKNUM"]; strings.Trim(number, "0 ") != "" {
+		r.Notes = statement.Text(number, statement.MaxName)
+	}
+	if id := statement.OneLine(f["FITID"]); statement.Distinctive(id) {
+		r.ExternalID = "ofx:" + id
+	}
+	return r
+}
+
+// parseDate reads YYYYMMDD with or without a time and a zone. The civil date is used as written.
+func parseDate(s string) (time.Time, bool) {
+	s = strings.TrimSpace(s)
+	if len(s) >= 8 && written.IsDigitsOnly(s[:8]) {
+		d, ok := written.ScanDate(s[:8])
+		if !ok {
+			return time.Time{}, false
+		}
+		if t, ok := d.Date(written.YMD); ok {
+			return t, true
+		}
+		return d.Date(written.DMY)
+	}
+	d, ok := written.ScanDate(s)
+	if !ok {
+		return time.Time{}, false
+	}
+	if all := d.Orders(); all == written.YMD || all == written.DMY || all == written.MDY {
+		return d.Date(all)
+	}
+	return time.Time{}, false
+}

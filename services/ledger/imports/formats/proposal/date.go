@@ -1,0 +1,54 @@
+package proposal
+
+import (
+	"strings"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// order returns the order of the column's dates, and whether it was assumed because the dates do not decide it. If all dates are valid in
+// two orders, the evidence is, from strong to weak: the rows are sorted in one of the orders only, the locale of the request, and
+// the language and the numbers of the file.
+func (c *column) order(locale string, daysFirst bool) (order written.Orders, assumed bool) {
+	most := c.dates()
+	var possible []int
+	for i := range c.days {
+		if c.days[i] == most {
+			possible = append(possible, i)
+		}
+	}
+	all := []written.Orders{written.YMD, written.DMY, written.MDY}
+	if len(possible) > 1 && possible[0] == 0 {
+		possible = possible[1:] // Years of two digits are rarely first.
+	}
+	if len(possible) == 1 || most == 0 {
+		return all[possible[0]], false
+	}
+	// All dates are valid in both orders. The rows of most files are sorted, in one of the orders only.
+	sorted := func(i int) bool { return min(c.up[i], c.down[i]) == 0 && c.up[i]+c.down[i] > 0 }
+	if a, b := sorted(possible[0]), sorted(possible[1]); a != b {
+		if a {
+			return all[possible[0]], true
+		}
+		return all[possible[1]], true
+	}
+	if order := localeOrder(locale); order != 0 {
+		return order, true
+	}
+	if daysFirst {
+		return written.DMY, true
+	}
+	return written.MDY, true
+}
+
+// localeOrder returns the order of a locale's dates, or 0 for ymd and for no locale.
+func localeOrder(locale string) written.Orders {
+	language, region, _ := strings.Cut(strings.ReplaceAll(locale, "_", "-"), "-")
+	switch region = strings.ToUpper(region); {
+	case language == "":
+		return 0
+	case region == "US" || language == "en" && (region == "" || region == "PH"):
+		return written.MDY
+	}
+	return written.DMY
+}

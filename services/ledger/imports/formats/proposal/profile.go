@@ -1,0 +1,283 @@
+// Package proposal proposes a mapping for a file whose columns have no fixed meaning.
+//
+// Whether 03/04 is in March or April, and whether 1.234 has a decimal mark, needs all rows. So a Profile counts the kinds of cells of each
+// column while the rows are read. It keeps only the first rows, so its memory does not depend on the length of the file. At the end,
+// Propose assigns columns to fields by their headings and their contents.
+//
+// Where a column has balances, the amounts must explain it. This decides among several amounts, finds the columns of files without a
+// heading, and shows inverted signs (ADR 80). Each guess that the file does not prove becomes a warning, which the user sees.
+//
+//   - profile.go: the counts. Start reading here and at Propose in propose.go
+//   - propose.go: the fields of the columns. amount.go and date.go: the form of amounts and dates
+//   - chain.go: how a column of balances follows from columns of amounts
+package proposal
+
+import (
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// Limits of the rows that a profile keeps. Counts cover all rows.
+const (
+	sampleRows  = 300
+	sampleBytes = 1 << 20
+)
+
+// Profile collects the counts that a proposal needs while the rows are read. It keeps the first rows and only counts the others.
+type Profile struct {
+	options statement.Options
+	rows    int
+	sample  [][]string // The first rows, with the heading.
+	bytes   int
+	columns []column
+	heading int // Position of the heading in the sample, -1 without one.
+	decided bool
+}
+
+// column counts the kinds of cells of a column, below the heading.
+type column struct {
+	filled     int
+	days       [3]int // Dates by order: ymd, dmy, mdy.
+	last       [3]time.Time
+	up, down   [3]int // Dates after and before the previous row's.
+	spanFrom   [3]time.Time
+	spanTo     [3]time.Time
+	example    written.DateText // The first date.
+	long       int              // Dates with a year of four digits.
+	numbers    int
+	dots       int // Numbers that only "." explains.
+	commas     int
+	either     int // Numbers with a separator that both explain.
+	negative   int
+	positive   int
+	decimals   int // Numbers with a separator.
+	currencies int
+	values     map[string]int // Up to maxValues different values.
+	many       bool           // More than maxValues.
+	units      map[string]int
+}
+
+// maxValues is the number of different values of a column that a profile counts.
+const maxValues = 24
+
+// NewProfile returns an empty profile of a file whose heading is not known.
+func NewProfile(options statement.Options) *Profile { return &Profile{options: options, heading: -1} }
+
+// NewFixedProfile returns an empty profile of a file with fixed columns. Their headings may be empty. Rows may have fewer cells.
+func NewFixedProfile(options statement.Options, heading []string) *Profile {
+	return &Profile{options: options, sample: [][]string{heading}, columns: make([]column, len(heading)), decided: true}
+}
+
+// Add counts a row.
+func (p *Profile) Add(cells []string) {
+	p.rows++
+	if !p.decided {
+		p.sample = append(p.sample, cells)
+		for _, c := range cells {
+			p.bytes += len(c) + 16
+		}
+		if len(p.sample) == sampleRows || p.bytes > sampleBytes {
+			p.decide()
+		}
+		return
+	}
+	p.count(cells)
+}
+
+// decide finds the heading in the sample and counts the rows below it.
+func (p *Profile) decide() {
+	if p.decided {
+		return
+	}
+	p.decided = true
+	p.heading = findHeading(p.sample)
+	for _, cells := range p.sample[p.heading+1:] {
+		p.count(cells)
+	}
+}
+
+// MaxPreamble is the maximum number of rows before the heading.
+const MaxPreamble = 40
+
+// findHeading returns the position of the row that names most fields, or -1. Banks write the account, the period and balances before the
+// heading. A row with dates or numbers is not a heading.
+func findHeading(sample [][]string) int {
+	best, bestScore := -1, 1
+	for i, cells := range sample[:min(len(sample), MaxPreamble)] {
+		fields := make(map[string]bool)
+		for _, c := range cells {
+			if c == "" || len(c) > 80 {
+				continue
+			}
+			// A heading has no dates and numbers.
+			if _, ok := written.ScanDate(c); ok {
+				fields = nil
+				break
+			}
+			if n, ok := written.ScanNumber(c); ok && len(n.Digits) > 1 {
+				fields = nil
+				break
+			}
+			for _, h := range headings.Meanings(c) {
+				fields[h.Field] = true
+				break
+			}
+		}
+		score := len(fields)
+		if fields[mapping.FieldDate] {
+			score += 2
+		}
+		if score > bestScore && len(fields) >= 2 {
+			best, bestScore = i, score
+		}
+	}
+	return best
+}
+
+// count counts the cells of a row. A row without a date is no transaction: a line of stars below the heading, a total or a summary.
+func (p *Profile) count(cells []string) {
+	for len(p.columns) < len(cells) {
+		p.columns = append(p.columns, column{})
+	}
+	if !slices.ContainsFunc(cells, isDate) {
+		return
+	}
+	for i, c := range cells {
+		if c != "" {
+			p.columns[i].count(c)
+		}
+	}
+}
+
+// isDate reports whether a cell is a day of the calendar in some order.
+func isDate(cell string) bool {
+	d, ok := written.ScanDate(cell)
+	return ok && d.Orders() != 0
+}
+
+// count counts a cell.
+func (c *column) count(cell string) {
+	c.filled++
+	c.value(cell)
+	if len(cell) > 64 {
+		return
+	}
+	isDate := false
+	if strings.ContainsAny(cell[:1], "0123456789") || unicode.IsLetter([]rune(cell)[0]) {
+		isDate = c.date(cell)
+	}
+	// "2024" and "01.02" can be a date's parts and a number, so a date without doubt is no number.
+	if !isDate {
+		c.number(cell)
+	}
+	if len(cell) == 3 {
+		if _, ok := money.ParseCurrency(cell); ok {
+			c.currencies++
+		}
+	}
+}
+
+// value counts the different values of a column as long as they are few and short. Columns of types, currencies and accounts have few.
+func (c *column) value(cell string) {
+	if c.many {
+		return
+	}
+	if c.values == nil {
+		c.values = make(map[string]int)
+	}
+	if _, ok := c.values[cell]; !ok && (len(c.values) == maxValues || len(cell) > 64) {
+		c.many, c.values = true, nil
+		return
+	}
+	c.values[cell]++
+}
+
+// date counts a cell that is a date in each order in which it is one, and whether the dates rise or fall in that order. It returns false
+// for digits without separators that may as well be a number, such as 240131.
+func (c *column) date(cell string) bool {
+	d, ok := written.ScanDate(cell)
+	if !ok {
+		return false
+	}
+	any := false
+	for i, order := range []written.Orders{written.YMD, written.DMY, written.MDY} {
+		t, ok := d.Date(order)
+		if !ok {
+			continue
+		}
+		any = true
+		if c.days[i]++; !c.last[i].IsZero() {
+			if t.After(c.last[i]) {
+				c.up[i]++
+			} else if t.Before(c.last[i]) {
+				c.down[i]++
+			}
+		}
+		c.last[i] = t
+		if c.spanFrom[i].IsZero() || t.Before(c.spanFrom[i]) {
+			c.spanFrom[i] = t
+		}
+		if t.After(c.spanTo[i]) {
+			c.spanTo[i] = t
+		}
+	}
+	if any {
+		if c.example.Parts[2].Digits == 0 {
+			c.example = d
+		}
+		if d.Parts[0].Digits == 4 || d.Parts[2].Digits == 4 {
+			c.long++
+		}
+	}
+	return any && (d.Separator != 0 || d.Parts[0].Digits != 2)
+}
+
+// number counts a cell that is a number.
+func (c *column) number(cell string) {
+	n, ok := written.ScanNumber(cell)
+	if !ok {
+		return
+	}
+	m := n.Marks()
+	if m == 0 {
+		return
+	}
+	c.numbers++
+	switch {
+	case n.Negative:
+		c.negative++
+	case strings.Trim(n.Digits, "0.,") != "":
+		c.positive++
+	}
+	if n.Unit != "" {
+		if c.units == nil {
+			c.units = make(map[string]int)
+		}
+		if len(c.units) < maxValues {
+			c.units[n.Unit]++
+		}
+	}
+	if !strings.ContainsAny(n.Digits, ".,") {
+		return
+	}
+	c.decimals++
+	switch m {
+	case written.Dot:
+		c.dots++
+	case written.Comma:
+		c.commas++
+	default:
+		c.either++
+	}
+}
+
+// dates returns the number of dates by the order that explains most.
+func (c *column) dates() int { return slices.Max(c.days[:]) }

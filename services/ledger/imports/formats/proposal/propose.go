@@ -1,0 +1,286 @@
+package proposal
+
+import (
+	"slices"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/headings"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// Columns holds the columns of a proposal by field. A missing field has no entry.
+type Columns map[string]int
+
+// Propose returns the mapping of a CSV file after its last row, and adds the warnings of its guesses.
+func (p *Profile) Propose(in *statement.Input, delimiter string) mapping.Mapping {
+	p.decide()
+	m := mapping.Mapping{Format: statement.CSV, Delimiter: delimiter, Encoding: "utf-8", AmountMode: mapping.Signed, DecimalMark: ".", DateLayout: "YYYY-MM-DD"}
+	if in.Options.Encoding != "" {
+		m.Encoding = in.Options.Encoding
+	}
+	if m.Header = p.heading >= 0; m.Header {
+		m.SkipRows = p.heading
+	}
+	columns := p.choose()
+	p.ProposeForms(in, &m, columns)
+	p.amountMode(&m, columns)
+	if m.AmountMode == mapping.Signed && p.contradicted(columns, markNamed(m.DecimalMark)) {
+		in.Warn(statement.BalanceMismatch)
+	}
+	m.Currency = p.Currency(columns)
+	if _, ok := columns[mapping.FieldCurrency]; !ok && m.Currency == "" {
+		in.Warn(statement.CurrencyAssumed)
+	}
+	for _, field := range mapping.Fields {
+		if i, ok := columns[field]; ok {
+			m.Columns = append(m.Columns, mapping.Column{Index: i, Field: field})
+		}
+	}
+	slices.SortFunc(m.Columns, func(a, b mapping.Column) int { return a.Index - b.Index })
+	return m
+}
+
+// ProposeForms sets the layout of the dates and the decimal mark of a mapping, and adds the warnings of these guesses.
+func (p *Profile) ProposeForms(in *statement.Input, m *mapping.Mapping, columns Columns) {
+	if i, ok := columns[mapping.FieldDate]; ok && p.columns[i].dates() > 0 {
+		order, assumed := p.columns[i].order(in.Options.Locale, p.prefersDays())
+		if m.DateLayout = p.columns[i].example.Layout(order); assumed {
+			in.Warn(statement.DateOrderAssumed)
+		}
+	}
+	var assumed bool
+	if m.DecimalMark, assumed = p.mark(columns, m); assumed {
+		in.Warn(statement.DecimalsAssumed)
+	}
+}
+
+// title returns the heading of a column, or "".
+func (p *Profile) title(i int) string {
+	if p.heading < 0 || i >= len(p.sample[p.heading]) {
+		return ""
+	}
+	return p.sample[p.heading][i]
+}
+
+// fits reports whether the contents of a column can have a field. The shares are lower than 100 % because rows may have empty or unusual
+// cells. So a heading alone never assigns a column, for example "Date" over a column of texts.
+func (c *column) fits(field string) bool {
+	switch field {
+	case mapping.FieldDate:
+		return c.dates() > 0 && c.dates()*10 >= c.filled*4
+	case mapping.FieldAmount, headings.Balance:
+		return c.numbers > 0 && c.numbers*10 >= c.filled*6
+	case mapping.FieldDebit, mapping.FieldCredit:
+		return c.filled == 0 || c.numbers*10 >= c.filled*6
+	case mapping.FieldCurrency:
+		return c.filled > 0 && (c.currencies*10 >= c.filled*8 || !c.many && c.all(func(s string) bool { return written.CurrencyOf(s) != "" }))
+	case mapping.FieldType:
+		return c.filled > 0 && !c.many && c.all(func(s string) bool { _, known := written.SignOf(s); return known })
+	case mapping.FieldAccount:
+		return c.filled > 0 && !c.many && (len(c.values) <= 3 || len(c.values)*10 <= c.filled)
+	}
+	return c.filled > 0
+}
+
+// all reports whether all counted values meet a condition.
+func (c *column) all(ok func(string) bool) bool {
+	for value := range c.values {
+		if !ok(value) {
+			return false
+		}
+	}
+	return len(c.values) > 0
+}
+
+// choose assigns columns to fields by their headings, and then by their contents. The order of the fields matters: a field with an
+// unmistakable heading takes its column before a field whose heading has several meanings.
+func (p *Profile) choose() Columns {
+	columns := make(Columns)
+	taken := make(map[int]bool)
+	for _, field := range []string{
+		mapping.FieldDate, headings.Balance, mapping.FieldDebit, mapping.FieldCredit, mapping.FieldAmount, mapping.FieldCurrency, mapping.FieldType, mapping.FieldAccount,
+		mapping.FieldCategory, mapping.FieldTags, mapping.FieldPayee, mapping.FieldDescription,
+	} {
+		if i := p.best(field, taken, columns); i >= 0 {
+			columns[field], taken[i] = i, true
+		}
+	}
+	p.byBalance(columns, taken)
+	p.byContents(columns, taken)
+	p.byType(columns, taken)
+	p.texts(columns, taken)
+	return columns
+}
+
+// best returns the column with the best heading for a field, or -1.
+func (p *Profile) best(field string, taken map[int]bool, columns Columns) int {
+	best, bestRank := -1, 1<<30
+	for i := range p.columns {
+		if taken[i] || !p.columns[i].fits(field) && !(field == mapping.FieldAccount && p.fromApplication()) {
+			continue
+		}
+		for _, h := range headings.Meanings(p.title(i)) {
+			if h.Field != field {
+				continue
+			}
+			rank := h.Rank * 1000
+			// A column in which many dates are missing is a second date, such as the day of the settlement.
+			if field == mapping.FieldDate || field == mapping.FieldAmount {
+				rank += 300 * (p.rowsBelow() - p.columns[i].filled) / max(1, p.rowsBelow())
+			}
+			// "Details" may have texts, or one of the values DEBIT and CREDIT.
+			if (field == mapping.FieldPayee || field == mapping.FieldDescription) && p.columns[i].fits(mapping.FieldType) {
+				rank += 500
+			}
+			if amount, ok := columns[mapping.FieldAmount]; ok && field == mapping.FieldCurrency {
+				rank += distance(amount, i)
+			}
+			if rank < bestRank {
+				best, bestRank = i, rank
+			}
+			break
+		}
+	}
+	return best
+}
+
+// applicationHeadings are headings that GnuCash and Actual write, and no bank.
+var applicationHeadings = map[string]bool{"full category path": true, "voller kategorie-pfad": true, "split amount": true}
+
+// fromApplication reports whether the file is an export of all accounts of a finance application. Its column of accounts may have as many
+// values as the application has accounts. In the file of a bank, such a column has the accounts of the other parties.
+func (p *Profile) fromApplication() bool {
+	return p.heading >= 0 && slices.ContainsFunc(p.sample[p.heading], func(title string) bool { return applicationHeadings[written.Fold(title)] })
+}
+
+// rowsBelow returns the number of rows below the heading.
+func (p *Profile) rowsBelow() int { return p.rows - p.heading - 1 }
+
+// distance returns how far a currency's column is from the amount's. Columns after the amount are nearer.
+func distance(amount, i int) int {
+	if i > amount {
+		return i - amount
+	}
+	return 2 * (amount - i)
+}
+
+// byContents assigns a date, an amount and a currency that the headings do not name.
+func (p *Profile) byContents(columns Columns, taken map[int]bool) {
+	pick := func(field string, score func(i int, c *column) int) {
+		if _, ok := columns[field]; ok {
+			return
+		}
+		best, bestScore := -1, 0
+		for i := range p.columns {
+			if taken[i] || p.isOther(i) {
+				continue
+			}
+			if s := score(i, &p.columns[i]); s > bestScore {
+				best, bestScore = i, s
+			}
+		}
+		if best >= 0 {
+			columns[field], taken[best] = best, true
+		}
+	}
+	pick(mapping.FieldDate, func(i int, c *column) int {
+		if !c.fits(mapping.FieldDate) || c.example.Separator == 0 && c.long == 0 {
+			return 0
+		}
+		return c.dates()*1000 - i
+	})
+	_, debit := columns[mapping.FieldDebit]
+	_, credit := columns[mapping.FieldCredit]
+	if !debit && !credit {
+		pick(mapping.FieldAmount, func(i int, c *column) int {
+			if !c.fits(mapping.FieldAmount) || c.dates()*2 > c.filled {
+				return 0
+			}
+			score := c.numbers*4 + c.decimals*8 - i
+			if c.negative > 0 {
+				score += c.numbers * 16
+			}
+			return score
+		})
+	}
+	amount, ok := columns[mapping.FieldAmount]
+	if !ok {
+		amount = columns[mapping.FieldCredit]
+	}
+	pick(mapping.FieldCurrency, func(i int, c *column) int {
+		if c.filled == 0 || c.currencies*10 < c.filled*9 {
+			return 0
+		}
+		return 10_000 - distance(amount, i)
+	})
+}
+
+// byType assigns the column that says whether an amount is money out, if no amount has a sign and no heading names it.
+func (p *Profile) byType(columns Columns, taken map[int]bool) {
+	amount, ok := columns[mapping.FieldAmount]
+	if _, has := columns[mapping.FieldType]; has || !ok || p.columns[amount].negative > 0 {
+		return
+	}
+	best := -1
+	for i := range p.columns {
+		c := &p.columns[i]
+		if taken[i] || !c.fits(mapping.FieldType) || c.filled < p.columns[amount].filled {
+			continue
+		}
+		short := c.all(func(s string) bool { return len([]rune(s)) <= 3 })
+		if both := c.signs() == 2; (both || short) && (best < 0 || distance(amount, i) < distance(amount, best)) {
+			best = i
+		}
+	}
+	if best >= 0 {
+		columns[mapping.FieldType], taken[best] = best, true
+	}
+}
+
+// signs returns the number of different signs that the values of a column mean.
+func (c *column) signs() int {
+	out, in := 0, 0
+	for value := range c.values {
+		if negative, _ := written.SignOf(value); negative {
+			out = 1
+		} else {
+			in = 1
+		}
+	}
+	return out + in
+}
+
+// isOther reports whether a heading names something that is not a field, such as an exchange rate.
+func (p *Profile) isOther(i int) bool {
+	m := headings.Meanings(p.title(i))
+	return len(m) > 0 && m[0].Field == headings.Other
+}
+
+// texts assigns the longest texts to payee and description if no heading names them.
+func (p *Profile) texts(columns Columns, taken map[int]bool) {
+	_, payee := columns[mapping.FieldPayee]
+	_, description := columns[mapping.FieldDescription]
+	if payee || description {
+		return
+	}
+	best, bestLength := -1, 0
+	for i := range p.columns {
+		c := &p.columns[i]
+		if taken[i] || c.dates()*2 > c.filled || c.numbers*2 > c.filled || c.filled == 0 {
+			continue
+		}
+		length := 0
+		for _, cells := range p.sample[p.heading+1:] {
+			if i < len(cells) {
+				length += len(cells[i])
+			}
+		}
+		if length > bestLength {
+			best, bestLength = i, length
+		}
+	}
+	if best >= 0 {
+		columns[mapping.FieldDescription], taken[best] = best, true
+	}
+}

@@ -1,0 +1,36 @@
+package formats_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+)
+
+func TestNewReader(t *testing.T) {
+	t.Parallel()
+	m := mapping.Mapping{
+		Format: statement.CSV, Header: true, DateLayout: "YYYY-MM-DD", DecimalMark: ".", AmountMode: mapping.Signed,
+		Columns: []mapping.Column{{Index: 0, Field: mapping.FieldDate}},
+	}
+	t.Run("without a column recognizes rows that are no transactions", func(t *testing.T) {
+		t.Parallel()
+		reader, err := formats.NewReader(&m)
+		var invalid *mapping.Error
+		require.ErrorAs(t, err, &invalid)
+		require.Equal(t, "columns must assign amount", invalid.Error())
+		require.True(t, reader.Record(statement.Record{N: 1, Cells: []string{"Date", "Amount"}}).Skip)
+		require.False(t, reader.Record(statement.Record{N: 2, Cells: []string{"2024-01-31", "1.00"}}).Skip)
+	})
+	t.Run("of an unknown format is nil", func(t *testing.T) {
+		t.Parallel()
+		other := m
+		other.Format = statement.OFX
+		reader, err := formats.NewReader(&other)
+		require.EqualError(t, err, "format must be csv, qif or ynab")
+		require.Nil(t, reader)
+	})
+}

@@ -1,0 +1,66 @@
+package statement
+
+import (
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/binary"
+	"strconv"
+	"time"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// IDs assigns the external ids of the records of one import. Its zero value is ready to use. A wallet never has two
+// transactions with the same external id, so two records of one file must not share one: two equal coffees on one day stay two.
+type IDs struct {
+	ids     map[uint64]int // How often an id of the source occurred, by account.
+	content map[uint64]int // How often a record occurred.
+}
+
+// Assign sets the external id of a record, unless it is no transaction. It must be called for all records in file order. The same file
+// always gets the same ids.
+func (s *IDs) Assign(r *Record) {
+	if r.Skip || r.Opening || r.Problem != "" {
+		return
+	}
+	if s.ids == nil {
+		s.ids, s.content = make(map[uint64]int), make(map[uint64]int)
+	}
+	if r.ExternalID == "" {
+		h := r.hash()
+		key := binary.LittleEndian.Uint64(h[:])
+		r.ExternalID = "hash:" + base64.RawURLEncoding.EncodeToString(h[:]) + ":" + strconv.Itoa(s.content[key])
+		s.content[key]++
+		return
+	}
+	first := short(r.Account, r.ExternalID)
+	n := s.ids[first]
+	if s.ids[first]++; n == 0 {
+		return
+	}
+	// Some banks repeat an id. The amount distinguishes most of these records, and a number the others.
+	r.ExternalID += ":" + written.TrimDecimals(r.Amount)
+	second := short(r.Account, r.ExternalID)
+	if n := s.ids[second]; n > 0 {
+		r.ExternalID += ":" + strconv.Itoa(n)
+	}
+	s.ids[second]++
+}
+
+// hash returns 16 bytes of SHA-256 over the contents of a record: account, day, amount, currency, and payee and description without case
+// and punctuation. These are the same in a second file that overlaps the first.
+func (r *Record) hash() [16]byte {
+	h := sha256.New()
+	for _, text := range []string{r.Account, r.Date.Format(time.DateOnly), written.TrimDecimals(r.Amount), r.Currency, written.Fold(r.Payee + " " + r.Description)} {
+		// A length before each text keeps two texts from being read as another two.
+		_ = binary.Write(h, binary.LittleEndian, uint32(len(text))) // A hash never fails.
+		h.Write([]byte(text))
+	}
+	return [16]byte(h.Sum(nil))
+}
+
+// short returns 8 bytes of SHA-256 over an account and an id.
+func short(account, id string) uint64 {
+	h := sha256.Sum256([]byte(account + "\x00" + id))
+	return binary.LittleEndian.Uint64(h[:])
+}

@@ -1,0 +1,161 @@
+// Package statement defines the common form of the files that can be imported: statements of banks, and exports of applications.
+//
+// A Record is a transaction of a file, and Facts are the properties that only the end of the file decides. An amount is canonical
+// decimal text: "-12.30", never a float. Record.Minor converts it to minor units. A record that cannot be read has a Problem. A record
+// with Skip set is not a transaction, such as a heading or a total. It is only reported for files with a mapping, because another mapping
+// may need its cells.
+//
+// All functions are pure. A parser reads an Input and holds one record and the accounts of the file. IDs holds 24 bytes per record.
+//
+//   - statement.go: the types, the names of the formats, the warnings and the limits. Start reading here
+//   - input.go: Input, which a parser reads, and to which it adds accounts and warnings
+//   - text.go: texts of limited length. ids.go: the external ids of the records of one import
+package statement
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/coffer-budget/coffer/internal/money"
+)
+
+// The formats of files.
+const (
+	CSV     = "csv"
+	OFX     = "ofx"
+	QIF     = "qif"
+	CAMT    = "camt"
+	MT940   = "mt940"
+	Firefly = "firefly"
+	YNAB    = "ynab"
+	Coffer  = "coffer"
+)
+
+// The warnings in Facts.Warnings. They name a guess that the user should check, or contents that the import leaves out.
+const (
+	// CurrencyAssumed means that at least one record has no currency in the file.
+	CurrencyAssumed = "CURRENCY_ASSUMED"
+	// DateOrderAssumed means that no date shows whether the day or the month is first.
+	DateOrderAssumed = "DATE_ORDER_ASSUMED"
+	// DecimalsAssumed means that no amount shows which character is the decimal mark.
+	DecimalsAssumed = "DECIMALS_ASSUMED"
+	// BalanceMismatch means that the records do not add up to the balances in the file. A commit then requires force.
+	BalanceMismatch = "BALANCE_MISMATCH"
+	// EncodingAssumed means that the file is not UTF-8 and names no encoding.
+	EncodingAssumed = "ENCODING_ASSUMED"
+	// TruncatedDescription means that a description was longer than Coffer accepts.
+	TruncatedDescription = "TRUNCATED_DESCRIPTION"
+	// InvestmentsSkipped means that the file also has transactions of securities.
+	InvestmentsSkipped = "INVESTMENTS_SKIPPED"
+	// BudgetsSkipped means that the file also has budgets or bills.
+	BudgetsSkipped = "BUDGETS_SKIPPED"
+)
+
+// MaxRows is the maximum number of records of a file. A file with more is rejected: a file that was cut silently would import wrong
+// balances.
+const MaxRows = 200_000
+
+// Limits of a record's texts, in characters. Longer texts are cut, because a text does not change a balance. They are the limits of
+// transactions.
+const (
+	MaxText  = 1000
+	MaxNotes = 4000
+	MaxPayee = 200
+	MaxName  = 100
+	MaxTags  = 20
+)
+
+// MaxParts is the maximum number of parts of a split.
+const MaxParts = 50
+
+// Options holds the caller's knowledge about a file. All fields are optional.
+type Options struct {
+	Format    string // Accept only this format.
+	Locale    string // BCP 47. Decides the order of day and month if the file does not.
+	Encoding  string // IANA name. Replaces the detection.
+	Delimiter string // Of CSV. Replaces the detection.
+}
+
+// Record is a transaction of a file, or the cells of one.
+type Record struct {
+	N     int      // From 1.
+	Line  int      // First line in the file, or 0.
+	Cells []string // Only in formats with a mapping.
+
+	Date        time.Time // 00:00:00 UTC of the civil date. Only Coffer's own export has times of day.
+	Amount      string    // Signed; negative is money out.
+	Currency    string    // ISO 4217, or "" if the file does not say.
+	Payee       string
+	Description string
+	Notes       string
+	Tags        []string
+	ExternalID  string // Of the source, such as "ofx:123". IDs.Assign replaces repeated and missing ids.
+	Account     string // Key of one of Facts.Accounts, or "".
+	Category    string // Name in the file, or "".
+	Splits      []Split
+	Transfer    *Transfer
+	Opening     bool   // The opening balance of the account instead of a transaction.
+	Skip        bool   // Not a transaction.
+	Problem     string // Why the record cannot be read.
+}
+
+// Split is a part of a record. The parts add up to the record's amount.
+type Split struct {
+	Amount      string // Signed like the record's.
+	Category    string
+	Description string
+	Account     string // The other account if the part is a transfer.
+}
+
+// Transfer is the other side of a record that moves money between two accounts of the user.
+type Transfer struct {
+	Account  string // Key of the other account.
+	Amount   string // Signed amount of the other side if its currency differs, or "".
+	Currency string
+	Paired   bool   // The file has a separate record for the other side.
+	ID       string // Equal in both records of a pair, or "". Without it, account, date and amount identify the other one.
+}
+
+// Account is an account named in a file.
+type Account struct {
+	Key         string
+	Name        string
+	Last4       string
+	Currency    string
+	Opening     string // Balances are signed decimals, or "".
+	Closing     string
+	ClosingDate time.Time
+	Count       int
+
+	// Only Coffer's own export has these.
+	Color, Icon string
+	Archived    bool
+	Position    *int32
+}
+
+// Category is a category that a file describes. Only Coffer's own export has them.
+type Category struct {
+	Name, Color, Icon, Kind string
+}
+
+// Facts holds the properties of a file that are only known after its last record.
+type Facts struct {
+	Format     string
+	Accounts   []Account // None in formats with a mapping, whose records name their accounts.
+	Categories []Category
+	Warnings   []string // Sorted, each once.
+}
+
+// Minor returns the amount in minor units of the currency, or of fallback if the record has no currency. It never rounds: an amount with
+// more decimals than the currency is an error.
+func (r *Record) Minor(fallback money.Currency) (int64, money.Currency, error) {
+	currency := fallback
+	if r.Currency != "" {
+		var ok bool
+		if currency, ok = money.ParseCurrency(r.Currency); !ok {
+			return 0, currency, fmt.Errorf("the currency %q is not supported", r.Currency)
+		}
+	}
+	n, err := currency.Parse(r.Amount)
+	return n, currency, err
+}

@@ -1,0 +1,63 @@
+package ynab
+
+import (
+	"strings"
+
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/mapping"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
+)
+
+// Read fills a record from its cells. The cells of a split are the rows of its parts one after the other, each of the mapping's width.
+func Read(r *mapping.Reader, record *statement.Record) {
+	cells, width := record.Cells, r.Mapping.Width
+	if width <= 0 || len(cells) <= width {
+		r.Row(record)
+		readMeaning(record)
+		return
+	}
+	// A split: each row is a part.
+	var total written.Sum
+	var parts []statement.Split
+	for start := 0; start+width <= len(cells); start += width {
+		row := statement.Record{N: record.N, Cells: cells[start : start+width]}
+		r.Row(&row)
+		if row.Problem != "" {
+			record.Problem = row.Problem
+			return
+		}
+		readMeaning(&row)
+		part := statement.Split{Amount: row.Amount, Category: statement.Text(row.Category, statement.MaxName), Description: statement.Text(row.Description, statement.MaxText)}
+		if row.Transfer != nil {
+			part.Account = row.Transfer.Account
+		}
+		if start == 0 {
+			n, line := record.N, record.Line
+			*record = row
+			record.N, record.Line, record.Cells, record.Transfer, record.Category = n, line, cells, nil, ""
+		}
+		total.Add(row.Amount)
+		parts = append(parts, part)
+	}
+	var ok bool
+	if record.Amount, ok = total.Text(); !ok {
+		record.Problem = "the parts of the split cannot be added up"
+		return
+	}
+	record.Splits = parts
+	record.Description = ""
+}
+
+// readMeaning reads transfers, opening balances and parts of splits from the texts of a row.
+func readMeaning(record *statement.Record) {
+	if record.Skip || record.Problem != "" {
+		return
+	}
+	record.Description = splitMemo.ReplaceAllString(record.Description, "")
+	if name, ok := strings.CutPrefix(record.Payee, "Transfer : "); ok {
+		record.Transfer, record.Payee, record.Category = &statement.Transfer{Account: statement.Text(name, statement.MaxName), Paired: true}, "", ""
+	}
+	if record.Payee == "Starting Balance" {
+		record.Opening, record.Category = true, ""
+	}
+}

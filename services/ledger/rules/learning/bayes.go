@@ -21,10 +21,18 @@ type classifier struct {
 	totals     []float64
 	// uses has the transactions of each category.
 	uses []float64
-	// calibrations holds one calibration for texts whose words are all known, and one for texts with a new word. A new word is often the name
-	// of a new payee, about which the classifier knows less.
-	calibrations [2]calibration
+	// calibrations holds one calibration per novelty.
+	calibrations [novelties]calibration
 }
+
+// The novelties of a text: all of its words are known, a word after the first one is new, or the first word is new. A new first word is
+// often the name of a new payee, about which the classifier knows less.
+const (
+	allKnown = iota
+	newWord
+	newStart
+	novelties
+)
 
 // train returns a classifier, or nil if there are no two categories to distinguish.
 func train(keys map[string]map[uuid.UUID]int, words map[string][]string) *classifier {
@@ -93,15 +101,18 @@ func (c *classifier) add(words []string, category int, n float64) {
 	}
 }
 
-// rank returns the categories from the most to the least probable one, the logarithm of the ratio of the first two probabilities, and the
-// numbers of known and new words. All categories have the same prior probability, because the frequency of a category says nothing about a
+// rank returns the categories from the most to the least probable one, the logarithm of the ratio of the first two probabilities, the
+// number of known words, and the novelty of the text. All categories have the same prior probability, because the frequency of a category says nothing about a
 // payee that is new. With it, a frequent category would win by the name of a city.
-func (c *classifier) rank(words []string) (ranked []int, margin float64, known, unseen int) {
+func (c *classifier) rank(words []string) (ranked []int, margin float64, known, novelty int) {
 	scores := make([]float64, len(c.categories))
 	for _, w := range words {
 		number, found := c.vocabulary[w]
 		if !found || !slices.ContainsFunc(c.counts[number], func(n float64) bool { return n > 0 }) {
-			unseen++
+			novelty = max(novelty, newWord)
+			if strings.HasPrefix(w, startMark) {
+				novelty = newStart
+			}
 			continue
 		}
 		known++
@@ -114,16 +125,16 @@ func (c *classifier) rank(words []string) (ranked []int, margin float64, known, 
 		ranked[i] = i
 	}
 	slices.SortStableFunc(ranked, func(a, b int) int { return cmp.Compare(scores[b], scores[a]) })
-	return ranked, scores[ranked[0]] - scores[ranked[1]], known, unseen
+	return ranked, scores[ranked[0]] - scores[ranked[1]], known, novelty
 }
 
 // suggest returns the most probable category if its confidence is sufficient.
 func (c *classifier) suggest(words []string) Suggestion {
-	ranked, margin, known, unseen := c.rank(words)
+	ranked, margin, known, novelty := c.rank(words)
 	if known == 0 {
 		return Suggestion{Reason: None}
 	}
-	confidence := c.calibrations[min(unseen, 1)].confidence(margin)
+	confidence := c.calibrations[novelty].confidence(margin)
 	if confidence < MinConfidence {
 		return Suggestion{Reason: None}
 	}

@@ -44,19 +44,18 @@ func (c *classifier) calibrate(keys map[string]map[uuid.UUID]int, words map[stri
 		ordered = append(ordered, key)
 	}
 	slices.SortFunc(ordered, strings.Compare)
-	var trials [2][]trial
+	var trials [novelties][]trial
 	for _, key := range ordered[:min(len(ordered), maxHeldOut)] {
 		uses := keys[key]
 		for category, n := range uses {
 			c.add(words[key], index[category], -float64(n))
 		}
-		ranked, margin, known, unseen := c.rank(words[key])
+		ranked, margin, known, novelty := c.rank(words[key])
 		for category, n := range uses {
 			c.add(words[key], index[category], float64(n))
 		}
 		if known > 0 {
-			group := min(unseen, 1)
-			trials[group] = append(trials[group], trial{margin, c.categories[ranked[0]] == ranking(uses)[0]})
+			trials[novelty] = append(trials[novelty], trial{margin, c.categories[ranked[0]] == ranking(uses)[0]})
 		}
 	}
 	for i := range trials {

@@ -137,9 +137,17 @@ func keyOf(payee, description string) string {
 	return strings.Join(strings.FieldsFunc(matching.Fold(text), func(r rune) bool { return !unicode.IsLetter(r) }), " ")
 }
 
-// wordsOf returns the distinct words of a key with at least two letters.
+// startMark precedes the first word of a key among its words. No key has this character.
+const startMark = "^"
+
+// wordsOf returns the distinct words of a key with at least two letters, and the first of them again with startMark. A statement usually
+// starts with the name of the payee, so its first word says more than the same word elsewhere, such as a city.
 func wordsOf(key string) []string {
-	words := strings.Fields(key)
+	words := slices.DeleteFunc(strings.Fields(key), func(w string) bool { return len([]rune(w)) < 2 })
+	if len(words) == 0 {
+		return nil
+	}
+	words = append(words, startMark+words[0])
 	slices.Sort(words)
-	return slices.DeleteFunc(slices.Compact(words), func(w string) bool { return len([]rune(w)) < 2 })
+	return slices.Compact(words)
 }

@@ -1,0 +1,89 @@
+package transfers
+
+import (
+	"context"
+	"strings"
+	"time"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/page"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// position is the place of a transfer in a list: the date and the id of its outgoing leg. The leg in may have another date.
+// The outgoing leg decides because the index transactions_transfers has its date and id.
+type position struct {
+	Date time.Time
+	ID   uuid.UUID
+}
+
+// The window of a list without from and to. Dates of transactions are in the years 1900 to 2200, so the window contains all of them.
+var (
+	firstMoment = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
+	lastMoment  = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// ListTransfers returns a page of the caller's transfers, newest first. The scope of the cursor contains the filters, so
+// a cursor of another filter is rejected. With a filter by wallet it may examine many transfers, so s.Reads limits the
+// simultaneous reads of a user.
+func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfersRequest) (*ledgerv1.ListTransfersResponse, error) {
+	l, err := parseTransferList(req)
+	if err != nil {
+		return nil, err
+	}
+	l.owner = caller.Owner(ctx)
+	if err := s.checkFilter(ctx, l); err != nil {
+		return nil, err
+	}
+	scope := strings.Join([]string{"transfers", l.owner.String(), req.GetWalletId(), req.GetFrom(), req.GetTo()}, " ")
+	transfers, pagination, err := page.List(s.Cursors, page.Query[Transfer, position]{
+		Scope: scope, Limit: req.Limit, Cursor: req.GetCursor(), First: position{Date: lastMoment, ID: uuid.Max},
+		Position: func(t Transfer) position { return position{t.Out.Date, t.Out.ID} },
+		Select: func(after position, limit int) ([]Transfer, error) {
+			leave, err := s.Reads.Enter(ctx, l.owner)
+			if err != nil {
+				return nil, err
+			}
+			defer leave()
+			l.after, l.limit = after, limit
+			return selectTransfers(ctx, s.DB, l)
+		},
+	})
+	if err != nil {
+		return nil, err
+	}
+	resp := &ledgerv1.ListTransfersResponse{Pagination: pagination}
+	for _, t := range transfers {
+		resp.Transfers = append(resp.Transfers, t.Proto())
+	}
+	return resp, nil
+}
+
+// checkFilter returns an error if the wallet of a filter does not belong to the owner.
+func (s *Transfers) checkFilter(ctx context.Context, l transferList) error {
+	var p apierr.Problems
+	return request.CheckOwned(ctx, s.DB, p, l.owner, request.References{Wallet: l.wallet})
+}
+
+// parseTransferList validates the filters of a request.
+func parseTransferList(req *ledgerv1.ListTransfersRequest) (transferList, error) {
+	var p apierr.Problems
+	l := transferList{from: firstMoment, end: lastMoment}
+	if req.WalletId != nil {
+		l.wallet = request.ParseReference(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID)
+	}
+	if req.From != nil {
+		l.from = request.ParseBound(&p, "from", req.GetFrom(), false)
+	}
+	if req.To != nil {
+		l.end = request.ParseBound(&p, "to", req.GetTo(), true)
+	}
+	if !p.Has(request.ErrInvalidDate) && !l.from.Before(l.end) {
+		p.Field(&apierr.Field{Name: "from", Message: "must not be after to"})
+	}
+	return l, p.Err()
+}

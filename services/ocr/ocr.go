@@ -4,6 +4,7 @@
 // This package has the RPC, the limit of concurrent receipts, the stored results and the metrics. A request passes these packages, and
 // each imports only those below it:
 //
+//	worker          reads each file in a separate process, which contains the packages below
 //	recognition     chooses the text or the engines, combines their readings, survives their failures
 //	media           detects the format of a file and decodes it within limits
 //	imaging         straightens, whitens and scales a page, and finds its print
@@ -37,6 +38,7 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ocr/recognition"
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
+	"github.com/coffer-budget/coffer/services/ocr/worker"
 )
 
 // Migrations contains the schema's migrations.
@@ -65,7 +67,7 @@ type server struct {
 	ocrv1.UnsafeOCRServiceServer
 
 	db     *pgxpool.Pool
-	reader recognition.Reader
+	reader worker.Reader
 	// recognizer is the version under which complete results of the configured engine are stored.
 	recognizer int
 	gate       rpc.Gate
@@ -117,7 +119,7 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 	if workers <= 0 {
 		workers = runtime.NumCPU()
 	}
-	reader, err := recognition.New(config.Engines, time.Now)
+	reader, err := worker.New(config.Engines)
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +146,7 @@ func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*o
 	if err != nil {
 		return nil, err
 	}
-	// A decoded image takes many times the memory of the service, which would otherwise keep it for minutes.
+	// The file and the images take as much memory as the service, which would otherwise keep it for minutes.
 	defer debug.FreeOSMemory()
 	resp := &ocrv1.RecognizeResponse{}
 	if resp.Receipt, err = s.receipt(ctx, userID, req.GetFile()); err != nil {
@@ -173,29 +175,28 @@ func (s *server) receipt(ctx context.Context, userID uuid.UUID, file []byte) (*o
 	if err != nil {
 		return nil, err
 	}
-	receipt := found.Proto()
-	if found.Failure() != nil || found.FromFallback() {
-		s.log.WarnContext(ctx, "failed to complete a receipt with the engine", "fallback", found.FromFallback(), "error", found.Failure())
+	if found.Failure != "" || found.FromFallback {
+		s.log.WarnContext(ctx, "failed to complete a receipt with the engine", "fallback", found.FromFallback, "error", found.Failure)
 	}
 	// A stored result only saves work, so a failure to store it does not fail the request.
-	if err := s.store(ctx, userID, digest[:], found, receipt); err != nil {
+	if err := s.store(ctx, userID, digest[:], found); err != nil {
 		s.log.WarnContext(ctx, "failed to store a receipt", "error", err)
 	}
-	return receipt, nil
+	return found.Receipt, nil
 }
 
 // store stores a complete reading. A reading by Tesseract alone, because the neural engine failed, gets Tesseract's version: it is used
 // while the neural engine is unavailable, and replaced afterwards.
-func (s *server) store(ctx context.Context, userID uuid.UUID, digest []byte, found recognition.Reading, receipt *ocrv1.Receipt) error {
+func (s *server) store(ctx context.Context, userID uuid.UUID, digest []byte, found worker.Reading) error {
 	recognizer := s.recognizer
 	switch {
-	case found.Final():
-	case found.TesseractAlone():
+	case found.Final:
+	case found.TesseractAlone:
 		recognizer = recognizerLocal
 	default:
 		return nil
 	}
-	stored, err := proto.Marshal(receipt)
+	stored, err := proto.Marshal(found.Receipt)
 	if err != nil {
 		return fmt.Errorf("encoding a receipt: %w", err)
 	}
@@ -243,10 +244,10 @@ func (s *server) stored(ctx context.Context, userID uuid.UUID, digest []byte) *o
 }
 
 // recognize reads a file as soon as a worker is free. Decoding happens behind the gate too, because it needs the most memory.
-func (s *server) recognize(ctx context.Context, file []byte) (recognition.Reading, error) {
+func (s *server) recognize(ctx context.Context, file []byte) (worker.Reading, error) {
 	leave, err := s.gate.Enter(ctx)
 	if err != nil {
-		return recognition.Reading{}, err
+		return worker.Reading{}, err
 	}
 	defer leave()
 	return s.reader.Read(ctx, file)

@@ -23,9 +23,10 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/fixture"
 	"github.com/coffer-budget/coffer/services/ocr/neural/process"
 	"github.com/coffer-budget/coffer/services/ocr/recognition"
+	"github.com/coffer-budget/coffer/services/ocr/worker"
 )
 
-func newTestServer(t *testing.T, engines recognition.Config) *server {
+func newTestServer(t testing.TB, engines recognition.Config) *server {
 	t.Helper()
 	if engines.Tesseract == "" {
 		engines.Tesseract = "tesseract"
@@ -113,7 +114,7 @@ func TestRecognizeStoresNoFailure(t *testing.T) {
 	req := &ocrv1.RecognizeRequest{File: fixture.JPEG(t, fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)), UserId: uuid.NewString()}
 	_, err := s.Recognize(t.Context(), req)
 	require.ErrorIs(t, err, recognition.ErrResponse)
-	s.reader, err = recognition.New(recognition.Config{Tesseract: "tesseract", Timeout: time.Minute}, time.Now)
+	s.reader, err = worker.New(recognition.Config{Tesseract: "tesseract", Timeout: time.Minute})
 	require.NoError(t, err)
 	resp, err := s.Recognize(t.Context(), req)
 	require.NoError(t, err)

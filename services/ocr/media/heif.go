@@ -10,10 +10,10 @@ import (
 )
 
 // heif decodes a HEIF file by converting it to a JPEG with libheif's program, which also rotates it as the file says. The program
-// needs named files. heif writes them into a temporary folder, in memory if the system supports it, and removes them afterwards.
+// needs named files. heif writes them into a folder for temporary files, which a worker has in memory, and removes them afterwards.
 // It returns ErrUnreadable for a file that the program rejects.
 func (o Opener) heif(ctx context.Context, file []byte) (image.Image, error) {
-	dir, err := os.MkdirTemp(memoryFolder(), "heif")
+	dir, err := os.MkdirTemp("", "heif")
 	if err != nil {
 		return nil, fmt.Errorf("creating a folder for libheif: %w", err)
 	}
@@ -39,13 +39,4 @@ func (o Opener) heif(ctx context.Context, file []byte) (image.Image, error) {
 		return nil, errors.New("heif-convert wrote no JPEG")
 	}
 	return f.open(converted)
-}
-
-// memoryFolder returns a folder in memory, or an empty string (the default temporary folder) if the system has none.
-func memoryFolder() string {
-	const shm = "/dev/shm"
-	if info, err := os.Stat(shm); err == nil && info.IsDir() {
-		return shm
-	}
-	return ""
 }

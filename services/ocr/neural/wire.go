@@ -1,6 +1,7 @@
 package neural
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -43,40 +44,68 @@ type responseWord struct {
 // errRequest marks requests that no caller of this package sends.
 var errRequest = errors.New("invalid request")
 
-// WriteRequest writes a page. It returns errRequest for an image that has more than maxPixels or is a part of another
+// Request is a page that the engine shall read. The pixels can be written several times.
+type Request struct {
+	// Size is the size of the page in pixels.
+	Size image.Point
+	// pixels are the gray values, row by row.
+	pixels io.ReaderAt
+}
+
+// NewRequest returns the request for an image. It returns errRequest for an image that has more than maxPixels or is a part of another
 // image. The caller scales and copies it before.
-func WriteRequest(w io.Writer, img *image.Gray) error {
+func NewRequest(img *image.Gray) (Request, error) {
 	size := img.Rect.Size()
 	if size.X <= 0 || size.Y <= 0 || size.X*size.Y > maxPixels || img.Stride != size.X || img.Rect.Min != (image.Point{}) {
-		return fmt.Errorf("%w: %v", errRequest, img.Rect)
+		return Request{}, fmt.Errorf("%w: %v", errRequest, img.Rect)
 	}
+	return Request{Size: size, pixels: bytes.NewReader(img.Pix[:size.X*size.Y])}, nil
+}
+
+// OpenRequest returns the request in a file that WriteTo has written. It reads the head, but not the pixels.
+func OpenRequest(file io.ReaderAt) (Request, error) {
+	size, err := readHead(io.NewSectionReader(file, 0, headSize))
+	return Request{Size: size, pixels: io.NewSectionReader(file, headSize, int64(size.X*size.Y))}, err
+}
+
+// WriteTo implements io.WriterTo.
+func (r Request) WriteTo(w io.Writer) (int64, error) {
 	head := binary.LittleEndian.AppendUint32(nil, magic)
-	head = binary.LittleEndian.AppendUint32(head, uint32(size.X))
-	head = binary.LittleEndian.AppendUint32(head, uint32(size.Y))
+	head = binary.LittleEndian.AppendUint32(head, uint32(r.Size.X))
+	head = binary.LittleEndian.AppendUint32(head, uint32(r.Size.Y))
 	if _, err := w.Write(head); err != nil {
-		return err
+		return 0, err
 	}
-	_, err := w.Write(img.Pix[:size.X*size.Y])
-	return err
+	n, err := io.Copy(w, io.NewSectionReader(r.pixels, 0, int64(r.Size.X*r.Size.Y)))
+	return headSize + n, err
+}
+
+// readHead reads the size of a page. It returns io.EOF if there is no further page.
+func readHead(r io.Reader) (image.Point, error) {
+	var head [headSize]byte
+	if _, err := io.ReadFull(r, head[:]); err != nil {
+		return image.Point{}, err
+	}
+	w, h := uint64(binary.LittleEndian.Uint32(head[4:])), uint64(binary.LittleEndian.Uint32(head[8:]))
+	if binary.LittleEndian.Uint32(head[:]) != magic || w == 0 || h == 0 || w > maxPixels || h > maxPixels || w*h > maxPixels {
+		return image.Point{}, errRequest
+	}
+	return image.Pt(int(w), int(h)), nil
 }
 
 // readRequest reads a page. It returns io.EOF if there is no further page. It checks the size before it allocates the pixels.
 func readRequest(r io.Reader) (*image.Gray, error) {
-	var head [headSize]byte
-	if _, err := io.ReadFull(r, head[:]); err != nil {
+	size, err := readHead(r)
+	if err != nil {
 		return nil, err
 	}
-	w, h := uint64(binary.LittleEndian.Uint32(head[4:])), uint64(binary.LittleEndian.Uint32(head[8:]))
-	if binary.LittleEndian.Uint32(head[:]) != magic || w == 0 || h == 0 || w > maxPixels || h > maxPixels || w*h > maxPixels {
-		return nil, errRequest
-	}
-	img := image.NewGray(image.Rect(0, 0, int(w), int(h)))
-	_, err := io.ReadFull(r, img.Pix)
+	img := image.NewGray(image.Rectangle{Max: size})
+	_, err = io.ReadFull(r, img.Pix)
 	return img, err
 }
 
-// writeResponse writes a page that was read, or the error.
-func writeResponse(w io.Writer, page Page, failure error) error {
+// WriteResponse writes a page that was read, or the error.
+func WriteResponse(w io.Writer, page Page, failure error) error {
 	out := response{Quarters: page.Quarters, Angle: page.Angle}
 	for _, word := range page.Words {
 		b := word.Box
@@ -151,7 +180,7 @@ func (e *Engine) Serve(in io.Reader, out io.Writer) error {
 			return fmt.Errorf("reading a request: %w", err)
 		}
 		page, failure := e.Read(img)
-		if err := writeResponse(out, page, failure); err != nil {
+		if err := WriteResponse(out, page, failure); err != nil {
 			return fmt.Errorf("writing a response: %w", err)
 		}
 	}

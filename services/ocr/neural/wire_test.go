@@ -15,8 +15,12 @@ func TestServeRespondsToEachRequest(t *testing.T) {
 	e := fakeEngine(t, "TOTAL 1.00")
 	var in, out bytes.Buffer
 	page := printedRow(200, 100)
-	require.NoError(t, WriteRequest(&in, page))
-	require.NoError(t, WriteRequest(&in, page))
+	req, err := NewRequest(page)
+	require.NoError(t, err)
+	for range 2 {
+		_, err := req.WriteTo(&in)
+		require.NoError(t, err)
+	}
 	require.NoError(t, e.Serve(&in, &out))
 	for range 2 {
 		got, err := ReadResponse(&out, page.Rect.Size())

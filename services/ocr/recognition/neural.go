@@ -7,7 +7,6 @@ import (
 
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
 	"github.com/coffer-budget/coffer/services/ocr/neural"
-	"github.com/coffer-budget/coffer/services/ocr/neural/process"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
@@ -16,7 +15,7 @@ import (
 // neuralEngine reads with neural networks. A pass of Tesseract joins as a second witness if the receipt is in doubt, or in a language with
 // characters that the networks do not know. If the neural engine fails, Tesseract reads the receipt alone.
 type neuralEngine struct {
-	process   *process.Process
+	networks  Networks
 	tesseract local
 }
 
@@ -79,7 +78,7 @@ func (n neuralEngine) firstPass(ctx context.Context, sheets []imaging.Sheet) (ou
 		var page neural.Page
 		// A page without a letter is not read.
 		if !s.Blank {
-			page, err = n.process.Read(limited, s.Gray)
+			page, err = n.page(limited, s.Gray)
 		}
 		if err != nil && printed.Blank(first) {
 			return Reading{}, nil, err
@@ -97,6 +96,15 @@ func (n neuralEngine) firstPass(ctx context.Context, sheets []imaging.Sheet) (ou
 		out.pages, first = append(out.pages, f), append(first, wordsOf(page, f.Turned()))
 	}
 	return out, first, nil
+}
+
+// page reads a page with the networks.
+func (n neuralEngine) page(ctx context.Context, img *image.Gray) (neural.Page, error) {
+	req, err := neural.NewRequest(img)
+	if err != nil {
+		return neural.Page{}, err
+	}
+	return n.networks.Read(ctx, req)
 }
 
 // wordsOf converts a page of the given size.

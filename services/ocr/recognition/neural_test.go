@@ -36,12 +36,12 @@ func killableReader(t *testing.T, limit time.Duration) (Reader, string) {
 func readerOf(t *testing.T, dir string, limit time.Duration) Reader {
 	t.Helper()
 	r := newTestReader()
-	r.neural = process.New(dir, limit)
-	if err := r.neural.Check(); err != nil {
+	networks := process.New(dir, limit)
+	if err := networks.Check(); err != nil {
 		t.Skip(err)
 	}
-	t.Cleanup(r.neural.Stop)
-	r.engine = neuralEngine{process: r.neural, tesseract: r.engine.(local)}
+	t.Cleanup(networks.Stop)
+	r.engine = neuralEngine{networks: networks, tesseract: r.engine.(local)}
 	return r
 }
 
@@ -82,15 +82,6 @@ func TestReadAfterNeuralEngineWasKilled(t *testing.T) {
 		pid := fixture.ProcessOf(t, filepath.Join(dir, process.Program))
 		require.NoError(t, syscall.Kill(pid, syscall.SIGKILL))
 		require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, 10*time.Second, 10*time.Millisecond)
-	}
-}
-
-func TestNewWithoutNeuralEngine(t *testing.T) {
-	t.Parallel()
-	for _, dir := range []string{"", t.TempDir(), "/nonexistent"} {
-		r, err := New(Config{Neural: dir, Tesseract: "tesseract", Timeout: time.Minute}, time.Now)
-		require.NoError(t, err)
-		require.IsType(t, local{}, r.engine)
 	}
 }
 
@@ -163,7 +154,7 @@ func TestReadPDFWithBrokenSecondPage(t *testing.T) {
 			set -- $(printf "$head" | od -An -tu4)
 			{ printf "$head"; head -c $(($2 * $3)); } | ` + filepath.Join(dir, process.Program) + " " + dir
 		r := readerOf(t, fakeNeural(t, script), time.Minute)
-		r.engine = neuralEngine{process: r.neural, tesseract: local{engine: tesseract.New(fixture.Program(t, "kill -SEGV $$"), time.Minute), now: time.Now}}
+		r.engine = neuralEngine{networks: r.engine.(neuralEngine).networks, tesseract: local{engine: tesseract.New(fixture.Program(t, "kill -SEGV $$"), time.Minute), now: time.Now}}
 		requireRead(t, r)
 	})
 }

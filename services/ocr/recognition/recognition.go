@@ -7,7 +7,7 @@
 //	vision.go       the alternative engine: a model behind an HTTP endpoint
 //	response.go     converts the result to the message of the RPC
 //
-// The parts are in other packages: media decodes files, imaging prepares pages, tesseract and neural/process read words, and receipt has
+// It runs in a worker, a process that package worker starts for each file. The parts are in other packages: media decodes files, imaging prepares pages, tesseract and neural/process read words, and receipt has
 // the rules from words to a receipt. Errors are ErrParse, ErrResponse or the context's.
 package recognition
 
@@ -21,7 +21,7 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
 	"github.com/coffer-budget/coffer/services/ocr/media"
-	"github.com/coffer-budget/coffer/services/ocr/neural/process"
+	"github.com/coffer-budget/coffer/services/ocr/neural"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
@@ -45,27 +45,30 @@ type engine interface {
 	read(ctx context.Context, images []*image.Gray) (Reading, error)
 }
 
+// Networks read the words on a page. process.Process runs them, and a worker reaches those of the service. All their errors are failures
+// of the neural engine.
+type Networks interface {
+	Read(ctx context.Context, page neural.Request) (neural.Page, error)
+}
+
 // Reader converts files to receipts. It is safe for concurrent use.
 type Reader struct {
 	opener media.Opener
 	engine engine
 	// fallback reads receipts on which engine fails; nil if there is none.
 	fallback engine
-	// neural is the process of the neural engine. Its Check reports whether the engine is installed.
-	neural *process.Process
-	now    func() time.Time
+	now      func() time.Time
 }
 
 // New returns a reader with the vision endpoint as its engine if one is configured. The engine on this machine is then the optional
-// fallback: the neural engine, or Tesseract if that is not installed.
-func New(config Config, now func() time.Time) (Reader, error) {
-	networks := process.New(config.Neural, config.Timeout)
+// fallback: the neural engine, or Tesseract if networks is nil.
+func New(config Config, networks Networks, now func() time.Time) (Reader, error) {
 	alone := local{engine: tesseract.New(config.Tesseract, config.Timeout), now: now}
 	onboard := engine(alone)
-	if networks.Check() == nil {
-		onboard = neuralEngine{process: networks, tesseract: alone}
+	if networks != nil {
+		onboard = neuralEngine{networks: networks, tesseract: alone}
 	}
-	r := Reader{opener: media.New(config.Timeout), engine: onboard, neural: networks, now: now}
+	r := Reader{opener: media.New(config.Timeout), engine: onboard, now: now}
 	if config.Vision.URL == "" {
 		return r, nil
 	}
@@ -79,9 +82,6 @@ func New(config Config, now func() time.Time) (Reader, error) {
 	}
 	return r, nil
 }
-
-// Neural returns the process of the neural engine.
-func (r Reader) Neural() *process.Process { return r.neural }
 
 // warnPagesSkipped is the warning for a file with more than maxPages pages.
 const warnPagesSkipped receipt.Warning = "PAGES_SKIPPED"

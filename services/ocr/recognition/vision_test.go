@@ -51,7 +51,7 @@ func completed(content, reason string) http.HandlerFunc {
 
 func visionReader(t *testing.T, c Config) Reader {
 	t.Helper()
-	r, err := New(c, time.Now)
+	r, err := New(c, nil, time.Now)
 	require.NoError(t, err)
 	return r
 }
@@ -207,7 +207,7 @@ func TestVisionCanceledRequest(t *testing.T) {
 func TestVisionConfigRequiresURLAndModel(t *testing.T) {
 	t.Parallel()
 	for _, c := range []VisionConfig{{URL: "https://host/v1"}, {URL: "host/v1", Model: "m"}, {URL: "file:///etc", Model: "m"}} {
-		_, err := New(Config{Vision: c}, time.Now)
+		_, err := New(Config{Vision: c}, nil, time.Now)
 		require.Error(t, err)
 	}
 }

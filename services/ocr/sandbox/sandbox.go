@@ -1,32 +1,44 @@
-// Package sandbox runs external programs on untrusted files: Tesseract, and the decoders of PDF and HEIF.
+// Package sandbox runs programs on untrusted files: Tesseract, the decoders of PDF and HEIF, and the service's own workers.
 //
 // Run guarantees that a run of a program ends within the limits on time, memory and output, and that no process remains after it. A program
-// that exceeds its time fails with context.DeadlineExceeded. The
-// program gets none of the service's environment. Input and output pass through memory only, so no receipt is written to disk. Other
-// systems than Linux have no limit on memory.
+// that exceeds its time fails with context.DeadlineExceeded. The program gets none of the service's environment. Input and output pass
+// through memory only, so no receipt is written to disk. Other systems than Linux have no limit on memory, and there a program survives
+// the process that started it if that process is killed.
 //
 // An error that wraps an exec.ExitError is the program's verdict on its input. ErrNotStarted means that the program is missing.
 package sandbox
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/exec"
+	"runtime"
 	"strconv"
 	"syscall"
 	"time"
 )
 
-// Limits bounds one run of a program: processor time, memory and output in bytes. Memory is the address space, which exceeds the memory
-// in use. By the clock, a run may take slowdown times its processor time.
+// Limits bounds one run of a program: processor time, memory and output in bytes. By the clock, a run may take slowdown times its
+// processor time. The programs that a program starts cannot have higher limits, except for Heap.
 type Limits struct {
-	Time   time.Duration
-	Memory int64
-	Output int
+	Time time.Duration
+	// Memory is the address space, which exceeds the memory in use. Heap limits heap and stacks, and is Memory if it is 0.
+	Memory, Heap int64
+	Output       int
+}
+
+// Inherited has the resources that a program gets from the service.
+type Inherited struct {
+	Stdin io.Reader
+	// Files are the descriptors from 3 on.
+	Files []*os.File
+	// Env is added to the environment, as NAME=value.
+	Env []string
 }
 
 // slowdown allows a run to share the processors with others. A limit by the clock alone would fail sound files on a busy machine.
@@ -42,6 +54,14 @@ var (
 // Run executes a program with the given standard input and returns its output. The program is the leader of a process group that is
 // killed when ctx ends or a limit is exceeded, so that no process outlives the request. No data is written to disk.
 func Run(ctx context.Context, l Limits, stdin []byte, program string, args ...string) ([]byte, error) {
+	return RunWith(ctx, l, Inherited{Stdin: bytes.NewReader(stdin)}, program, args...)
+}
+
+// RunWith is Run for a program that gets more than its standard input.
+func RunWith(ctx context.Context, l Limits, from Inherited, program string, args ...string) ([]byte, error) {
+	// The kernel kills a program when the thread that started it ends, so that none survives this process.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
 	ctx, cancel := context.WithTimeout(ctx, slowdown*l.Time)
 	defer cancel()
 	name, args, err := limited(l, program, args)
@@ -49,13 +69,14 @@ func Run(ctx context.Context, l Limits, stdin []byte, program string, args ...st
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
-	// The program gets none of the service's environment, and one thread, because each core already reads its own receipt.
-	cmd.Env = []string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "OMP_THREAD_LIMIT=1", "HOME=/nonexistent"}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	// The program gets one thread, because each core already reads its own receipt. A variable of from replaces one of these.
+	cmd.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "OMP_THREAD_LIMIT=1", "HOME=/nonexistent"}, from.Env...)
+	cmd.ExtraFiles = from.Files
+	cmd.SysProcAttr = ownGroup()
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	// A child that left the group must not keep the pipes, and so the request, open.
 	cmd.WaitDelay = time.Second
-	in, err := input(stdin)
+	in, err := input(from.Stdin)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w: %w", program, ErrNotStarted, err)
 	}
@@ -90,12 +111,12 @@ func exceededTime(state *os.ProcessState) bool {
 
 // input returns a file in memory with a program's input. A program that opens it as /dev/stdin reads it in one piece, while a pipe
 // delivers small pieces.
-func input(content []byte) (*os.File, error) {
-	f, err := unnamed()
+func input(content io.Reader) (*os.File, error) {
+	f, err := Unnamed()
 	if err != nil {
 		return nil, err
 	}
-	_, err = f.Write(content)
+	_, err = io.Copy(f, content)
 	if err == nil {
 		_, err = f.Seek(0, io.SeekStart)
 	}
@@ -119,8 +140,10 @@ func limited(l Limits, program string, args []string) (string, []string, error) 
 	// A core dump would write the receipt to disk. Processor time is limited in whole seconds. The first limit sends SIGXCPU, the second
 	// one SIGKILL to a program that ignores it.
 	seconds := int(l.Time.Seconds()) + 1
+	heap := cmp.Or(l.Heap, l.Memory)
 	front := []string{
-		"--as=" + strconv.FormatInt(l.Memory, 10), "--core=0",
+		// The colon leaves the upper limit as it is: a program that this one starts may have a larger heap.
+		"--as=" + strconv.FormatInt(l.Memory, 10), fmt.Sprintf("--data=%d:", heap), "--core=0",
 		fmt.Sprintf("--cpu=%d:%d", seconds, seconds+1), "--fsize=" + strconv.Itoa(l.Output), path,
 	}
 	return prlimit, append(front, args...), nil

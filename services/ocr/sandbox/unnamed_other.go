@@ -5,10 +5,11 @@ package sandbox
 import (
 	"errors"
 	"os"
+	"syscall"
 )
 
-// unnamed creates a temporary file and removes its name. It disappears when the last process closes it.
-func unnamed() (*os.File, error) {
+// Unnamed creates a temporary file and removes its name. It disappears when the last process closes it.
+func Unnamed() (*os.File, error) {
 	f, err := os.CreateTemp("", "input")
 	if err != nil {
 		return nil, err
@@ -18,3 +19,6 @@ func unnamed() (*os.File, error) {
 	}
 	return f, nil
 }
+
+// ownGroup makes a program the leader of a process group.
+func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }

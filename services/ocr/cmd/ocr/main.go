@@ -1,7 +1,8 @@
-// Command ocr is the program of the ocr service: it reads receipts over gRPC. It runs Tesseract, ocr-neural and the programs for PDF
-// and HEIF files as separate, confined processes.
+// Command ocr is the program of the ocr service: it reads receipts over gRPC. It runs ocr-neural and a worker for each file as separate,
+// confined processes. Workers run Tesseract and the programs for PDF and HEIF files.
 //
 //	ocr               runs the service until SIGTERM
+//	ocr ocr-worker    reads a file; the service starts it (package worker)
 //	ocr migrate       applies the migrations of the service's schema
 //	ocr await-schema  waits until the schema has all migrations of this release
 //
@@ -18,8 +19,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr"
 )
 
-// memoryLimit is the memory in bytes near which the garbage collector runs after every few allocations. Images are the largest
-// allocations, are quickly collected because they contain no pointers, and would otherwise accumulate to several times their size.
+// memoryLimit is the memory in bytes near which the garbage collector runs after every few allocations. Files and encoded images are the
+// largest allocations, are quickly collected because they contain no pointers, and would otherwise accumulate to several times their size.
 const memoryLimit = 40 << 20
 
 func main() {

@@ -13,7 +13,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"image"
 	"io"
 	"os"
 	"os/exec"
@@ -91,7 +90,7 @@ func (p *Process) Available() bool { return !p.failing.Load() && p.Check() == ni
 
 // Read reads the words on a page. It returns an error that wraps ErrFailed, also if ctx ends or another page occupies the process for too
 // long.
-func (p *Process) Read(ctx context.Context, img *image.Gray) (neural.Page, error) {
+func (p *Process) Read(ctx context.Context, req neural.Request) (neural.Page, error) {
 	wait := time.NewTimer(p.limit)
 	defer wait.Stop()
 	select {
@@ -109,7 +108,7 @@ func (p *Process) Read(ctx context.Context, img *image.Gray) (neural.Page, error
 	}
 	limited, cancel := context.WithTimeout(ctx, p.limit)
 	defer cancel()
-	page, err := p.exchange(limited, img)
+	page, err := p.exchange(limited, req)
 	if err == nil {
 		p.failing.Store(false)
 		p.expiry = time.AfterFunc(p.idle, p.expire)
@@ -128,17 +127,17 @@ func (p *Process) Read(ctx context.Context, img *image.Gray) (neural.Page, error
 
 // exchange sends a page to the process and returns its response. A process that served other pages and now ends has most likely been
 // killed, so the page is sent to a new one. After an error no process runs.
-func (p *Process) exchange(ctx context.Context, img *image.Gray) (neural.Page, error) {
+func (p *Process) exchange(ctx context.Context, req neural.Request) (neural.Page, error) {
 	warm := p.child != nil
-	page, err := p.send(ctx, img)
+	page, err := p.send(ctx, req)
 	if err != nil && warm && ctx.Err() == nil {
-		return p.send(ctx, img)
+		return p.send(ctx, req)
 	}
 	return page, err
 }
 
 // send sends a page to the process, which it starts if none runs.
-func (p *Process) send(ctx context.Context, img *image.Gray) (neural.Page, error) {
+func (p *Process) send(ctx context.Context, req neural.Request) (neural.Page, error) {
 	if p.child != nil && p.child.hasEnded() {
 		p.discard()
 	}
@@ -148,7 +147,7 @@ func (p *Process) send(ctx context.Context, img *image.Gray) (neural.Page, error
 			return neural.Page{}, err
 		}
 	}
-	page, err := p.child.exchange(ctx, img)
+	page, err := p.child.exchange(ctx, req)
 	if err != nil {
 		complaint := p.discard()
 		err = fmt.Errorf("%w: %s", err, complaint)
@@ -249,12 +248,15 @@ func (c *child) hasEnded() bool {
 }
 
 // exchange sends a page and returns the response. When ctx ends, it kills the process, which ends reading and writing.
-func (c *child) exchange(ctx context.Context, img *image.Gray) (neural.Page, error) {
+func (c *child) exchange(ctx context.Context, req neural.Request) (neural.Page, error) {
 	defer context.AfterFunc(ctx, c.signal)()
 	// A process that responds without reading the page must not block the service.
 	written := make(chan error, 1)
-	go func() { written <- neural.WriteRequest(c.in, img) }()
-	page, err := neural.ReadResponse(c.buffered, img.Rect.Size())
+	go func() {
+		_, err := req.WriteTo(c.in)
+		written <- err
+	}()
+	page, err := neural.ReadResponse(c.buffered, req.Size)
 	if err != nil {
 		c.signal()
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/services/ocr/fixture"
+	"github.com/coffer-budget/coffer/services/ocr/neural"
 )
 
 // fake returns a process whose program is a shell script.
@@ -28,7 +29,17 @@ func fake(t *testing.T, script string) *Process {
 // responds is a script that reads one page of 8 x 8 pixels and responds without words.
 const responds = `head -c 76 >/dev/null; printf '\002\000\000\000{}'; `
 
-func page8() *image.Gray { return image.NewGray(image.Rect(0, 0, 8, 8)) }
+func page8(t *testing.T) neural.Request {
+	t.Helper()
+	return request(t, image.NewGray(image.Rect(0, 0, 8, 8)))
+}
+
+func request(t *testing.T, img *image.Gray) neural.Request {
+	t.Helper()
+	req, err := neural.NewRequest(img)
+	require.NoError(t, err)
+	return req
+}
 
 func TestNeuralProcessServesSeveralPages(t *testing.T) {
 	t.Parallel()
@@ -38,7 +49,7 @@ func TestNeuralProcessServesSeveralPages(t *testing.T) {
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
-			_, err := p.Read(t.Context(), page8())
+			_, err := p.Read(t.Context(), page8(t))
 			require.NoError(t, err)
 		})
 	}
@@ -64,11 +75,11 @@ func TestNeuralProcessRestartsAfterFailure(t *testing.T) {
 			t.Parallel()
 			failed := filepath.Join(t.TempDir(), "failed")
 			p := fake(t, "if [ ! -e "+failed+" ]; then touch "+failed+"; "+script+"; fi; "+responds+"cat >/dev/null")
-			_, err := p.Read(t.Context(), page8())
+			_, err := p.Read(t.Context(), page8(t))
 			require.ErrorIs(t, err, ErrFailed)
 			require.False(t, p.Available())
 			require.Equal(t, int64(1), p.Failures())
-			_, err = p.Read(t.Context(), page8())
+			_, err = p.Read(t.Context(), page8(t))
 			require.NoError(t, err)
 			require.True(t, p.Available())
 		})
@@ -78,12 +89,12 @@ func TestNeuralProcessRestartsAfterFailure(t *testing.T) {
 func TestNeuralProcessRestartsAfterItWasKilled(t *testing.T) {
 	t.Parallel()
 	p := fake(t, "while true; do "+responds+"done")
-	_, err := p.Read(t.Context(), page8())
+	_, err := p.Read(t.Context(), page8(t))
 	require.NoError(t, err)
 	first := p.child
 	first.signal()
 	<-first.ended
-	_, err = p.Read(t.Context(), page8())
+	_, err = p.Read(t.Context(), page8(t))
 	require.NoError(t, err)
 	require.NotSame(t, first, p.child)
 }
@@ -93,7 +104,7 @@ func TestNeuralProcessRepeatsPageAfterItWasKilled(t *testing.T) {
 	t.Parallel()
 	p := fake(t, responds+"head -c 76 >/dev/null; kill -KILL $$")
 	for range 3 {
-		_, err := p.Read(t.Context(), page8())
+		_, err := p.Read(t.Context(), page8(t))
 		require.NoError(t, err)
 	}
 	require.True(t, p.Available())
@@ -104,7 +115,7 @@ func TestNeuralProcessIsAvailableAgainWithoutPages(t *testing.T) {
 	t.Parallel()
 	p := fake(t, "exit 0")
 	p.recovery = 200 * time.Millisecond
-	_, err := p.Read(t.Context(), page8())
+	_, err := p.Read(t.Context(), page8(t))
 	require.ErrorIs(t, err, ErrFailed)
 	require.Eventually(t, p.Available, 10*time.Second, 10*time.Millisecond)
 }
@@ -115,7 +126,7 @@ func TestNeuralProcessLimitsWait(t *testing.T) {
 	p := fake(t, "while true; do "+responds+"done")
 	p.limit = 50 * time.Millisecond
 	p.turn <- struct{}{}
-	_, err := p.Read(t.Context(), page8())
+	_, err := p.Read(t.Context(), page8(t))
 	require.ErrorIs(t, err, ErrFailed)
 	require.Zero(t, p.Failures(), "the process did not fail")
 	<-p.turn
@@ -127,7 +138,7 @@ func TestNeuralProcessIsKilledForCanceledRequest(t *testing.T) {
 	p.limit = time.Minute
 	ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
 	defer cancel()
-	_, err := p.Read(ctx, page8())
+	_, err := p.Read(ctx, page8(t))
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 	require.Nil(t, p.child)
 	require.Zero(t, p.Failures(), "not the engine's failure")
@@ -139,7 +150,7 @@ func TestNeuralProcessFailsIfAttemptTakesTooLong(t *testing.T) {
 	p.limit = time.Minute
 	ctx, cancel := context.WithTimeoutCause(t.Context(), 300*time.Millisecond, ErrAttemptTooLong)
 	defer cancel()
-	_, err := p.Read(ctx, page8())
+	_, err := p.Read(ctx, page8(t))
 	require.ErrorIs(t, err, ErrFailed)
 	require.Equal(t, int64(1), p.Failures())
 	require.False(t, p.Available())
@@ -149,7 +160,7 @@ func TestNeuralProcessEndsWhenIdle(t *testing.T) {
 	t.Parallel()
 	p := fake(t, "while true; do "+responds+"done")
 	p.idle = 50 * time.Millisecond
-	_, err := p.Read(t.Context(), page8())
+	_, err := p.Read(t.Context(), page8(t))
 	require.NoError(t, err)
 	p.turn <- struct{}{}
 	child := p.child
@@ -157,7 +168,7 @@ func TestNeuralProcessEndsWhenIdle(t *testing.T) {
 	if child != nil {
 		<-child.ended
 	}
-	_, err = p.Read(t.Context(), page8())
+	_, err = p.Read(t.Context(), page8(t))
 	require.NoError(t, err)
 }
 
@@ -203,7 +214,7 @@ func TestNeuralProcessReadsHostileImages(t *testing.T) {
 		"dashes": dashes, "dots": dots, "noise": fixture.Static(2000, 2000), "one row": fixture.Static(maxEdge, 40), "one column": fixture.Static(40, maxEdge),
 		"one pixel": fixture.Static(1, 1), "black": image.NewGray(image.Rect(0, 0, 3000, 4000)),
 	} {
-		_, err := p.Read(t.Context(), img)
+		_, err := p.Read(t.Context(), request(t, img))
 		require.NoError(t, err, name)
 	}
 	require.Less(t, fixture.PeakMemory(t, p.child.cmd.Process.Pid), 400)

@@ -21,3 +21,19 @@ func TestMerchantNameRepairsLegalForm(t *testing.T) {
 		require.Equal(t, want, merchantName(text))
 	}
 }
+
+func TestMerchantNameJoinsSpacedLetters(t *testing.T) {
+	t.Parallel()
+	for text, want := range map[string]string{
+		"A L D I":          "ALDI",
+		"R E W E Markt":    "REWE Markt",
+		"Café D E L I":     "Café DELI",
+		"Bakery J R Smith": "Bakery J R Smith",
+		"B & Q":            "B & Q",
+		"H & M Hennes":     "H & M Hennes",
+		// Single letters at the beginning may be dirt.
+		"J R Smith": "Smith",
+	} {
+		require.Equal(t, want, merchantName(text), text)
+	}
+}

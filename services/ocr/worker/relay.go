@@ -1,0 +1,100 @@
+package worker
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"time"
+
+	"github.com/coffer-budget/coffer/services/ocr/neural"
+	"github.com/coffer-budget/coffer/services/ocr/neural/process"
+	"github.com/coffer-budget/coffer/services/ocr/sandbox"
+)
+
+// line connects a worker with the service. The worker writes a page to the file, and the deadline of the page, in nanoseconds or 0, to the
+// first pipe. The service sends the page to the neural engine, and writes the response of package neural to the second pipe.
+type line struct {
+	page                       *os.File
+	deadlines, workerDeadlines *os.File
+	words, workerWords         *os.File
+}
+
+func newLine() (l line, err error) {
+	if l.page, err = sandbox.Unnamed(); err != nil {
+		return line{}, err
+	}
+	if l.deadlines, l.workerDeadlines, err = os.Pipe(); err != nil {
+		return line{}, errors.Join(err, l.page.Close())
+	}
+	if l.workerWords, l.words, err = os.Pipe(); err != nil {
+		return line{}, errors.Join(err, l.page.Close(), l.deadlines.Close(), l.workerDeadlines.Close())
+	}
+	return l, nil
+}
+
+// ofWorker returns the files of the worker, in the order of networksOfService.
+func (l line) ofWorker() []*os.File { return []*os.File{l.page, l.workerDeadlines, l.workerWords} }
+
+// close ends relay.
+func (l line) close() {
+	for _, f := range []*os.File{l.page, l.deadlines, l.workerDeadlines, l.words, l.workerWords} {
+		_ = f.Close()
+	}
+}
+
+// relay serves the pages of a worker, one after the other, until close.
+func (l line) relay(ctx context.Context, engine *process.Process) {
+	for {
+		var deadline int64
+		if binary.Read(l.deadlines, binary.LittleEndian, &deadline) != nil {
+			return
+		}
+		page, err := l.read(ctx, engine, deadline)
+		if neural.WriteResponse(l.words, page, err) != nil {
+			return
+		}
+	}
+}
+
+// read reads the page in the file. The engine fails if it does not respond by the deadline, while the request continues.
+func (l line) read(ctx context.Context, engine *process.Process, deadline int64) (neural.Page, error) {
+	if deadline != 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadlineCause(ctx, time.Unix(0, deadline), process.ErrAttemptTooLong)
+		defer cancel()
+	}
+	req, err := neural.OpenRequest(l.page)
+	if err != nil {
+		return neural.Page{}, err
+	}
+	return engine.Read(ctx, req)
+}
+
+// networks implements recognition.Networks in a worker.
+type networks struct {
+	page      io.WriterAt
+	deadlines io.Writer
+	words     io.Reader
+}
+
+// networksOfService returns the neural engine of the service that started this process.
+func networksOfService() networks {
+	return networks{page: os.NewFile(3, "page"), deadlines: os.NewFile(4, "deadlines"), words: os.NewFile(5, "words")}
+}
+
+// Read implements recognition.Networks. It ignores the end of ctx: the service responds by its deadline.
+func (n networks) Read(ctx context.Context, req neural.Request) (neural.Page, error) {
+	if _, err := req.WriteTo(io.NewOffsetWriter(n.page, 0)); err != nil {
+		return neural.Page{}, err
+	}
+	var deadline int64
+	if at, ok := ctx.Deadline(); ok {
+		deadline = at.UnixNano()
+	}
+	if err := binary.Write(n.deadlines, binary.LittleEndian, deadline); err != nil {
+		return neural.Page{}, err
+	}
+	return neural.ReadResponse(n.words, req.Size)
+}

@@ -1,0 +1,130 @@
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime/debug"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ocr/recognition"
+)
+
+// The kinds of jobs.
+const (
+	read    = "read"
+	images  = "images"
+	preview = "preview"
+)
+
+// job is the input of a worker, as one line of JSON. The file follows it.
+type job struct {
+	Kind     string
+	Config   recognition.Config
+	Deadline time.Time
+	// Neural is set if the service has the neural engine.
+	Neural bool
+	// Evidence is a Receipt with the evidence for a preview.
+	Evidence []byte
+}
+
+// memoryLimit is the memory in bytes near which the garbage collector runs after every few allocations. Images are the largest
+// allocations, are quickly collected because they contain no pointers, and would otherwise accumulate to several times their size.
+const memoryLimit = 40 << 20
+
+// init serves a job if this process is a worker. It runs before main, so that a test's program can be a worker, too.
+func init() { //nolint:gochecknoinits // A program that forgot to call it would start itself without end.
+	if len(os.Args) == 2 && os.Args[1] == command {
+		os.Exit(serve())
+	}
+}
+
+// serve serves the job in the standard input and returns the exit code.
+func serve() int {
+	debug.SetMemoryLimit(memoryLimit)
+	err := work(os.Stdin, os.Stdout)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, err)
+	switch {
+	case errors.Is(err, recognition.ErrParse):
+		return exitUnreadable
+	// A failed engine may have exceeded its deadline, which ends earlier.
+	case errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, recognition.ErrResponse):
+		return exitLate
+	}
+	return 1
+}
+
+// work reads a job and writes its result: a Reading as one line of JSON, and a RecognizeResponse.
+func work(in io.Reader, out io.Writer) error {
+	input, err := io.ReadAll(in)
+	if err != nil {
+		return fmt.Errorf("reading the job: %w", err)
+	}
+	head, file, _ := bytes.Cut(input, []byte("\n"))
+	var j job
+	if err := json.Unmarshal(head, &j); err != nil {
+		return fmt.Errorf("decoding the job: %w", err)
+	}
+	ctx := context.Background()
+	if !j.Deadline.IsZero() {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, j.Deadline)
+		defer cancel()
+	}
+	var engine recognition.Networks
+	if j.Neural {
+		engine = networksOfService()
+	}
+	reader, err := recognition.New(j.Config, engine, time.Now)
+	if err != nil {
+		return err
+	}
+	found, resp, err := j.do(ctx, reader, file)
+	if err != nil {
+		return err
+	}
+	if head, err = json.Marshal(found); err != nil {
+		return fmt.Errorf("encoding the result: %w", err)
+	}
+	result, err := proto.MarshalOptions{}.MarshalAppend(append(head, '\n'), resp)
+	if err != nil {
+		return fmt.Errorf("encoding the result: %w", err)
+	}
+	_, err = out.Write(result)
+	return err
+}
+
+// do does the job with a file.
+func (j job) do(ctx context.Context, reader recognition.Reader, file []byte) (out Reading, resp *ocrv1.RecognizeResponse, err error) {
+	resp = &ocrv1.RecognizeResponse{Receipt: &ocrv1.Receipt{}}
+	switch j.Kind {
+	case images:
+		resp.Pictures, err = reader.Images(ctx, file)
+	case preview:
+		if err := proto.Unmarshal(j.Evidence, resp.GetReceipt()); err != nil {
+			return Reading{}, nil, fmt.Errorf("decoding evidence: %w", err)
+		}
+		resp.Receipt.Pages, err = reader.Preview(ctx, file, resp.GetReceipt().GetEvidence())
+	case read:
+		var found recognition.Reading
+		if found, err = reader.Read(ctx, file); err != nil {
+			return Reading{}, nil, err
+		}
+		resp.Receipt = found.Proto()
+		out = Reading{Final: found.Final(), FromFallback: found.FromFallback(), TesseractAlone: found.TesseractAlone()}
+		if err := found.Failure(); err != nil {
+			out.Failure = err.Error()
+		}
+	}
+	return out, resp, err
+}

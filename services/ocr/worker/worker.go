@@ -1,0 +1,203 @@
+// Package worker reads each file in a separate process, a worker, so that decoded images never occupy the service's memory, and the
+// decoders of untrusted files do not share a process with the connections to the database.
+//
+// A worker is the service's program, started with one argument: init then serves a job and ends the process, so each program that contains
+// the service can start workers, also a test. The worker runs package recognition, with Tesseract and the programs for PDF and HEIF as its
+// child processes. The neural engine stays a process of the service, because it serves many receipts. Its pages pass through a file in
+// memory, which the service does not load.
+//
+// A worker gets the file and the configuration of the engines, and of the service's environment only the variables that find programs,
+// the time zone and a proxy. Its memory and its time are limited. It ends with the request, and so do its child processes. If it crashes or
+// is killed, the request fails with recognition.ErrResponse. No file remains.
+//
+//	worker.go  the service's side: Reader starts a worker for each job
+//	serve.go   the worker's side
+//	relay.go   both sides of reading a page with the neural engine
+package worker
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/internal/media"
+	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ocr/neural/process"
+	"github.com/coffer-budget/coffer/services/ocr/recognition"
+	"github.com/coffer-budget/coffer/services/ocr/sandbox"
+)
+
+const (
+	// command is the only argument of a worker.
+	command = "ocr-worker"
+	// heap is enough for an image of the maximum size in any format. addressSpace also counts what Go only reserves.
+	heap, addressSpace = 1 << 30, 4 << 30
+	// output limits the result: five pages of 2 MiB. It exceeds the output of each program that a worker starts, as a limit must.
+	output = 64 << 20
+	// exitUnreadable is the exit code for recognition.ErrParse, and exitLate the one for context.DeadlineExceeded.
+	exitUnreadable, exitLate = 3, 4
+)
+
+// inherited lists the environment variables of the service that a worker gets.
+var inherited = []string{"PATH", "TZ", "HTTPS_PROXY", "HTTP_PROXY", "NO_PROXY", "https_proxy", "http_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR"}
+
+// Reader reads files in workers. It is safe for concurrent use.
+type Reader struct {
+	config recognition.Config
+	// texts reads files that are no images. It needs no engine.
+	texts   recognition.Reader
+	program string
+	neural  *process.Process
+	// installed is set if the neural engine was installed at the start.
+	installed bool
+	// heap limits the memory of a worker in bytes.
+	heap int64
+}
+
+// New returns a reader. It returns an error for a configuration that a worker would reject.
+func New(config recognition.Config) (Reader, error) {
+	texts, err := recognition.New(config, nil, time.Now)
+	if err != nil {
+		return Reader{}, err
+	}
+	program, err := os.Executable()
+	if err != nil {
+		return Reader{}, fmt.Errorf("finding the program of workers: %w", err)
+	}
+	neural := process.New(config.Neural, config.Timeout)
+	return Reader{config: config, texts: texts, program: program, neural: neural, installed: neural.Check() == nil, heap: heap}, nil
+}
+
+// Neural returns the process of the neural engine.
+func (r Reader) Neural() *process.Process { return r.neural }
+
+// Reading is a receipt and how it was read; see the methods of recognition.Reading.
+type Reading struct {
+	Receipt                             *ocrv1.Receipt `json:"-"`
+	Final, FromFallback, TesseractAlone bool
+	// Failure is the text of the engine's error that the reading survived, or empty.
+	Failure string
+}
+
+// Read returns the receipt in a file, or recognition.ErrParse, recognition.ErrResponse or the context's error.
+func (r Reader) Read(ctx context.Context, file []byte) (Reading, error) {
+	out, resp, err := r.run(ctx, job{Kind: read}, file)
+	out.Receipt = resp.GetReceipt()
+	return out, err
+}
+
+// Images returns the pages of a file as JPEGs.
+func (r Reader) Images(ctx context.Context, file []byte) ([][]byte, error) {
+	_, resp, err := r.run(ctx, job{Kind: images}, file)
+	return resp.GetPictures(), err
+}
+
+// Preview returns the pages of a file for display beside the fields that have the evidence.
+func (r Reader) Preview(ctx context.Context, file []byte, evidence []*ocrv1.Evidence) ([]*ocrv1.ReceiptPage, error) {
+	boxes, err := proto.Marshal(&ocrv1.Receipt{Evidence: evidence})
+	if err != nil {
+		return nil, fmt.Errorf("encoding evidence: %w", err)
+	}
+	_, resp, err := r.run(ctx, job{Kind: preview, Evidence: boxes}, file)
+	return resp.GetReceipt().GetPages(), err
+}
+
+// run serves a job in a worker. A text is read in this process: there is nothing to decode, and a worker would take most of the time. A
+// file of no known type is rejected like a text with control characters.
+func (r Reader) run(ctx context.Context, j job, file []byte) (out Reading, resp *ocrv1.RecognizeResponse, err error) {
+	if media.TypeOf(file) == "" {
+		return j.do(ctx, r.texts, file)
+	}
+	j.Config, j.Neural = r.config, r.installed
+	j.Deadline, _ = ctx.Deadline()
+	printed, err := r.start(ctx, j, file)
+	if err == nil {
+		out, resp, err = parse(printed)
+	}
+	if err == nil {
+		return out, resp, nil
+	}
+	code := -1
+	if exit, exited := errors.AsType[*exec.ExitError](err); exited {
+		code = exit.ExitCode()
+	}
+	switch {
+	// The context comes first, because a canceled worker also looks like a failure.
+	case ctx.Err() != nil:
+		return Reading{}, nil, ctx.Err()
+	case code == exitLate:
+		return Reading{}, nil, context.DeadlineExceeded
+	case code == exitUnreadable:
+		return Reading{}, nil, fmt.Errorf("%w: %w", recognition.ErrParse, err)
+	}
+	return Reading{}, nil, fmt.Errorf("%w: %w", recognition.ErrResponse, err)
+}
+
+// start runs a worker, with a folder for temporary files that is removed afterwards, and returns its output.
+func (r Reader) start(ctx context.Context, j job, file []byte) ([]byte, error) {
+	head, err := json.Marshal(j)
+	if err != nil {
+		return nil, fmt.Errorf("encoding a job: %w", err)
+	}
+	dir, err := os.MkdirTemp(memoryFolder(), "ocr")
+	if err != nil {
+		return nil, fmt.Errorf("creating a worker's folder: %w", err)
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	l, err := newLine()
+	if err != nil {
+		return nil, fmt.Errorf("connecting a worker: %w", err)
+	}
+	from := sandbox.Inherited{
+		Stdin: io.MultiReader(bytes.NewReader(append(head, '\n')), bytes.NewReader(file)),
+		Files: l.ofWorker(),
+		Env:   []string{"TMPDIR=" + dir},
+	}
+	for _, name := range inherited {
+		if value, set := os.LookupEnv(name); set {
+			from.Env = append(from.Env, name+"="+value)
+		}
+	}
+	// A page that is being read when the worker ends is canceled.
+	pages, cancel := context.WithCancel(ctx)
+	relayed := make(chan struct{})
+	go func() {
+		defer close(relayed)
+		l.relay(pages, r.neural)
+	}()
+	defer func() {
+		cancel()
+		l.close()
+		<-relayed
+	}()
+	// A worker computes for a few seconds at most. The programs that it starts cannot have a higher limit.
+	limits := sandbox.Limits{Time: max(time.Minute, 2*r.config.Timeout), Memory: addressSpace, Heap: r.heap, Output: output}
+	return sandbox.RunWith(ctx, limits, from, r.program, command)
+}
+
+// memoryFolder returns a folder in memory, or an empty string (the default temporary folder) if the system has none.
+func memoryFolder() string {
+	const shm = "/dev/shm"
+	if info, err := os.Stat(shm); err == nil && info.IsDir() {
+		return shm
+	}
+	return ""
+}
+
+// parse decodes a worker's output.
+func parse(printed []byte) (out Reading, resp *ocrv1.RecognizeResponse, err error) {
+	head, body, _ := bytes.Cut(printed, []byte("\n"))
+	resp = &ocrv1.RecognizeResponse{}
+	if err := errors.Join(json.Unmarshal(head, &out), proto.Unmarshal(body, resp)); err != nil {
+		return Reading{}, nil, fmt.Errorf("decoding a worker's output: %w", err)
+	}
+	return out, resp, nil
+}

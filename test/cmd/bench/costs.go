@@ -39,34 +39,15 @@ func (b *bench) costs(ctx context.Context) error {
 	return nil
 }
 
-// cost runs a load and writes a row without a goal for each program that used processor time for it. It includes the consumers of the
-// events.
+// cost runs a load and writes a row without a goal for each program that used processor time for it.
 func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
-	// The stack is idle before the load: the previous row has waited until its events were consumed.
-	before, err := spentByName()
+	_, costs, err := b.spend(ctx, s, l)
 	if err != nil {
 		return err
 	}
-	a, err := b.wrk(ctx, s, l)
-	if err != nil {
-		return err
-	}
-	// The wait also counts the idle time of each process: less than a microsecond per request.
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(settleTime):
-	}
-	after, err := spentByName()
-	if err != nil {
-		return err
-	}
-	// wrk reports the rate and not the number of requests.
-	requests := a.perSecond * b.length.Seconds()
-	for _, name := range slices.Sorted(maps.Keys(after)) {
-		micros := float64(after[name]-before[name]) / ticks / requests * 1e6
+	for _, name := range slices.Sorted(maps.Keys(costs)) {
 		// Less than a microsecond per request is the program's work while idle.
-		if micros < 1 {
+		if costs[name] < 1 {
 			continue
 		}
 		// NATS is embedded in this process.
@@ -76,13 +57,41 @@ func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
 		}
 		_, err := b.compare(ctx, comparison{
 			what: fmt.Sprintf("%s: %s", what, title), unit: "µs of a core",
-			ours: func(context.Context) (float64, error) { return micros, nil },
+			ours: func(context.Context) (float64, error) { return costs[name], nil },
 		})
 		if err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// spend runs a load and returns its rate, and by program the processor time per request in microseconds. It includes the consumers of
+// the events.
+func (b *bench) spend(ctx context.Context, s *stack, l load) (perSecond float64, costs map[string]float64, err error) {
+	// The stack is idle before the load: the previous call has waited until its events were consumed.
+	before, err := spentByName()
+	if err != nil {
+		return 0, nil, err
+	}
+	a, err := b.wrk(ctx, s, l)
+	if err != nil {
+		return 0, nil, err
+	}
+	// The wait also counts the idle time of each process: less than a microsecond per request.
+	select {
+	case <-ctx.Done():
+		return 0, nil, ctx.Err()
+	case <-time.After(settleTime):
+	}
+	after, err := spentByName()
+	// wrk reports the rate and not the number of requests.
+	requests := a.perSecond * b.length.Seconds()
+	costs = map[string]float64{}
+	for name := range after {
+		costs[name] = float64(after[name]-before[name]) / ticks / requests * 1e6
+	}
+	return a.perSecond, costs, err
 }
 
 // spentByName returns the processor time of all processes of the stack, in ticks, added up by program. wrk is not included, because

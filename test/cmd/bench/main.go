@@ -36,12 +36,16 @@ type options struct {
 	only string
 	// vegeta is the command of the load generator for overload. It is empty if overload is not measured.
 	vegeta []string
+	// before is the root of another source tree to compare with. It is empty if none is compared.
+	before string
 }
 
 func main() {
 	short := flag.Bool("short", false, "run quickly, with short rounds and a tenth of the rows")
 	only := flag.String("only", "", "measure one theme only: in-process, creates, batches, costs, scale, reads, sync, receipts or footprint")
 	vegeta := flag.String("overload", "", "only measure the throughput of creates at multiples of the capacity, with this vegeta command")
+	before := flag.String("before", "", "only compare creates and reads with those of the programs of another source tree, in this folder")
+	rounds := flag.Int("rounds", 3, "measure each side of a ratio this many times")
 	write := flag.String("write", "", "write the figures to this page, between its marks")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to this file")
 	flag.Parse()
@@ -50,9 +54,9 @@ func main() {
 	// In-process services must not print their logs, and use the same setting of the garbage collector as the programs.
 	app.SetLogger(slog.New(slog.DiscardHandler))
 	app.RelaxGC()
-	o := options{rounds: 3, length: 5 * time.Second, rows: 5_000_000, only: *only, vegeta: strings.Fields(*vegeta)}
+	o := options{rounds: *rounds, length: 5 * time.Second, rows: 5_000_000, only: *only, vegeta: strings.Fields(*vegeta), before: *before}
 	if *short {
-		o.rounds, o.length, o.rows = 3, 2*time.Second, 500_000
+		o.length, o.rows = 2*time.Second, 500_000
 	}
 	if err := profiled(*profile, func() error { return run(ctx, o, *write) }); err != nil {
 		fmt.Fprintln(os.Stderr, "bench:", err)
@@ -89,6 +93,9 @@ func run(ctx context.Context, o options, page string) (err error) {
 		return b.overload(ctx)
 	}
 	fmt.Print(heading)
+	if b.before != "" {
+		return b.compareBefore(ctx)
+	}
 	for _, theme := range []struct {
 		name    string
 		measure func(context.Context) error

@@ -1,0 +1,89 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"github.com/coffer-budget/coffer/test/programs"
+)
+
+// The goals against the other source tree: for a rate, and for the processor time per request.
+const (
+	minKept = 0.95
+	maxCost = 1.05
+)
+
+// compareBefore compares this source tree with another one, usually that of an earlier commit. The programs of both run at the same
+// time on PostgreSQL servers of their own, and each is idle while the other is measured. A machine whose speed changes therefore changes
+// both sides.
+func (b *bench) compareBefore(ctx context.Context) error {
+	now, err := b.stack(ctx, "now", true)
+	if err != nil {
+		return err
+	}
+	ours := b.programs
+	b.programs = filepath.Join(b.dir, "programs-before")
+	if err := os.Mkdir(b.programs, 0o700); err != nil {
+		return err
+	}
+	if err := programs.BuildFrom(ctx, b.before, b.programs); err != nil {
+		return err
+	}
+	// This stack starts the programs of the other tree.
+	before, err := b.stack(ctx, "before", true)
+	b.programs = ours
+	if err != nil {
+		return err
+	}
+	for _, c := range []struct {
+		what     string
+		clients  int
+		requests func(*stack) []request
+	}{
+		{"creates, 64 clients", 64, func(s *stack) []request { return s.spending(writers) }},
+		{"creates, 256 clients", 256, func(s *stack) []request { return s.spending(writers) }},
+		// The rows of the pages were written by the creates.
+		{"pages of 50, 16 clients", 16, func(s *stack) []request { return []request{s.writers[0].gets(firstPage)} }},
+		{"dashboards, 16 clients", 16, func(s *stack) []request { return []request{s.writers[0].gets("/api/v1/dashboard/summary")} }},
+	} {
+		if err := b.compareStacks(ctx, c.what, now, before, c.clients, c.requests); err != nil {
+			return fmt.Errorf("%s: %w", c.what, err)
+		}
+	}
+	return nil
+}
+
+// compareStacks adds two rows: one compares the rates of two stacks, and one compares the processor time per request in the same rounds.
+// The processor time includes the consumers of the events. Unlike the rate, it does not depend on the speed of the disk.
+func (b *bench) compareStacks(ctx context.Context, what string, now, before *stack, clients int, requests func(*stack) []request) error {
+	// cost returns the processor time per request of the measurements of rate, in their order.
+	side := func(s *stack) (rate, cost func(context.Context) (float64, error)) {
+		var costs []float64
+		rate = func(ctx context.Context) (float64, error) {
+			perSecond, byName, err := b.spend(ctx, s, load{clients: clients, requests: requests(s), keyed: keyed})
+			total := 0.0
+			for _, micros := range byName {
+				total += micros
+			}
+			costs = append(costs, total)
+			return perSecond, err
+		}
+		cost = func(context.Context) (float64, error) {
+			first := costs[0]
+			costs = costs[1:]
+			return first, nil
+		}
+		return rate, cost
+	}
+	rateNow, costNow := side(now)
+	rateBefore, costBefore := side(before)
+	what += ", against the other tree"
+	_, err := b.compare(ctx, comparison{what: what, unit: "/s", atLeast: minKept, ours: rateNow, theirs: rateBefore})
+	if err != nil {
+		return err
+	}
+	_, err = b.compare(ctx, comparison{what: what, unit: "µs of a core", atMost: maxCost, ours: costNow, theirs: costBefore})
+	return err
+}

@@ -37,7 +37,7 @@ func TestReceiptsWhileNeuralEngineFails(t *testing.T) {
 	var grain atomic.Uint64
 	for name, disturb := range map[string]func(t *testing.T, pid int){
 		"killed":        func(_ *testing.T, pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) },
-		"out of memory": limitMemory,
+		"out of memory": exhaustMemory(),
 	} {
 		t.Run(name, func(t *testing.T) {
 			u := newUserAt(t, own.URL, "Ada")
@@ -81,8 +81,19 @@ func TestReceiptsWhileNeuralEngineFails(t *testing.T) {
 	}
 }
 
-// limitMemory lowers the limit of a process below the memory that it uses, so that its next allocation fails. The process may have ended.
-func limitMemory(t *testing.T, pid int) {
-	t.Helper()
-	_ = exec.CommandContext(t.Context(), "prlimit", "--pid", strconv.Itoa(pid), "--data="+strconv.Itoa(32<<20)).Run()
+// exhaustMemory returns a function that lowers the limit of a process below the memory that it uses, so that its next allocation fails. A
+// process that has read pages may need no further allocation. It is killed after a while, and its successor has to load the models. The
+// process may have ended.
+func exhaustMemory() func(t *testing.T, pid int) {
+	seen := map[int]time.Time{}
+	return func(t *testing.T, pid int) {
+		t.Helper()
+		if seen[pid].IsZero() {
+			seen[pid] = time.Now()
+		}
+		if time.Since(seen[pid]) > 2*time.Second {
+			_ = syscall.Kill(pid, syscall.SIGKILL)
+		}
+		_ = exec.CommandContext(t.Context(), "prlimit", "--pid", strconv.Itoa(pid), "--data="+strconv.Itoa(32<<20)).Run()
+	}
 }

@@ -32,7 +32,7 @@ func (c *cluster) load() *load {
 }
 
 // pause is the time between two requests of a worker. It leaves processor time to the processes that start and stop.
-const pause = 5 * time.Millisecond
+const pause = 20 * time.Millisecond
 
 func (l *load) repeat(what func() error, counted *atomic.Int64) {
 	for {

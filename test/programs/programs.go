@@ -16,8 +16,11 @@ import (
 	"strings"
 )
 
-// others are the unchanged programs that a changed ledger needs.
-var others = []string{"auth", "budget", "ocr", "gateway"}
+// all are the packages of the programs, and others those of the unchanged programs that a changed ledger needs.
+var (
+	all    = []string{"./services/auth/cmd/auth", "./services/ledger/cmd/ledger", "./services/budget/cmd/budget", "./services/ocr/cmd/ocr", "./gateway/cmd/gateway"}
+	others = []string{"auth", "budget", "ocr", "gateway"}
+)
 
 // Build builds all programs of the repository into dir.
 func Build(ctx context.Context, dir string) error {
@@ -25,12 +28,13 @@ func Build(ctx context.Context, dir string) error {
 	if err != nil {
 		return err
 	}
-	return BuildFrom(ctx, root, dir)
+	return build(ctx, root, dir, all...)
 }
 
-// BuildFrom builds all programs of the source tree at root into dir. The tree may be that of another release.
+// BuildFrom builds all programs of the source tree at root into dir. The tree may be that of another release. With -trimpath, the build
+// cache recognizes a package that was built from a copy of the tree in another folder.
 func BuildFrom(ctx context.Context, root, dir string) error {
-	return build(ctx, root, dir, "./services/auth/cmd/auth", "./services/ledger/cmd/ledger", "./services/budget/cmd/budget", "./services/ocr/cmd/ocr", "./gateway/cmd/gateway")
+	return build(ctx, root, dir, append([]string{"-trimpath"}, all...)...)
 }
 
 // Change replaces a text in a file of the repository. The text must occur once in the file.

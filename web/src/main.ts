@@ -1,11 +1,11 @@
 import { mount } from "svelte";
 import App from "./App.svelte";
-import { startSession } from "./api/session.svelte";
-import { startLanguage } from "./i18n/i18n.svelte";
+import { session, startSession } from "./api/session.svelte";
+import { i18n, startLanguage } from "./i18n/i18n.svelte";
 import { startWorker } from "./offline/worker";
 import { startAppearance } from "./shell/appearance.svelte";
-import { startRouter } from "./shell/router.svelte";
-import { routes } from "./shell/routes";
+import { router, startRouter } from "./shell/router.svelte";
+import { openScreen, routes } from "./shell/routes";
 import { startShortcuts } from "./shell/shortcuts";
 import "./styles/tokens.css";
 import "./styles/base.css";
@@ -15,10 +15,14 @@ async function start(): Promise<void> {
   startAppearance();
   startRouter(routes);
   startShortcuts();
-  const session = startSession();
+  const started = startSession();
+  // The code of the screen and the texts are loaded at the same time.
+  if (session.status === "signed-in") void openScreen(router.route.screen);
+  // The first formatters take the browser long to create. It does that while the page waits for these files.
+  setTimeout(() => [new Intl.DateTimeFormat(i18n.locale), new Intl.NumberFormat(i18n.locale)]);
   await startLanguage();
   mount(App, { target: document.getElementById("app")! });
-  await session;
+  await started;
   await startWorker();
 }
 

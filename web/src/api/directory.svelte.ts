@@ -8,6 +8,8 @@ import type { Category, Settings, Wallet } from "./types";
 
 let wallets = $state.raw<readonly Wallet[]>([]);
 let categories = $state.raw<readonly Category[]>([]);
+// Sorted when a screen reads them: the first comparison of names takes the browser long, and Home needs none.
+const sorted = $derived([...categories].sort((a, b) => a.name.localeCompare(b.name)));
 let settings = $state.raw<Partial<Settings> | undefined>();
 let ready = $state(false);
 let problem = $state.raw<Problem | undefined>();
@@ -38,7 +40,7 @@ export const directory = {
   },
   /** categories are sorted by name. */
   get categories(): readonly Category[] {
-    return categories;
+    return sorted;
   },
   wallet: (id: string): Wallet | undefined => walletsById.get(id),
   category: (id: string | undefined): Category | undefined => (id ? categoriesById.get(id) : undefined),
@@ -51,7 +53,7 @@ function setWallets(list: readonly Wallet[]): void {
 }
 
 function setCategories(list: readonly Category[]): void {
-  categories = [...list].sort((a, b) => a.name.localeCompare(b.name));
+  categories = list;
   categoriesById.clear();
   categories.forEach((category) => categoriesById.set(category.id, category));
 }

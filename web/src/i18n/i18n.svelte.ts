@@ -15,6 +15,7 @@ const chunks = {
 const key = "coffer.language";
 const loaded = $state.raw<{ texts: Record<string, object> }>({ texts: {} });
 let language = $state<Language>(preferred());
+const locale = $derived(navigator.languages.find((tag) => tag.startsWith(`${language}-`)) ?? (language === "de" ? "de-DE" : "en-US"));
 const open = new Set<string>();
 
 function preferred(): Language {
@@ -56,7 +57,7 @@ export const i18n = {
   },
   /** locale is the tag for Intl: the browser's own tag of the language if it has one, such as de-AT. */
   get locale(): string {
-    return navigator.languages.find((tag) => tag.startsWith(`${language}-`)) ?? (language === "de" ? "de-DE" : "en-US");
+    return locale;
   },
 };
 

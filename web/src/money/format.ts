@@ -10,7 +10,8 @@ function formatter(locale: string, currency: string, sign: Sign, short: boolean)
   const key = `${locale} ${currency} ${sign} ${short}`;
   let made = formatters.get(key);
   if (!made) {
-    const places = short ? 0 : decimals(currency);
+    // Without a number of digits, a compact amount is rounded to its integer, or to two digits if that has only one.
+    const places = short ? undefined : decimals(currency);
     made = new Intl.NumberFormat(locale, {
       style: "currency",
       currency,
@@ -18,7 +19,7 @@ function formatter(locale: string, currency: string, sign: Sign, short: boolean)
       signDisplay: sign === "always" ? "exceptZero" : sign,
       minimumFractionDigits: places,
       maximumFractionDigits: places,
-      ...(short && { notation: "compact", maximumFractionDigits: 1 }),
+      notation: short ? "compact" : "standard",
     });
     formatters.set(key, made);
   }
@@ -35,7 +36,7 @@ export function formatMoney(amount: Money, locale: string, sign: Sign = "auto"):
   return minus(formatter(locale, amount.currency, sign, false).format(digits(amount) as Intl.StringNumericLiteral));
 }
 
-/** formatShort returns an amount for the axis of a chart, such as "€1.2K". */
+/** formatShort returns a rounded amount for a chart, such as "€1.2K". German does not shorten thousands: "1234 €". */
 export function formatShort(amount: Money, locale: string): string {
   return minus(formatter(locale, amount.currency, "auto", true).format(digits(amount) as Intl.StringNumericLiteral));
 }

@@ -58,7 +58,10 @@ for (const { name, options } of sizes) {
     const startDate = `${new Date().toISOString().slice(0, 8)}01`;
     await user.post("/budgets", { name: "Food", currency: "EUR", limit: 20, period: "monthly", startDate, walletId: wallets[0].id, categoryIds: [categories[0].id] });
     const page = await open(t, user, "/", options);
-    await page.locator("figure svg").first().waitFor();
+    // The table of the chart comes last.
+    await page.locator("figure tbody tr").first().waitFor({ state: "attached" });
+    assert.deepEqual((await page.locator("main h2").allTextContents()).slice(1), ["Where it went", "Budgets", "Latest", "Wallets"]);
+    await page.locator("figure .chart svg").first().waitFor();
     await accessibleInLooks(page);
   });
 }

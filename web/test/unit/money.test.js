@@ -47,6 +47,7 @@ test("formatMoney is exact where a double is not", () => {
   assert.equal(formatMoney(money("1500", "JPY"), "en-US"), "¥1,500");
   assert.equal(formatMoney(money("5", "EUR"), "en-US", "always"), "+€5.00");
   assert.equal(formatShort(money("1234.5", "EUR"), "en-US"), "€1.2K");
+  assert.equal(formatShort(money("1234.5", "EUR"), "de-DE"), "1235\u00a0€");
 });
 
 test("sums are kept apart by currency", () => {

@@ -1,5 +1,5 @@
-const VERSION = "e479bc4b5e66d2ab";
-const FILES = ["/","/assets/Home-DaugnYO9.js","/assets/account-D5MWPjkI.js","/assets/base-DOcM1K7z.js","/assets/charts-DYUnuuy1.js","/assets/daily-D6SRTurd.js","/assets/data-CFfMmbVw.js","/assets/data-CK2RPeEB.css","/assets/data-de-CX7TvzGp.js","/assets/data-en-Dwo2o6g6.js","/assets/de-BQT7GtEe.js","/assets/en-B1qZQvOD.js","/assets/index-D-Vh3vAE.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-7VlGT49o.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "c121994ff62547d7";
+const FILES = ["/","/assets/Home-DPtIoqKX.js","/assets/account-m4U9vDa5.js","/assets/base-Dv_r05cG.js","/assets/charts-CPMTU6EM.js","/assets/daily-BBMOJH4l.js","/assets/data-BFHd7zTM.js","/assets/data-CK2RPeEB.css","/assets/data-de-C_eYXaEJ.js","/assets/data-en-C63pX-Ic.js","/assets/de-eU2RDkFb.js","/assets/en-8_EPsBJz.js","/assets/index-CH2w2UNe.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-7VlGT49o.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

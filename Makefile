@@ -52,7 +52,8 @@ else
 	@# The tests in docs read files of all modules. Go's test cache does not notice changes of files in other modules.
 	@tools/failures.sh go test -count=1 ./docs
 	@# The packages of test take minutes, and often only wait. They start first, so that other packages run meanwhile.
-	@tools/failures.sh $(BIN)/with-postgres go test $(TESTFLAGS) ./test/... work
+	@# go vet has already run on all packages. On a busy machine, ./test takes longer than the ten minutes that go test allows by default.
+	@tools/failures.sh $(BIN)/with-postgres go test -vet=off -timeout=30m $(TESTFLAGS) ./test/... work
 endif
 
 .PHONY: chaos
@@ -296,7 +297,7 @@ k8s-test: ## Apply the dev overlay to kubectl's cluster and test it there (BASE_
 telemetry-check: ## Trigger each alert on a running stack, and check that rules and dashboard use existing metrics
 	@devstack/install.sh
 	GOWORK=off go -C deploy/telemetry vet ./...
-	GOWORK=off go -C deploy/telemetry test ./...
+	GOWORK=off go -C deploy/telemetry test -timeout=30m ./...
 
 .PHONY: grpcurl
 grpcurl: $(BIN)/grpcurl ## Put grpcurl into .bin/

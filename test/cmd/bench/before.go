@@ -16,8 +16,7 @@ const (
 )
 
 // compareBefore compares this source tree with another one, usually that of an earlier commit. The programs of both run at the same
-// time on PostgreSQL servers of their own, and each is idle while the other is measured. A machine whose speed changes therefore changes
-// both sides.
+// time, on separate PostgreSQL servers, and are measured in turn, so that a change of the machine's speed affects both.
 func (b *bench) compareBefore(ctx context.Context) error {
 	now, err := b.stack(ctx, "now", true)
 	if err != nil {
@@ -58,32 +57,22 @@ func (b *bench) compareBefore(ctx context.Context) error {
 // compareStacks adds two rows: one compares the rates of two stacks, and one compares the processor time per request in the same rounds.
 // The processor time includes the consumers of the events. Unlike the rate, it does not depend on the speed of the disk.
 func (b *bench) compareStacks(ctx context.Context, what string, now, before *stack, clients int, requests func(*stack) []request) error {
-	// cost returns the processor time per request of the measurements of rate, in their order.
-	side := func(s *stack) (rate, cost func(context.Context) (float64, error)) {
-		var costs []float64
-		rate = func(ctx context.Context) (float64, error) {
-			perSecond, byName, err := b.spend(ctx, s, load{clients: clients, requests: requests(s), keyed: keyed})
+	var rates, costs [2][]float64
+	for range b.rounds {
+		for side, s := range []*stack{now, before} {
+			rate, byName, err := b.spend(ctx, s, load{clients: clients, requests: requests(s), keyed: keyed})
+			if err != nil {
+				return err
+			}
 			total := 0.0
 			for _, micros := range byName {
 				total += micros
 			}
-			costs = append(costs, total)
-			return perSecond, err
+			rates[side], costs[side] = append(rates[side], rate), append(costs[side], total)
 		}
-		cost = func(context.Context) (float64, error) {
-			first := costs[0]
-			costs = costs[1:]
-			return first, nil
-		}
-		return rate, cost
 	}
-	rateNow, costNow := side(now)
-	rateBefore, costBefore := side(before)
 	what += ", against the other tree"
-	_, err := b.compare(ctx, comparison{what: what, unit: "/s", atLeast: minKept, ours: rateNow, theirs: rateBefore})
-	if err != nil {
-		return err
-	}
-	_, err = b.compare(ctx, comparison{what: what, unit: "µs of a core", atMost: maxCost, ours: costNow, theirs: costBefore})
-	return err
+	b.add(comparison{what: what, unit: "/s", atLeast: minKept}, rates[0], rates[1])
+	b.add(comparison{what: what, unit: "µs of a core", atMost: maxCost}, costs[0], costs[1])
+	return nil
 }

@@ -35,7 +35,7 @@ func (b *bench) compare(ctx context.Context, c comparison) (float64, error) {
 	if c.theirs == nil {
 		rounds = 1
 	}
-	var ours, theirs, ratios []float64
+	var ours, theirs []float64
 	for range rounds {
 		our, err := c.ours(ctx)
 		if err != nil {
@@ -43,34 +43,42 @@ func (b *bench) compare(ctx context.Context, c comparison) (float64, error) {
 		}
 		ours = append(ours, our)
 		if c.theirs == nil {
-			ratios = append(ratios, our)
 			continue
 		}
 		their, err := c.theirs(ctx)
 		if err != nil {
 			return 0, err
 		}
-		theirs, ratios = append(theirs, their), append(ratios, our/their)
+		theirs = append(theirs, their)
 	}
-	// The ratio is the median of the rounds' ratios, and not the ratio of the medians: both sides of a round had the same conditions.
-	row := c.row(median(ours), theirs, ratios)
-	fmt.Print(row)
-	b.table.WriteString(row)
+	b.add(c, ours, theirs)
 	return median(ours), nil
 }
 
+// add prints the row of measurements that were made in turn, and adds it to the table. Without a baseline, theirs is empty.
+func (b *bench) add(c comparison, ours, theirs []float64) {
+	row := c.row(ours, theirs)
+	fmt.Print(row)
+	b.table.WriteString(row)
+}
+
 // row formats the row of the table.
-func (c comparison) row(ours float64, theirs, ratios []float64) string {
+func (c comparison) row(ours, theirs []float64) string {
 	// Columns that do not apply remain empty.
 	against, ratio, goal, met := "", "", "", ""
-	value := ours
-	if c.theirs != nil {
+	value := median(ours)
+	if len(theirs) > 0 {
+		// The median of the rounds' ratios is not the ratio of the medians: both sides of a round had the same conditions.
+		var ratios []float64
+		for i, our := range ours {
+			ratios = append(ratios, our/theirs[i])
+		}
 		value = median(ratios)
 		against = fmt.Sprintf("%s %s", short(median(theirs)), c.unit)
 		ratio = fmt.Sprintf("**%.2f** (%.2f to %.2f)", value, slices.Min(ratios), slices.Max(ratios))
 	}
 	if c.absolute {
-		value = ours
+		value = median(ours)
 	}
 	switch {
 	case c.atLeast > 0:
@@ -78,7 +86,7 @@ func (c comparison) row(ours float64, theirs, ratios []float64) string {
 	case c.atMost > 0:
 		goal, met = fmt.Sprintf("≤ %g", c.atMost), verdict(value <= c.atMost)
 	}
-	return fmt.Sprintf("| %s | %s %s | %s | %s | %s | %s |\n", c.what, short(ours), c.unit, against, ratio, goal, met)
+	return fmt.Sprintf("| %s | %s %s | %s | %s | %s | %s |\n", c.what, short(median(ours)), c.unit, against, ratio, goal, met)
 }
 
 // verdict is the last column of the table.

@@ -27,12 +27,12 @@ func runTests(m *testing.M) int {
 		panic(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	healthy = sync.OnceValues(func() (string, error) { return dir, programs.Build(context.Background(), dir) })
+	buildHealthy = sync.OnceValues(func() (string, error) { return dir, programs.Build(context.Background(), dir) })
 	return m.Run()
 }
 
-// healthy returns the folder of the programs without defects. The first call builds them.
-var healthy func() (string, error)
+// buildHealthy returns the folder of the programs without defects. The first call builds them.
+var buildHealthy func() (string, error)
 
 // TestRunUnderFaults is the short form of `make chaos`.
 func TestRunUnderFaults(t *testing.T) {
@@ -40,7 +40,7 @@ func TestRunUnderFaults(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	dir, err := healthy()
+	dir, err := buildHealthy()
 	require.NoError(t, err)
 	// This seed breaks each kind of part within the time.
 	report, err := Run(t.Context(), Options{Seed: 1562, Length: 12 * time.Second, Users: 6, EventTimeout: time.Minute, Programs: dir, Log: t.Output()})
@@ -139,7 +139,7 @@ func TestRunFindsDefects(t *testing.T) {
 	if testing.Short() {
 		t.Skip("takes half a minute")
 	}
-	healthy, err := healthy()
+	healthy, err := buildHealthy()
 	require.NoError(t, err)
 	for _, m := range mutants {
 		t.Run(m.name, func(t *testing.T) {

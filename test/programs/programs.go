@@ -16,7 +16,7 @@ import (
 	"strings"
 )
 
-// all are the packages of the programs, and others those of the unchanged programs that a changed ledger needs.
+// all has the packages of the programs, and others the names of the unchanged programs that a changed ledger needs.
 var (
 	all    = []string{"./services/auth/cmd/auth", "./services/ledger/cmd/ledger", "./services/budget/cmd/budget", "./services/ocr/cmd/ocr", "./gateway/cmd/gateway"}
 	others = []string{"auth", "budget", "ocr", "gateway"}

@@ -4,7 +4,7 @@
 // This package has the RPC, the limit of concurrent receipts, the stored results and the metrics. A request passes these packages, and
 // each imports only those below it:
 //
-//	worker          reads each file in a separate process, which contains the packages below
+//	worker          reads each image or PDF in a separate process, which contains the packages below
 //	recognition     chooses the text or the engines, combines their readings, survives their failures
 //	media           detects the format of a file and decodes it within limits
 //	imaging         straightens, whitens and scales a page, and finds its print

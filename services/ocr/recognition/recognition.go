@@ -7,8 +7,9 @@
 //	vision.go       the alternative engine: a model behind an HTTP endpoint
 //	response.go     converts the result to the message of the RPC
 //
-// It runs in a worker, a process that package worker starts for each file. The parts are in other packages: media decodes files, imaging prepares pages, tesseract and neural/process read words, and receipt has
-// the rules from words to a receipt. Errors are ErrParse, ErrResponse or the context's.
+// Images and PDFs are read in a worker, a process that package worker starts for each of them. The parts are in other packages: media
+// decodes files, imaging prepares pages, tesseract and neural/process read words, and receipt has the rules from words to a receipt.
+// Errors are ErrParse, ErrResponse or the context's.
 package recognition
 
 import (

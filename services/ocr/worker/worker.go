@@ -1,14 +1,14 @@
-// Package worker reads each file in a separate process, a worker, so that decoded images never occupy the service's memory, and the
-// decoders of untrusted files do not share a process with the connections to the database.
+// Package worker reads each image or PDF in a separate process, a worker, so that decoded images never occupy the service's memory, and
+// the decoders of untrusted files do not share a process with the connections to the database. The service itself reads texts.
 //
 // A worker is the service's program, started with one argument: init then serves a job and ends the process, so each program that contains
 // the service can start workers, also a test. The worker runs package recognition, with Tesseract and the programs for PDF and HEIF as its
 // child processes. The neural engine stays a process of the service, because it serves many receipts. Its pages pass through a file in
 // memory, which the service does not load.
 //
-// A worker gets the file and the configuration of the engines, and of the service's environment only the variables that find programs,
-// the time zone and a proxy. Its memory and its time are limited. It ends with the request, and so do its child processes. If it crashes or
-// is killed, the request fails with recognition.ErrResponse. No file remains.
+// A worker gets the file and the configuration of the engines, and of the service's environment only the variables for programs, the time
+// zone, a proxy and certificates. Its memory and its time are limited. It ends with the request, and so do its child processes. If it
+// crashes or is killed, the request fails with recognition.ErrResponse. No file remains unless the service itself is killed.
 //
 //	worker.go  the service's side: Reader starts a worker for each job
 //	serve.go   the worker's side

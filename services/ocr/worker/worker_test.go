@@ -291,7 +291,7 @@ func TestRelayLimitsAttempt(t *testing.T) {
 	require.NoError(t, err)
 	n := networks{page: l.page, deadlines: l.workerDeadlines, words: l.workerWords}
 	for failures := range int64(2) {
-		ctx, cancel := context.WithTimeout(t.Context(), 300*time.Millisecond)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Second)
 		_, err = n.Read(ctx, req)
 		cancel()
 		require.ErrorContains(t, err, process.ErrFailed.Error())

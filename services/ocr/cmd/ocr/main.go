@@ -1,5 +1,5 @@
-// Command ocr is the program of the ocr service: it reads receipts over gRPC. It runs ocr-neural and a worker for each file as separate,
-// confined processes. Workers run Tesseract and the programs for PDF and HEIF files.
+// Command ocr is the program of the ocr service: it reads receipts over gRPC. It runs ocr-neural, and a worker for each image or
+// PDF, as separate, confined processes. Workers run Tesseract and the programs for PDF and HEIF files.
 //
 //	ocr               runs the service until SIGTERM
 //	ocr ocr-worker    reads a file; the service starts it (package worker)

@@ -102,8 +102,8 @@ func (c *classifier) add(words []string, category int, n float64) {
 }
 
 // rank returns the categories from the most to the least probable one, the logarithm of the ratio of the first two probabilities, the
-// number of known words, and the novelty of the text. All categories have the same prior probability, because the frequency of a category says nothing about a
-// payee that is new. With it, a frequent category would win by the name of a city.
+// number of known words, and the novelty of the text. All categories have the same prior probability, because the frequency of a category
+// says nothing about a new payee: a frequent category would win by the name of a city.
 func (c *classifier) rank(words []string) (ranked []int, margin float64, known, novelty int) {
 	scores := make([]float64, len(c.categories))
 	for _, w := range words {

@@ -9,11 +9,14 @@
 //
 //   - cookie.go (refresh tokens in a browser's cookie, ADR 74)
 //   - register.go, profile.go (GetMe, UpdateMe, ChangePassword), audit.go (ListAudit), directory.go (RPCs for services)
-//   - password.go (hashing, rules for new passwords), failures.go (limits of failed attempts), email.go
-//   - token.go (access and refresh tokens, life cycle of a key), keys.go (the keys of this replica), revoked.go (ended sessions)
-//   - errors.go (public errors), publish.go (events)
+//   - failures.go (limits of failed attempts), email.go, revoked.go (ended sessions)
+//   - errors.go (public errors)
 //
-// The SQL stands in store_*.go. auth.go assembles the service: Run starts it, expire deletes old rows.
+// The SQL stands in store_*.go. auth.go assembles the service: Run starts it, expire deletes old rows. Two subjects are separate
+// packages:
+//
+//   - internal/password: hashes of passwords, rules for new passwords
+//   - internal/signing: the keys that sign access tokens
 package auth
 
 import (
@@ -26,7 +29,9 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgxpool"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
@@ -34,8 +39,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
-	"github.com/coffer-budget/coffer/internal/seal"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/password"
+	"github.com/coffer-budget/coffer/services/auth/internal/signing"
 )
 
 // Migrations holds the SQL files that create and change the schema, in order.
@@ -55,7 +61,7 @@ type Config struct {
 	AccessTTL time.Duration `env:"ACCESS_TTL" envDefault:"1h"`
 	// RefreshTTL is the lifetime of a refresh token. Each refresh extends the session by it; not shorter than AccessTTL.
 	RefreshTTL time.Duration `env:"REFRESH_TTL" envDefault:"720h"`
-	// KeyRotation is the time for which a key signs before the next one replaces it, at least minKeyRotation.
+	// KeyRotation is the time for which a key signs before the next one replaces it, at least signing.MinRotation.
 	KeyRotation time.Duration `env:"KEY_ROTATION" envDefault:"720h"`
 }
 
@@ -68,8 +74,8 @@ func (c Config) check() error {
 	if c.RefreshTTL < c.AccessTTL {
 		problems = append(problems, errors.New("REFRESH_TTL must not be shorter than ACCESS_TTL"))
 	}
-	if c.KeyRotation < minKeyRotation {
-		problems = append(problems, fmt.Errorf("KEY_ROTATION must be at least %s", minKeyRotation))
+	if c.KeyRotation < signing.MinRotation {
+		problems = append(problems, fmt.Errorf("KEY_ROTATION must be at least %s", signing.MinRotation))
 	}
 	return errors.Join(problems...)
 }
@@ -80,8 +86,8 @@ type server struct {
 
 	db     *pgxpool.Pool
 	config Config
-	hasher *hasher
-	keys   *keyring
+	hasher *password.Hasher
+	keys   *signing.Ring
 	// cursors seals the positions of lists with the service key, so that all replicas accept them.
 	cursors page.Cursors
 	// wake makes the relay publish new events soon.
@@ -123,10 +129,10 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	// Load or create the first key before serving, so that GetKeySet never returns an empty set.
-	if err := s.keys.refresh(ctx); err != nil {
+	if err := s.keys.Refresh(ctx); err != nil {
 		log.WarnContext(ctx, "failed to load the signing keys", "error", err)
 	}
-	go s.keys.run(ctx)
+	go s.keys.Run(ctx)
 	go verifier.Run(ctx)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db, outbox.Consumer{Name: "auth-audit", Subject: sharingSubject, Apply: s.noteSharing})
@@ -139,7 +145,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 
 // newServer returns a server without background work; Run starts that. Tests pass a clock that they control.
 func newServer(db *pgxpool.Pool, config Config, wake func(), now func() time.Time, log *slog.Logger) (*server, error) {
-	hasher, err := newHasher()
+	hasher, err := password.NewHasher()
 	if err != nil {
 		return nil, err
 	}
@@ -152,16 +158,16 @@ func newServer(db *pgxpool.Pool, config Config, wake func(), now func() time.Tim
 		now:     now,
 		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
-	s.keys = &keyring{
-		db: db, sealer: seal.NewKey(config.ServiceKey, "signing key"), rotation: config.KeyRotation, accessTTL: config.AccessTTL, log: log, now: now, newID: s.newID,
-	}
+	s.keys = signing.New(signing.Config{
+		DB: db, ServiceKey: config.ServiceKey, Rotation: config.KeyRotation, AccessTTL: config.AccessTTL, Log: log, Now: now, NewID: s.newID,
+	})
 	return s, nil
 }
 
 // ready reports whether the service can answer: PostgreSQL is available, and a signing key is loaded, because without one no
 // user could sign in.
 func (s *server) ready(ctx context.Context) error {
-	if _, err := s.keys.signer(); err != nil {
+	if err := s.keys.Ready(); err != nil {
 		return err
 	}
 	return pg.Ping(ctx, s.db)
@@ -178,4 +184,11 @@ func (s *server) expire(ctx context.Context) error {
 		deleteFailures(ctx, s.db, now),
 		deleteKnownAddresses(ctx, s.db, now.Add(-knownAddressKept)),
 		deleteAudit(ctx, s.db, now.Add(-auditKept)))
+}
+
+// publish adds an event to the outbox in the transaction tx, so that it is published if and only if the change is committed.
+func (s *server) publish(ctx context.Context, tx pgx.Tx, user uuid.UUID, data proto.Message) error {
+	// The relay polls soon after this. If that is before the commit, a later poll finds the event.
+	s.wake()
+	return outbox.Add(ctx, tx, outbox.Event{ID: s.newID(), UserID: user, Data: data})
 }

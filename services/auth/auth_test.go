@@ -57,7 +57,7 @@ func setup(t *testing.T) *bundle {
 	var err error
 	b.server, err = newServer(pgtest.New(t, Migrations), testConfig, func() {}, b.clock.now, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
-	require.NoError(t, b.keys.refresh(t.Context()))
+	require.NoError(t, b.keys.Refresh(t.Context()))
 	return b
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/signing"
 )
 
 // maxUsers is the maximum number of ids in a call of GetUsers. The budget service asks for at most as many names per
@@ -58,13 +59,13 @@ func (s *server) GetUsers(ctx context.Context, req *authv1.GetUsersRequest) (*au
 // The verifiers of all services call it every 20 seconds. It needs no key or token, because public keys are no secret.
 func (s *server) GetKeySet(ctx context.Context, _ *authv1.GetKeySetRequest) (*authv1.GetKeySetResponse, error) {
 	// Keys that are not active yet are included, so that verifiers know them before they sign.
-	keys, err := selectKeys(ctx, s.db)
+	keys, err := signing.Select(ctx, s.db)
 	if err != nil {
 		return nil, err
 	}
 	resp := &authv1.GetKeySetResponse{}
 	for _, k := range keys {
-		resp.Keys = append(resp.Keys, k.proto())
+		resp.Keys = append(resp.Keys, webKey(k))
 	}
 	return resp, nil
 }
@@ -85,8 +86,8 @@ func parseUserIDs(given []string) ([]uuid.UUID, error) {
 	return ids, nil
 }
 
-// proto returns the public key as a JSON Web Key. The private key never leaves this service.
-func (k signingKey) proto() *authv1.Key {
+// webKey returns the public key as a JSON Web Key. The private key never leaves this service.
+func webKey(k signing.Key) *authv1.Key {
 	return &authv1.Key{
 		Kty: "OKP",
 		Crv: "Ed25519",

@@ -12,6 +12,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
 // Limits of failed attempts within a failureWindow. They are separate so that a stranger cannot lock a user out: an address
@@ -117,13 +118,13 @@ func (s *server) fail(ctx context.Context, a attempt) error {
 // prove compares a password with a hash. It returns errInvalidCredentials for a wrong password, or errTooManyFailures. A
 // success resets only the count of the pair, because a success of the user must not give a guesser at another address more
 // attempts.
-func (s *server) prove(ctx context.Context, a attempt, hash, password string) error {
-	return s.hasher.run(ctx, func() error {
+func (s *server) prove(ctx context.Context, a attempt, hash, given string) error {
+	return s.hasher.Run(ctx, func() error {
 		// The limits are checked in the slot, so that simultaneous guesses exceed them at most by the number of slots.
 		if err := s.admit(ctx, a); err != nil {
 			return err
 		}
-		right, err := verifyPassword(hash, password)
+		right, err := password.Verify(hash, given)
 		if err != nil {
 			return err
 		}
@@ -139,13 +140,13 @@ func (s *server) prove(ctx context.Context, a attempt, hash, password string) er
 
 // proveAgain requires the password of a signed-in user, because a stolen access token must not be sufficient. It
 // returns errWrongPassword or errTooManyFailures. A failure is recorded as an audit entry of this kind.
-func (s *server) proveAgain(ctx context.Context, u user, password, kind string, from client) error {
+func (s *server) proveAgain(ctx context.Context, u user, given, kind string, from client) error {
 	id, _ := caller.From(ctx)
 	try := sessionAttempt(u, id.SessionID, s.config.ClientAddress(ctx), s.entry(kind, u.ID, id.SessionID, from))
 	if err := s.admit(ctx, try); err != nil {
 		return err
 	}
-	err := s.prove(ctx, try, u.PasswordHash, password)
+	err := s.prove(ctx, try, u.PasswordHash, given)
 	if errors.Is(err, errInvalidCredentials) {
 		return errWrongPassword
 	}

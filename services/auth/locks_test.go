@@ -46,21 +46,3 @@ func TestUpdateMeConcurrently(t *testing.T) {
 		require.ErrorIs(t, err, errWrongPassword)
 	})
 }
-
-func TestKeyringConcurrently(t *testing.T) {
-	t.Parallel()
-	t.Run("creates one key if two replicas rotate", func(t *testing.T) {
-		t.Parallel()
-		b := setup(t)
-		b.clock.advance(testConfig.KeyRotation - activationDelay)
-		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
-			if err := lockKeys(t.Context(), tx); err != nil {
-				return err
-			}
-			made, err := b.keys.makeKey(b.clock.now().Add(activationDelay))
-			require.NoError(t, err)
-			return insertKey(t.Context(), tx, made)
-		}, func() error { return b.keys.refresh(t.Context()) }))
-		require.Len(t, b.published(t), 2)
-	})
-}

@@ -13,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
 // currentUser returns the user of the session that the request was made in, or apierr.Unauthorized. The token was verified
@@ -91,15 +92,15 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 }
 
 // proveForEmail requires the current password for a change of the e-mail. A failure counts like one of ChangePassword.
-func (s *server) proveForEmail(ctx context.Context, u user, password string, from client) error {
-	problem := checkGivenPassword("currentPassword", password)
-	if password == "" {
+func (s *server) proveForEmail(ctx context.Context, u user, given string, from client) error {
+	problem := password.CheckGiven("currentPassword", given)
+	if given == "" {
 		problem.Message = "is required to change the e-mail"
 	}
 	if problem != nil {
 		return apierr.Validation([]apierr.Field{*problem})
 	}
-	return s.proveAgain(ctx, u, password, auditEmailChangeFailed, from)
+	return s.proveAgain(ctx, u, given, auditEmailChangeFailed, from)
 }
 
 // ChangePassword requires the current password, and ends every session but the one it is called in, because a password is
@@ -120,7 +121,7 @@ func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordR
 	if err := s.proveAgain(ctx, u, req.GetCurrentPassword(), auditPasswordChangeFailed, from); err != nil {
 		return nil, err
 	}
-	hash, err := s.hash(ctx, req.GetNewPassword())
+	hash, err := s.hasher.Hash(ctx, req.GetNewPassword())
 	if err != nil {
 		return nil, err
 	}
@@ -175,7 +176,7 @@ func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error)
 // parseChangePassword returns the problems of both passwords at once. The new password must not be the e-mail of the user.
 func parseChangePassword(req *authv1.ChangePasswordRequest, email string) error {
 	var p apierr.Problems
-	p.Field(checkGivenPassword("currentPassword", req.GetCurrentPassword()))
-	p.Field(checkNewPassword("newPassword", req.GetNewPassword(), email))
+	p.Field(password.CheckGiven("currentPassword", req.GetCurrentPassword()))
+	p.Field(password.CheckNew("newPassword", req.GetNewPassword(), email))
 	return p.Err()
 }

@@ -2,6 +2,9 @@ package auth
 
 import (
 	"context"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -14,6 +17,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
+
+// refreshTokenBytes is the entropy of a refresh token. It cannot be guessed, so a fast hash is sufficient to store it.
+const refreshTokenBytes = 32
 
 // Refresh exchanges a refresh token for a new pair in the same session. A token can be used once. A repeated Idempotency-Key
 // returns the stored response before the token is checked, because the first request has used it. A token from the cookie is never
@@ -121,7 +127,7 @@ func (s *server) repeatCookie(ctx context.Context, tx pgx.Tx, token string, now 
 		return user{}, tokens{}, invalidWithoutRow(err)
 	}
 	t := tokens{}
-	if t.access, err = s.newAccessToken(caller.Identity{UserID: u.ID, SessionID: replaced.SessionID}, now); err != nil {
+	if t.access, err = s.keys.Sign(caller.Identity{UserID: u.ID, SessionID: replaced.SessionID}, now); err != nil {
 		return user{}, tokens{}, err
 	}
 	unused, err := isUnusedRefreshToken(ctx, tx, hashRefreshToken(string(successor)))
@@ -137,4 +143,19 @@ func invalidWithoutRow(err error) error {
 		return errInvalidRefreshToken
 	}
 	return err
+}
+
+// newRefreshToken returns 256 random bits in base64url.
+func newRefreshToken() (string, error) {
+	bits := make([]byte, refreshTokenBytes)
+	if _, err := rand.Read(bits); err != nil {
+		return "", err
+	}
+	return base64.RawURLEncoding.EncodeToString(bits), nil
+}
+
+// hashRefreshToken returns the SHA-256 hash that is stored in place of the token.
+func hashRefreshToken(token string) []byte {
+	h := sha256.Sum256([]byte(token))
+	return h[:]
 }

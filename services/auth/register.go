@@ -13,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
 // Register creates a user. It hashes the password before the transaction, so that no connection waits for the hasher. It
@@ -32,7 +33,7 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 		resp.Replayed = replayed
 		return resp, err
 	}
-	u.PasswordHash, err = s.hash(ctx, req.GetPassword())
+	u.PasswordHash, err = s.hasher.Hash(ctx, req.GetPassword())
 	if err != nil {
 		return nil, err
 	}
@@ -56,15 +57,6 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 	return resp, nil
 }
 
-// hash returns the hash of a password. It waits for a slot of the hasher.
-func (s *server) hash(ctx context.Context, password string) (hash string, err error) {
-	err = s.hasher.run(ctx, func() error {
-		hash, err = hashPassword(password)
-		return err
-	})
-	return hash, err
-}
-
 // parseRegister returns a user with the normalized name and e-mail, or the problems of all fields.
 func parseRegister(req *authv1.RegisterRequest) (user, error) {
 	var p apierr.Problems
@@ -74,7 +66,7 @@ func parseRegister(req *authv1.RegisterRequest) (user, error) {
 	p.Field(problem)
 	u.Email, problem = parseEmail(req.GetEmail())
 	p.Field(problem)
-	p.Field(checkNewPassword("password", req.GetPassword(), u.Email))
+	p.Field(password.CheckNew("password", req.GetPassword(), u.Email))
 	return u, p.Err()
 }
 

@@ -1,6 +1,7 @@
 package auth
 
 import (
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
 func registration() *authv1.RegisterRequest {
@@ -128,13 +130,33 @@ func TestRegister(t *testing.T) {
 	t.Run("is unavailable while the queue of the hasher is full", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		for range cap(b.hasher.waiting) {
-			b.hasher.waiting <- struct{}{}
-		}
+		fillQueue(t, b.hasher)
 		b.refuses(t, codes.Unavailable, "SERVICE_UNAVAILABLE", func() error {
 			_, err := b.Register(t.Context(), registration())
 			return err
 		})
 		require.Positive(t, apierr.Unavailable.RetryAfter)
 	})
+}
+
+// fillQueue keeps the hasher and its queue full until the test ends.
+func fillQueue(t *testing.T, h *password.Hasher) {
+	t.Helper()
+	release, rejected := make(chan struct{}), make(chan struct{}, 1)
+	var requests sync.WaitGroup
+	// The queue has room for 128 requests per processor.
+	for range 200 * runtime.GOMAXPROCS(0) {
+		requests.Go(func() {
+			err := h.Run(t.Context(), func() error { <-release; return nil })
+			if err == nil {
+				return
+			}
+			select {
+			case rejected <- struct{}{}:
+			default:
+			}
+		})
+	}
+	<-rejected
+	t.Cleanup(func() { close(release); requests.Wait() })
 }

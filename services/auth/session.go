@@ -21,6 +21,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
 const (
@@ -53,7 +54,7 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 	u, err := selectUserByEmail(ctx, s.db, email)
 	// Without an account, the password is compared with the hash of a random one, so that the response takes as long.
 	if errors.Is(err, pgx.ErrNoRows) {
-		u, err = user{PasswordHash: s.hasher.dummy}, nil
+		u, err = user{PasswordHash: s.hasher.Dummy}, nil
 	}
 	if err != nil {
 		return nil, err
@@ -147,17 +148,8 @@ func (s *server) issue(ctx context.Context, tx pgx.Tx, id caller.Identity, refre
 	if err := insertRefreshToken(ctx, tx, hashRefreshToken(refresh), id.SessionID, now.Add(s.config.RefreshTTL)); err != nil {
 		return tokens{}, err
 	}
-	access, err := s.newAccessToken(id, now)
+	access, err := s.keys.Sign(id, now)
 	return tokens{access: access, refresh: refresh}, err
-}
-
-// newAccessToken returns a signed access token of a session.
-func (s *server) newAccessToken(id caller.Identity, now time.Time) (string, error) {
-	signer, err := s.keys.signer()
-	if err != nil {
-		return "", err
-	}
-	return signAccessToken(signer, id, s.newID(), now, s.config.AccessTTL)
 }
 
 // expiresIn returns the lifetime of an access token in seconds.
@@ -247,7 +239,7 @@ func parseLogin(req *authv1.LoginRequest) (email string, err error) {
 	var p apierr.Problems
 	email, problem := parseEmail(req.GetEmail())
 	p.Field(problem)
-	p.Field(checkGivenPassword("password", req.GetPassword()))
+	p.Field(password.CheckGiven("password", req.GetPassword()))
 	p.Field(checkMode(req.GetSession()))
 	return email, p.Err()
 }

@@ -1,4 +1,4 @@
-package auth
+package signing
 
 import (
 	"context"
@@ -10,8 +10,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// signingKey is a row of signing_keys. The private key is encrypted with a key derived from the service key.
-type signingKey struct {
+// Key is a row of signing_keys. The private key is encrypted with a key derived from the service key.
+type Key struct {
 	// KID is the id in the header of a token: a UUID of version 7.
 	KID              string `db:"kid"`
 	PublicKey        []byte `db:"public_key"`
@@ -20,10 +20,10 @@ type signingKey struct {
 	ActiveFrom time.Time `db:"active_from"`
 }
 
-// lockKeys locks the signing keys until the transaction ends, so that of all replicas one rotates them at a time.
+// lock locks the signing keys until the transaction ends, so that of all replicas one rotates them at a time.
 // Advisory locks apply to the whole database, so the key of the lock contains the schema. The lock does not keep other
 // replicas from reading the keys, so signing continues during a rotation.
-func lockKeys(ctx context.Context, tx pgx.Tx) error {
+func lock(ctx context.Context, tx pgx.Tx) error {
 	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('coffer signing keys'), hashtext(current_schema()))`)
 	if err != nil {
 		return fmt.Errorf("locking the signing keys: %w", err)
@@ -31,9 +31,9 @@ func lockKeys(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// selectKeys returns all keys, oldest ActiveFrom first.
-func selectKeys(ctx context.Context, q pg.Querier) ([]signingKey, error) {
-	keys, err := pg.All[signingKey](ctx, q, `
+// Select returns all keys, oldest ActiveFrom first.
+func Select(ctx context.Context, q pg.Querier) ([]Key, error) {
+	keys, err := pg.All[Key](ctx, q, `
 		SELECT kid, public_key, sealed_private_key, active_from
 		FROM signing_keys
 		ORDER BY active_from, kid`)
@@ -43,8 +43,8 @@ func selectKeys(ctx context.Context, q pg.Querier) ([]signingKey, error) {
 	return keys, nil
 }
 
-// insertKey inserts a key. The caller holds the lock of lockKeys.
-func insertKey(ctx context.Context, q pg.Querier, k signingKey) error {
+// insert inserts a key. The caller holds the lock of lock.
+func insert(ctx context.Context, q pg.Querier, k Key) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO signing_keys (kid, public_key, sealed_private_key, active_from)
 		VALUES ($1, $2, $3, $4)`, k.KID, k.PublicKey, k.SealedPrivateKey, k.ActiveFrom)
@@ -54,8 +54,8 @@ func insertKey(ctx context.Context, q pg.Querier, k signingKey) error {
 	return nil
 }
 
-// deleteKeys deletes keys by id. Tokens that they signed are invalid from the next reload of a verifier on.
-func deleteKeys(ctx context.Context, q pg.Querier, kids []string) error {
+// remove deletes keys by id. Tokens that they signed are invalid from the next reload of a verifier on.
+func remove(ctx context.Context, q pg.Querier, kids []string) error {
 	_, err := q.Exec(ctx, `DELETE FROM signing_keys WHERE kid = ANY($1)`, kids)
 	if err != nil {
 		return fmt.Errorf("deleting signing keys: %w", err)

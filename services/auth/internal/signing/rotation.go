@@ -1,10 +1,7 @@
-package auth
+package signing
 
 import (
 	"crypto/ed25519"
-	"crypto/rand"
-	"crypto/sha256"
-	"encoding/base64"
 	"fmt"
 	"time"
 
@@ -21,11 +18,8 @@ const (
 	// retireMargin is added to the lifetime of the tokens of a replaced key. It covers the leeway of a minute that verifiers
 	// have, and replicas that load the new key late.
 	retireMargin = 5 * time.Minute
-	// minKeyRotation leaves each key some time between the activation of its predecessor and of its successor.
-	minKeyRotation = 5 * time.Minute
-
-	// refreshTokenBytes is the entropy of a refresh token. It cannot be guessed, so a fast hash is sufficient to store it.
-	refreshTokenBytes = 32
+	// MinRotation leaves each key some time between the activation of its predecessor and of its successor.
+	MinRotation = 5 * time.Minute
 )
 
 // privateKey is a signing key that this replica can use, because its service key opens it.
@@ -64,7 +58,7 @@ func signerAt(keys []privateKey, now time.Time) privateKey {
 
 // spentKeys returns the ids of the keys whose tokens have all expired. keys are ordered by ActiveFrom. A key signs until the
 // next one becomes active, so the newest key is never spent.
-func spentKeys(keys []signingKey, now time.Time, accessTTL time.Duration) []string {
+func spentKeys(keys []Key, now time.Time, accessTTL time.Duration) []string {
 	var spent []string
 	for i := range len(keys) - 1 {
 		if lastSigned := keys[i+1].ActiveFrom; now.After(lastSigned.Add(accessTTL + retireMargin)) {
@@ -74,9 +68,9 @@ func spentKeys(keys []signingKey, now time.Time, accessTTL time.Duration) []stri
 	return spent
 }
 
-// signAccessToken returns a JWT (EdDSA) for a user and a session that is valid from now until now+ttl. internal/caller
+// sign returns a JWT (EdDSA) for a user and a session that is valid from now until now+ttl. internal/caller
 // verifies it. The jti makes each token unique; no code compares it.
-func signAccessToken(k privateKey, id caller.Identity, jti uuid.UUID, now time.Time, ttl time.Duration) (string, error) {
+func sign(k privateKey, id caller.Identity, jti uuid.UUID, now time.Time, ttl time.Duration) (string, error) {
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    caller.Issuer,
@@ -95,19 +89,4 @@ func signAccessToken(k privateKey, id caller.Identity, jti uuid.UUID, now time.T
 		return "", fmt.Errorf("signing an access token: %w", err)
 	}
 	return signed, nil
-}
-
-// newRefreshToken returns 256 random bits in base64url.
-func newRefreshToken() (string, error) {
-	bits := make([]byte, refreshTokenBytes)
-	if _, err := rand.Read(bits); err != nil {
-		return "", err
-	}
-	return base64.RawURLEncoding.EncodeToString(bits), nil
-}
-
-// hashRefreshToken returns the SHA-256 hash that is stored in place of the token.
-func hashRefreshToken(token string) []byte {
-	h := sha256.Sum256([]byte(token))
-	return h[:]
 }

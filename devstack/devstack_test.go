@@ -101,7 +101,7 @@ func TestResumeStartsPartAtItsAddress(t *testing.T) {
 	for _, name := range []string{"ledger", "nats", "gateway"} {
 		require.NoError(t, s.Halt(name), name)
 		require.NoError(t, s.Resume(t.Context(), name), name)
-		require.Eventually(t, func() bool { return ready(t.Context(), s.URL[len("http://"):]) == nil }, 10*time.Second, 10*time.Millisecond, name)
+		require.Eventually(t, func() bool { return ready(t.Context(), s.URL[len("http://"):]) == nil }, time.Minute, 10*time.Millisecond, name)
 	}
 	require.Error(t, s.Halt("postgres"), "it is not the stack's own")
 	select {
@@ -117,9 +117,9 @@ func TestResumeAfterHaltOfPostgres(t *testing.T) {
 	s, err := StartEphemeral(t.Context(), "", nil)
 	require.NoError(t, err)
 	require.NoError(t, s.Halt("postgres"))
-	require.Eventually(t, func() bool { return ready(t.Context(), s.URL[len("http://"):]) != nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return ready(t.Context(), s.URL[len("http://"):]) != nil }, time.Minute, 10*time.Millisecond)
 	require.NoError(t, s.Resume(t.Context(), "postgres"))
-	require.Eventually(t, func() bool { return ready(t.Context(), s.URL[len("http://"):]) == nil }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return ready(t.Context(), s.URL[len("http://"):]) == nil }, time.Minute, 10*time.Millisecond)
 	dir := s.PostgresDir
 	require.NoError(t, s.Stop())
 	require.NoDirExists(t, dir)

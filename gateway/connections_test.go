@@ -47,7 +47,7 @@ func TestServeHealthWhileConnectionsAreExhausted(t *testing.T) {
 		return resp.StatusCode
 	}
 	api := "http://" + lis.Addr().String()
-	require.Eventually(t, func() bool { return status("http://"+health+livePath) == http.StatusOK }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return status("http://"+health+livePath) == http.StatusOK }, time.Minute, 10*time.Millisecond)
 	require.Equal(t, http.StatusNotFound, status("http://"+health+"/version"))
 	for range 2 {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", lis.Addr().String())
@@ -61,7 +61,7 @@ func TestServeHealthWhileConnectionsAreExhausted(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "HTTP/1.1 100 Continue\r\n", line)
 	}
-	require.Eventually(t, func() bool { return status(api+livePath) == 0 }, 30*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return status(api+livePath) == 0 }, time.Minute, 10*time.Millisecond)
 	require.Equal(t, http.StatusOK, status("http://"+health+livePath))
 }
 

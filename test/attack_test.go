@@ -107,7 +107,7 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 		if assert.NotEmpty(c, list) {
 			ids["delivery"] = list[0].(object)["id"].(string)
 		}
-	}, 20*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 	// Further deliveries would change the compared state.
 	u.patch("/api/v1/webhooks/"+ids["webhook"], object{"enabled": false}).ok("WEBHOOK_UPDATED")
 	return u, ids
@@ -156,7 +156,7 @@ func (s *attackRun) awaitState(t *testing.T) (state map[string]string) {
 		before := state
 		state = s.state(t)
 		return assert.ObjectsAreEqual(before, state)
-	}, 20*time.Second, 300*time.Millisecond)
+	}, time.Minute, 300*time.Millisecond)
 	return state
 }
 

@@ -86,7 +86,7 @@ func TestListAudit(t *testing.T) {
 			types = append(types, e.(object)["type"].(string))
 		}
 		return len(types) >= 4
-	}, 10*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	require.ElementsMatch(t, []string{"registered", "login_succeeded", "login_failed", "invitation_sent"}, types)
 	page := u.get("/api/v1/auth/audit?limit=1").ok("AUDIT_FETCHED")
 	require.NotEmpty(t, page.text("pagination.nextCursor"))

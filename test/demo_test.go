@@ -53,7 +53,7 @@ func TestDemo(t *testing.T) {
 		}
 		return false
 	})
-	require.Eventually(t, func() bool { return len(u.get("/api/v1/notifications").list("notifications")) > 0 }, 30*time.Second, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return len(u.get("/api/v1/notifications").list("notifications")) > 0 }, time.Minute, 100*time.Millisecond)
 
 	_, err = demo.Fill(t.Context(), o)
 	require.ErrorIs(t, err, demo.ErrExists)

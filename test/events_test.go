@@ -206,7 +206,7 @@ func TestStreamEventsDuringRestarts(t *testing.T) {
 				created[a.text("transaction.id")] = true
 			}
 			return a.status == http.StatusCreated
-		}, 20*time.Second, 50*time.Millisecond, part)
+		}, time.Minute, 50*time.Millisecond, part)
 		requireNextEvent()
 	}
 	last := l.last
@@ -246,7 +246,7 @@ func TestStreamEventsAfterSilence(t *testing.T) {
 		for len(changes) > 0 {
 			delete(changes, l.block().kind)
 		}
-		require.Less(t, time.Since(began), 3*time.Second)
+		require.Less(t, time.Since(began), 5*time.Second)
 		l.close()
 	}
 }

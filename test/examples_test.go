@@ -228,7 +228,7 @@ func (r *recorder) sharing(owner, member *user, budget string) {
 	r.call(member, http.MethodGet, "/api/v1/notifications?read=false&limit=50", nil)
 	require.EventuallyWithT(r.t, func(c *assert.CollectT) {
 		require.Equal(c, "invitation_sent", owner.get("/api/v1/auth/audit").text("entries.0.type"))
-	}, 20*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	r.call(owner, http.MethodGet, "/api/v1/auth/audit?limit=2", nil)
 	r.event(member)
 	r.call(member, http.MethodPatch, path+"/members/"+member.id, object{"status": "accepted"})

@@ -24,7 +24,7 @@ func (u *user) notified(kind string, n int) []object {
 			}
 		}
 		require.Len(c, found, n)
-	}, 20*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	return found
 }
 

@@ -52,11 +52,11 @@ func TestOperationsWithoutPostgres(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Eventually(t, func() bool { return s.attacker.get("/readyz").status == http.StatusServiceUnavailable }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.attacker.get("/readyz").status == http.StatusServiceUnavailable }, time.Minute, 20*time.Millisecond)
 	require.Equal(t, http.StatusOK, s.attacker.get("/livez").status)
 
 	require.NoError(t, own.Resume(t.Context(), "postgres"))
-	require.Eventually(t, func() bool { return s.attacker.get("/api/v1/wallet/"+wallet).status == http.StatusOK }, 10*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return s.attacker.get("/api/v1/wallet/"+wallet).status == http.StatusOK }, time.Minute, 20*time.Millisecond)
 	s.attacker.spend(wallet, s.attacker.category("Food"), "1")
 	require.Equal(t, "99.00", s.attacker.balance(wallet))
 }

@@ -34,14 +34,14 @@ func TestDeleteCategoryUsedByBudget(t *testing.T) {
 	require.NotEmpty(t, taken)
 	unused := u.category("Unused")
 	u.post("/api/v1/budgets", aBudget("Taken", wallet, unused)).fails(http.StatusConflict, "BUDGET_ALREADY_EXISTS")
-	require.Eventually(t, func() bool { return u.del("/api/v1/categories/"+unused).status == http.StatusOK }, 20*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return u.del("/api/v1/categories/"+unused).status == http.StatusOK }, time.Minute, 20*time.Millisecond)
 }
 
 // awaitCategories waits until a budget has exactly these categories.
 func (u *user) awaitCategories(budget string, categories ...any) {
 	require.EventuallyWithT(u.t, func(c *assert.CollectT) {
 		require.Equal(c, categories, u.get(budget).ok("BUDGET_FETCHED").list("budget.categoryIds"))
-	}, 20*time.Second, 20*time.Millisecond)
+	}, time.Minute, 20*time.Millisecond)
 }
 
 // TestBudgetsDuringMerges creates and updates budgets while their category is merged or deleted. Regardless of the order, each

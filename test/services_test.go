@@ -80,7 +80,7 @@ func TestEventsInOrder(t *testing.T) {
 	var subjects []string
 	seen := map[string]bool{}
 	enough := errors.New("enough")
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	err = bus.Follow(ctx, uuid.MustParse(u.id), 0, func(e outbox.Received) error {
 		require.Equal(t, u.id, e.UserID.String())
@@ -111,7 +111,7 @@ func TestUnavailableServices(t *testing.T) {
 	budget := u.budget(wallet, category)
 	resume := func(part string, probe func() bool) {
 		require.NoError(t, own.Resume(t.Context(), part))
-		require.Eventually(t, probe, 20*time.Second, 50*time.Millisecond, part)
+		require.Eventually(t, probe, time.Minute, 50*time.Millisecond, part)
 	}
 	spend := func() response { return u.post("/api/v1/transaction", expense(wallet, category, "1")) }
 

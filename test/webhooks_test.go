@@ -94,7 +94,7 @@ func TestWebhookPrivateAddresses(t *testing.T) {
 		require.EventuallyWithT(t, func(c *assert.CollectT) {
 			log = with.get(path + "/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED")
 			require.Equal(c, "delivered", log.text("deliveries.0.status"))
-		}, 20*time.Second, 50*time.Millisecond)
+		}, time.Minute, 50*time.Millisecond)
 		require.Equal(t, json.Number("200"), log.at("deliveries.0.responseStatus"))
 		require.Equal(t, hook+" "+test.text("delivery.eventId"), <-events)
 	}
@@ -134,7 +134,7 @@ func TestWebhookDeliveries(t *testing.T) {
 		log = u.get(path + "/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED")
 		require.Len(c, log.list("deliveries"), 1)
 		require.NotEqual(c, json.Number("0"), log.at("deliveries.0.attempts"))
-	}, 20*time.Second, 50*time.Millisecond)
+	}, time.Minute, 50*time.Millisecond)
 	require.Equal(t, "ledger.v1.wallet.created", log.text("deliveries.0.type"))
 	require.Equal(t, "pending", log.text("deliveries.0.status"))
 	require.Contains(t, []string{"address_not_public", "dns"}, log.text("deliveries.0.error"))

@@ -43,7 +43,7 @@ func (u user) create(path string, body any) map[string]any {
 	require.Eventually(u.t, func() bool {
 		answer = nil
 		return u.send(http.MethodPost, path, "application/json", u.encode(body), &answer)/100 == 2
-	}, 20*time.Second, 100*time.Millisecond, "%s: %v", path, &answer)
+	}, time.Minute, 100*time.Millisecond, "%s: %v", path, &answer)
 	return answer
 }
 

@@ -113,7 +113,7 @@ func TestConsumeReceivesPublishedEvent(t *testing.T) {
 		var left int
 		require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&left))
 		return left == 0
-	}, 10*time.Second, 10*time.Millisecond)
+	}, time.Minute, 10*time.Millisecond)
 	cancel()
 	running.Wait()
 }
@@ -141,7 +141,7 @@ func TestWakeReachesRelayOfAnotherReplica(t *testing.T) {
 	select {
 	case e := <-got:
 		require.EqualValues(t, 2, n(e))
-	case <-time.After(time.Second):
+	case <-time.After(4 * time.Second):
 		require.Fail(t, "the event waits for the next poll")
 	}
 }
@@ -160,7 +160,7 @@ func TestRelayIgnoresRolledBackEvents(t *testing.T) {
 	defer cancel()
 	go bus.Relay(ctx, pool)
 	go bus.Consume(ctx, pool, Consumer{Name: "test", Subject: subject, Apply: record})
-	require.Eventually(t, func() bool { return len(applied(t, pool, user)) > 0 }, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(applied(t, pool, user)) > 0 }, time.Minute, 10*time.Millisecond)
 	require.Equal(t, []int64{2}, applied(t, pool, user))
 }
 
@@ -241,7 +241,7 @@ func requireStreamInOrder(t *testing.T, bus *Bus, users []uuid.UUID) {
 // follow returns the next count events of a user.
 func follow(t *testing.T, bus *Bus, user uuid.UUID, after uint64, count int) []Received {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	var followed []Received
 	err := bus.Follow(ctx, user, after, func(e Received) error {
@@ -293,7 +293,7 @@ func TestFollowYieldsUsersEventsFromAnySequence(t *testing.T) {
 			case <-time.After(300 * time.Millisecond):
 				require.Fail(c, "nothing yet")
 			}
-		}, 10*time.Second, 10*time.Millisecond)
+		}, time.Minute, 10*time.Millisecond)
 		require.EqualValues(t, 99, n(e))
 		stop()
 	}

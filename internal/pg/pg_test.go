@@ -167,7 +167,7 @@ func TestOpenReportsClosedPortAsUnavailable(t *testing.T) {
 	begin := time.Now()
 	_, err = gone.Exec(t.Context(), `SELECT 1`)
 	require.True(t, pg.IsUnavailable(err), "%v", err)
-	require.Less(t, time.Since(begin), time.Second)
+	require.Less(t, time.Since(begin), 10*time.Second)
 }
 
 // TestOpenReportsSilentServerAsUnavailable covers a machine without power, which does not reject connections.
@@ -269,8 +269,8 @@ func TestMigrateYieldsToTransactionsOnItsTable(t *testing.T) {
 		var waiting bool
 		err := db.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_locks WHERE relation = 'things'::regclass AND NOT granted)`).Scan(&waiting)
 		return err == nil && waiting
-	}, 10*time.Second, 10*time.Millisecond)
-	patient, cancel := context.WithTimeout(t.Context(), 5*time.Second)
+	}, time.Minute, 10*time.Millisecond)
+	patient, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
 	_, err = db.Exec(patient, `SELECT FROM things`)
 	require.NoError(t, err)

@@ -86,7 +86,7 @@ func TestStreamEndsWithItsSession(t *testing.T) {
 	go s.server.verifier.Run(background)
 	_, err = stream.Recv()
 	require.Equal(t, "UNAUTHORIZED", reason(err))
-	require.Eventually(t, func() bool { return s.server.streams.open.Load() == 0 }, time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.server.streams.open.Load() == 0 }, time.Minute, time.Millisecond)
 }
 
 func TestStreamLimit(t *testing.T) {

@@ -34,7 +34,7 @@ func TestLimitDeadlineEndsCallWithoutMessage(t *testing.T) {
 		begin := time.Now()
 		err = stream.RecvMsg(&authv1.LoginResponse{})
 		require.Equal(t, codes.DeadlineExceeded, status.Code(err), "%v", err)
-		require.Less(t, time.Since(begin), 5*time.Second)
+		require.Less(t, time.Since(begin), 20*time.Second)
 	}
 	_, err = s.auth.Login(t.Context(), &authv1.LoginRequest{})
 	require.NoError(t, err)

@@ -31,7 +31,7 @@ func TestGateRejectsBeyondQueue(t *testing.T) {
 			entered <- err
 		})
 	}
-	require.Eventually(t, func() bool { return g.Waiting() == 3 }, 5*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return g.Waiting() == 3 }, time.Minute, time.Millisecond)
 	_, err := g.Enter(t.Context())
 	require.ErrorIs(t, err, apierr.Unavailable)
 	require.Positive(t, apierr.From(err).RetryAfter)

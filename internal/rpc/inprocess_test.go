@@ -26,7 +26,7 @@ func direct(t testing.TB, s *setup, key string) *Conn {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	// Once the server is registered, calls do not need the connection. It is closed, so that a call through gRPC would fail.
-	require.Eventually(t, func() bool { _, ok := localServers.Load(s.addr); return ok }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { _, ok := localServers.Load(s.addr); return ok }, time.Minute, time.Millisecond)
 	require.NoError(t, conn.Close())
 	return conn
 }
@@ -130,7 +130,7 @@ func TestServeDrainsInProcessCalls(t *testing.T) {
 		require.FailNow(t, "the call was not executed", "%v", err)
 	}
 	s.stop()
-	require.Eventually(t, func() bool { return !s.server.inProcess.TryRLock() || unlock(s) }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return !s.server.inProcess.TryRLock() || unlock(s) }, time.Minute, time.Millisecond)
 	_, err := auth.Login(t.Context(), &authv1.LoginRequest{})
 	require.Error(t, err)
 	select {

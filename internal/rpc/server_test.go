@@ -242,16 +242,20 @@ func TestDeadlineIsShorterThanCallers(t *testing.T) {
 		left = time.Until(end)
 		return nil
 	}
+	begin := time.Now()
 	_, err := s.auth.Login(t.Context(), &authv1.LoginRequest{})
 	require.NoError(t, err)
-	require.InDelta(t, defaultTimeout, left, float64(time.Second))
+	require.LessOrEqual(t, left, defaultTimeout)
+	// The message takes time to arrive, at most that of the call.
+	require.GreaterOrEqual(t, left, defaultTimeout-hopReserve-time.Since(begin))
 
+	begin = time.Now()
 	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
 	defer cancel()
 	_, err = s.auth.Login(ctx, &authv1.LoginRequest{})
 	require.NoError(t, err)
 	require.LessOrEqual(t, left, 10*time.Second-hopReserve)
-	require.Greater(t, left, 9*time.Second)
+	require.GreaterOrEqual(t, left, 10*time.Second-hopReserve-time.Since(begin))
 
 	left = 0
 	hopeless, cancel := context.WithTimeout(t.Context(), hopReserve/2)
@@ -271,7 +275,7 @@ func TestFinishLogsEachCallOnce(t *testing.T) {
 	_, err = s.auth.UpdateMe(ctx, &authv1.UpdateMeRequest{})
 	require.Error(t, err)
 	// The server logs after it has answered.
-	require.Eventually(t, func() bool { return strings.Count(s.log.String(), "msg=rpc") == 2 }, time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return strings.Count(s.log.String(), "msg=rpc") == 2 }, time.Minute, time.Millisecond)
 	first, second, _ := strings.Cut(s.log.String(), "UpdateMe")
 	require.Contains(t, first, "method=/coffer.auth.v1.AuthService/GetMe")
 	require.Contains(t, first, "reason=OK")
@@ -318,7 +322,7 @@ func TestServeDrainsCallsAndEndsStreams(t *testing.T) {
 		defer cancel()
 		_, err := s.auth.GetMe(ctx, &authv1.GetMeRequest{})
 		return status.Code(err) == codes.Unavailable
-	}, 5*time.Second, 5*time.Millisecond, "nothing new is begun")
+	}, time.Minute, 5*time.Millisecond, "nothing new is begun")
 	close(finish)
 	require.NoError(t, <-done)
 	require.NoError(t, <-s.ended)
@@ -367,7 +371,7 @@ func TestHealthFollowsReadinessAndLiveOnlyProcess(t *testing.T) {
 	require.Equal(t, codes.NotFound, status.Code(err), "a service that is served elsewhere")
 	ready.Store("now", true)
 	for _, name := range names {
-		require.Eventually(t, func() bool { return says(name) == "SERVING" }, 5*time.Second, 10*time.Millisecond, name)
+		require.Eventually(t, func() bool { return says(name) == "SERVING" }, time.Minute, 10*time.Millisecond, name)
 	}
 	_, err = authv1.NewAuthServiceClient(conn).Login(t.Context(), &authv1.LoginRequest{})
 	require.Equal(t, codes.Unimplemented, status.Code(err), "without a certificate there is health and nothing else")

@@ -76,7 +76,7 @@ func TestRun(t *testing.T) {
 		require.Eventually(t, func() bool {
 			resp, err := healthpb.NewHealthClient(asGateway).Check(t.Context(), &healthpb.HealthCheckRequest{})
 			return err == nil && resp.GetStatus() == healthpb.HealthCheckResponse_SERVING
-		}, 20*time.Second, 20*time.Millisecond)
+		}, time.Minute, 20*time.Millisecond)
 
 		client := authv1.NewAuthServiceClient(asGateway)
 		_, err = client.Register(t.Context(), &authv1.RegisterRequest{Name: "Ada", Email: "ada@example.com", Password: goodPassword})

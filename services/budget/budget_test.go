@@ -310,7 +310,7 @@ func (b *bundle) race(t *testing.T, budgetID string, call func(i int) error) []e
 		var queued int
 		err := b.db.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks WHERE relation = 'budgets'::regclass AND locktype = 'tuple' AND NOT granted`).Scan(&queued)
 		return err == nil && queued == budgettest.Racers-1
-	}, 10*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 	require.NoError(t, tx.Rollback(t.Context()))
 	racing.Wait()
 	return errs

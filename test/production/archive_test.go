@@ -35,7 +35,7 @@ func TestRestoreFromArchive(t *testing.T) {
 	l := onlyGateway(t, s).load()
 	wait := func() {
 		more := l.earned.Load() + 5
-		require.Eventually(t, func() bool { return l.earned.Load() >= more }, 20*time.Second, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return l.earned.Load() >= more }, time.Minute, 10*time.Millisecond)
 	}
 	wait()
 	a.backUp()
@@ -131,7 +131,7 @@ func (a *archive) backUp() {
 func (a *archive) finish() {
 	a.t.Helper()
 	last := scalar[string](a.t, a.stack, `SELECT pg_walfile_name(pg_switch_wal())`)
-	require.Eventually(a.t, func() bool { _, err := os.Stat(filepath.Join(a.wal(), last)); return err == nil }, 30*time.Second, 20*time.Millisecond)
+	require.Eventually(a.t, func() bool { _, err := os.Stat(filepath.Join(a.wal(), last)); return err == nil }, time.Minute, 20*time.Millisecond)
 }
 
 // restore creates the data directory of a new stack from the archive, as it was at the moment. The secrets are copied from the lost
@@ -163,6 +163,6 @@ func (a *archive) restore(lost, to devstack.Config, moment time.Time) {
 	recovering, err := pgserver.Start(t.Context(), pgserver.Options{Dir: home, Durable: true})
 	require.NoError(t, err)
 	at := &devstack.Stack{Databases: map[string]string{"": recovering.URL}}
-	require.Eventually(t, func() bool { return !scalar[bool](t, at, `SELECT pg_is_in_recovery()`) }, 30*time.Second, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return !scalar[bool](t, at, `SELECT pg_is_in_recovery()`) }, time.Minute, 20*time.Millisecond)
 	require.NoError(t, recovering.Stop())
 }

@@ -41,7 +41,7 @@ func TestRestoreBackup(t *testing.T) {
 	lost, err := devstack.Start(t.Context(), before)
 	require.NoError(t, err)
 	l := onlyGateway(t, lost).load()
-	require.Eventually(t, func() bool { return min(l.earned.Load(), l.spent.Load()) > 5 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return min(l.earned.Load(), l.spent.Load()) > 5 }, time.Minute, 10*time.Millisecond)
 	atLeast := l.earned.Load()
 	backup := filepath.Join(t.TempDir(), "backup")
 	require.NoError(t, devstack.Backup(t.Context(), before, backup))
@@ -128,9 +128,9 @@ func requireEachEventOnce(t *testing.T, s *devstack.Stack, at outbox.Config) {
 	bus, err := outbox.Connect(at, "test", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(bus.Close)
-	require.Eventually(t, func() bool { return scalar[int64](t, s, `SELECT count(*) FROM ledger.outbox`) == 0 }, 20*time.Second, 100*time.Millisecond)
+	require.Eventually(t, func() bool { return scalar[int64](t, s, `SELECT count(*) FROM ledger.outbox`) == 0 }, time.Minute, 100*time.Millisecond)
 	var end uint64
-	require.Eventually(t, func() bool { end, err = bus.End(t.Context()); return err == nil }, 20*time.Second, 100*time.Millisecond, "the stream does not exist")
+	require.Eventually(t, func() bool { end, err = bus.End(t.Context()); return err == nil }, time.Minute, 100*time.Millisecond, "the stream does not exist")
 	require.NotZero(t, end)
 	enough, seen := errors.New("enough"), map[uuid.UUID]bool{}
 	err = bus.Follow(t.Context(), scalar[uuid.UUID](t, s, `SELECT id FROM auth.users`), 0, func(e outbox.Received) error {

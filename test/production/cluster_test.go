@@ -140,7 +140,7 @@ func (c *cluster) await(instances ...*instance) {
 	c.t.Helper()
 	var addrs []netip.Addr
 	for _, i := range instances {
-		require.Eventually(c.t, func() bool { return i.ready(c.t.Context()) == nil }, 30*time.Second, 20*time.Millisecond, "%s did not get ready", i.service)
+		require.Eventually(c.t, func() bool { return i.ready(c.t.Context()) == nil }, time.Minute, 20*time.Millisecond, "%s did not get ready", i.service)
 		addrs = append(addrs, i.addr)
 	}
 	c.names.add(name(instances[0].service), addrs...)
@@ -209,7 +209,7 @@ func (c *cluster) terminate(i *instance) error {
 			return fmt.Errorf("%s: %w: %s", i.service, err, i.output)
 		}
 		return nil
-	case <-time.After(30 * time.Second):
+	case <-time.After(time.Minute):
 		return fmt.Errorf("%s did not end", i.service)
 	}
 }

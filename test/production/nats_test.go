@@ -112,7 +112,7 @@ func (n *natsServers) await(s *instance) (serial string) {
 		var err error
 		serial, err = n.certificate(s)
 		return err == nil
-	}, 30*time.Second, 50*time.Millisecond, "%s did not become ready", s.service)
+	}, time.Minute, 50*time.Millisecond, "%s did not become ready", s.service)
 	return serial
 }
 
@@ -149,7 +149,7 @@ func (n *natsServers) reload(old string) {
 		require.Eventually(t, func() bool {
 			serial, err := n.certificate(s)
 			return err == nil && serial != old
-		}, 30*time.Second, 20*time.Millisecond, "%s still presents the old certificate", s.service)
+		}, time.Minute, 20*time.Millisecond, "%s still presents the old certificate", s.service)
 	}
 }
 

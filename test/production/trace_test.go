@@ -118,7 +118,7 @@ func TestTraceOfCreate(t *testing.T) {
 				publish + " > budget budget-events ledger.v1.transaction.created > budget COMMIT",
 			})
 		}, 3*time.Second, 50*time.Millisecond)
-	}, time.Minute, 10*time.Millisecond)
+	}, 3*time.Minute, 10*time.Millisecond)
 
 	requireExemplar(t, running["ledger"][0])
 	id, _ := spans.trace(request)

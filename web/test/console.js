@@ -100,7 +100,7 @@ export async function open(t, user, path = "/", options = desktop) {
     await context.close();
     assert.deepEqual(errors, [], "the page reported errors");
   });
-  page.setDefaultTimeout(20_000);
+  page.setDefaultTimeout(60_000);
   if (user) await signInto(page, user);
   await page.goto(url + path);
   return page;
@@ -164,7 +164,7 @@ async function fits(page) {
 
 /** until polls a condition of the API, for changes that the page does not show. */
 export async function until(condition) {
-  for (const deadline = Date.now() + 20_000; !(await condition()); ) {
+  for (const deadline = Date.now() + 60_000; !(await condition()); ) {
     assert.ok(Date.now() < deadline, "the condition did not become true");
     await new Promise((resolve) => setTimeout(resolve, 20));
   }

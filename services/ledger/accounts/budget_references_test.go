@@ -210,7 +210,7 @@ func (p person) hold(t *testing.T, first func(pgx.Tx) error, second func() error
 		var blocked bool
 		err := p.DB.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)))`, tx.Conn().PgConn().PID()).Scan(&blocked)
 		return err == nil && blocked
-	}, 10*time.Second, 5*time.Millisecond)
+	}, time.Minute, 5*time.Millisecond)
 	require.NoError(t, rest(tx))
 	require.NoError(t, tx.Commit(t.Context()))
 	return <-done

@@ -240,7 +240,7 @@ func TestCommitImportCounterpartChanges(t *testing.T) {
 					err := s.DB.QueryRow(t.Context(), `SELECT EXISTS (SELECT FROM pg_stat_activity WHERE $1 = ANY(pg_blocking_pids(pid)))`,
 						tx.Conn().PgConn().PID()).Scan(&blocked)
 					return err == nil && blocked
-				}, 10*time.Second, 5*time.Millisecond)
+				}, time.Minute, 5*time.Millisecond)
 				return nil
 			})
 			require.NoError(t, err)

@@ -51,7 +51,7 @@ func TestBatcherSharesCommit(t *testing.T) {
 			require.True(t, written)
 		})
 	}
-	require.Eventually(t, func() bool { return idle.length() == 50 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return idle.length() == 50 }, time.Minute, time.Millisecond)
 	idle.run(t.Context())
 	waiting.Wait()
 	var commits int
@@ -268,7 +268,7 @@ func TestBatcherLockTimeout(t *testing.T) {
 			created[name] <- err
 		}()
 	}
-	require.Eventually(t, func() bool { return s.batcher.length() == 2 }, 10*time.Second, time.Millisecond)
+	require.Eventually(t, func() bool { return s.batcher.length() == 2 }, time.Minute, time.Millisecond)
 	s.batcher.run(t.Context())
 	require.NoError(t, <-created["other"], "the lock is still held")
 	require.True(t, pg.IsLocked(<-created["locked"]))

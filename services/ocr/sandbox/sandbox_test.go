@@ -41,12 +41,12 @@ func TestRunProgramKillsHangingProcessGroup(t *testing.T) {
 	start := time.Now()
 	_, err := Run(t.Context(), l, nil, script)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
-	require.Less(t, time.Since(start), 5*time.Second)
+	require.Less(t, time.Since(start), 30*time.Second)
 	text, err := os.ReadFile(pids)
 	require.NoError(t, err)
 	child, err := strconv.Atoi(strings.TrimSpace(string(text)))
 	require.NoError(t, err)
-	require.Eventually(t, func() bool { return gone(child) }, 5*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return gone(child) }, time.Minute, 10*time.Millisecond)
 }
 
 // gone reports whether a process is dead, or a zombie that init has not yet waited for.

@@ -213,14 +213,14 @@ func TestReadEndsWithRequest(t *testing.T) {
 				engine, _ = strconv.Atoi(fields[0])
 				worker, _ = strconv.Atoi(fields[1])
 				return true
-			}, 30*time.Second, 10*time.Millisecond)
+			}, time.Minute, 10*time.Millisecond)
 			end(cancel, worker)
 			if err := <-failed; name == "canceled" {
 				require.ErrorIs(t, err, context.Canceled)
 			} else {
 				require.ErrorIs(t, err, recognition.ErrResponse)
 			}
-			require.Eventually(t, func() bool { return ended(engine) && ended(worker) }, 10*time.Second, 10*time.Millisecond)
+			require.Eventually(t, func() bool { return ended(engine) && ended(worker) }, time.Minute, 10*time.Millisecond)
 		})
 	}
 }

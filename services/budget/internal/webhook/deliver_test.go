@@ -407,6 +407,6 @@ func TestDeliverFromStream(t *testing.T) {
 	e := happened(owner, 1)
 	require.NoError(t, outbox.Add(t.Context(), b.db, outbox.Event{ID: e.ID, UserID: e.UserID, Data: e.Data}))
 	bus.Wake()
-	require.Eventually(t, func() bool { return len(r.deliveries()) == 1 }, 20*time.Second, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return len(r.deliveries()) == 1 }, time.Minute, 10*time.Millisecond)
 	require.Contains(t, r.deliveries()[0].body, e.ID.String())
 }

@@ -117,7 +117,7 @@ func TestNeuralProcessIsAvailableAgainWithoutPages(t *testing.T) {
 	p.recovery = 200 * time.Millisecond
 	_, err := p.Read(t.Context(), page8(t))
 	require.ErrorIs(t, err, ErrFailed)
-	require.Eventually(t, p.Available, 10*time.Second, 10*time.Millisecond)
+	require.Eventually(t, p.Available, time.Minute, 10*time.Millisecond)
 }
 
 // TestNeuralProcessLimitsWait has another page that occupies the process.

@@ -18,12 +18,14 @@ async function start(): Promise<void> {
   const started = startSession();
   // The code of the screen and the texts are loaded at the same time.
   if (session.status === "signed-in") void openScreen(router.route.screen);
-  // The first formatters take the browser long to create. It does that while the page waits for these files.
-  setTimeout(() => [new Intl.DateTimeFormat(i18n.locale), new Intl.NumberFormat(i18n.locale)]);
+  // The first formatters take the browser long to create. It does that while the page waits for these files, in two tasks.
+  setTimeout(() => new Intl.NumberFormat(i18n.locale));
+  setTimeout(() => new Intl.DateTimeFormat(i18n.locale));
   await startLanguage();
   mount(App, { target: document.getElementById("app")! });
   await started;
-  await startWorker();
+  // The worker stores all files of the build. The first screen needs the processor and the network before.
+  setTimeout(startWorker, 3000);
 }
 
 void start();

@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { accessibleInLooks, account, household, open, phone, sizes } from "../console.js";
+import { accessibleInLooks, account, household, open, phone, sizes, url } from "../console.js";
 
 test("an empty account leads to the first wallet, categories and transaction", async (t) => {
   const user = await account();
@@ -49,6 +49,32 @@ test("a category of Home opens its transactions", async (t) => {
   await page.getByRole("link", { name: /Rent/ }).first().click();
   await page.waitForURL(/\/transactions\?.*category=/);
   await page.getByText("1 transaction").first().waitFor();
+});
+
+test("nothing on Home moves while its parts arrive one after another", async (t) => {
+  const [ada, grace] = [await account("Ada Lovelace"), await account("Grace Hopper")];
+  const { wallets, categories } = await household(ada, 0);
+  const startDate = `${new Date().toISOString().slice(0, 8)}01`;
+  const { budget } = await ada.post("/budgets", { name: "Food", currency: "EUR", limit: 20, period: "monthly", startDate, walletId: wallets[0].id, categoryIds: [categories[0].id] });
+  await ada.post(`/budgets/${budget.id}/share`, { email: grace.email });
+  await household(grace, 4);
+  await grace.post("/wallet", { name: "Travel", currency: "USD", balance: 10 });
+  const page = await open(t, grace, "/livez", phone);
+  const late = (route) => setTimeout(() => void route.continue(), 700);
+  await page.route(/\/api\/v1\/(invitations|wallet)\?/, late);
+  await page.goto(url);
+  await page.getByRole("radio", { name: "USD" }).waitFor({ state: "attached" });
+  await page.getByRole("link", { name: "1 invitation to a budget" }).waitFor();
+  await page.getByRole("heading", { name: "Wallets" }).waitFor({ state: "attached" });
+  const shifts = await page.evaluate(
+    () =>
+      new Promise((resolve) => {
+        new PerformanceObserver((list) => resolve(list.getEntries().map(({ value }) => value))).observe({ type: "layout-shift", buffered: true });
+        setTimeout(resolve, 500, []);
+      }),
+  );
+  const sum = shifts.reduce((total, value) => total + value, 0);
+  assert.ok(sum <= 0.02, `the layout shifts: ${shifts.join(", ")}`);
 });
 
 for (const { name, options } of sizes) {

@@ -47,6 +47,15 @@ test("signing out leaves nothing in the browser, in no tab", async (t) => {
   assert.deepEqual(await page.context().cookies(), []);
 });
 
+test("the service worker is installed after the first screen", async (t) => {
+  const user = await account();
+  const page = await open(t, user, "/livez", { ...desktop, ...offline });
+  const installed = page.context().waitForEvent("serviceworker").then(() => Date.now());
+  const asked = page.waitForRequest(/\/dashboard\/summary/).then(() => Date.now());
+  await page.goto(url);
+  assert.ok((await installed) - (await asked) > 2000, "the installation disturbs the first screen");
+});
+
 test("without a connection the last data are shown, and a new transaction is sent later", async (t) => {
   const user = await account();
   await household(user, 3);

@@ -44,13 +44,26 @@ test("a notification opens its budget, and an invitation is answered inside", as
   await drawer.getByText("You can see it, share 25%").waitFor();
   await drawer.getByRole("button", { name: "Accept Holiday" }).click();
   await page.getByText("You now share Holiday").waitFor();
-  await drawer.getByRole("button", { name: "Accept Holiday" }).waitFor({ state: "detached" });
+  await drawer.getByRole("button", { name: /^You accepted the invitation of Ada Lovelace to Holiday/ }).waitFor();
+  assert.equal(await drawer.getByRole("button", { name: "Accept Holiday" }).count(), 0);
+  assert.equal(await drawer.getByText("wants to share").count(), 0);
 
   const owner = await open(t, ada, "/budgets?notifications=open");
   await owner.getByRole("button", { name: /Grace Hopper accepted your invitation to Holiday/ }).first().click();
   await owner.waitForURL(`**/budgets/${budget.id}`);
   await owner.getByRole("heading", { name: "Holiday" }).waitFor();
   await owner.getByRole("link", { name: "Notifications", exact: true }).waitFor();
+});
+
+test("a notification says that its invitation was declined", async (t) => {
+  const [ada, grace] = [await account("Ada Lovelace"), await account("Grace Hopper")];
+  const { budget } = await budgetOf(ada, "Holiday");
+  await ada.post(`/budgets/${budget.id}/share`, { email: grace.email });
+  const page = await open(t, grace, "/budgets?notifications=open");
+  const drawer = page.getByRole("dialog", { name: "Notifications" });
+  await drawer.getByRole("button", { name: "Decline Holiday" }).click();
+  await drawer.getByText("The invitation to Holiday is closed").waitFor();
+  await drawer.getByText("You declined it or left, or it was withdrawn.").waitFor();
 });
 
 for (const { name, options } of sizes) {

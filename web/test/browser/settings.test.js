@@ -19,6 +19,32 @@ test("the name changes at once; a new e-mail needs the password", async (t) => {
   assert.deepEqual([me.name, me.email], ["Ada King", `new-${user.email}`]);
 });
 
+test("a button that is busy keeps the focus and ignores presses", async (t) => {
+  const page = await open(t, await account(), "/settings/profile");
+  let sent = 0;
+  let answer;
+  await page.route(/\/auth\/me$/, async (route) => {
+    if (route.request().method() !== "PATCH") return route.continue();
+    sent++;
+    await new Promise((resolve) => (answer = resolve));
+    await route.continue();
+  });
+  await page.getByLabel("Name", { exact: true }).fill("Ada King");
+  const save = page.getByRole("button", { name: "Save" });
+  await save.focus();
+  await page.keyboard.press("Enter");
+  await page.locator("button[aria-busy=true]").waitFor();
+  assert.ok(await save.evaluate((node) => node === document.activeElement), "the busy button has the focus");
+  await page.keyboard.press("Enter");
+  await page.getByLabel("Name", { exact: true }).press("Enter");
+  await save.focus();
+  answer();
+  await page.locator(".rail .user").getByText("Ada King").waitFor();
+  await page.locator("button[aria-busy=true]").waitFor({ state: "detached" });
+  assert.ok(await save.evaluate((node) => node === document.activeElement), "the button still has the focus");
+  assert.equal(sent, 1);
+});
+
 test("signing out leaves nothing on the device and ends the session", async (t) => {
   const user = await account();
   await household(user);

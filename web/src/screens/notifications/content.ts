@@ -43,10 +43,12 @@ export interface Context {
   readonly self: string;
   /** name returns the name of another user if it is known. */
   readonly name: (id: string | undefined) => string;
+  /** answered is what became of the invitation to a budget; undefined while it is open or not known. */
+  readonly answered: (budgetId: string | undefined) => "accepted" | "closed" | undefined;
 }
 
 /** content returns the texts and the link of a notification. An unknown type, of a newer server, shows the type. */
-export function content({ type, data }: Pick<Notification, "type" | "data">, { t, locale, self, name }: Context): Content {
+export function content({ type, data }: Pick<Notification, "type" | "data">, { t, locale, self, name, answered }: Context): Content {
   const d = (data ?? {}) as Data;
   const budget = d.budgetName ?? d.budget?.name ?? "";
   const href = d.budgetId && `/budgets/${d.budgetId}`;
@@ -66,8 +68,12 @@ export function content({ type, data }: Pick<Notification, "type" | "data">, { t
       };
     case "budget.v1.budget.deleted":
       return { icon: "trash", title: t.deleted(budget) };
-    case "budget.v1.invitation.sent":
+    case "budget.v1.invitation.sent": {
+      const answer = answered(d.budgetId);
+      if (answer === "accepted") return { icon: "users", title: t.joined(name(d.ownerId), budget), href };
+      if (answer) return { icon: "mail", title: t.closed(budget), text: t.closedText };
       return { icon: "mail", title: t.invited(name(d.ownerId), budget), text: d.role && terms(d, t, percent), invitation: d.budgetId, href };
+    }
     case "budget.v1.invitation.answered":
       if (d.status === "accepted") return { icon: "users", title: t.accepted(name(d.memberId), budget), href };
       return d.previousStatus === "accepted"

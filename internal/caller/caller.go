@@ -76,7 +76,7 @@ type verified struct {
 	expires time.Time
 }
 
-// NewVerifier returns a verifier that loads from trust at first use, and every 20 seconds or less while Run runs.
+// NewVerifier returns a verifier that loads from trust at first use, and every 5 seconds while Run runs.
 func NewVerifier(trust Trust, now func() time.Time, log *slog.Logger) (*Verifier, error) {
 	seen, err := lru.New[string, verified](cacheSize)
 	if err != nil {

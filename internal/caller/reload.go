@@ -14,10 +14,11 @@ import (
 )
 
 const (
-	// reloadEvery is the time between reloads. An ended session must be rejected within a minute, even if one reload fails.
-	reloadEvery = 20 * time.Second
+	// reloadEvery is the time between reloads. An ended session must be rejected within seconds, because its device shows the user's
+	// data until then. It must be rejected within a minute even if some reloads fail.
+	reloadEvery = 5 * time.Second
 	// reloadJitter spreads the reloads of many instances.
-	reloadJitter = 5 * time.Second
+	reloadJitter = time.Second
 	// reloadAtMostEvery limits the reloads because of unknown keys. Such a key may be new, or the token may be forged.
 	reloadAtMostEvery = time.Second
 	// onDemandTime limits a load for which requests wait. The pages read until then are kept.
@@ -34,6 +35,7 @@ const (
 // Run keeps keys and ended sessions up to date until ctx ends.
 func (v *Verifier) Run(ctx context.Context) {
 	for failures := 0; ; {
+		start := time.Now()
 		if err := v.Reload(ctx); err == nil {
 			failures = 0
 		} else if ctx.Err() == nil {
@@ -43,16 +45,17 @@ func (v *Verifier) Run(ctx context.Context) {
 		select {
 		case <-ctx.Done():
 			return
-		case <-time.After(pauseAfter(failures)):
+		case <-time.After(pauseAfter(failures, time.Since(start))):
 		}
 	}
 }
 
-// pauseAfter returns the time until the next load, after a number of consecutive failures. Half of the backoff is random, so that
-// an auth service that is available again does not get the requests of all instances at the same time.
-func pauseAfter(failures int) time.Duration {
+// pauseAfter returns the time until the next load, after a number of consecutive failures or a load that took some time. A long load
+// is followed by an equally long pause, so that many ended sessions do not keep auth busy all the time. Half of the backoff is random,
+// so that an auth service that is available again does not get the requests of all instances at the same time.
+func pauseAfter(failures int, took time.Duration) time.Duration {
 	if failures == 0 {
-		return reloadEvery - rand.N(reloadJitter)
+		return max(reloadEvery-rand.N(reloadJitter), took)
 	}
 	backoff := min(firstRetry<<min(failures-1, 10), lastRetry)
 	return backoff/2 + rand.N(backoff/2)

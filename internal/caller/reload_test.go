@@ -97,17 +97,19 @@ func TestPauseAfter(t *testing.T) {
 	t.Parallel()
 	seen := map[time.Duration]bool{}
 	for range 100 {
-		pause := pauseAfter(0)
+		pause := pauseAfter(0, time.Millisecond)
 		seen[pause] = true
 		require.GreaterOrEqual(t, pause, reloadEvery-reloadJitter)
 		require.LessOrEqual(t, pause, reloadEvery)
 		for failures, most := range map[int]time.Duration{1: firstRetry, 2: 2 * firstRetry, 5: 16 * firstRetry, 6: lastRetry, 1 << 40: lastRetry} {
-			pause = pauseAfter(failures)
+			pause = pauseAfter(failures, time.Minute)
 			require.GreaterOrEqual(t, pause, most/2, failures)
 			require.Less(t, pause, most, failures)
 		}
 	}
 	require.Greater(t, len(seen), 50, "the pause has jitter")
+	require.LessOrEqual(t, reloadEvery, 5*time.Second, "the other devices of a user notice the end of their sessions within seconds")
+	require.Equal(t, time.Minute, pauseAfter(0, time.Minute), "a long load is followed by an equally long pause")
 }
 
 func TestParseRevoked(t *testing.T) {

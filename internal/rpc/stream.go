@@ -18,8 +18,9 @@ const (
 	// maxStreams is the maximum number of open streams of a server. It is below the connection's limit of concurrent streams, so
 	// that unary calls still fit if one gateway has opened all of them.
 	maxStreams = 4000
-	// verifyInterval is the time between checks of a stream's token. The token may expire, and its session may end.
-	verifyInterval = 15 * time.Second
+	// verifyInterval is the time between checks of a stream's token. The token may expire, and its session may end. A check is cheap,
+	// because the verifier has cached the token.
+	verifyInterval = 2 * time.Second
 )
 
 // streams is the state of the server's streams. Event streams last for hours, so a stopping server must end them by closing ending.

@@ -56,7 +56,7 @@ func (s *server) GetUsers(ctx context.Context, req *authv1.GetUsersRequest) (*au
 }
 
 // GetKeySet reads the keys from the database and not from memory, because another replica may have added one a moment ago.
-// The verifiers of all services call it every 20 seconds. It needs no key or token, because public keys are no secret.
+// The verifiers of all services call it every 5 seconds. It needs no key or token, because public keys are no secret.
 func (s *server) GetKeySet(ctx context.Context, _ *authv1.GetKeySetRequest) (*authv1.GetKeySetResponse, error) {
 	// Keys that are not active yet are included, so that verifiers know them before they sign.
 	keys, err := signing.Select(ctx, s.db)

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// activationDelay is the time for which a new key is published before it signs. Verifiers reload the keys every 20
+	// activationDelay is the time for which a new key is published before it signs. Verifiers reload the keys every 5
 	// seconds, so all of them know it by then.
 	activationDelay = time.Minute
 	// retireMargin is added to the lifetime of the tokens of a replaced key. It covers the leeway of a minute that verifiers

@@ -1,7 +1,8 @@
 // Package onnx runs neural networks with ONNX Runtime. It loads the shared library at run time and calls its C interface without cgo, so
 // that the program is compiled without a C compiler, also for another architecture.
 //
-// Open loads the library, Runtime.Load a network, and Network.Run applies it. They are safe for concurrent use. An
+// Open loads the library, Runtime.Load a network, and Network.Run applies it. Load first replaces operations by fewer ones with the same
+// result (fuse.go; model.go reads and writes the file's format). They are safe for concurrent use. An
 // invalid network or input is an error of ONNX Runtime. A defect in the library can crash the process, so this package belongs only into a
 // process that may crash.
 package onnx
@@ -9,6 +10,7 @@ package onnx
 import (
 	"errors"
 	"fmt"
+	"os"
 	"runtime"
 	"unsafe"
 
@@ -22,7 +24,7 @@ const apiVersion = 22
 const (
 	getErrorMessage          = 2
 	createEnv                = 3
-	createSession            = 7
+	createSessionFromArray   = 8
 	run                      = 9
 	createSessionOptions     = 10
 	disableMemPattern        = 17
@@ -40,7 +42,8 @@ const (
 	releaseStatus            = 93
 	releaseValue             = 96
 	releaseTensorTypeAndInfo = 99
-	tableLength              = releaseTensorTypeAndInfo + 1
+	releaseSessionOptions    = 100
+	tableLength              = releaseSessionOptions + 1
 )
 
 // Constants of onnxruntime_c_api.h.
@@ -117,21 +120,37 @@ type Network struct {
 // Load loads a network from a file. A run uses one thread: threads that share the work of a run wait for each other hundreds of times, which
 // takes long on a busy machine. Independent runs in parallel do not.
 func (r *Runtime) Load(file string) (*Network, error) {
+	model, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	if model, err = Fuse(model); err != nil {
+		return nil, fmt.Errorf("loading %s: %w", file, err)
+	}
+	n, err := r.load(model)
+	if err != nil {
+		return nil, fmt.Errorf("loading %s: %w", file, err)
+	}
+	return n, nil
+}
+
+// load loads an encoded network.
+func (r *Runtime) load(model []byte) (*Network, error) {
 	var options uintptr
 	if err := r.call(createSessionOptions, uintptr(unsafe.Pointer(&options))); err != nil {
 		return nil, err
 	}
+	defer purego.SyscallN(r.table[releaseSessionOptions], options)
 	n := &Network{runtime: r}
-	path := cString(file)
 	err := errors.Join(
 		r.call(setIntraOpThreads, options, 1),
 		r.call(setGraphOptimization, options, allOptimizations),
 		// Every input has another size, so the memory pattern of the previous run is of no use.
 		r.call(disableMemPattern, options),
-		r.call(createSession, r.environment, uintptr(unsafe.Pointer(path)), options, uintptr(unsafe.Pointer(&n.session))),
+		r.call(createSessionFromArray, r.environment, uintptr(unsafe.Pointer(&model[0])), uintptr(len(model)), options, uintptr(unsafe.Pointer(&n.session))),
 	)
 	if err != nil {
-		return nil, fmt.Errorf("loading %s: %w", file, err)
+		return nil, err
 	}
 	return n, errors.Join(
 		r.call(sessionGetInputName, n.session, 0, r.allocator, uintptr(unsafe.Pointer(&n.input))),

@@ -1,0 +1,292 @@
+package onnx
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// Numbers of fields in onnx.proto: of a model, a graph, an output, an operation, an attribute and a tensor.
+const (
+	modelGraph = 7
+
+	graphNode, graphInitializer, graphOutput = 1, 5, 12
+
+	valueName = 1
+
+	nodeInput, nodeOutput, nodeOperator, nodeAttribute = 1, 2, 4, 5
+
+	attributeName, attributeFloat, attributeInt, attributeTensor, attributeType = 1, 2, 3, 5, 20
+
+	tensorDimension, tensorType, tensorName, tensorRaw = 1, 2, 8, 9
+)
+
+// Values of attributeType and tensorType.
+const attributeIsFloat, attributeIsInt, tensorOfFloats = 1, 2, 1
+
+// errModel marks a file that is no ONNX model.
+var errModel = errors.New("invalid ONNX model")
+
+// graph is a model whose operations can be changed.
+type graph struct {
+	// model and fields are the encoded fields of the model and of its graph that do not change.
+	model, fields []byte
+	// nodes are in the order of execution.
+	nodes []*node
+	// constants are the encoded tensors by name, and results the names of the model's outputs.
+	constants map[string][]byte
+	results   []string
+}
+
+// node is an operation. encoded is nil if it was changed, and the operator is empty if it was removed.
+type node struct {
+	operator string
+	inputs   []string
+	outputs  []string
+	// attributes are encoded.
+	attributes [][]byte
+	encoded    []byte
+}
+
+// tensor is a constant of 32-bit floats.
+type tensor struct {
+	dimensions []uint64
+	values     []float32
+}
+
+// field is a field of an encoded message: the bits of a number or the bytes of other values, and the whole encoding.
+type field struct {
+	number  protowire.Number
+	bits    uint64
+	bytes   []byte
+	encoded []byte
+}
+
+// fieldsOf returns the fields of a message.
+func fieldsOf(message []byte) ([]field, error) {
+	var out []field
+	for len(message) > 0 {
+		number, kind, tag := protowire.ConsumeTag(message)
+		if tag < 0 {
+			return nil, fmt.Errorf("%w: %w", errModel, protowire.ParseError(tag))
+		}
+		length := protowire.ConsumeFieldValue(number, kind, message[tag:])
+		if length < 0 {
+			return nil, fmt.Errorf("%w: %w", errModel, protowire.ParseError(length))
+		}
+		f := field{number: number, encoded: message[:tag+length]}
+		switch kind {
+		case protowire.VarintType:
+			f.bits, _ = protowire.ConsumeVarint(message[tag:])
+		case protowire.Fixed32Type:
+			bits, _ := protowire.ConsumeFixed32(message[tag:])
+			f.bits = uint64(bits)
+		case protowire.BytesType:
+			f.bytes, _ = protowire.ConsumeBytes(message[tag:])
+		default:
+		}
+		out, message = append(out, f), message[tag+length:]
+	}
+	return out, nil
+}
+
+// parseGraph parses a model.
+func parseGraph(model []byte) (*graph, error) {
+	g := &graph{constants: map[string][]byte{}}
+	top, err := fieldsOf(model)
+	if err != nil {
+		return nil, err
+	}
+	var inner []field
+	for _, f := range top {
+		if f.number != modelGraph {
+			g.model = append(g.model, f.encoded...)
+		} else if inner, err = fieldsOf(f.bytes); err != nil {
+			return nil, err
+		}
+	}
+	for _, f := range inner {
+		if err := g.add(f); err != nil {
+			return nil, err
+		}
+	}
+	if len(g.nodes) == 0 {
+		return nil, fmt.Errorf("%w: no operations", errModel)
+	}
+	return g, nil
+}
+
+// add adds a field of an encoded graph.
+func (g *graph) add(f field) error {
+	if f.number != graphNode {
+		g.fields = append(g.fields, f.encoded...)
+	}
+	if f.number != graphNode && f.number != graphInitializer && f.number != graphOutput {
+		return nil
+	}
+	fields, err := fieldsOf(f.bytes)
+	if err != nil {
+		return err
+	}
+	if f.number == graphNode {
+		g.addNode(fields, f.bytes)
+	}
+	if f.number == graphInitializer {
+		for _, name := range texts(fields, tensorName) {
+			g.constants[name] = f.bytes
+		}
+	}
+	if f.number == graphOutput {
+		g.results = append(g.results, texts(fields, valueName)...)
+	}
+	return nil
+}
+
+// addNode adds an operation.
+func (g *graph) addNode(fields []field, encoded []byte) {
+	n := &node{inputs: texts(fields, nodeInput), outputs: texts(fields, nodeOutput), encoded: encoded}
+	n.operator = strings.Join(texts(fields, nodeOperator), "")
+	for _, f := range fields {
+		if f.number == nodeAttribute {
+			n.attributes = append(n.attributes, f.bytes)
+		}
+	}
+	g.nodes = append(g.nodes, n)
+	if n.operator == "Constant" && len(n.outputs) == 1 {
+		for _, f := range n.attribute("value") {
+			if f.number == attributeTensor {
+				g.constants[n.outputs[0]] = f.bytes
+			}
+		}
+	}
+}
+
+// texts returns the values of all fields with a number.
+func texts(fields []field, number protowire.Number) []string {
+	var out []string
+	for _, f := range fields {
+		if f.number == number {
+			out = append(out, string(f.bytes))
+		}
+	}
+	return out
+}
+
+// attribute returns the fields of an attribute, or nil.
+func (n *node) attribute(name string) []field {
+	for _, a := range n.attributes {
+		if fields, err := fieldsOf(a); err == nil && slices.Equal(texts(fields, attributeName), []string{name}) {
+			return fields
+		}
+	}
+	return nil
+}
+
+// float returns an attribute that is a number, or NaN.
+func (n *node) float(name string) float32 {
+	for _, f := range n.attribute(name) {
+		if f.number == attributeFloat {
+			return math.Float32frombits(uint32(f.bits))
+		}
+	}
+	return float32(math.NaN())
+}
+
+// tensor returns the constant with a name, or nil if there is none of floats in the usual encoding.
+func (g *graph) tensor(name string) *tensor {
+	fields, err := fieldsOf(g.constants[name])
+	if err != nil {
+		return nil
+	}
+	var t tensor
+	size := uint64(1)
+	for _, f := range fields {
+		switch {
+		case f.number == tensorDimension && f.bytes == nil:
+			t.dimensions = append(t.dimensions, f.bits)
+			size *= f.bits
+		case f.number == tensorType && f.bits != tensorOfFloats:
+			return nil
+		case f.number == tensorRaw:
+			for raw := f.bytes; len(raw) >= 4; raw = raw[4:] {
+				t.values = append(t.values, math.Float32frombits(binary.LittleEndian.Uint32(raw)))
+			}
+		}
+	}
+	if len(t.values) == 0 || uint64(len(t.values)) != size {
+		return nil
+	}
+	return &t
+}
+
+// constant adds a constant, and returns its name.
+func (g *graph) constant(t tensor) string {
+	name := fmt.Sprintf("fused_%d", len(g.constants))
+	var raw []byte
+	for _, v := range t.values {
+		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(v))
+	}
+	var encoded []byte
+	for _, d := range t.dimensions {
+		encoded = appendNumber(encoded, tensorDimension, d)
+	}
+	encoded = appendNumber(encoded, tensorType, tensorOfFloats)
+	encoded = appendBytes(encoded, tensorName, []byte(name))
+	encoded = appendBytes(encoded, tensorRaw, raw)
+	g.constants[name] = encoded
+	g.fields = appendBytes(g.fields, graphInitializer, encoded)
+	return name
+}
+
+// change replaces an operation.
+func (n *node) change(operator string, inputs, outputs []string, attributes ...[]byte) {
+	*n = node{operator: operator, inputs: inputs, outputs: outputs, attributes: attributes}
+}
+
+// encode returns the model.
+func (g *graph) encode() []byte {
+	var operations []byte
+	for _, n := range g.nodes {
+		if n.operator == "" {
+			continue
+		}
+		encoded := n.encoded
+		if encoded == nil {
+			for _, name := range n.inputs {
+				encoded = appendBytes(encoded, nodeInput, []byte(name))
+			}
+			for _, name := range n.outputs {
+				encoded = appendBytes(encoded, nodeOutput, []byte(name))
+			}
+			encoded = appendBytes(encoded, nodeOperator, []byte(n.operator))
+			for _, a := range n.attributes {
+				encoded = appendBytes(encoded, nodeAttribute, a)
+			}
+		}
+		operations = appendBytes(operations, graphNode, encoded)
+	}
+	return appendBytes(slices.Clone(g.model), modelGraph, append(operations, g.fields...))
+}
+
+func appendBytes(out []byte, number protowire.Number, value []byte) []byte {
+	return protowire.AppendBytes(protowire.AppendTag(out, number, protowire.BytesType), value)
+}
+
+func appendNumber(out []byte, number protowire.Number, value uint64) []byte {
+	return protowire.AppendVarint(protowire.AppendTag(out, number, protowire.VarintType), value)
+}
+
+func floatAttribute(name string, value float32) []byte {
+	out := appendBytes(nil, attributeName, []byte(name))
+	out = protowire.AppendFixed32(protowire.AppendTag(out, attributeFloat, protowire.Fixed32Type), math.Float32bits(value))
+	return appendNumber(out, attributeType, attributeIsFloat)
+}
+
+func intAttribute(name string, value uint64) []byte {
+	return appendNumber(appendNumber(appendBytes(nil, attributeName, []byte(name)), attributeInt, value), attributeType, attributeIsInt)
+}

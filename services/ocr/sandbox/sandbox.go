@@ -5,6 +5,8 @@
 // through memory only, so no receipt is written to disk. Other systems than Linux have no limit on memory, and there a program survives
 // the process that started it if that process is killed.
 //
+// Confine is for such a program itself: it gives up rights before it reads the file.
+//
 // An error that wraps an exec.ExitError is the program's verdict on its input. ErrNotStarted means that the program is missing.
 package sandbox
 

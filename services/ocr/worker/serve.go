@@ -15,6 +15,7 @@ import (
 
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ocr/recognition"
+	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
 
 // The kinds of jobs.
@@ -74,6 +75,10 @@ func work(in io.Reader, out io.Writer) error {
 	var j job
 	if err := json.Unmarshal(head, &j); err != nil {
 		return fmt.Errorf("decoding the job: %w", err)
+	}
+	// The file is hostile from here on. Only a model behind an endpoint is reached through the network.
+	if err := sandbox.Confine(sandbox.Rights{Programs: true, Network: j.Config.Vision.URL != ""}); err != nil {
+		return fmt.Errorf("giving up rights: %w", err)
 	}
 	ctx := context.Background()
 	if !j.Deadline.IsZero() {

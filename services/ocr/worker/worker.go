@@ -7,8 +7,9 @@
 // memory, which the service does not load.
 //
 // A worker gets the file and the configuration of the engines, and of the service's environment only the variables for programs, the time
-// zone, a proxy and certificates. Its memory and its time are limited. It ends with the request, and so do its child processes. If it
-// crashes or is killed, the request fails with recognition.ErrResponse. No file remains unless the service itself is killed.
+// zone, a proxy and certificates. Its memory and its time are limited, and it gives up rights that it does not need before it looks at the
+// file. It ends with the request, and so do its child processes. If it crashes or is killed, the request fails with
+// recognition.ErrResponse. No file remains unless the service itself is killed.
 //
 //	worker.go  the service's side: Reader starts a worker for each job
 //	serve.go   the worker's side

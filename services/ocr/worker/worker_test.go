@@ -7,6 +7,7 @@ import (
 	"image/draw"
 	"image/png"
 	"maps"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -259,6 +260,30 @@ func TestReadInheritsNoSecrets(t *testing.T) {
 	require.True(t, found)
 	folder, _, _ = strings.Cut(folder, "\n")
 	require.NoDirExists(t, folder)
+}
+
+// TestReadConfinesEngine has an engine that tries to connect to this process. It may connect only if a worker needs the network.
+func TestReadConfinesEngine(t *testing.T) {
+	t.Parallel()
+	if runtime.GOOS != "linux" {
+		t.Skip("only Linux has a filter of system calls")
+	}
+	listener, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { _ = listener.Close() })
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	require.NoError(t, err)
+	for url, want := range map[string]string{"": "denied\n", "http://127.0.0.1:1": "connected\n"} {
+		seen := filepath.Join(t.TempDir(), "seen")
+		r := newTestReader(t, "")
+		r.config.Vision = recognition.VisionConfig{URL: url, Model: "model", Timeout: time.Second, Fallback: true}
+		r.config.Tesseract = fixture.Program(t, "bash -c 'exec 3<>/dev/tcp/127.0.0.1/"+port+"' && echo connected > "+seen+" || echo denied > "+seen+"; exit 1")
+		_, err = r.Read(t.Context(), receipt(t))
+		require.ErrorIs(t, err, recognition.ErrResponse)
+		text, err := os.ReadFile(seen)
+		require.NoError(t, err)
+		require.Equal(t, want, string(text))
+	}
 }
 
 // TestReadWithNeuralEngineThatFails requires that Tesseract reads the receipt, and that the service knows of the failure.

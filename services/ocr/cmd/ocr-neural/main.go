@@ -3,7 +3,7 @@
 //	ocr-neural DIR
 //
 // DIR contains ONNX Runtime and the models. The command reads requests from its standard input and writes responses to its standard
-// output until the input ends. A malformed image may crash it, so it may only use files that are open already (confine_linux.go).
+// output until the input ends. A malformed image may crash it, so it may only use files that are open already (sandbox.Confine).
 package main
 
 import (
@@ -17,6 +17,7 @@ import (
 
 	"github.com/coffer-budget/coffer/services/ocr/neural"
 	"github.com/coffer-budget/coffer/services/ocr/neural/onnx"
+	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
 
 func main() {
@@ -34,7 +35,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	if err := confine(); err != nil {
+	if err := sandbox.Confine(sandbox.Rights{}); err != nil {
 		return fmt.Errorf("giving up rights: %w", err)
 	}
 	// Pages and tensors are large and short-lived, so an early collection saves memory.

@@ -1,9 +1,9 @@
-package main
+package sandbox
 
 import "golang.org/x/sys/unix"
 
 // architecture is the kernel's identifier of the binary interface.
 const architecture = unix.AUDIT_ARCH_AARCH64
 
-// deniedHere lists older system calls that only this architecture has. It has none.
-var deniedHere []int
+// Older system calls that only this architecture has. It has none.
+var kernelCallsHere, programCallsHere []int

@@ -9,10 +9,11 @@
 // A worker gets the file and the configuration of the engines, and of the service's environment only the variables for programs, the time
 // zone, a proxy and certificates. Its memory and its time are limited, and it gives up rights that it does not need before it looks at the
 // file. It ends with the request, and so do its child processes. If it crashes or is killed, the request fails with
-// recognition.ErrResponse. No file remains unless the service itself is killed.
+// recognition.ErrResponse. No file remains. If the service itself is killed, the next one that starts on the machine removes them.
 //
 //	worker.go  the service's side: Reader starts a worker for each job
 //	serve.go   the worker's side
+//	folder.go  the folders for temporary files
 //	relay.go   both sides of reading a page with the neural engine
 package worker
 
@@ -63,7 +64,7 @@ type Reader struct {
 	heap int64
 }
 
-// New returns a reader. It returns an error for a configuration that a worker would reject.
+// New returns a reader, and removes the files that killed services have left. It returns an error for a configuration that a worker would reject.
 func New(config recognition.Config) (Reader, error) {
 	texts, err := recognition.New(config, nil, time.Now)
 	if err != nil {
@@ -73,6 +74,7 @@ func New(config recognition.Config) (Reader, error) {
 	if err != nil {
 		return Reader{}, fmt.Errorf("finding the program of workers: %w", err)
 	}
+	removeAbandoned()
 	neural := process.New(config.Neural, config.Timeout)
 	return Reader{config: config, texts: texts, program: program, neural: neural, installed: neural.Check() == nil, heap: heap}, nil
 }
@@ -148,11 +150,11 @@ func (r Reader) start(ctx context.Context, j job, file []byte) ([]byte, error) {
 	if err != nil {
 		return nil, fmt.Errorf("encoding a job: %w", err)
 	}
-	dir, err := os.MkdirTemp(memoryFolder(), "ocr")
+	temporary, err := newFolder()
 	if err != nil {
-		return nil, fmt.Errorf("creating a worker's folder: %w", err)
+		return nil, err
 	}
-	defer func() { _ = os.RemoveAll(dir) }()
+	defer temporary.remove()
 	l, err := newLine()
 	if err != nil {
 		return nil, fmt.Errorf("connecting a worker: %w", err)
@@ -160,7 +162,7 @@ func (r Reader) start(ctx context.Context, j job, file []byte) ([]byte, error) {
 	from := sandbox.Inherited{
 		Stdin: io.MultiReader(bytes.NewReader(append(head, '\n')), bytes.NewReader(file)),
 		Files: l.ofWorker(),
-		Env:   []string{"TMPDIR=" + dir},
+		Env:   []string{"TMPDIR=" + temporary.path},
 	}
 	for _, name := range inherited {
 		if value, set := os.LookupEnv(name); set {
@@ -182,15 +184,6 @@ func (r Reader) start(ctx context.Context, j job, file []byte) ([]byte, error) {
 	// A worker computes for a few seconds at most. The programs that it starts cannot have a higher limit.
 	limits := sandbox.Limits{Time: max(time.Minute, 2*r.config.Timeout), Memory: addressSpace, Heap: r.heap, Output: output}
 	return sandbox.RunWith(ctx, limits, from, r.program, command)
-}
-
-// memoryFolder returns a folder in memory, or an empty string (the default temporary folder) if the system has none.
-func memoryFolder() string {
-	const shm = "/dev/shm"
-	if info, err := os.Stat(shm); err == nil && info.IsDir() {
-		return shm
-	}
-	return ""
 }
 
 // parse decodes a worker's output.

@@ -1,0 +1,78 @@
+package worker
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+// folder is a worker's folder for temporary files. The service locks it while it exists. If the service is killed, the kernel releases the
+// lock, and another service removes the folder when it starts.
+type folder struct {
+	path string
+	lock *os.File
+}
+
+// prefix begins the name of each folder.
+const prefix = "coffer-ocr-"
+
+// newFolder creates a folder.
+func newFolder() (folder, error) {
+	for {
+		path, err := os.MkdirTemp(memoryFolder(), prefix)
+		if err != nil {
+			return folder{}, fmt.Errorf("creating a worker's folder: %w", err)
+		}
+		f, err := lockFolder(path, syscall.LOCK_EX)
+		if err == nil {
+			return f, nil
+		}
+		// Another service has locked and removed the folder before this one locked it.
+		if !errors.Is(err, os.ErrNotExist) {
+			return folder{}, fmt.Errorf("locking a worker's folder: %w", errors.Join(err, os.Remove(path)))
+		}
+	}
+}
+
+// lockFolder locks a folder in a mode of flock. It returns os.ErrNotExist if the folder was removed before it was locked.
+func lockFolder(path string, mode int) (folder, error) {
+	lock, err := os.Open(path)
+	if err != nil {
+		return folder{}, err
+	}
+	if err := syscall.Flock(int(lock.Fd()), mode); err != nil {
+		return folder{}, errors.Join(err, lock.Close())
+	}
+	if _, err := os.Stat(path); err != nil {
+		return folder{}, errors.Join(err, lock.Close())
+	}
+	return folder{path: path, lock: lock}, nil
+}
+
+// remove removes the folder and its files.
+func (f folder) remove() {
+	_ = os.RemoveAll(f.path)
+	_ = f.lock.Close()
+}
+
+// removeAbandoned removes the folders of services that were killed. It skips those that it cannot lock: another service uses them, or they
+// belong to another user.
+func removeAbandoned() {
+	paths, _ := filepath.Glob(filepath.Join(memoryFolder(), prefix+"*"))
+	for _, path := range paths {
+		if f, err := lockFolder(path, syscall.LOCK_EX|syscall.LOCK_NB); err == nil {
+			f.remove()
+		}
+	}
+}
+
+// memoryFolder returns a folder in memory, or the default temporary folder if the system has none.
+func memoryFolder() string {
+	const shm = "/dev/shm"
+	if info, err := os.Stat(shm); err == nil && info.IsDir() {
+		return shm
+	}
+	return os.TempDir()
+}

@@ -1,5 +1,5 @@
-const VERSION = "c121994ff62547d7";
-const FILES = ["/","/assets/Home-DPtIoqKX.js","/assets/account-m4U9vDa5.js","/assets/base-Dv_r05cG.js","/assets/charts-CPMTU6EM.js","/assets/daily-BBMOJH4l.js","/assets/data-BFHd7zTM.js","/assets/data-CK2RPeEB.css","/assets/data-de-C_eYXaEJ.js","/assets/data-en-C63pX-Ic.js","/assets/de-eU2RDkFb.js","/assets/en-8_EPsBJz.js","/assets/index-CH2w2UNe.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-7VlGT49o.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "82faaf886b107e22";
+const FILES = ["/","/assets/Home-CCL_p0Yx.js","/assets/account-DHyBUET_.js","/assets/base-vt5DtnU_.js","/assets/charts-CqKuiWF7.js","/assets/daily-MuKqoPQk.js","/assets/data-CAm--ZAj.js","/assets/data-CK2RPeEB.css","/assets/data-de-BIV1V5wc.js","/assets/data-en-0Vy_vjP7.js","/assets/de-N7-qzxFz.js","/assets/en-PKuzmTYM.js","/assets/index-VPRArU5g.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-tDEKhZQn.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

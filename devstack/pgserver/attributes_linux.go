@@ -11,3 +11,13 @@ func attributes(a account) *syscall.SysProcAttr {
 		Pdeathsig: syscall.SIGINT,
 	}
 }
+
+// memory returns the folder of the file system in memory if it has 4 GB of free space, or "". In containers it often has only 64 MB.
+func memory() string {
+	const dir = "/dev/shm"
+	var stat syscall.Statfs_t
+	if syscall.Statfs(dir, &stat) != nil || stat.Bavail*uint64(stat.Bsize) < 4<<30 {
+		return ""
+	}
+	return dir
+}

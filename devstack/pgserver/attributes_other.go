@@ -8,3 +8,6 @@ import "syscall"
 func attributes(a account) *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Credential: credential(a)}
 }
+
+// memory returns "", because only Linux has a folder in memory on every machine.
+func memory() string { return "" }

@@ -190,7 +190,9 @@ func (c cluster) serve(ctx context.Context, bin string, port int) (*process, err
 		settings = append(settings, "fsync=on", "synchronous_commit=on", "full_page_writes=on", "max_connections=200")
 	} else {
 		// Tests run in parallel, each with a separate pool.
-		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=1000")
+		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=1000",
+			// The cluster may be in memory, see StartTemporary.
+			"max_wal_size=512MB")
 	}
 	args := []string{"-D", c.data()}
 	for _, s := range settings {

@@ -107,9 +107,13 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return nil, errors.New("PostgreSQL found no free port on 127.0.0.1 in three attempts")
 }
 
-// StartTemporary runs a server for tests with a new cluster, which Stop deletes. bin is Options.Bin.
+// StartTemporary runs a server for tests with a new cluster, which Stop deletes. bin is Options.Bin. The cluster is in memory if there is
+// space for it: tests create and delete many thousands of files, which takes most of PostgreSQL's processor time on some disks.
 func StartTemporary(ctx context.Context, bin string) (*Server, error) {
-	parent := os.TempDir()
+	parent := memory()
+	if parent == "" {
+		parent = os.TempDir()
+	}
 	if closed := closedTo(ownAccount(), parent); closed != "" {
 		parent = shared
 	}

@@ -7,7 +7,7 @@
 // functions in await.go wait until it has happened.
 //
 // Callers recognize errors by SQLSTATE and constraint name, never by text: IsViolation, IsUnavailable and the other Is
-// functions at the end of this file. Sweep deletes expired rows on a schedule. pgtest provides a schema per test.
+// functions at the end of this file. Sweep deletes expired rows on a schedule. pgtest provides a database per test.
 package pg
 
 import (

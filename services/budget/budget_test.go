@@ -133,7 +133,7 @@ func (f *fakeAuth) GetUsers(_ context.Context, req *authv1.GetUsersRequest, _ ..
 	return resp, f.unavailable
 }
 
-// bundle has the three proto services on a separate schema, with fakes of auth and the ledger.
+// bundle has the three proto services on a separate database, with fakes of auth and the ledger.
 type bundle struct {
 	*server
 	budgetv1.NotificationServiceServer
@@ -308,7 +308,9 @@ func (b *bundle) race(t *testing.T, budgetID string, call func(i int) error) []e
 	// The first call waits for the transaction above, and the others for the tuple lock of the first.
 	require.Eventually(t, func() bool {
 		var queued int
-		err := b.db.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks WHERE relation = 'budgets'::regclass AND locktype = 'tuple' AND NOT granted`).Scan(&queued)
+		err := b.db.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks
+			WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
+				AND relation = 'budgets'::regclass AND locktype = 'tuple' AND NOT granted`).Scan(&queued)
 		return err == nil && queued == budgettest.Racers-1
 	}, time.Minute, 5*time.Millisecond)
 	require.NoError(t, tx.Rollback(t.Context()))

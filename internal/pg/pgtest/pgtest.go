@@ -1,19 +1,23 @@
-// Package pgtest provides each test with a separate schema on a real PostgreSQL server (ADR 12).
+// Package pgtest provides each test with a separate database on a real PostgreSQL server (ADR 12).
 //
 // Behind and Besides run a call while another transaction is open, to test locks.
 //
-// New creates the schema, applies a service's migrations, and returns a pool. The schema is dropped when the test ends, so tests run in
-// parallel and need no cleanup. The server is that of TEST_DATABASE_URL, a superuser's URL. `make test` starts a temporary
-// server and sets the variable. Without the variable tests fail, and with `go test -short` they are skipped.
+// New creates the database with a service's migrations, and returns a pool. The database is dropped when the test ends, so tests run
+// in parallel and need no cleanup. The server is that of TEST_DATABASE_URL, a superuser's URL. `make test` starts a temporary server
+// and sets the variable. Without the variable tests fail, and with `go test -short` they are skipped.
+//
+// The migrations are executed once for each server, into a template. Databases of tests are copies of it. Their tables have the same
+// ids, so a query of pg_locks must also compare the database.
 package pgtest
 
 import (
 	"context"
+	"crypto/sha256"
 	"fmt"
 	"io/fs"
 	"net/url"
 	"os"
-	"path"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -26,7 +30,10 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// New returns a pool on a new schema with the migrations applied. The schema is dropped when the test ends.
+// schema is the schema of the migrations in each database.
+const schema = "test"
+
+// New returns a pool on a new database with the migrations applied. The database is dropped when the test ends.
 func New(t testing.TB, migrations fs.FS) *pgxpool.Pool {
 	t.Helper()
 	server := os.Getenv("TEST_DATABASE_URL")
@@ -36,65 +43,139 @@ func New(t testing.TB, migrations fs.FS) *pgxpool.Pool {
 		}
 		t.Fatal("TEST_DATABASE_URL is not set: run `make test`, which starts a temporary PostgreSQL, or set it to a superuser's URL")
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
-
+	files, err := read(migrations)
+	require.NoError(t, err)
 	// Tests of several packages run at the same time on one server, so the name must be unique.
-	schema := "test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
-	pool, err := pg.Open(ctx, withSchema(t, server, schema))
-	require.NoError(t, err)
-	t.Cleanup(func() {
-		pool.Close()
-		drop(t, server, schema)
-	})
-	_, err = pool.Exec(ctx, "CREATE SCHEMA "+schema)
-	require.NoError(t, err)
-	require.NoError(t, apply(ctx, pool, migrations))
-	return pool
-}
-
-// apply executes the migrations without goose, whose annotations are SQL comments. One round trip for each file takes about 20 ms for a
-// schema.
-func apply(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS) error {
-	files, err := fs.Glob(migrations, "migrations/*.sql")
-	if err != nil {
-		return err
-	}
-	for _, name := range files {
-		text, err := fs.ReadFile(migrations, name)
+	database := "test_" + strings.ReplaceAll(uuid.NewString(), "-", "")
+	require.NoError(t, onServer(ctx, server, func(conn *pgx.Conn) error {
+		template, err := makeTemplate(ctx, conn, server, files)
 		if err != nil {
 			return err
 		}
+		return clone(ctx, conn, database, template)
+	}))
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
+		defer cancel()
+		require.NoError(t, onServer(ctx, server, func(conn *pgx.Conn) error {
+			_, err := conn.Exec(ctx, "DROP DATABASE "+database+" WITH (FORCE)")
+			return err
+		}))
+	})
+	of, err := urlOf(server, database)
+	require.NoError(t, err)
+	pool, err := pg.Open(ctx, of)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	return pool
+}
+
+// onServer runs a function with a connection to the database of the server's URL.
+func onServer(ctx context.Context, server string, run func(*pgx.Conn) error) error {
+	conn, err := pgx.Connect(ctx, server)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	return run(conn)
+}
+
+// read returns the text of each migration, without goose, whose annotations are SQL comments.
+func read(migrations fs.FS) ([]string, error) {
+	names, err := fs.Glob(migrations, "migrations/*.sql")
+	if err != nil {
+		return nil, err
+	}
+	files := make([]string, len(names))
+	for i, name := range names {
+		text, err := fs.ReadFile(migrations, name)
+		if err != nil {
+			return nil, err
+		}
 		// CONCURRENTLY would wait for the transactions of all other tests, and is not needed before the schema is in use.
-		if _, err := pool.Exec(ctx, strings.ReplaceAll(string(text), " CONCURRENTLY", ""), pgx.QueryExecModeSimpleProtocol); err != nil {
-			return fmt.Errorf("applying %s: %w", path.Base(name), err)
+		files[i] = strings.ReplaceAll(string(text), " CONCURRENTLY", "")
+	}
+	return files, nil
+}
+
+// makeTemplate returns the name of the database with the migrations, and creates it if the server does not have it. The name contains
+// their hash. A persistent server keeps one template of about 10 MB for each version of a service's migrations.
+func makeTemplate(ctx context.Context, conn *pgx.Conn, server string, files []string) (string, error) {
+	template := fmt.Sprintf("template_%x", sha256.Sum256([]byte(strings.Join(files, "\x00"))))[:40]
+	var exists bool
+	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, template).Scan(&exists); err != nil || exists {
+		return template, err
+	}
+	// Tests of other packages may create it at the same time. The lock ends with the connection.
+	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtext($1))`, template); err != nil {
+		return "", err
+	}
+	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, template).Scan(&exists); err != nil || exists {
+		return template, err
+	}
+	// An interrupted test leaves the database with its temporary name.
+	made := template + "_new"
+	for _, statement := range []string{"DROP DATABASE IF EXISTS " + made + " WITH (FORCE)", "CREATE DATABASE " + made} {
+		if _, err := conn.Exec(ctx, statement); err != nil {
+			return "", err
+		}
+	}
+	if err := migrate(ctx, server, made, files); err != nil {
+		return "", err
+	}
+	// Autovacuum does not connect to it either, so it is always free to be copied.
+	if _, err := conn.Exec(ctx, "ALTER DATABASE "+made+" ALLOW_CONNECTIONS false"); err != nil {
+		return "", err
+	}
+	_, err := conn.Exec(ctx, "ALTER DATABASE "+made+" RENAME TO "+template)
+	return template, err
+}
+
+// migrate executes the migrations in a database.
+func migrate(ctx context.Context, server, database string, files []string) error {
+	config, err := pgx.ParseConfig(server)
+	if err != nil {
+		return err
+	}
+	config.Database, config.RuntimeParams["search_path"] = database, schema
+	conn, err := pgx.ConnectConfig(ctx, config)
+	if err != nil {
+		return err
+	}
+	defer conn.Close(ctx)
+	for i, text := range append([]string{"CREATE SCHEMA " + schema}, files...) {
+		if _, err := conn.Exec(ctx, text, pgx.QueryExecModeSimpleProtocol); err != nil {
+			return fmt.Errorf("applying migration %d: %w", i, err)
 		}
 	}
 	return nil
 }
 
-// withSchema returns the URL of the server with a schema as search_path.
-func withSchema(t testing.TB, server, schema string) string {
-	t.Helper()
+// clone creates a database as a copy of the template. From PostgreSQL 15 on, copying blocks instead of files is the default. It needs
+// three times as much processor time.
+func clone(ctx context.Context, conn *pgx.Conn, database, template string) error {
+	statement := "CREATE DATABASE " + database + " TEMPLATE " + template
+	if version, _ := strconv.Atoi(strings.SplitN(conn.PgConn().ParameterStatus("server_version"), ".", 2)[0]); version >= 15 {
+		statement += " STRATEGY file_copy"
+	}
+	_, err := conn.Exec(ctx, statement)
+	return err
+}
+
+// urlOf returns the URL of a database of the server, with the schema as search_path.
+func urlOf(server, database string) (string, error) {
 	u, err := url.Parse(server)
-	require.NoError(t, err)
+	if err != nil {
+		return "", err
+	}
+	u.Path = "/" + database
 	q := u.Query()
 	q.Set("search_path", schema)
 	// Many tests run in parallel on one server, so a new connection may wait longer than the second that a service allows.
 	q.Set("pool_max_conns", "8")
 	q.Set("connect_timeout", "60")
 	u.RawQuery = q.Encode()
-	return u.String()
-}
-
-// drop drops a schema.
-func drop(t testing.TB, server, schema string) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	defer cancel()
-	conn, err := pgx.Connect(ctx, server)
-	require.NoError(t, err)
-	defer conn.Close(ctx)
-	_, err = conn.Exec(ctx, "DROP SCHEMA "+schema+" CASCADE")
-	require.NoError(t, err)
+	return u.String(), nil
 }

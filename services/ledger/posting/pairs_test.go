@@ -100,7 +100,7 @@ func TestConcurrentWrites(t *testing.T) {
 	for i, first := range writes {
 		t.Run(first.name, func(t *testing.T) {
 			t.Parallel()
-			// Each first write has a separate schema, so that a server runs no jobs of another one's imports.
+			// Each first write has a separate database, so that a server runs no jobs of another one's imports.
 			s := setup(t)
 			installPauses(t, s.DB)
 			p := newPausedServer(t, s, fmt.Sprint("first ", i))

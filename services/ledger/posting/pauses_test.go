@@ -62,7 +62,7 @@ func newPausedServer(t *testing.T, s *service, name string) pausedServer {
 	config := s.DB.Config()
 	config.MaxConns = 4
 	config.ConnConfig.Tracer = &deadlocks
-	config.ConnConfig.RuntimeParams["application_name"] = name + " " + config.ConnConfig.RuntimeParams["search_path"]
+	config.ConnConfig.RuntimeParams["application_name"] = name + " " + config.ConnConfig.Database
 	config.ConnConfig.RuntimeParams["deadlock_timeout"] = "20ms"
 	db, err := pgxpool.NewWithConfig(t.Context(), config)
 	require.NoError(t, err)

@@ -34,7 +34,7 @@ type service struct {
 	ocr         *fixture.OCR
 }
 
-// setup returns a service on a fresh schema.
+// setup returns a service on a fresh database.
 func setup(t testing.TB) *service {
 	t.Helper()
 	return serve(t.Context(), fixture.New(t))

@@ -20,7 +20,7 @@ type server struct {
 	*reports.Reports
 }
 
-// setup returns a server on a fresh schema.
+// setup returns a server on a fresh database.
 func setup(t testing.TB) *server {
 	t.Helper()
 	f := fixture.New(t)

@@ -19,7 +19,7 @@ type server struct {
 	*transactions.Transactions
 }
 
-// setup returns a server on a fresh schema.
+// setup returns a server on a fresh database.
 func setup(t testing.TB) *server {
 	t.Helper()
 	return serve(t.Context(), fixture.New(t))

@@ -24,7 +24,7 @@ type person struct {
 	fixture.User
 }
 
-// setup returns a person on a fresh schema.
+// setup returns a person on a fresh database.
 func setup(t *testing.T) *person {
 	t.Helper()
 	f := fixture.New(t)

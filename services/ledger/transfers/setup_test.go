@@ -25,7 +25,7 @@ type server struct {
 	*reports.Reports
 }
 
-// setup returns a server on a fresh schema.
+// setup returns a server on a fresh database.
 func setup(t testing.TB) *server {
 	t.Helper()
 	return serve(t.Context(), fixture.New(t))

@@ -18,7 +18,7 @@ type server struct {
 	*transactions.Transactions
 }
 
-// setup returns a server on a fresh schema.
+// setup returns a server on a fresh database.
 func setup(t testing.TB) *server {
 	t.Helper()
 	f := fixture.New(t)

@@ -1,7 +1,7 @@
 // Package budgettest has the helpers that tests of several packages of the budget service share: users, the state of the database,
 // and concurrent calls.
 //
-// Each package's tests create their server on a separate schema (pgtest.New) and act for users by calling RPC methods with
+// Each package's tests create their server on a separate database (pgtest.New) and act for users by calling RPC methods with
 // User.Ctx. Refuses checks the error of a rejected call, and that the call changed nothing. RequireWinners checks calls that run
 // concurrently. Start reading with Refuses.
 package budgettest

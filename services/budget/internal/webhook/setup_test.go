@@ -15,7 +15,7 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
-// bundle is a server on a separate schema, with helpers.
+// bundle is a server on a separate database, with helpers.
 type bundle struct{ *Server }
 
 func setup(t *testing.T) *bundle {

@@ -49,6 +49,10 @@ func Confine(keep Rights) error {
 	return nil
 }
 
+// Conceal denies other processes of the same user, such as a worker, access to the memory and the environment of this process in /proc.
+// Programs that this process starts are not concealed.
+func Conceal() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
+
 // filterOf returns the kernel's filter of system calls.
 func filterOf(keep Rights) []unix.SockFilter {
 	filter := []unix.SockFilter{

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -117,4 +118,23 @@ func TestConfineKeepsNetwork(t *testing.T) {
 	require.NoError(t, Confine(Rights{Programs: true, Network: true}))
 	require.NoError(t, dial(t, listener))
 	requireNoKernelCalls(t)
+}
+
+// TestConceal reads the environment of a process with another process of the same user. That user is not root, who may read it anyway.
+func TestConceal(t *testing.T) {
+	t.Parallel()
+	if !confined(t) {
+		return
+	}
+	if os.Getuid() == 0 {
+		const nobody = 65534
+		require.NoError(t, unix.Setuid(nobody))
+		// A process that has changed its user is concealed.
+		require.NoError(t, unix.Prctl(unix.PR_SET_DUMPABLE, 1, 0, 0, 0))
+	}
+	environment := "/proc/" + strconv.Itoa(os.Getpid()) + "/environ"
+	read := func() error { return exec.CommandContext(t.Context(), "cat", environment).Run() }
+	require.NoError(t, read())
+	require.NoError(t, Conceal())
+	require.Error(t, read())
 }

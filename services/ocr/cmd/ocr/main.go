@@ -10,6 +10,8 @@
 package main
 
 import (
+	"fmt"
+	"os"
 	"runtime/debug"
 
 	// The image has no certificates of authorities, and a vision endpoint is verified.
@@ -17,6 +19,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/app"
 	"github.com/coffer-budget/coffer/services/ocr"
+	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
 
 // memoryLimit is the memory in bytes near which the garbage collector runs after every few allocations. Files and encoded images are the
@@ -26,5 +29,10 @@ const memoryLimit = 40 << 20
 func main() {
 	// It replaces GOMEMLIMIT, which on Kubernetes also counts the programs of the engines.
 	debug.SetMemoryLimit(memoryLimit)
+	// A worker that a hostile file controls must not read the password of the database in the environment.
+	if err := sandbox.Conceal(); err != nil {
+		fmt.Fprintln(os.Stderr, "ocr: concealing the process:", err)
+		os.Exit(1)
+	}
 	app.Main("ocr", ocr.Run, ocr.Migrations)
 }

@@ -159,6 +159,20 @@ test("a value in doubt asks for a check, and a second booking warns", async (t) 
   assert.equal((await user.get("/transaction")).transactions.length, 1);
 });
 
+test("a file that is chosen before the wallets are loaded is read when they are", async (t) => {
+  const { user } = await shopper();
+  // This path is not a screen, so no list is stored on the device.
+  const page = await open(t, user, "/livez");
+  let load;
+  const loading = new Promise((resolve) => (load = resolve));
+  await page.context().route("**/api/v1/wallet?*", (route) => loading.then(() => route.continue()));
+  await page.goto(`${url}/receipt`);
+  await page.locator("input[type=file]").setInputFiles([{ name: "kiosk.txt", mimeType: "text/plain", buffer: Buffer.from("KIOSK 12\nTea 2.00\nTotal 2.00\n") }]);
+  await page.getByText("Reading the receipt").waitFor();
+  load();
+  await page.getByLabel("Merchant").waitFor(reading);
+});
+
 test("the progress of an upload is shown", async (t) => {
   const { user } = await shopper();
   const page = await open(t, user, "/receipt", phone);

@@ -112,13 +112,17 @@ export function again(receipt: Receipt): void {
   next();
 }
 
-/** next starts to read the next receipts. Two at a time keep a slow connection and the server busy. */
-function next(): void {
+/** next starts to read the next receipts. Two at a time keep a slow connection and the server busy. They wait for a wallet and a category. */
+export function next(): void {
+  const { openWallets, categories, settings } = directory;
+  const wallet = openWallets.find(({ id }) => id === settings?.defaultWalletId) ?? openWallets[0];
+  const category = directory.category(settings?.defaultCategoryId) ?? categories[0];
+  if (!wallet || !category) return;
   const reading = receipts.filter(({ status }) => status === "reading").length;
   receipts
     .filter(({ status }) => status === "waiting")
     .slice(0, Math.max(0, parallel - reading))
-    .forEach((receipt) => void read(receipt).finally(next));
+    .forEach((receipt) => void read(receipt, wallet.id, category.id).finally(next));
 }
 
 function form(receipt: Receipt, walletId: string, categoryId: string): FormData {
@@ -130,28 +134,21 @@ function form(receipt: Receipt, walletId: string, categoryId: string): FormData 
 }
 
 /** read recognizes a receipt without booking it. If the server reads too many at the moment, it waits and tries again. */
-async function read(receipt: Receipt): Promise<void> {
+async function read(receipt: Receipt, walletId: string, categoryId: string): Promise<void> {
   receipt.status = "reading";
   const progress = (sent: number) => (receipt.sent = sent);
-  const { openWallets, categories, settings } = directory;
-  const wallet = openWallets.find(({ id }) => id === settings?.defaultWalletId) ?? openWallets[0];
-  const category = directory.category(settings?.defaultCategoryId) ?? categories[0];
-  if (!wallet || !category) {
-    receipt.status = "waiting";
-    return;
-  }
   for (let attempt = 1; ; attempt++) {
     try {
       receipt.sent = 0;
       const answer = await api.post("/api/v1/transaction/receipt", {
         query: { dryRun: true, include: "image" },
-        body: form(receipt, wallet.id, category.id),
+        body: form(receipt, walletId, categoryId),
         progress,
       });
       const found = answer.receipt as Read;
       if (found.pages?.[0] && !receipt.picture) receipt.picture = found.pages[0].image;
       if (!found.pages) receipt.text = await receipt.file.text();
-      receipt.review = new Review(found, wallet.id, category.id);
+      receipt.review = new Review(found, walletId, categoryId);
       receipt.status = "ready";
       return;
     } catch (error) {

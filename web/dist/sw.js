@@ -1,5 +1,5 @@
-const VERSION = "82faaf886b107e22";
-const FILES = ["/","/assets/Home-CCL_p0Yx.js","/assets/account-DHyBUET_.js","/assets/base-vt5DtnU_.js","/assets/charts-CqKuiWF7.js","/assets/daily-MuKqoPQk.js","/assets/data-CAm--ZAj.js","/assets/data-CK2RPeEB.css","/assets/data-de-BIV1V5wc.js","/assets/data-en-0Vy_vjP7.js","/assets/de-N7-qzxFz.js","/assets/en-PKuzmTYM.js","/assets/index-VPRArU5g.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-tDEKhZQn.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "47ce2dc4ac67d67b";
+const FILES = ["/","/assets/Home-rsCsaJYg.js","/assets/account-B7-g_yxW.js","/assets/base-Coro5IKr.js","/assets/charts-C0otA2Y6.js","/assets/daily-BducR98p.js","/assets/data-CK2RPeEB.css","/assets/data-DV1LVeaT.js","/assets/data-de-3dzkL4GQ.js","/assets/data-en-C1w_oolg.js","/assets/de-DDBDti_J.js","/assets/en-COo1Sk9J.js","/assets/index-Dox5Eh35.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-tDEKhZQn.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

@@ -1,6 +1,8 @@
 package decode
 
 import (
+	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
@@ -26,27 +29,29 @@ const (
 	fixedBytes = 256 << 10
 )
 
-// hostileBodies returns JSON bodies of the maximum size, by the resource that they try to exhaust. name is a member that the
-// operation knows.
-func hostileBodies(name string) map[string]string {
-	fill := func(head, unit, tail string) string {
-		return head + strings.Repeat(unit, (jsonLimit-len(head)-len(tail))/len(unit)) + tail
-	}
+// fill repeats unit between head and tail, up to size.
+func fill(size int, head, unit, tail string) string {
+	return head + strings.Repeat(unit, (size-len(head)-len(tail))/len(unit)) + tail
+}
+
+// hostileBodies returns JSON bodies of a size, by the resource that they try to exhaust. name is a member that the operation knows.
+func hostileBodies(name string, size int) map[string]string {
+	fill := func(head, unit, tail string) string { return fill(size, head, unit, tail) }
 	numbered := func(head, format, tail string) string {
 		var b strings.Builder
 		b.WriteString(head)
-		for i := 0; b.Len() < jsonLimit-64; i++ {
+		for i := 0; b.Len() < size-64; i++ {
 			fmt.Fprintf(&b, format, i)
 		}
 		return b.String() + tail
 	}
 	known := `{"` + name + `":`
 	return map[string]string{
-		"a long name above repeated members":   fill(`{"`+strings.Repeat("k", jsonLimit/2)+`":{"a":1`, `,"a":1`, `}}`),
+		"a long name above repeated members":   fill(`{"`+strings.Repeat("k", size/2)+`":{"a":1`, `,"a":1`, `}}`),
 		"a long known prefix":                  fill(known+`{"`+strings.Repeat("k", 250)+`":{"a":1`, `,"a":1`, `}}}`),
 		"an escaped long name":                 fill(`{"`, `\u0061`, `":1}`),
 		"nested objects":                       fill("", `{"a":`, "1}"),
-		"nested arrays":                        strings.Repeat("[", jsonLimit/2) + strings.Repeat("]", jsonLimit/2),
+		"nested arrays":                        strings.Repeat("[", size/2) + strings.Repeat("]", size/2),
 		"nested below the limit, many times":   fill(`{"a":[0`, ","+strings.Repeat("[", 60)+strings.Repeat("]", 60), `]}`),
 		"many unknown members":                 numbered(`{"a":1`, `,"m%d":1`, `}`),
 		"many members of one name":             fill(known+`1`, `,"`+name+`":1`, `}`),
@@ -120,12 +125,12 @@ func TestDecodeCostIsLinearInBody(t *testing.T) {
 	scan := plainScan(t)
 	bodies, covered := map[string]map[string]string{}, map[string]bool{}
 	for _, o := range operations(t) {
-		if !o.hasBody || o.multipart {
+		if !o.hasBody || o.isForm() {
 			continue
 		}
 		for _, name := range uncovered(o.body, covered) {
 			if bodies[name] == nil {
-				bodies[name] = hostileBodies(name)
+				bodies[name] = hostileBodies(name, jsonLimit)
 			}
 			for kind, body := range bodies[name] {
 				t.Run(o.name+"/"+name+"/"+kind, func(t *testing.T) {
@@ -209,39 +214,112 @@ func TestDecodeCostIsLinearInQueryAndHeaders(t *testing.T) {
 	}
 }
 
-//nolint:paralleltest // It measures the process's memory and CPU time.
-func TestDecodeMultipartCostIsLinear(t *testing.T) {
-	receipt := operationOf(t, "CreateTransactionsFromReceipt")
-	scan := plainScan(t)
-	fill := func(head, unit, tail string) string {
-		return head + strings.Repeat(unit, (fileLimit-len(head)-len(tail))/len(unit)) + tail
-	}
+// hostileForm is a form and its boundary.
+type hostileForm struct{ boundary, body string }
+
+// hostileForms returns forms of the maximum size of a receipt, by the resource that they try to exhaust. text and file are the names of
+// a text and of the file of the operation.
+func hostileForms(text, file string) map[string]hostileForm {
+	fill := func(head, unit, tail string) string { return fill(fileLimit, head, unit, tail) }
 	long := strings.Repeat("b", 60<<10)
-	file := "--b\r\nContent-Disposition: form-data; name=\"receipt\"; filename=\"r\"\r\n\r\n"
-	for kind, c := range map[string]struct{ boundary, body string }{
+	part := "--b\r\nContent-Disposition: form-data; name=\"" + file + "\"; filename=\"r\"\r\n\r\n"
+	field := "--b\r\nContent-Disposition: form-data; name=\"" + text + "\"\r\n\r\n"
+	return map[string]hostileForm{
 		"empty parts":             {"b", fill("", "--b\r\n\r\n\r\n", "--b--\r\n")},
-		"text parts":              {"b", fill("", "--b\r\nContent-Disposition: form-data; name=\"walletId\"\r\n\r\nx\r\n", "--b--\r\n")},
+		"text parts":              {"b", fill("", field+"x\r\n", "--b--\r\n")},
 		"unknown parts":           {"b", fill("", "--b\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\nx\r\n", "--b--\r\n")},
+		"a long unknown part":     {"b", fill("--b\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n", "x", "\r\n--b--\r\n")},
 		"a header of many lines":  {"b", fill("--b\r\n", "A: b\r\n", "\r\n\r\n--b--\r\n")},
 		"a long header":           {"b", fill("--b\r\nA: ", "b", "\r\n\r\n\r\n--b--\r\n")},
-		"a long file":             {"b", fill(file, "x", "\r\n--b--\r\n")},
-		"almost boundaries":       {"bb", fill(strings.ReplaceAll(file, "--b", "--bb"), "\r\n--b", "\r\n--bb--\r\n")},
+		"a long file":             {"b", fill(part, "x", "\r\n--b--\r\n")},
+		"almost boundaries":       {"bb", fill(strings.ReplaceAll(part, "--b", "--bb"), "\r\n--b", "\r\n--bb--\r\n")},
 		"a long boundary":         {long, fill("--"+long+"\r\n\r\n", "\r\n--"+long[:len(long)-1], "\r\n--"+long+"--\r\n")},
 		"no boundary":             {"b", fill("", "x", "")},
-		"line ends":               {"b", fill(file, "\r\n", "\r\n--b--\r\n")},
+		"line ends":               {"b", fill(part, "\r\n", "\r\n--b--\r\n")},
 		"a long preamble":         {"b", fill("", "x\r\n", "--b--\r\n")},
 		"a boundary and no end":   {"b", fill("--b\r\n", "\r\n", "")},
-		"a long text":             {"b", fill("--b\r\nContent-Disposition: form-data; name=\"walletId\"\r\n\r\n", "x", "\r\n--b--\r\n")},
+		"a long text":             {"b", fill(field, "x", "\r\n--b--\r\n")},
 		"a long name":             {"b", fill("--b\r\nContent-Disposition: form-data; name=\"", "x", "\"\r\n\r\n\r\n--b--\r\n")},
+		"a long file name":        {"b", fill("--b\r\nContent-Disposition: form-data; name=\""+file+"\"; filename=\"", "x", "\"\r\n\r\nx\r\n--b--\r\n")},
 		"a header of many params": {"b", fill("--b\r\nContent-Disposition: form-data; name=\"x\"", "; a*0=b", "\r\n\r\n\r\n--b--\r\n")},
-	} {
-		t.Run(kind, func(t *testing.T) {
-			var err error
-			// A form is ten times as long as the body of the scan.
-			requireCheap(t, cost{cpu: scan.cpu * fileLimit / jsonLimit}, len(c.body), func() {
-				_, err = receipt.decode(t.Context(), []byte(c.body), "", "Content-Type", "multipart/form-data; boundary="+c.boundary)
+	}
+}
+
+// formFields returns the names of a text and of the file of an operation, and the names of its JSON objects.
+func (o operation) formFields() (text, file string, objects []string) {
+	if o.file != nil {
+		file = o.file.JSONName()
+	}
+	for _, name := range o.body.names() {
+		switch o.body[name].Kind() {
+		case protoreflect.BytesKind:
+			file = name
+		case protoreflect.MessageKind:
+			objects = append(objects, name)
+		default:
+			text = name
+		}
+	}
+	return text, file, objects
+}
+
+//nolint:paralleltest // It measures the process's memory and CPU time.
+func TestDecodeMultipartCostIsLinear(t *testing.T) {
+	scan := plainScan(t)
+	var covered []string
+	for _, o := range operations(t) {
+		if !o.isForm() {
+			continue
+		}
+		covered = append(covered, o.name)
+		text, file, objects := o.formFields()
+		forms := hostileForms(text, file)
+		for _, object := range objects {
+			for _, name := range o.body[object].fields.names() {
+				for kind, json := range hostileBodies(name, maxFormJSON) {
+					head := "--b\r\nContent-Disposition: form-data; name=\"" + object + "\"\r\n\r\n"
+					forms[object+"/"+name+"/"+kind] = hostileForm{"b", head + json + "\r\n--b--\r\n"}
+				}
+			}
+		}
+		for kind, form := range forms {
+			t.Run(o.name+"/"+kind, func(t *testing.T) {
+				var err error
+				// A form is up to ten times as long as the body of the scan.
+				requireCheap(t, cost{cpu: max(scan.cpu, scan.cpu*time.Duration(len(form.body))/jsonLimit)}, len(form.body), func() {
+					_, err = o.decode(t.Context(), []byte(form.body), "", "Content-Type", "multipart/form-data; boundary="+form.boundary)
+				})
+				requireSmall(t, err)
 			})
-			requireSmall(t, err)
-		})
+		}
+	}
+	require.Equal(t, []string{"CreateAttachment", "CreateImport", "CreateTransactionsFromReceipt"}, covered)
+}
+
+// TestDecodeUploadCostOfCompressedForm sends forms that decompression makes a thousand times as long.
+//
+//nolint:paralleltest // It measures the process's memory and CPU time.
+func TestDecodeUploadCostOfCompressedForm(t *testing.T) {
+	scan := plainScan(t)
+	for _, o := range operations(t) {
+		if o.file == nil {
+			continue
+		}
+		for name, head := range map[string]string{
+			"file":    "--b\r\nContent-Disposition: form-data; name=\"" + o.file.JSONName() + "\"; filename=\"r\"\r\n\r\n",
+			"unknown": "--b\r\nContent-Disposition: form-data; name=\"x\"\r\n\r\n",
+		} {
+			t.Run(o.name+"/"+name, func(t *testing.T) {
+				var body bytes.Buffer
+				w := gzip.NewWriter(&body)
+				_, err := w.Write([]byte(fill(uploadLimit*2, head, "x", "\r\n--b--\r\n")))
+				require.NoError(t, err)
+				require.NoError(t, w.Close())
+				requireCheap(t, cost{cpu: scan.cpu * uploadLimit / jsonLimit}, uploadLimit, func() {
+					_, err = o.decode(t.Context(), body.Bytes(), "", "Content-Type", "multipart/form-data; boundary=b", "Content-Encoding", "gzip")
+				})
+				require.ErrorIs(t, err, apierr.PayloadTooLarge)
+			})
+		}
 	}
 }

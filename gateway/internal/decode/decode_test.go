@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"mime/multipart"
 	"net/http/httptest"
 	"slices"
@@ -16,6 +17,7 @@ import (
 	"google.golang.org/genproto/googleapis/api/annotations"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
@@ -33,32 +35,42 @@ type operation struct {
 func operations(tb testing.TB) []operation {
 	tb.Helper()
 	var all []operation
-	for _, file := range []protoreflect.FileDescriptor{
+	for _, service := range []protoreflect.FileDescriptor{
 		authv1.File_coffer_auth_v1_auth_proto, ledgerv1.File_coffer_ledger_v1_ledger_proto, budgetv1.File_coffer_budget_v1_budget_proto,
-		budgetv1.File_coffer_budget_v1_notifications_proto, budgetv1.File_coffer_budget_v1_webhooks_proto,
 	} {
-		methods := file.Services().Get(0).Methods()
-		for i := range methods.Len() {
-			rule := proto.GetExtension(methods.Get(i).Options(), annotations.E_Http).(*annotations.HttpRule)
-			if rule == nil {
-				continue
+		protoregistry.GlobalFiles.RangeFilesByPackage(service.Package(), func(file protoreflect.FileDescriptor) bool {
+			for i := range file.Services().Len() {
+				all = append(all, operationsOf(tb, file.Services().Get(i))...)
 			}
-			plan, err := NewPlan(methods.Get(i), cmp.Or(rule.GetGet(), rule.GetPost(), rule.GetPatch(), rule.GetDelete()))
-			require.NoError(tb, err)
-			all = append(all, operation{string(methods.Get(i).Name()), plan})
-		}
+			return true
+		})
 	}
-	require.Greater(tb, len(all), 50)
+	require.Greater(tb, len(all), 80)
+	slices.SortFunc(all, func(a, b operation) int { return cmp.Compare(a.name, b.name) })
 	return all
 }
 
-func operationOf(tb testing.TB, name string) operation {
+// operationsOf returns the RPCs of a service that have a path.
+func operationsOf(tb testing.TB, service protoreflect.ServiceDescriptor) []operation {
 	tb.Helper()
-	all := operations(tb)
-	return all[slices.IndexFunc(all, func(o operation) bool { return o.name == name })]
+	var all []operation
+	for i := range service.Methods().Len() {
+		method := service.Methods().Get(i)
+		rule := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
+		if rule == nil {
+			continue
+		}
+		plan, err := NewPlan(method, cmp.Or(rule.GetGet(), rule.GetPost(), rule.GetPatch(), rule.GetDelete()))
+		require.NoError(tb, err)
+		all = append(all, operation{string(method.Name()), plan})
+	}
+	return all
 }
 
-// decode decodes a request. Headers are pairs. The media type is JSON unless they contain another one.
+// isForm reports whether the body of the operation is a form.
+func (o operation) isForm() bool { return o.multipart || o.file != nil }
+
+// decode decodes a request, and reads an upload to its end. Headers are pairs. The media type is JSON unless they contain another one.
 func (o operation) decode(ctx context.Context, body []byte, query string, headers ...string) (proto.Message, error) {
 	r := httptest.NewRequestWithContext(ctx, "POST", "http://coffer/", bytes.NewReader(body))
 	r.URL.RawQuery = query
@@ -66,7 +78,20 @@ func (o operation) decode(ctx context.Context, body []byte, query string, header
 	for i := 0; i < len(headers); i += 2 {
 		r.Header.Set(headers[i], headers[i+1])
 	}
-	return o.Decode(r, nil)
+	if o.file == nil {
+		return o.Decode(r, nil)
+	}
+	upload, err := o.DecodeUpload(r, nil)
+	if err != nil {
+		return nil, err
+	}
+	for err == nil {
+		_, err = upload.Next()
+	}
+	if err == io.EOF { //nolint:errorlint // Next documents this very value
+		return upload.First, nil
+	}
+	return nil, err
 }
 
 func TestDecodeStopsWhenRequestEnds(t *testing.T) {
@@ -160,7 +185,7 @@ func FuzzQuery(f *testing.F) {
 		for _, o := range all {
 			_, err := o.decode(t.Context(), nil, text)
 			requireSmall(t, err)
-			if o.multipart {
+			if o.isForm() {
 				_, err := o.decode(t.Context(), []byte(text), "", "Content-Type", "multipart/form-data; boundary=b")
 				requireSmall(t, err)
 			}
@@ -180,9 +205,11 @@ func FuzzMultipart(f *testing.F) {
 	require.NoError(f, form.Close())
 	f.Add(good.Bytes(), form.FormDataContentType())
 	f.Add([]byte("--x\r\n\r\n--x--"), "multipart/form-data; boundary=x")
-	receipt := operationOf(f, "CreateTransactionsFromReceipt")
+	forms := slices.DeleteFunc(operations(f), func(o operation) bool { return !o.isForm() })
 	f.Fuzz(func(t *testing.T, body []byte, contentType string) {
-		_, err := receipt.decode(t.Context(), body, "", "Content-Type", contentType)
-		requireSmall(t, err)
+		for _, o := range forms {
+			_, err := o.decode(t.Context(), body, "", "Content-Type", contentType)
+			requireSmall(t, err)
+		}
 	})
 }

@@ -36,6 +36,10 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
+// maxData is the maximum size of the data of an event, in bytes. NATS rejects messages of more than 1 MiB, including the headers. Such an
+// event would stay in the outbox and block the later ones of all users.
+const maxData = 1_000_000
+
 // Event describes a change of a user's data.
 type Event struct {
 	// ID is a UUIDv7. JetStream and consumers use it to drop duplicates.
@@ -56,7 +60,7 @@ type Rows struct {
 	Traceparents []*string
 }
 
-// Encode converts events to rows of the outbox table, in the same order.
+// Encode converts events to rows of the outbox table, in the same order. It returns an error for data of more than maxData bytes.
 func Encode(events ...Event) (Rows, error) {
 	var r Rows
 	for _, e := range events {
@@ -64,6 +68,9 @@ func Encode(events ...Event) (Rows, error) {
 		data, err := anypb.New(e.Data)
 		if err != nil {
 			return Rows{}, fmt.Errorf("encoding an event: %w", err)
+		}
+		if size := len(data.GetValue()); size > maxData {
+			return Rows{}, fmt.Errorf("encoding an event: %s has %d bytes, at most %d are allowed", data.MessageName(), size, maxData)
 		}
 		encoded, err := proto.Marshal(data)
 		if err != nil {

@@ -20,6 +20,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/outbox/natstest"
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -419,4 +420,26 @@ func TestFollowDeletesItsConsumer(t *testing.T) {
 	info, err := stream.Info(t.Context())
 	require.NoError(t, err)
 	require.Zero(t, info.State.Consumers)
+}
+
+// TestAddRejectsLargeEvents requires that an event that NATS would reject is not added. It would block all later events of the service.
+func TestAddRejectsLargeEvents(t *testing.T) {
+	t.Parallel()
+	pool, bus := setup(t)
+	user := uuid.Must(uuid.NewV7())
+	sized := func(size int) Event {
+		// The tag and the length of the field take four bytes.
+		return Event{ID: uuid.Must(uuid.NewV7()), UserID: user, Data: &ledgerv1.WalletDeleted{WalletId: strings.Repeat("1", size-4)}}
+	}
+	require.Error(t, Add(t.Context(), pool, sized(maxData+1)))
+	require.NoError(t, Add(t.Context(), pool, sized(maxData)))
+	add(t, pool, user, 2)
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	running.Go(func() { bus.Relay(ctx, pool) })
+	defer running.Wait()
+	defer cancel()
+	events := follow(t, bus, user, 0, 2)
+	require.Equal(t, maxData, proto.Size(events[0].Data))
+	require.EqualValues(t, 2, n(events[1]))
 }

@@ -52,7 +52,7 @@ func (x *executor) complete(ctx context.Context, tx pgx.Tx, j jobs.Job, e stagin
 	if err := setStatus(ctx, tx, e, staging.Done, "", x.Now()); err != nil {
 		return err
 	}
-	m, err := x.current(ctx, tx, j)
+	m, err := x.summary(ctx, tx, j)
 	if err != nil {
 		return err
 	}

@@ -88,12 +88,23 @@ func (x *executor) fail(ctx context.Context, j jobs.Job, reason string) error {
 		if err := setStatus(ctx, tx, e, status, reason, x.Now()); err != nil {
 			return err
 		}
-		m, err := x.current(ctx, tx, j)
+		m, err := x.summary(ctx, tx, j)
 		if err != nil {
 			return err
 		}
 		return x.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportFailed{OwnerId: j.OwnerID.String(), Import: m})
 	})
+}
+
+// summary returns the import of a job as events show it: without the mapping, the heading and the names in the file, which can be larger
+// than the largest event.
+func (x *executor) summary(ctx context.Context, q pg.Querier, j jobs.Job) (*ledgerv1.Import, error) {
+	m, err := x.current(ctx, q, j)
+	if err != nil {
+		return nil, err
+	}
+	m.Mapping, m.Heading, m.Accounts, m.Categories = nil, nil, nil, nil
+	return m, nil
 }
 
 // current returns the import of a job as the API shows it.

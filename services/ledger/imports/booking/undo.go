@@ -213,7 +213,7 @@ func (x *executor) completeUndo(ctx context.Context, tx pgx.Tx, j jobs.Job, e st
 	if err := setStatus(ctx, tx, e, staging.Undone, "", x.Now()); err != nil {
 		return err
 	}
-	m, err := x.current(ctx, tx, j)
+	m, err := x.summary(ctx, tx, j)
 	if err != nil {
 		return err
 	}

@@ -123,7 +123,7 @@ func newIsolated(t *testing.T) *isolated {
 		return id
 	}
 	f.Ledger.NewID = f.NewID
-	s := &isolated{env: f, settings: &settings.Server{Ledger: f.Ledger}, changes: &sync.Server{Ledger: f.Ledger, Cursors: f.Cursors}, tags: &tags.Server{Ledger: f.Ledger}, db: db, server: server{
+	s := &isolated{env: f, settings: &settings.Server{Ledger: f.Ledger}, changes: &sync.Server{Ledger: f.Ledger, Cursors: f.Cursors}, tags: &tags.Server{Ledger: f.Ledger, Reads: f.Reads}, db: db, server: server{
 		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
 		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
 		Receipts: &receipts.Receipts{

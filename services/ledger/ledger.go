@@ -140,7 +140,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go scrubber.Run(ctx)
 
 	book := &posting.Ledger{DB: db, Wake: bus.Wake, Now: time.Now, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) }}
-	// Transactions and Reports share the gates, so that the limit applies to all expensive reads of a user together.
+	// The packages share the gates, so that the limit applies to all expensive reads of a user together.
 	cursors, gates := page.NewCursors(config.ServiceKey), reads.NewGates(reads.MaxRunning, reads.MaxWaiting)
 	receiving, err := receipts.New(book, ocrv1.NewOCRServiceClient(ocrConn), log)
 	if err != nil {
@@ -197,7 +197,7 @@ func registerResources(srv grpc.ServiceRegistrar, config Config, a *accounts.Acc
 	ledgerv1.RegisterExportServiceServer(srv, export.New(a.Ledger))
 	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: a.Ledger})
 	ledgerv1.RegisterSyncServiceServer(srv, &sync.Server{Ledger: a.Ledger, Cursors: a.Cursors})
-	ledgerv1.RegisterTagServiceServer(srv, &tags.Server{Ledger: a.Ledger})
+	ledgerv1.RegisterTagServiceServer(srv, &tags.Server{Ledger: a.Ledger, Reads: gates})
 	ledgerv1.RegisterAttachmentServiceServer(srv, &attachments.Attachments{Ledger: a.Ledger, Quota: config.AttachmentQuota})
 	ledgerv1.RegisterTransferServiceServer(srv, &transfers.Transfers{Ledger: a.Ledger, Cursors: a.Cursors, Reads: gates})
 }

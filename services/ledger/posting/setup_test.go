@@ -53,7 +53,7 @@ func serve(ctx context.Context, f *fixture.Service) *service {
 		Reports:      &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
 		rules:        rules.New(f.Ledger, f.Reads, log),
 		transfers:    &transfers.Transfers{Ledger: f.Ledger, Cursors: f.Cursors, Reads: f.Reads},
-		tags:         &tags.Server{Ledger: f.Ledger},
+		tags:         &tags.Server{Ledger: f.Ledger, Reads: f.Reads},
 		attachments:  &attachments.Attachments{Ledger: f.Ledger, Quota: 1 << 30},
 		imports:      imports.New(a, f.Cursors, "a secret of the tests", log),
 	}

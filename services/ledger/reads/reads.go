@@ -1,5 +1,5 @@
-// Package reads limits the concurrent expensive reads of each user: summaries, the spending of budgets, and lists whose filters match
-// few of the nearest rows.
+// Package reads limits the concurrent expensive reads of each user: summaries, the spending of budgets, the numbers of transactions
+// of tags, transfers, suggestions and previews of rules, and lists whose filters match few of the nearest rows.
 //
 // Without the limit, a user with a long history could take the connections and the processor time of all other users. Gates admits
 // a few reads of a user at once and queues some more. It rejects the rest with RATE_LIMITED. The caller enters the gate of a user

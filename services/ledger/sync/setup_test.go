@@ -42,7 +42,7 @@ func serve(ctx context.Context, f *fixture.Service) *server {
 		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
 		settings:     &settings.Server{Ledger: f.Ledger}, sync: &Server{Ledger: f.Ledger, Cursors: f.Cursors},
 		transfers: &transfers.Transfers{Ledger: f.Ledger, Cursors: f.Cursors, Reads: f.Reads},
-		tags:      &tags.Server{Ledger: f.Ledger},
+		tags:      &tags.Server{Ledger: f.Ledger, Reads: f.Reads},
 	}
 	f.RPCs = s
 	s.Run(ctx)

@@ -23,7 +23,7 @@ type ruled struct {
 func setupRules(t *testing.T) ruled {
 	t.Helper()
 	p := setup(t)
-	return ruled{p, rules.New(p.Service.Ledger, p.Reads, slog.New(slog.DiscardHandler))}
+	return ruled{p, rules.New(p.Service.Ledger, p.Service.Reads, slog.New(slog.DiscardHandler))}
 }
 
 // adds creates a rule that adds a tag to transactions with another tag, and has further actions.

@@ -28,6 +28,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/reads"
 )
 
 // maxChanged is the maximum number of transactions that one request changes. It limits the time that other writes of the owner wait.
@@ -46,13 +47,21 @@ type Server struct {
 	ledgerv1.UnsafeTagServiceServer
 
 	*posting.Ledger
+	// Reads limits the simultaneous requests of a user: each counts the transactions of tags, which may be all of the user.
+	Reads *reads.Gates
 }
 
 var _ ledgerv1.TagServiceServer = (*Server)(nil)
 
 // ListTags returns all tags of the caller, by name.
 func (s *Server) ListTags(ctx context.Context, _ *ledgerv1.ListTagsRequest) (*ledgerv1.ListTagsResponse, error) {
-	rows, err := selectTags(ctx, s.DB, caller.Owner(ctx))
+	owner := caller.Owner(ctx)
+	leave, err := s.Reads.Enter(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	rows, err := selectTags(ctx, s.DB, owner)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +107,11 @@ func (s *Server) UpdateTag(ctx context.Context, req *ledgerv1.UpdateTagRequest) 
 		return nil, err
 	}
 	owner := caller.Owner(ctx)
+	leave, err := s.Reads.Enter(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	resp := &ledgerv1.UpdateTagResponse{}
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		before, err := lockTag(ctx, tx, owner, req.GetTag())
@@ -166,8 +180,13 @@ func (s *Server) rename(ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, 
 // Errors: TAG_NOT_FOUND, and LIMIT_REACHED as in UpdateTag.
 func (s *Server) DeleteTag(ctx context.Context, req *ledgerv1.DeleteTagRequest) (*ledgerv1.DeleteTagResponse, error) {
 	owner := caller.Owner(ctx)
+	leave, err := s.Reads.Enter(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
 	var t tag
-	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		var err error
 		if t, err = lockTag(ctx, tx, owner, req.GetTag()); err != nil {
 			return err

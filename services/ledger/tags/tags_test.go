@@ -12,6 +12,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 )
 
@@ -29,7 +30,7 @@ func setup(t *testing.T) *person {
 	t.Helper()
 	f := fixture.New(t)
 	p := &person{
-		Service: f, Server: &Server{Ledger: f.Ledger}, Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
+		Service: f, Server: &Server{Ledger: f.Ledger, Reads: f.Reads}, Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
 		Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
 	}
 	f.RPCs = p
@@ -205,4 +206,27 @@ func TestUpdateTagUnderLoad(t *testing.T) {
 		WHERE t.key IS NULL`, p.ID).Scan(&missing))
 	require.Zero(t, missing)
 	p.RequireConsistent(t)
+}
+
+// TestTagReadLimit requires that the requests that count the transactions of tags wait for other expensive reads of the user.
+func TestTagReadLimit(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.tagged(t, "a")
+	p.Server.Reads = reads.NewGates(1, 0)
+	leave, err := p.Server.Reads.Enter(t.Context(), p.ID)
+	require.NoError(t, err)
+	for name, do := range map[string]func() error{
+		"ListTags": func() error { _, err := p.ListTags(p.Ctx, &ledgerv1.ListTagsRequest{}); return err },
+		"UpdateTag": func() error {
+			_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "a", Name: new("b")})
+			return err
+		},
+		"DeleteTag": func() error { _, err := p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "a"}); return err },
+	} {
+		e := fixture.RequireReason(t, do(), codes.ResourceExhausted, "RATE_LIMITED")
+		require.Positive(t, e.RetryAfter, name)
+	}
+	leave()
+	require.Len(t, p.list(t), 1)
 }

@@ -3558,7 +3558,7 @@ type CreateImportResult struct {
 	// Message The result of the operation, in English for users.
 	Message string `json:"message"`
 
-	// Rows The first 50 rows.
+	// Rows The first 50 rows, or fewer if they are long.
 	Rows []ImportRow `json:"rows"`
 }
 
@@ -3570,7 +3570,7 @@ type CreateRuleRequest struct {
 	// Actions 1 to 5, each kind once.
 	Actions []RuleAction `json:"actions"`
 
-	// Conditions 1 to 10.
+	// Conditions 1 to 10. Their values and those of the actions have at most 16384 bytes together.
 	Conditions []RuleCondition `json:"conditions"`
 
 	// Enabled Default true.
@@ -5171,7 +5171,7 @@ type ListTagsResultCode string
 
 // ListTransactionsResult Example: {"capped":false,"code":"TRANSACTIONS_FETCHED","message":"Transactions fetched","pagination":{"hasMore":true,"limit":1,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"},"totals":[{"count":1,"currency":"EUR","expense":12.5,"income":0},{"count":1,"currency":"USD","expense":20,"income":0}],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
 type ListTransactionsResult struct {
-	// Capped Only with include=totals: true if the totals are lower bounds, because more than 20000 transactions match, or, with a q that no index supports, because more than 20000 would have to be examined.
+	// Capped Only with include=totals: true if the totals are lower bounds, because more than 20000 transactions match, or, with a q that no index supports or with untagged, because more than 20000 would have to be examined.
 	Capped *bool `json:"capped,omitempty"`
 
 	// Code The result of the operation, for programs.
@@ -5560,7 +5560,7 @@ type Pagination struct {
 	// HasMore True if there is a next page.
 	HasMore bool `json:"hasMore"`
 
-	// Limit Page size that was applied, 1 to 200.
+	// Limit Page size that was applied, 1 to 200. A page of long texts may have fewer elements although hasMore is true.
 	Limit int32 `json:"limit"`
 
 	// NextCursor Opaque value for the query parameter cursor of the next page. Empty on the last page.
@@ -6737,7 +6737,7 @@ type UpdateImportResultCode string
 
 // UpdateImportRowsRequest Example: {"rows":[{"description":"Bread","n":2}]}
 type UpdateImportRowsRequest struct {
-	// Rows 1 to 500.
+	// Rows 1 to 500, whose contents have at most 6 MiB together.
 	Rows []ImportRowChange `json:"rows"`
 }
 
@@ -6839,7 +6839,7 @@ type UpdateRuleRequest struct {
 	// Actions 1 to 5, each kind once.
 	Actions *[]RuleAction `json:"actions,omitempty"`
 
-	// Conditions 1 to 10.
+	// Conditions 1 to 10. Their values and those of the actions have at most 16384 bytes together.
 	Conditions *[]RuleCondition `json:"conditions,omitempty"`
 
 	// Enabled A rule that is not enabled runs only when it is applied explicitly.
@@ -7666,7 +7666,7 @@ type ListTransactionsParams struct {
 	// Tag Transactions with any of these tags, ignoring case; at most 200.
 	Tag *[]string `form:"tag,omitempty" json:"tag,omitempty"`
 
-	// Untagged true: transactions without tags. It excludes tag.
+	// Untagged true: transactions without tags. It excludes tag. Without a q that an index supports, a page examines 10000 transactions, as for a q without an index.
 	Untagged *bool `form:"untagged,omitempty" json:"untagged,omitempty"`
 
 	// Payee Transactions with this payee, ignoring case.
@@ -8472,7 +8472,7 @@ type ClientInterface interface {
 
 	// ListImportProfiles List import profiles
 	//
-	// Returns the CSV mappings that earlier commits saved. The next file with the same heading is read with the saved mapping.
+	// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
 	//
 	// Corresponds with GET /api/v1/imports/profiles (the `ListImportProfiles` operationId).
 	ListImportProfiles(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -10033,7 +10033,7 @@ func (c *Client) CreateImportWithBody(ctx context.Context, contentType string, b
 
 // ListImportProfiles List import profiles
 //
-// Returns the CSV mappings that earlier commits saved. The next file with the same heading is read with the saved mapping.
+// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
 //
 // Corresponds with GET /api/v1/imports/profiles (the `ListImportProfiles` operationId).
 func (c *Client) ListImportProfiles(ctx context.Context, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -17624,7 +17624,7 @@ type ClientWithResponsesInterface interface {
 
 	// ListImportProfilesWithResponse List import profiles
 	//
-	// Returns the CSV mappings that earlier commits saved. The next file with the same heading is read with the saved mapping.
+	// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24472,7 +24472,7 @@ func (c *ClientWithResponses) CreateImportWithBodyWithResponse(ctx context.Conte
 
 // ListImportProfilesWithResponse List import profiles
 //
-// Returns the CSV mappings that earlier commits saved. The next file with the same heading is read with the saved mapping.
+// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
 //
 // Returns a wrapper object for the known response body format(s).
 //

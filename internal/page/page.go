@@ -21,6 +21,8 @@ import (
 const (
 	defaultLimit = 50
 	maxLimit     = 200
+	// maxBytes limits the size of a page whose rows have long texts. A message between services has at most rpc.MaxMessage.
+	maxBytes = 2 << 20
 )
 
 // Limit returns the page size for the requested limit: 50 if absent, at most 200. A limit below 1 is a field error.
@@ -95,6 +97,8 @@ type Query[Row, Position any] struct {
 	Position func(Row) Position
 	// Select returns up to limit rows after a position.
 	Select func(after Position, limit int) ([]Row, error)
+	// Size returns the size of a row, see Fitting. It is nil for lists whose rows are small.
+	Size func(Row) int
 }
 
 // List returns the page and its pagination.
@@ -108,7 +112,28 @@ func List[Row, Position any](c Cursors, q Query[Row, Position]) ([]Row, *restv1.
 	if err != nil {
 		return nil, nil, err
 	}
-	return Cut(c, q.Scope, rows, limit, func(r Row) any { return q.Position(r) })
+	shown := limit
+	if q.Size != nil {
+		shown = Fitting(rows, limit, q.Size)
+	}
+	rows, p, err := Cut(c, q.Scope, rows, shown, func(r Row) any { return q.Position(r) })
+	if err != nil {
+		return nil, nil, err
+	}
+	p.Limit = int32(limit)
+	return rows, p, nil
+}
+
+// Fitting returns how many of the first rows fit into a page: at most limit, and at most as many as have 2 MiB together, but at least one.
+// size returns the approximate size of a row in bytes.
+func Fitting[T any](rows []T, limit int, size func(T) int) int {
+	total := 0
+	for i, r := range rows[:min(len(rows), limit)] {
+		if total += size(r); i > 0 && total > maxBytes {
+			return i
+		}
+	}
+	return limit
 }
 
 // Cut returns the page of a query that selected limit+1 rows. If there are more rows, the pagination contains the cursor of the

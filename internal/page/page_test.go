@@ -43,6 +43,38 @@ func TestLimit(t *testing.T) {
 	}
 }
 
+func TestListSize(t *testing.T) {
+	t.Parallel()
+	c := NewCursors("secret")
+	// sizes are the sizes of the rows, in quarters of maxBytes. The position of a row is its index.
+	list := func(limit int32, sizes ...int) (pages []int) {
+		cursor := ""
+		for {
+			rows, p, err := List(c, Query[int, int]{
+				Limit: &limit, Cursor: cursor, First: -1, Position: func(i int) int { return i },
+				Select: func(after, limit int) (rows []int, err error) {
+					for i := after + 1; i < len(sizes) && len(rows) < limit; i++ {
+						rows = append(rows, i)
+					}
+					return rows, nil
+				},
+				Size: func(i int) int { return sizes[i] * maxBytes / 4 },
+			})
+			require.NoError(t, err)
+			require.Equal(t, limit, p.GetLimit())
+			pages = append(pages, len(rows))
+			if cursor = p.GetNextCursor(); !p.GetHasMore() {
+				return pages
+			}
+		}
+	}
+	require.Equal(t, []int{4, 3}, list(50, 1, 1, 1, 1, 1, 1, 1))
+	require.Equal(t, []int{3, 3, 1}, list(3, 1, 1, 1, 1, 1, 1, 1))
+	require.Equal(t, []int{1, 1, 2}, list(50, 9, 9, 1, 1))
+	require.Equal(t, []int{2, 1}, list(50, 1, 3, 1))
+	require.Equal(t, []int{0}, list(50))
+}
+
 func FuzzOpen(f *testing.F) {
 	c := NewCursors("secret")
 	// The processes of a fuzzing run must agree on the cursor. Seal would return another one in each, because its nonce is random.

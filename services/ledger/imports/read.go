@@ -31,6 +31,7 @@ func (s *Imports) ListImports(ctx context.Context, req *ledgerv1.ListImportsRequ
 	entries, pagination, err := page.List(s.cursors, page.Query[staging.Import, uuid.UUID]{
 		Scope: "imports " + owner.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
 		Position: func(e staging.Import) uuid.UUID { return e.ID },
+		Size:     staging.Import.Bytes,
 		Select: func(before uuid.UUID, limit int) ([]staging.Import, error) {
 			return staging.SelectImports(ctx, s.DB, owner, before, limit)
 		},
@@ -112,6 +113,7 @@ func (s *Imports) ListImportRows(ctx context.Context, req *ledgerv1.ListImportRo
 	rows, pagination, err := page.List(s.cursors, page.Query[staging.Row, int32]{
 		Scope: "import rows " + owner.String() + " " + id.String() + " " + strings.Join(statuses, " "), Limit: req.Limit, Cursor: req.GetCursor(),
 		Position: func(r staging.Row) int32 { return r.N },
+		Size:     staging.Row.Bytes,
 		Select: func(after int32, limit int) ([]staging.Row, error) {
 			return staging.SelectVisible(ctx, s.DB, owner, id, statuses, after, limit)
 		},
@@ -122,14 +124,14 @@ func (s *Imports) ListImportRows(ctx context.Context, req *ledgerv1.ListImportRo
 	return &ledgerv1.ListImportRowsResponse{Rows: staging.RowProtos(rows), Pagination: pagination}, nil
 }
 
-// ListImportProfiles returns the caller's saved mappings.
+// ListImportProfiles returns the caller's saved mappings, newest first, as many as fit into a page.
 func (s *Imports) ListImportProfiles(ctx context.Context, _ *ledgerv1.ListImportProfilesRequest) (*ledgerv1.ListImportProfilesResponse, error) {
 	profiles, err := staging.SelectProfiles(ctx, s.DB, caller.Owner(ctx))
 	if err != nil {
 		return nil, err
 	}
 	resp := &ledgerv1.ListImportProfilesResponse{}
-	for _, p := range profiles {
+	for _, p := range profiles[:min(page.Fitting(profiles, len(profiles), staging.Profile.Bytes), len(profiles))] {
 		m, err := p.Proto()
 		if err != nil {
 			return nil, err

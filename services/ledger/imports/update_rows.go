@@ -17,6 +17,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
+// maxRowBytes limits the size of the rows in a response. A message between services has at most rpc.MaxMessage.
+const maxRowBytes = 6 << 20
+
 // maxRowChanges is the maximum number of rows in one UpdateImportRows. A client changes more rows with several requests.
 const maxRowChanges = 500
 
@@ -59,6 +62,13 @@ func (s *Imports) changeRows(ctx context.Context, tx pgx.Tx, e *staging.Import, 
 	rows, err := staging.SelectNumbered(ctx, tx, e.OwnerID, e.ID, ns)
 	if err != nil {
 		return nil, err
+	}
+	size := 0
+	for _, r := range rows {
+		size += r.Bytes()
+	}
+	if size > maxRowBytes {
+		return nil, apierr.Validation([]apierr.Field{{Name: "rows", Message: "must be fewer: they have more than 6 MiB"}})
 	}
 	o, err := resolving.SelectOwned(ctx, tx, e.OwnerID)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -27,7 +28,7 @@ import (
 const (
 	// maxFile is the maximum size of a file as it is sent, in bytes.
 	maxFile = 64 << 20
-	// firstRows is the number of rows in the response to an upload.
+	// firstRows is the maximum number of rows in the response to an upload.
 	firstRows = 50
 	// maxFileName is the maximum length of a file's name in characters.
 	maxFileName = 255
@@ -149,7 +150,7 @@ func (s *Imports) stage(ctx context.Context, e *staging.Import, f form, file io.
 		if err != nil {
 			return err
 		}
-		resp.Rows = staging.RowProtos(rows)
+		resp.Rows = staging.RowProtos(rows[:min(page.Fitting(rows, firstRows, staging.Row.Bytes), len(rows))])
 		resp.Import, err = stored.Proto()
 		return err
 	})

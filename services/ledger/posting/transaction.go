@@ -77,6 +77,19 @@ func (t Transaction) AmountE4() int64 {
 	return n
 }
 
+// partSize is the size at which a part counts, in bytes. Its description has up to 4000 bytes, but most have far fewer.
+const partSize = 1000
+
+// Bytes returns the approximate size of t in a response, in bytes. It does not need the parts, so that a list can leave out transactions
+// before it reads their parts.
+func (t Transaction) Bytes() int {
+	size := 500 + len(t.Payee) + len(t.Description) + len(t.Notes) + partSize*t.SplitCount
+	for _, tag := range t.Tags {
+		size += len(tag)
+	}
+	return size
+}
+
 // References returns the wallet and the categories of t.
 func (t Transaction) References() request.References {
 	named := request.References{Wallet: &t.WalletID, Category: t.CategoryID}

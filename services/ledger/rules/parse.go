@@ -26,6 +26,9 @@ const (
 	maxActions    = 5
 	// maxValue is the maximum length of a text that a condition compares, in characters.
 	maxValue = 200
+	// maxBytes is the maximum size of the values of a rule's conditions and actions together. All rules of a user are in one message, and
+	// each import loads them.
+	maxBytes = 16 << 10
 )
 
 // parseRule returns a new rule without id and owner, and adds a problem for each invalid field.
@@ -37,6 +40,7 @@ func parseRule(p *apierr.Problems, req *ledgerv1.CreateRuleRequest) Rule {
 	}
 	r.setConditions(p, req.GetConditions())
 	r.setActions(p, req.GetActions())
+	r.checkSize(p)
 	if r.Sources = []string{OnImport, OnReceipt}; len(req.GetOn()) > 0 {
 		r.setSources(p, req.GetOn())
 	}
@@ -59,6 +63,9 @@ func (r Rule) change(p *apierr.Problems, req *ledgerv1.UpdateRuleRequest) Rule {
 	}
 	if req.Actions != nil {
 		r.setActions(p, req.GetActions().GetValues())
+	}
+	if req.Conditions != nil || req.Actions != nil {
+		r.checkSize(p)
 	}
 	if req.Stop != nil {
 		r.Stop = req.GetStop()
@@ -114,6 +121,22 @@ func (r *Rule) setConditions(p *apierr.Problems, conditions []*ledgerv1.RuleCond
 	}
 	for i, c := range conditions {
 		r.Conditions = append(r.Conditions, parseCondition(p, fmt.Sprintf("conditions[%d]", i), c))
+	}
+}
+
+// checkSize accepts conditions and actions whose values have at most maxBytes together.
+func (r *Rule) checkSize(p *apierr.Problems) {
+	size := 0
+	for _, c := range r.Conditions {
+		for _, v := range c.Values {
+			size += len(v)
+		}
+	}
+	for _, a := range r.Actions {
+		size += len(a.Value)
+	}
+	if size > maxBytes {
+		p.Field(&apierr.Field{Name: "conditions", Message: fmt.Sprintf("must have values of at most %d bytes, together with the actions", maxBytes)})
 	}
 }
 

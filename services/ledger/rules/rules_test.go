@@ -2,15 +2,20 @@ package rules
 
 import (
 	"fmt"
+	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/rpc"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
@@ -78,6 +83,37 @@ func TestUpdateRule(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, proto.Equal(before, after))
 	})
+}
+
+// TestListRulesSize requires that all rules of a user fit into one message: a rule has long texts, but not all of them at once.
+func TestListRulesSize(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	// A character of four bytes is the longest one.
+	long := func(length int) string { return strings.Repeat("💶", length) }
+	req := setsCategory("Bakery", p.Category)
+	req.Name = long(100)
+	req.Actions = append(req.GetActions(), &ledgerv1.RuleAction{Kind: matching.SetNotes, Value: long(4000)})
+	r := p.rule(t, req)
+	require.Less(t, maxRules*proto.Size(r), rpc.MaxMessage*9/10)
+
+	tooLong := []*ledgerv1.RuleCondition{{Field: matching.Tag, Op: matching.In}}
+	for i := range 25 {
+		tooLong[0].Values = append(tooLong[0].Values, long(198)+strconv.Itoa(10+i))
+	}
+	_, err := p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: r.GetId(), Conditions: &ledgerv1.RuleConditions{Values: tooLong}})
+	e := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
+	require.Equal(t, []string{"conditions"}, fixture.FieldNames(e))
+	req.Conditions = tooLong
+	_, err = p.CreateRule(p.Ctx, req)
+	fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
+	// A rule of an earlier release may be larger, and can still be renamed.
+	_, err = s.DB.Exec(t.Context(), `UPDATE rules SET actions = jsonb_build_array(jsonb_build_object('kind', 'setNotes', 'value', $2::text)) WHERE id = $1`,
+		r.GetId(), long(5000))
+	require.NoError(t, err)
+	_, err = p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: r.GetId(), Name: new("New")})
+	require.NoError(t, err)
 }
 
 func TestOrderRules(t *testing.T) {

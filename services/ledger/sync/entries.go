@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/page"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -89,12 +90,16 @@ func ruleEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position
 }
 
 // transactionEntries returns the transactions that changed after a position, with their splits and tags. The outgoing leg of a transfer
-// also carries the transfer: each change of a transfer changes that leg, so transfers need no list of their own.
+// also carries the transfer: each change of a transfer changes that leg, so transfers need no list of their own. It reads the splits of no
+// more transactions than fit into a page.
 func transactionEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	ts, places, err := posting.ChangedTransactions(ctx, tx, owner, after.in(transactionList), limit)
 	if err != nil {
 		return nil, err
 	}
+	fitting := page.Fitting(ts, len(ts), posting.Transaction.Bytes)
+	unread := fitting < len(ts)
+	ts = ts[:fitting]
 	if err := posting.AddDetails(ctx, tx, owner, ts); err != nil {
 		return nil, err
 	}
@@ -111,6 +116,9 @@ func transactionEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after p
 		if transfer, ok := moved[t.ID]; ok {
 			entries[i].transfer = transfer.Proto()
 		}
+	}
+	if unread {
+		entries[fitting-1].last = true
 	}
 	return entries, nil
 }

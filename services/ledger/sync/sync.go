@@ -195,6 +195,8 @@ type entry struct {
 	wallet uuid.UUID
 	// transfer is the transfer whose outgoing leg the entry is, or nil.
 	transfer *ledgerv1.Transfer
+	// last ends the page: the list of the entry has more entries, which were not read.
+	last bool
 }
 
 // size returns the size of the entry in a page, in bytes.
@@ -222,20 +224,24 @@ func readPage(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, f
 	if err := add(ctx, tx, owner, entries[:n], resp); err != nil {
 		return position{}, false, err
 	}
-	end := position{Seq: current.Seq, List: complete}
-	if n < len(entries) {
+	end, more := position{Seq: current.Seq, List: complete}, n < len(entries) || n > 0 && entries[n-1].last
+	if more {
 		end = entries[n-1].position
 	}
 	end.Start = after.Start
-	return end, n < len(entries), nil
+	return end, more, nil
 }
 
-// pageLength returns the number of entries in a page: at most limit, and at most as many as fit into maxBytes, but at least one.
+// pageLength returns the number of entries in a page: at most limit, and at most as many as fit into maxBytes, but at least one. No entry
+// follows the last one of a list with unread entries.
 func pageLength(entries []entry, limit int) int {
 	size := 0
 	for i, e := range entries {
 		if size += e.size(); i == limit || i > 0 && size > maxBytes {
 			return i
+		}
+		if e.last {
+			return i + 1
 		}
 	}
 	return len(entries)

@@ -200,6 +200,37 @@ func TestListChangesOfLongTexts(t *testing.T) {
 	m.requireEqual(u.Ctx, t)
 }
 
+// TestListChangesOfSplits requires that a page reads the parts of no more transactions than it may have, and that the objects that changed
+// after the unread transactions follow on a later page.
+func TestListChangesOfSplits(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	for name, description := range map[string]string{"short": "x", "long": strings.Repeat("💶", 1000)} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			u := s.NewUser(t.Context(), t)
+			const count, parts = 60, 50
+			ts := make([]posting.Transaction, count)
+			for i := range ts {
+				ts[i] = posting.Transaction{WalletID: u.Wallet, Currency: "EUR", AmountMinor: -parts, Date: fixture.Today, SplitCount: parts}
+				for range parts {
+					ts[i].Splits = append(ts[i].Splits, posting.Split{CategoryID: u.Category, AmountMinor: -1, Description: description})
+				}
+			}
+			s.Record(u.Ctx, t, ts...)
+			s.MakeCategory(u.Ctx, t, "Created afterwards")
+			m := newMirror(s)
+			resp, err := s.sync.ListChanges(u.Ctx, &ledgerv1.ListChangesRequest{Limit: new(int32(1000))})
+			require.NoError(t, err)
+			require.True(t, resp.GetPagination().GetHasMore())
+			require.Less(t, len(resp.GetChanges().GetTransactions()), count)
+			require.Len(t, resp.GetChanges().GetCategories(), 1)
+			m.follow(u.Ctx, t, 1000)
+			m.requireEqual(u.Ctx, t)
+		})
+	}
+}
+
 // TestListChangesPlan requires that a page of a long history reads one index in order, and each row of it once.
 func TestListChangesPlan(t *testing.T) {
 	t.Parallel()

@@ -27,8 +27,8 @@ const maxFilterIDs = 100
 // maxFilterTags is the maximum number of tags in a list's filters.
 const maxFilterTags = 200
 
-// ListTransactions returns a page of the caller's transactions, by default newest first. A page of a search without three
-// ASCII letters or digits in a row may have fewer rows than the limit although more follow.
+// ListTransactions returns a page of the caller's transactions, by default newest first. A page of untagged transactions, of a search
+// without three ASCII letters or digits in a row, or of long texts may have fewer rows than the limit although more follow.
 func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListTransactionsRequest) (*ledgerv1.ListTransactionsResponse, error) {
 	l, err := parseList(req)
 	if err != nil {
@@ -67,10 +67,11 @@ func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListT
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	rows, pagination, err := page.Cut(s.cursors, scope, rows, limit, l.position)
+	rows, pagination, err := page.Cut(s.cursors, scope, rows, page.Fitting(rows, limit, posting.Transaction.Bytes), l.position)
 	if err != nil {
 		return nil, err
 	}
+	pagination.Limit = int32(limit)
 	if err := posting.AddDetails(ctx, s.DB, l.owner, rows); err != nil {
 		return nil, err
 	}
@@ -107,9 +108,10 @@ func (s *Transactions) readList(ctx context.Context, l transactionList) (rows []
 	return rows, nil, err
 }
 
-// unindexed reports whether the list has a search that no index supports. The index of searches also finds payees.
+// unindexed reports whether the list has a search, or the filter by untagged transactions, and no index that supports it. The index of
+// searches also finds payees.
 func (l transactionList) unindexed() bool {
-	return l.substring+l.payee != "" && !hasTrigram(l.substring) && !hasTrigram(l.payee)
+	return (l.substring+l.payee != "" || l.untagged) && !hasTrigram(l.substring) && !hasTrigram(l.payee)
 }
 
 // hasTrigram reports whether the trigram index of descriptions can find a substring, which requires three letters or digits in a

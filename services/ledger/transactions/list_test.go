@@ -12,8 +12,10 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 	"pgregory.net/rapid"
 
+	"github.com/coffer-budget/coffer/internal/rpc"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -227,4 +229,39 @@ func TestHasTrigram(t *testing.T) {
 	} {
 		require.Equal(t, want, hasTrigram(text), text)
 	}
+}
+
+// TestListTransactionsSize lists transactions with parts of the maximum length, of which 200 would be four times a message's maximum.
+func TestListTransactionsSize(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	const count, parts = 60, 50
+	ts := make([]posting.Transaction, count)
+	for i := range ts {
+		ts[i] = posting.Transaction{
+			WalletID: p.Wallet, Currency: "EUR", AmountMinor: -parts, Date: fixture.Today, SplitCount: parts, Notes: strings.Repeat("💶", 4000),
+		}
+		for range parts {
+			ts[i].Splits = append(ts[i].Splits, posting.Split{CategoryID: p.Category, AmountMinor: -1, Description: strings.Repeat("💶", 1000)})
+		}
+	}
+	s.Record(p.Ctx, t, ts...)
+	req, seen := &ledgerv1.ListTransactionsRequest{Limit: new(int32(200))}, map[string]bool{}
+	for {
+		resp, err := p.ListTransactions(p.Ctx, req)
+		require.NoError(t, err)
+		require.Less(t, proto.Size(resp), rpc.MaxMessage*9/10)
+		require.EqualValues(t, 200, resp.GetPagination().GetLimit())
+		for _, m := range resp.GetTransactions() {
+			require.False(t, seen[m.GetId()])
+			require.Len(t, m.GetSplits(), parts)
+			seen[m.GetId()] = true
+		}
+		if !resp.GetPagination().GetHasMore() {
+			break
+		}
+		req.Cursor = resp.GetPagination().GetNextCursor()
+	}
+	require.Len(t, seen, count)
 }

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -89,6 +90,64 @@ func TestListTransactionsPlans(t *testing.T) {
 		// Postgres tries it five times before it compares.
 		require.EqualValues(t, 5, r.Anew)
 	})
+	t.Run("details", func(t *testing.T) { p.details(t, s.DB, plans) })
+}
+
+// details requires that lists with the filters by payee and tags examine a limited number of rows. Only the oldest rows have no tags, so
+// that a list of them cannot be filled with the nearby rows.
+func (p person) details(t *testing.T, db *pgxpool.Pool, plans *fixture.Plans) {
+	t.Helper()
+	_, err := db.Exec(t.Context(), `
+		ALTER TABLE transactions DISABLE TRIGGER ALL;
+		UPDATE transactions t
+		SET payee = 'Payee ' || n % 20, tags = CASE WHEN n > 99000 THEN '{}' WHEN n % 1000 = 0 THEN '{seldom,often}' ELSE '{often}' END::text[]
+		FROM (SELECT id, row_number() OVER (ORDER BY date DESC) AS n FROM transactions WHERE owner_id = '`+p.ID.String()+`') AS o
+		WHERE t.id = o.id AND t.owner_id = '`+p.ID.String()+`';
+		ALTER TABLE transactions ENABLE TRIGGER ALL`)
+	require.NoError(t, err)
+	_, err = db.Exec(t.Context(), `VACUUM ANALYZE transactions`)
+	require.NoError(t, err)
+	type list = ledgerv1.ListTransactionsRequest
+	for name, req := range map[string]*list{
+		"payee":                  {Payee: new("payee 7")},
+		"unknown payee":          {Payee: new("nobody")},
+		"short payee":            {Payee: new("ab")},
+		"seldom tag":             {Tag: []string{"Seldom"}},
+		"usual tag":              {Tag: []string{"often"}},
+		"unknown tags":           {Tag: []string{"never", "not"}},
+		"untagged":               {Untagged: new(true)},
+		"untagged of a category": {Untagged: new(true), CategoryId: []string{p.Category.String()}},
+		"transfers":              {Type: new(posting.Transfer)},
+		"tag and payee":          {Tag: []string{"seldom"}, Payee: new("payee 7")},
+		"tag and unknown payee":  {Tag: []string{"often"}, Payee: new("nobody")},
+		"tag and wallet":         {Tag: []string{"seldom"}, WalletId: []string{p.Wallet.String()}},
+	} {
+		for _, sort := range []string{newestFirst, largestAmount} {
+			t.Run(name+" by "+sort, func(t *testing.T) {
+				req.Sort = &sort
+				plans.Reset(t)
+				_, err := p.ListTransactions(p.Ctx, req)
+				require.NoError(t, err)
+				plans.RequireCheap(t, nearbyRows+scannedRows+100, 15_000)
+			})
+		}
+		if name == "usual tag" {
+			continue // The totals read all matching rows.
+		}
+		t.Run(name+" in total", func(t *testing.T) {
+			_, err := p.ListTransactions(p.Ctx, &list{Payee: req.Payee, Tag: req.GetTag(), Untagged: req.Untagged, Type: req.Type, Include: []string{includeTotals}})
+			require.NoError(t, err)
+			plans.RequireCheap(t, nearbyRows+scannedRows+totaledRows*5/4, 45_000)
+		})
+	}
+	found, req := 0, &list{Untagged: new(true), Limit: new(int32(200))}
+	for more := true; more; {
+		resp, err := p.ListTransactions(p.Ctx, req)
+		require.NoError(t, err)
+		found += len(resp.GetTransactions())
+		req.Cursor, more = resp.GetPagination().GetNextCursor(), resp.GetPagination().GetHasMore()
+	}
+	require.Equal(t, 1000, found)
 }
 
 // lists returns requests with each filter and with several. wallets are all wallets of p.

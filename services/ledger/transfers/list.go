@@ -43,6 +43,7 @@ func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfe
 	transfers, pagination, err := page.List(s.Cursors, page.Query[Transfer, position]{
 		Scope: scope, Limit: req.Limit, Cursor: req.GetCursor(), First: position{Date: lastMoment, ID: uuid.Max},
 		Position: func(t Transfer) position { return position{t.Out.Date, t.Out.ID} },
+		Size:     func(t Transfer) int { return t.Out.Bytes() + t.In.Bytes() },
 		Select: func(after position, limit int) ([]Transfer, error) {
 			leave, err := s.Reads.Enter(ctx, l.owner)
 			if err != nil {

@@ -102,6 +102,9 @@ func (e *Import) SetDetails(details *ledgerv1.Import) error {
 	return nil
 }
 
+// Bytes returns the approximate size of e in a response.
+func (e Import) Bytes() int { return 1000 + len(e.Details) }
+
 // Working reports whether a job of the import is queued or running.
 func (e Import) Working() bool {
 	return e.Status == Queued || e.Status == Running || e.Status == Undoing

@@ -179,6 +179,21 @@ func (r *Row) Proto() *ledgerv1.ImportRow {
 	return m
 }
 
+// Bytes returns the approximate size of r in a response.
+func (r Row) Bytes() int {
+	size := 1000 + len(r.BookedPayee()) + len(r.BookedDescription()) + len(r.BookedNotes()) + len(r.Account) + len(r.Category)
+	for _, cell := range r.Cells {
+		size += len(cell) + 4
+	}
+	for _, tag := range r.BookedTags() {
+		size += len(tag)
+	}
+	for _, s := range r.Splits {
+		size += 50 + len(s.Category) + len(s.Description)
+	}
+	return size
+}
+
 // RowProtos returns rows as the API shows them.
 func RowProtos(rows []Row) []*ledgerv1.ImportRow {
 	out := make([]*ledgerv1.ImportRow, len(rows))

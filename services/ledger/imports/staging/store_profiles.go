@@ -27,6 +27,15 @@ type Profile struct {
 	UpdatedAt time.Time `db:"updated_at"`
 }
 
+// Bytes returns the approximate size of p in a response.
+func (p Profile) Bytes() int {
+	size := 100 + len(p.Mapping)
+	for _, cell := range p.Heading {
+		size += len(cell) + 2
+	}
+	return size
+}
+
 // headingHash returns the key of a file's heading. A bank that changes its columns also changes the key, so an old mapping is never applied
 // to new columns.
 func headingHash(heading []string) []byte {

@@ -1211,7 +1211,7 @@ type ImportCommitted struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the user who owns it.
 	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// The import after the commit.
+	// The import after the commit, without mapping, heading, accounts and categories.
 	Import        *Import `protobuf:"bytes,2,opt,name=import,proto3" json:"import,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1266,7 +1266,7 @@ type ImportFailed struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the user who owns it.
 	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// The import, whose progress has the error.
+	// The import, whose progress has the error, without mapping, heading, accounts and categories.
 	Import        *Import `protobuf:"bytes,2,opt,name=import,proto3" json:"import,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1321,7 +1321,7 @@ type ImportUndone struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the user who owns it.
 	OwnerId string `protobuf:"bytes,1,opt,name=owner_id,json=ownerId,proto3" json:"owner_id,omitempty"`
-	// The import after the undo.
+	// The import after the undo, without mapping, heading, accounts and categories.
 	Import        *Import `protobuf:"bytes,2,opt,name=import,proto3" json:"import,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

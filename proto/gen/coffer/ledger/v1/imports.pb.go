@@ -1272,7 +1272,7 @@ type CreateImportResponse struct {
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Import  *Import                `protobuf:"bytes,3,opt,name=import,proto3" json:"import,omitempty"`
-	// The first 50 rows.
+	// The first 50 rows, or fewer if they are long.
 	Rows          []*ImportRow `protobuf:"bytes,4,rep,name=rows,proto3" json:"rows,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1857,7 +1857,7 @@ type UpdateImportRowsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the import, a UUID.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// 1 to 500.
+	// 1 to 500, whose contents have at most 6 MiB together.
 	Rows          []*ImportRowChange `protobuf:"bytes,2,rep,name=rows,proto3" json:"rows,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -2471,7 +2471,8 @@ type ListTransactionsRequest struct {
 	Include []string `protobuf:"bytes,13,rep,name=include,proto3" json:"include,omitempty"`
 	// Transactions with any of these tags, ignoring case; at most 200.
 	Tag []string `protobuf:"bytes,14,rep,name=tag,proto3" json:"tag,omitempty"`
-	// true: transactions without tags. It excludes tag.
+	// true: transactions without tags. It excludes tag. Without a q that an index supports, a page examines 10000 transactions, as for a
+	// q without an index.
 	Untagged *bool `protobuf:"varint,15,opt,name=untagged,proto3,oneof" json:"untagged,omitempty"`
 	// Transactions with this payee, ignoring case.
 	Payee         *string `protobuf:"bytes,16,opt,name=payee,proto3,oneof" json:"payee,omitempty"`
@@ -2633,7 +2634,7 @@ type ListTransactionsResponse struct {
 	// totals, so a transaction that is created in between is only in the totals.
 	Totals []*FilterTotals `protobuf:"bytes,5,rep,name=totals,proto3" json:"totals,omitempty"`
 	// Only with include=totals: true if the totals are lower bounds, because more than 20000 transactions match, or, with a q
-	// that no index supports, because more than 20000 would have to be examined.
+	// that no index supports or with untagged, because more than 20000 would have to be examined.
 	Capped        *bool `protobuf:"varint,6,opt,name=capped,proto3,oneof" json:"capped,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -465,7 +465,7 @@ type CreateRuleRequest struct {
 	Enabled *bool `protobuf:"varint,2,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
 	// all (default): every condition must be met. any: one is enough.
 	Match string `protobuf:"bytes,3,opt,name=match,proto3" json:"match,omitempty"`
-	// 1 to 10.
+	// 1 to 10. Their values and those of the actions have at most 16384 bytes together.
 	Conditions []*RuleCondition `protobuf:"bytes,4,rep,name=conditions,proto3" json:"conditions,omitempty"`
 	// 1 to 5, each kind once.
 	Actions []*RuleAction `protobuf:"bytes,5,rep,name=actions,proto3" json:"actions,omitempty"`
@@ -874,7 +874,7 @@ type UpdateRuleRequest struct {
 	Enabled *bool `protobuf:"varint,3,opt,name=enabled,proto3,oneof" json:"enabled,omitempty"`
 	// all: every condition must be met. any: one is enough.
 	Match *string `protobuf:"bytes,4,opt,name=match,proto3,oneof" json:"match,omitempty"`
-	// 1 to 10.
+	// 1 to 10. Their values and those of the actions have at most 16384 bytes together.
 	Conditions *RuleConditions `protobuf:"bytes,5,opt,name=conditions,proto3" json:"conditions,omitempty"`
 	// 1 to 5, each kind once.
 	Actions *RuleActions `protobuf:"bytes,6,opt,name=actions,proto3" json:"actions,omitempty"`

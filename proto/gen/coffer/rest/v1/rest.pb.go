@@ -344,7 +344,7 @@ func (x *Job) GetProblem() string {
 // Pagination describes the page of a list.
 type Pagination struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page size that was applied, 1 to 200.
+	// Page size that was applied, 1 to 200. A page of long texts may have fewer elements although hasMore is true.
 	Limit int32 `protobuf:"varint,1,opt,name=limit,proto3" json:"limit,omitempty"`
 	// Opaque value for the query parameter cursor of the next page. Empty on the last page.
 	NextCursor string `protobuf:"bytes,2,opt,name=next_cursor,json=nextCursor,proto3" json:"next_cursor,omitempty"`

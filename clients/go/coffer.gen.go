@@ -6281,7 +6281,7 @@ type Summary struct {
 	// From First day, YYYY-MM-DD.
 	From openapi_types.Date `json:"from"`
 
-	// LargestExpenses The five largest expenses of the window in each currency, by currency.
+	// LargestExpenses The five largest expenses of the window in each currency, by currency. There are fewer if they have more than 4 MiB together.
 	LargestExpenses []Transaction `json:"largestExpenses"`
 
 	// Previous Totals of the previous window of the same length. If the window consists of whole calendar months, these are as many months before it.

@@ -36,8 +36,8 @@ const (
 	// trendMonths is the number of calendar months in the trend.
 	trendMonths = 12
 	// maxSummaryRows limits the rows by category and those by wallet. With names of 100 characters of four bytes, each list
-	// takes about 1 MB. The five largest expenses of each of the 165 currencies take at most 3.5 MB, because a description has up to
-	// 4 kB. So a summary is far below rpc.MaxMessage.
+	// takes about 1 MB, the largest expenses take at most maxLargestBytes, and the five newest transactions about 1 MB. So a summary is
+	// below rpc.MaxMessage.
 	maxSummaryRows = 2000
 )
 
@@ -71,6 +71,7 @@ func (s *Reports) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryReques
 	if err != nil {
 		return nil, err
 	}
+	f.largest = fittingLargest(f.largest)
 	for _, ts := range [][]posting.Transaction{f.largest, f.recent} {
 		if err := posting.AddDetails(ctx, s.DB, query.owner, ts); err != nil {
 			return nil, err

@@ -1,6 +1,7 @@
 package reports
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -10,6 +11,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // TestGetSummarySize fills a user up to all limits, with the longest names and descriptions, and beyond the limit of currencies.
@@ -54,4 +56,45 @@ func TestGetSummarySize(t *testing.T) {
 	require.Len(t, summary.GetByWallet(), maxSummaryRows)
 	require.Len(t, summary.GetByCategory(), maxSummaryRows/len(fixture.CurrencyCodes(t))*len(fixture.CurrencyCodes(t)))
 	require.Less(t, proto.Size(resp), rpc.MaxMessage*2/3)
+}
+
+// TestGetSummarySizeOfDetails requires a summary that fits into a message, although the largest expenses have notes, tags and parts of the
+// maximum length. Those that do not fit are left out, the smallest of each currency first.
+func TestGetSummarySizeOfDetails(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	u := s.NewUser(t.Context(), t)
+	const parts, each = 50, 2
+	long := func(length int) string { return strings.Repeat("😀", length) }
+	var ts []posting.Transaction
+	all := fixture.CurrencyCodes(t)
+	for i, currency := range all {
+		wallet := u.Wallet
+		if i >= 49 {
+			wallet = s.MakeWallet(u.Ctx, t, currency, currency)
+		}
+		for n := range each {
+			x := posting.Transaction{
+				WalletID: wallet, Currency: currency, AmountMinor: int64(-1000 - n), Date: fixture.Today, Payee: long(200), Description: long(1000),
+				Notes: long(4000), CategoryID: &u.Category,
+			}
+			if i < 40 {
+				x.CategoryID, x.SplitCount, x.AmountMinor = nil, parts, int64(-parts*(1+n))
+				for range parts {
+					x.Splits = append(x.Splits, posting.Split{CategoryID: u.Category, AmountMinor: int64(-1 - n), Description: long(1000)})
+				}
+			}
+			ts = append(ts, x)
+		}
+	}
+	s.Record(u.Ctx, t, ts...)
+	resp, err := s.GetSummary(u.Ctx, &ledgerv1.GetSummaryRequest{Include: []string{"daily"}})
+	require.NoError(t, err)
+	require.Less(t, proto.Size(resp), rpc.MaxMessage*2/3)
+	largest := resp.GetSummary().GetLargestExpenses()
+	require.NotEmpty(t, largest)
+	require.Less(t, len(largest), len(ts))
+	for i, m := range largest[1:] {
+		require.GreaterOrEqual(t, m.GetCurrency(), largest[i].GetCurrency())
+	}
 }

@@ -4039,7 +4039,7 @@ type Summary struct {
 	// Totals of the previous window of the same length. If the window consists of whole calendar months, these are as many
 	// months before it.
 	Previous []*Totals `protobuf:"bytes,7,rep,name=previous,proto3" json:"previous,omitempty"`
-	// The five largest expenses of the window in each currency, by currency.
+	// The five largest expenses of the window in each currency, by currency. There are fewer if they have more than 4 MiB together.
 	LargestExpenses []*Transaction `protobuf:"bytes,8,rep,name=largest_expenses,json=largestExpenses,proto3" json:"largest_expenses,omitempty"`
 	// The five newest transactions of the window.
 	RecentTransactions []*Transaction `protobuf:"bytes,9,rep,name=recent_transactions,json=recentTransactions,proto3" json:"recent_transactions,omitempty"`

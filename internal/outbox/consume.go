@@ -20,7 +20,7 @@ import (
 const (
 	// ackWait is the time after which NATS delivers an unacknowledged event again.
 	ackWait = 10 * time.Second
-	// consumeBatch is the maximum number of events that share a transaction.
+	// consumeBatch is the maximum number of events that share a transaction. Large events also have maxBatch.
 	consumeBatch = 256
 	// fetchTimeout is how long one pull request waits for an event.
 	fetchTimeout = 30 * time.Second
@@ -74,9 +74,25 @@ func (b *Bus) consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) error
 		if err != nil {
 			return fmt.Errorf("reading consumer %s: %w", c.Name, err)
 		}
-		b.handle(ctx, pool, messages, c)
+		for len(messages) > 0 {
+			n := batchLength(messages)
+			b.handle(ctx, pool, messages[:n], c)
+			messages = messages[n:]
+		}
 	}
 	return nil
+}
+
+// batchLength returns how many of the first messages share a transaction: at most as many as have maxBatch bytes together, but at least
+// one.
+func batchLength(messages []jetstream.Msg) int {
+	size := 0
+	for i, m := range messages {
+		if size += len(m.Data()); i > 0 && size > maxBatch {
+			return i
+		}
+	}
+	return len(messages)
 }
 
 // next waits for one message and returns it with the others that are available. A batch shares one commit, and no message waits

@@ -40,6 +40,10 @@ import (
 // event would stay in the outbox and block the later ones of all users.
 const maxData = 1_000_000
 
+// maxBatch limits the data of the events that are published or applied together, in bytes: a batch is in memory, for webhooks once for each
+// of them.
+const maxBatch = 2_000_000
+
 // Event describes a change of a user's data.
 type Event struct {
 	// ID is a UUIDv7. JetStream and consumers use it to drop duplicates.

@@ -443,3 +443,40 @@ func TestAddRejectsLargeEvents(t *testing.T) {
 	require.Equal(t, maxData, proto.Size(events[0].Data))
 	require.EqualValues(t, 2, n(events[1]))
 }
+
+// TestRelayLargeEvents publishes and applies more large events than a batch may have.
+func TestRelayLargeEvents(t *testing.T) {
+	t.Parallel()
+	pool, bus := setup(t)
+	user := uuid.Must(uuid.NewV7())
+	const count = 20
+	for i := range count {
+		large := &ledgerv1.WalletDeleted{WalletId: strconv.Itoa(i), OwnerId: strings.Repeat("x", maxData-10)}
+		require.NoError(t, Add(t.Context(), pool, Event{ID: uuid.Must(uuid.NewV7()), UserID: user, Data: large}))
+	}
+	conn, err := pool.Acquire(t.Context())
+	require.NoError(t, err)
+	defer conn.Release()
+	require.NoError(t, bus.EnsureStream(t.Context()))
+	p, published := &progress{acknowledged: map[int64]time.Time{}, reconnects: bus.conn.Stats().Reconnects}, 0
+	for published < count {
+		n, err := bus.relayOnce(t.Context(), conn, p)
+		require.NoError(t, err)
+		require.LessOrEqual(t, n, maxBatch/maxData+1)
+		published += n
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var running sync.WaitGroup
+	defer running.Wait()
+	defer cancel()
+	running.Go(func() {
+		bus.Consume(ctx, pool, Consumer{Name: "test", Subject: subject, Apply: func(ctx context.Context, tx pgx.Tx, events []Received) error {
+			assert.LessOrEqual(t, len(events), maxBatch/maxData)
+			return record(ctx, tx, events)
+		}})
+	})
+	require.Eventually(t, func() bool { return len(applied(t, pool, user)) == count }, time.Minute, 10*time.Millisecond)
+	for i, n := range applied(t, pool, user) {
+		require.EqualValues(t, i, n)
+	}
+}

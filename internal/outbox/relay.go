@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// relayBatch is the maximum number of events published per query of the outbox.
+	// relayBatch is the maximum number of events published per query of the outbox. A query ends before with an event that reaches maxBatch.
 	relayBatch = 256
 	// minPollInterval is how long an event may wait while there is traffic. The relay polls because a NOTIFY takes a lock that
 	// all committing transactions share.
@@ -171,11 +171,17 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, p *progress) (i
 		return 0, err
 	}
 	entries, err := pg.All[entry](ctx, conn, `
-		SELECT seq, id, user_id, subject, data, created_at, coalesce(traceparent, '') AS traceparent
-		FROM outbox
-		WHERE seq > $1 AND seq <> ALL($2)
-		ORDER BY seq
-		LIMIT $3`, p.cursor, p.acknowledgedAfter(p.cursor), relayBatch)
+		SELECT seq, id, user_id, subject, data, created_at, traceparent
+		FROM (
+			SELECT seq, id, user_id, subject, data, created_at, coalesce(traceparent, '') AS traceparent,
+				sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS before
+			FROM outbox
+			WHERE seq > $1 AND seq <> ALL($2)
+			ORDER BY seq
+			LIMIT $3
+		) AS o
+		WHERE before < $4
+		ORDER BY seq`, p.cursor, p.acknowledgedAfter(p.cursor), relayBatch, maxBatch)
 	if err != nil {
 		return 0, fmt.Errorf("reading the outbox: %w", err)
 	}
@@ -187,10 +193,20 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, p *progress) (i
 		return 0, err
 	}
 	p.cursor = max(p.cursor, p.watermark)
-	if len(entries) == relayBatch {
-		p.cursor = min(p.cursor, entries[relayBatch-1].Seq)
+	if len(entries) == relayBatch || dataSize(entries) >= maxBatch {
+		// More events may follow.
+		p.cursor = min(p.cursor, entries[len(entries)-1].Seq)
 	}
 	return len(published), b.deleteStored(ctx, conn, p)
+}
+
+// dataSize returns the size of the data of all entries in bytes.
+func dataSize(entries []entry) int {
+	size := 0
+	for _, e := range entries {
+		size += len(e.Data)
+	}
+	return size
 }
 
 // advanceWatermark moves the watermark and returns the highest seq in the outbox, 0 if it is empty. Once all transactions that

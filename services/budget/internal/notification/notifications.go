@@ -50,10 +50,12 @@ func (s *Server) ListNotifications(ctx context.Context, req *budgetv1.ListNotifi
 	if err != nil {
 		return nil, err
 	}
-	notifications, pagination, err := page.Cut(s.cursors, scope, notifications, limit, func(n notification) any { return position{n.ReadAt == nil, n.ID} })
+	fitting := page.Fitting(notifications, limit, func(n notification) int { return 300 + len(n.Data) })
+	notifications, pagination, err := page.Cut(s.cursors, scope, notifications, fitting, func(n notification) any { return position{n.ReadAt == nil, n.ID} })
 	if err != nil {
 		return nil, err
 	}
+	pagination.Limit = int32(limit)
 	resp := &budgetv1.ListNotificationsResponse{UnreadCount: unread, Pagination: pagination}
 	for _, n := range notifications {
 		// Data of any release can be decoded, because fields are only added to events.

@@ -2,16 +2,22 @@ package notification
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/rpc"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
@@ -37,6 +43,30 @@ func TestNotificationIsEvent(t *testing.T) {
 	require.NoError(t, err)
 	require.True(t, proto.Equal(event, data), "%v", data)
 	require.Empty(t, b.notifications(t, owner), "the owner caused the event")
+}
+
+// TestListNotificationsSize lists notifications of imports as an earlier release stored them, with all names in the file.
+func TestListNotificationsSize(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	user := b.user(t, "User")
+	e := &ledgerv1.ImportFailed{OwnerId: user.ID.String(), Import: &ledgerv1.Import{Heading: []string{strings.Repeat("x", 1<<20)}}}
+	const count = 20
+	for range count {
+		require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
+			return b.Store(t.Context(), tx, []outbox.Received{{ID: uuid.Must(uuid.NewV7()), UserID: user.ID, Data: e, Time: budgettest.Today}})
+		}))
+	}
+	req, seen := &budgetv1.ListNotificationsRequest{Limit: new(int32(200))}, 0
+	for more := true; more; {
+		resp, err := b.ListNotifications(user.Ctx, req)
+		require.NoError(t, err)
+		require.Less(t, proto.Size(resp), rpc.MaxMessage*9/10)
+		require.EqualValues(t, 200, resp.GetPagination().GetLimit())
+		seen += len(resp.GetNotifications())
+		req.Cursor, more = resp.GetPagination().GetNextCursor(), resp.GetPagination().GetHasMore()
+	}
+	require.Equal(t, count, seen)
 }
 
 func TestListNotificationsPages(t *testing.T) {

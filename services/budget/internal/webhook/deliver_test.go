@@ -357,6 +357,22 @@ func TestDeliverOrder(t *testing.T) {
 	require.ElementsMatch(t, want, got)
 }
 
+// TestListWebhookDeliveriesWithoutBodies requires that a list does not read the bodies, which it does not show.
+func TestListWebhookDeliveriesWithoutBodies(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner := b.user(t, "Owner")
+	w := b.webhook(t, owner, "https://example.com/hook").GetWebhook()
+	b.queue(t, happened(owner, 1))
+	listed, err := selectDeliveries(t.Context(), b.db, deliveryList{user: owner.ID, webhook: uuid.MustParse(w.GetId()), before: uuid.Max, limit: 2})
+	require.NoError(t, err)
+	require.Len(t, listed, 1)
+	require.Empty(t, listed[0].Body)
+	stored, err := selectDelivery(t.Context(), b.db, owner.ID, listed[0].WebhookID, listed[0].ID)
+	require.NoError(t, err)
+	require.NotEmpty(t, stored.Body)
+}
+
 func TestRedeliverWebhookEvent(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -33,15 +33,17 @@ func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 	}
 	var deliveries []delivery
 	for _, e := range events {
+		var body []byte
 		for _, w := range webhooks {
 			// A subscription starts with the creation of the webhook. The stream may deliver older events again.
 			if w.UserID != e.UserID || !w.subscribes(e.Subject) || e.Time.Before(w.CreatedAt) {
 				continue
 			}
 			// The body is encoded once and stored, so that later releases do not change a queued delivery.
-			body, err := eventJSON(e)
-			if err != nil {
-				return err
+			if body == nil {
+				if body, err = eventJSON(e); err != nil {
+					return err
+				}
 			}
 			deliveries = append(deliveries, delivery{
 				ID: s.newID(), UserID: w.UserID, WebhookID: w.ID, EventID: e.ID, Type: e.Subject, Body: body, CreatedAt: s.now().UTC(),

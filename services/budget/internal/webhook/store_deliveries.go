@@ -50,7 +50,10 @@ type delivery struct {
 }
 
 // deliveryColumns lists the columns of type delivery, with the table alias d.
-const deliveryColumns = `d.id, d.user_id, d.webhook_id, d.event_id, d.repeat, d.type, d.body, d.status, d.attempts, d.next_attempt_at,
+const deliveryColumns = listedColumns + `, d.body`
+
+// listedColumns are the columns of a delivery in a list, which does not show the body. A page of the largest bodies has 100 MB.
+const listedColumns = `d.id, d.user_id, d.webhook_id, d.event_id, d.repeat, d.type, d.status, d.attempts, d.next_attempt_at,
 	d.last_attempt_at, d.response_status, d.error, d.duration_ms, d.created_at`
 
 // insertDeliveries inserts pending deliveries that are due immediately. It omits those that exist already. The unique key of
@@ -105,7 +108,7 @@ type deliveryList struct {
 // selectDeliveries returns a page of a webhook's log, newest first. Ids are UUIDv7, so their order is the order of creation.
 func selectDeliveries(ctx context.Context, q pg.Querier, l deliveryList) ([]delivery, error) {
 	deliveries, err := pg.All[delivery](ctx, q, `
-		SELECT `+deliveryColumns+`
+		SELECT `+listedColumns+`, ''::bytea AS body
 		FROM webhook_deliveries d
 		WHERE d.user_id = @user AND d.webhook_id = @webhook AND d.id < @before AND (@status::text IS NULL OR d.status = @status)
 		ORDER BY d.id DESC

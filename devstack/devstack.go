@@ -236,7 +236,7 @@ func (s *Stack) assemble(ctx context.Context, config Config) error {
 		return err
 	}
 	// Listeners open first, so that an occupied port is reported before a part starts, and early requests wait.
-	services, err := s.open(ctx, config)
+	services, err := s.open(ctx, &config)
 	if err != nil {
 		return err
 	}

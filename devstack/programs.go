@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"runtime"
 	"syscall"
+
+	"github.com/coffer-budget/coffer/devstack/ports"
 )
 
 // errStopped and errKilled are the causes with which the context of a service is canceled.
@@ -18,7 +20,7 @@ var (
 )
 
 // launch returns a function that runs a service as a separate process, which writes its log to a file. It replaces the service's
-// Run. The function closes the listener, because the program opens the port itself. See fixed for the time between these two.
+// Run. The function closes the listener, because the program opens the port itself.
 // Its metrics get a free port, because several programs with the port of METRICS_ADDR would collide.
 func launch(program, logName string, environment map[string]string) func(context.Context, net.Listener) error {
 	return func(ctx context.Context, lis net.Listener) error {
@@ -30,6 +32,7 @@ func launch(program, logName string, environment map[string]string) func(context
 		if err := lis.Close(); err != nil {
 			return fmt.Errorf("closing the port for %s: %w", program, err)
 		}
+		ports.AwaitClosed(ctx, lis.Addr().String())
 		cmd := exec.CommandContext(ctx, program)
 		cmd.Env = append(os.Environ(), "LISTEN_ADDR="+lis.Addr().String(), "METRICS_ADDR=127.0.0.1:0")
 		for name, value := range environment {

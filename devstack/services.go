@@ -15,6 +15,7 @@ import (
 	"google.golang.org/grpc"
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 
+	"github.com/coffer-budget/coffer/devstack/ports"
 	"github.com/coffer-budget/coffer/gateway"
 	"github.com/coffer-budget/coffer/internal/app"
 	"github.com/coffer-budget/coffer/internal/mtls"
@@ -63,7 +64,8 @@ func (s *service) failures() <-chan error { return s.broken }
 // begin runs the service without waiting until it is ready, because services wait for each other.
 func (s *service) begin(ctx context.Context) error {
 	if s.lis == nil {
-		lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", s.addr)
+		ports.AwaitClosed(ctx, s.addr)
+		lis, err := ports.Listen(ctx, s.addr)
 		if err != nil {
 			return fmt.Errorf("listening again: %w", err)
 		}
@@ -147,9 +149,9 @@ func (s *service) stop() error {
 	}
 }
 
-// open opens the ports of all services. It also verifies that the ports of NATS and the metrics are free. These two are closed
-// again, because NATS and the metrics server open their ports themselves.
-func (s *Stack) open(ctx context.Context, config Config) ([]*service, error) {
+// open opens the ports of all services. It also verifies that the ports of NATS and the metrics are free, and replaces port 0 in their
+// addresses. These two are closed again, because NATS and the metrics server open their ports themselves.
+func (s *Stack) open(ctx context.Context, config *Config) ([]*service, error) {
 	services := []*service{
 		{title: "auth", addr: config.AuthAddr, probe: s.healthy("auth")},
 		{title: "ocr", addr: config.OCRAddr, probe: s.healthy("ocr")},
@@ -161,9 +163,6 @@ func (s *Stack) open(ctx context.Context, config Config) ([]*service, error) {
 	settings := map[string]string{"auth": "AUTH_ADDR", "ocr": "OCR_ADDR", "ledger": "LEDGER_ADDR", "budget": "BUDGET_ADDR", "gateway": "HTTP_ADDR"}
 	s.GRPC = map[string]string{}
 	for _, service := range services {
-		if config.Programs != "" {
-			service.addr = fixed(ctx, service.addr)
-		}
 		lis, err := listen(ctx, service.addr, service.title, settings[service.title])
 		if err != nil {
 			return nil, err
@@ -174,18 +173,23 @@ func (s *Stack) open(ctx context.Context, config Config) ([]*service, error) {
 	}
 	s.URL = "http://" + s.GRPC["gateway"]
 	delete(s.GRPC, "gateway")
-	for _, other := range []struct{ addr, what, setting string }{
-		{config.NATSAddr, "NATS", "NATS_ADDR"},
-		{config.MetricsAddr, "the metrics", "METRICS_ADDR"},
+	for _, other := range []struct {
+		addr          *string
+		what, setting string
+	}{
+		{&config.NATSAddr, "NATS", "NATS_ADDR"},
+		{&config.MetricsAddr, "the metrics", "METRICS_ADDR"},
 	} {
-		if other.addr == "" {
+		if *other.addr == "" {
 			continue
 		}
-		lis, err := listen(ctx, other.addr, other.what, other.setting)
+		lis, err := listen(ctx, *other.addr, other.what, other.setting)
 		if err != nil {
 			return nil, err
 		}
 		_ = lis.Close()
+		*other.addr = lis.Addr().String()
+		ports.AwaitClosed(ctx, *other.addr)
 	}
 	return services, nil
 }

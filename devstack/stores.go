@@ -13,6 +13,7 @@ import (
 	"github.com/nats-io/nats-server/v2/server"
 
 	"github.com/coffer-budget/coffer/devstack/pgserver"
+	"github.com/coffer-budget/coffer/devstack/ports"
 	"github.com/coffer-budget/coffer/internal/mtls"
 	"github.com/coffer-budget/coffer/internal/outbox"
 )
@@ -99,8 +100,7 @@ func (n *natsServer) name() string { return "nats" }
 // failures implements part. The relays of the services detect that the server stores no events.
 func (n *natsServer) failures() <-chan error { return n.broken }
 
-// start implements part. It returns when the stream exists. A port selected by the system is kept for restarts, because the
-// services know the URL.
+// start implements part. It returns when the stream exists.
 func (n *natsServer) start(ctx context.Context) error {
 	host, portText, err := net.SplitHostPort(n.addr)
 	if err != nil {
@@ -109,9 +109,6 @@ func (n *natsServer) start(ctx context.Context) error {
 	port, err := strconv.Atoi(portText)
 	if err != nil {
 		return fmt.Errorf("the port of NATS_ADDR=%s is not a number", n.addr)
-	}
-	if port == 0 {
-		port = server.RANDOM_PORT
 	}
 	options := &server.Options{
 		ServerName: "coffer", Host: host, Port: port, Username: natsUser, Password: n.password,
@@ -131,6 +128,7 @@ func (n *natsServer) start(ctx context.Context) error {
 		return fmt.Errorf("setting up NATS: %w", err)
 	}
 	s.SetLoggerV2(natsLog{slog.Default().With("service", "nats")}, false, false, false)
+	ports.AwaitClosed(ctx, n.addr)
 	s.Start()
 	n.server = s
 	if !s.ReadyForConnections(30*time.Second) || !s.JetStreamEnabled() {

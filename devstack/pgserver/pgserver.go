@@ -25,6 +25,8 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/devstack/ports"
 )
 
 const (
@@ -205,7 +207,7 @@ func (c cluster) port(ctx context.Context) (int, error) {
 			return port, nil
 		}
 	}
-	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
+	lis, err := ports.Listen(ctx, "127.0.0.1:0")
 	if err != nil {
 		return 0, fmt.Errorf("searching for a free port on 127.0.0.1: %w", err)
 	}
@@ -213,14 +215,18 @@ func (c cluster) port(ctx context.Context) (int, error) {
 	if err := errors.Join(lis.Close(), os.WriteFile(remembered, []byte(strconv.Itoa(port)+"\n"), 0o600)); err != nil {
 		return 0, fmt.Errorf("choosing a port: %w", err)
 	}
+	ports.AwaitClosed(ctx, lis.Addr().String())
 	return port, nil
 }
 
 // isFree reports whether a port of 127.0.0.1 can be opened.
 func isFree(ctx context.Context, port int) bool {
-	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
+	addr := net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	lis, err := ports.Listen(ctx, addr)
 	if err != nil {
 		return false
 	}
-	return lis.Close() == nil
+	err = lis.Close()
+	ports.AwaitClosed(ctx, addr)
+	return err == nil
 }

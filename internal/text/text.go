@@ -25,6 +25,9 @@ const (
 	maxNotes       = 4000
 	maxTag         = 50
 
+	// invisible is the problem of a name without a visible character.
+	invisible = "must have a visible character"
+
 	// brailleBlank is a symbol in Unicode, but its glyph is empty.
 	brailleBlank = '\u2800'
 )
@@ -37,8 +40,8 @@ func Name(field, s string) (string, *apierr.Field) {
 		return "", problem
 	case s == "":
 		return "", &apierr.Field{Name: field, Message: "is required"}
-	case strings.IndexFunc(s, isVisible) < 0:
-		return "", &apierr.Field{Name: field, Message: "must have a visible character"}
+	case !Visible(s):
+		return "", &apierr.Field{Name: field, Message: invisible}
 	}
 	return s, nil
 }
@@ -48,8 +51,14 @@ func Description(field, s string) (string, *apierr.Field) {
 	return plain(field, s, maxDescription)
 }
 
-// Payee returns a text of 0 to 200 characters.
-func Payee(field, s string) (string, *apierr.Field) { return plain(field, s, maxPayee) }
+// Payee returns a text of 0 to 200 characters. One that is not empty has a visible character, because a payee is a name.
+func Payee(field, s string) (string, *apierr.Field) {
+	s, problem := plain(field, s, maxPayee)
+	if problem == nil && s != "" && !Visible(s) {
+		return "", &apierr.Field{Name: field, Message: invisible}
+	}
+	return s, problem
+}
 
 // Notes returns a text of 0 to 4000 characters. It keeps the newlines inside the text.
 func Notes(field, s string) (string, *apierr.Field) { return plain(field, s, maxNotes) }
@@ -92,6 +101,9 @@ func IsInvisible(r rune) bool {
 	}
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
+
+// Visible reports whether a text has a visible character.
+func Visible(s string) bool { return strings.ContainsFunc(s, isVisible) }
 
 // isVisible reports whether a character has a glyph.
 func isVisible(r rune) bool { return !IsInvisible(r) && !unicode.IsSpace(r) && r != brailleBlank }

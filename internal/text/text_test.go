@@ -66,6 +66,20 @@ func TestDescription(t *testing.T) {
 	}
 }
 
+func TestPayee(t *testing.T) {
+	t.Parallel()
+	for typed, want := range map[string]string{"": "", " ": "", "Cafe\u0301 ": "Caf\u00e9"} {
+		payee, problem := Payee("payee", typed)
+		require.Nil(t, problem)
+		require.Equal(t, want, payee)
+	}
+	for _, bad := range []string{"\u200b", " \u00ad ", strings.Repeat("ü", 201), "\xff"} {
+		_, problem := Payee("payee", bad)
+		require.NotNil(t, problem, "%q", bad)
+		require.Equal(t, "payee", problem.Name)
+	}
+}
+
 // typedText draws texts of letters, marks, spaces and invisible characters. Many of these have several encodings.
 func typedText() *rapid.Generator[string] {
 	rare := []rune("u\u0308a\u030a\u0327\u0323éÅ\u212b각\u1100\u1161\u11a8ﬁ\u0958 \u00a0\u2000\u200b\u200d\u00ad\ufeff\ufe0f\u0345\u034f")

@@ -3,12 +3,12 @@ package staging
 import (
 	"cmp"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 )
@@ -93,11 +93,8 @@ const (
 	ActionMatch = "match"
 )
 
-// maxTags is the maximum number of tags of a transaction, and maxTagName the maximum length of a tag in characters.
-const (
-	maxTags    = 20
-	maxTagName = 50
-)
+// maxTags is the maximum number of tags of a transaction.
+const maxTags = 20
 
 // Ruled is what rules change in a row, besides its category and its transfer.
 type Ruled struct {
@@ -208,8 +205,8 @@ func RowProtos(rows []Row) []*ledgerv1.ImportRow {
 func tagNames(names []string) []string {
 	var valid []string
 	for _, name := range names {
-		name = strings.TrimSpace(name)
-		if name != "" && !strings.ContainsAny(name, ",/") && len([]rune(name)) <= maxTagName && len(valid) < maxTags && !slices.Contains(valid, name) {
+		name, problem := text.Tag("", name)
+		if problem == nil && len(valid) < maxTags && !slices.Contains(valid, name) {
 			valid = append(valid, name)
 		}
 	}

@@ -23,6 +23,8 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
@@ -236,7 +238,7 @@ func ownID(external, id string) string {
 
 // keep returns a text of an export as it is. Only a text that Coffer does not accept is cleaned.
 func keep(s string, limit int) string {
-	if utf8.ValidString(s) && !strings.ContainsRune(s, 0) && strings.TrimSpace(s) == s && utf8.RuneCountInString(s) <= limit {
+	if utf8.ValidString(s) && !strings.ContainsRune(s, 0) && strings.TrimSpace(s) == s && norm.NFC.IsNormalString(s) && utf8.RuneCountInString(s) <= limit {
 		return s
 	}
 	return statement.Text(s, limit)

@@ -3,6 +3,10 @@ package statement
 import (
 	"strings"
 	"unicode/utf8"
+
+	"golang.org/x/text/unicode/norm"
+
+	"github.com/coffer-budget/coffer/internal/text"
 )
 
 // Clean trims the texts of a record and cuts them to their limits. It reports whether the description was cut.
@@ -10,7 +14,7 @@ func (r *Record) Clean() bool {
 	full := OneLine(r.Description)
 	r.Description = Cut(full, MaxText)
 	r.Payee = Text(r.Payee, MaxPayee)
-	r.Notes = Cut(strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(r.Notes, "\ufffd"), "\x00", "")), MaxNotes)
+	r.Notes = Cut(norm.NFC.String(strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(r.Notes, "\ufffd"), "\x00", ""))), MaxNotes)
 	r.Category = Text(r.Category, MaxName)
 	r.Account = Text(r.Account, MaxName)
 	r.ExternalID = Text(r.ExternalID, MaxName*2)
@@ -23,7 +27,8 @@ func (r *Record) Clean() bool {
 // Text returns s in one line, cut to a number of characters.
 func Text(s string, limit int) string { return Cut(OneLine(s), limit) }
 
-// OneLine returns valid text with single spaces and without control characters.
+// OneLine returns valid text with single spaces and without control characters, in Unicode Normalization Form C like the texts of
+// requests. A text without a visible character becomes empty, because it would name a category that nobody can read.
 func OneLine(s string) string {
 	clean := true
 	for i := range len(s) {
@@ -35,7 +40,10 @@ func OneLine(s string) string {
 	if clean {
 		return s
 	}
-	s = strings.ToValidUTF8(s, "\ufffd")
+	s = norm.NFC.String(strings.ToValidUTF8(s, "\ufffd"))
+	if !text.Visible(s) {
+		return ""
+	}
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
 		return r < ' ' || r == 0x7f || r == ' ' || r == '\u00a0' || r == '\u0085' || r == '\ufeff'
 	}), " ")

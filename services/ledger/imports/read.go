@@ -100,10 +100,16 @@ func (s *Imports) ListImportRows(ctx context.Context, req *ledgerv1.ListImportRo
 		return nil, errInvalidID
 	}
 	known := []string{staging.Ready, staging.Duplicate, staging.Matched, staging.Invalid, staging.Skipped, staging.Booked, staging.Undone}
+	var p apierr.Problems
+	_, problem := page.Limit(req.Limit)
+	p.Field(problem)
 	for _, status := range req.GetStatus() {
 		if !slices.Contains(known, status) {
-			return nil, apierr.Validation([]apierr.Field{{Name: "status", Message: "must be " + strings.Join(known, ", ")}})
+			p.Field(&apierr.Field{Name: "status", Message: "must be " + strings.Join(known, ", ")})
 		}
+	}
+	if err := p.Err(); err != nil {
+		return nil, err
 	}
 	owner := caller.Owner(ctx)
 	if _, err := unknown(staging.SelectImport(ctx, s.DB, owner, id)); err != nil {

@@ -102,26 +102,31 @@ func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledge
 	for i, change := range req.GetAccounts() {
 		at := fmt.Sprintf("accounts[%d].", i)
 		j := slices.IndexFunc(details.GetAccounts(), func(a *ledgerv1.ImportAccount) bool { return a.GetKey() == change.GetKey() })
+		// The change of an unknown account is only validated, like that of an unknown category.
+		a := &ledgerv1.ImportAccount{}
 		if j < 0 {
 			p.Field(&apierr.Field{Name: at + "key", Message: "is no account of the file"})
-			continue
+		} else {
+			a = details.GetAccounts()[j]
 		}
 		check.wallet(at+"walletId", change.GetWalletId())
-		a := details.GetAccounts()[j]
 		a.WalletId, a.Create = change.GetWalletId(), change.GetCreate() && change.GetWalletId() == ""
 		if change.GetName() != "" {
-			a.Name, _ = text.Name(at+"name", change.GetName())
+			var problem *apierr.Field
+			a.Name, problem = text.Name(at+"name", change.GetName())
+			p.Field(problem)
 		}
 	}
 	for i, change := range req.GetCategories() {
 		at := fmt.Sprintf("categories[%d].", i)
 		j := slices.IndexFunc(details.GetCategories(), func(c *ledgerv1.ImportCategory) bool { return c.GetName() == change.GetName() })
+		c := &ledgerv1.ImportCategory{}
 		if j < 0 {
 			p.Field(&apierr.Field{Name: at + "name", Message: "is no category of the file"})
-			continue
+		} else {
+			c = details.GetCategories()[j]
 		}
 		check.category(at+"categoryId", change.GetCategoryId())
-		c := details.GetCategories()[j]
 		c.CategoryId, c.Create = change.GetCategoryId(), change.GetCreate() && change.GetCategoryId() == ""
 	}
 	if d := req.GetDefaults(); d != nil {
@@ -146,7 +151,9 @@ func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.Impo
 	m.Format, m.Delimiter, m.Encoding = details.GetMapping().GetFormat(), details.GetMapping().GetDelimiter(), details.GetMapping().GetEncoding()
 	m.Width = details.GetMapping().GetWidth()
 	if _, err := staging.ToMapping(m).Compile(); err != nil {
-		p.Field(staging.MappingProblem(err))
+		for _, problem := range staging.MappingProblems(err) {
+			p.Field(problem)
+		}
 		return
 	}
 	details.Mapping = m

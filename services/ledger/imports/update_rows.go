@@ -125,11 +125,13 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Own
 	for i, change := range changes {
 		at := fmt.Sprintf("rows[%d].", i)
 		j := slices.IndexFunc(rows, func(r staging.Row) bool { return r.N == change.GetN() })
+		// The change of an unknown row is only validated.
+		r := &staging.Row{}
 		if j < 0 {
 			p.Field(&apierr.Field{Name: at + "n", Message: "is no row of the import"})
-			continue
+		} else {
+			r = &rows[j]
 		}
-		r := &rows[j]
 		paired = paired || r.PairN != nil || r.Transfer != nil && r.Transfer.Paired
 		check.wallet(at+"transferWalletId", change.GetTransferWalletId())
 		check.category(at+"categoryId", change.GetCategoryId())
@@ -146,10 +148,7 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Own
 			r.ChosenDescription = &description
 		}
 		if change.Payee != nil {
-			payee, problem := text.Description(at+"payee", change.GetPayee())
-			if len([]rune(payee)) > 200 {
-				problem = &apierr.Field{Name: at + "payee", Message: "must be at most 200 characters"}
-			}
+			payee, problem := text.Payee(at+"payee", change.GetPayee())
 			p.Field(problem)
 			r.ChosenPayee = &payee
 		}

@@ -19,11 +19,26 @@ func TestNewReader(t *testing.T) {
 	t.Run("without a column recognizes rows that are no transactions", func(t *testing.T) {
 		t.Parallel()
 		reader, err := formats.NewReader(&m)
-		var invalid *mapping.Error
+		var invalid mapping.Errors
 		require.ErrorAs(t, err, &invalid)
 		require.Equal(t, "columns must assign amount", invalid.Error())
 		require.True(t, reader.Record(statement.Record{N: 1, Cells: []string{"Date", "Amount"}}).Skip)
 		require.False(t, reader.Record(statement.Record{N: 2, Cells: []string{"2024-01-31", "1.00"}}).Skip)
+	})
+	t.Run("names all problems", func(t *testing.T) {
+		t.Parallel()
+		_, err := formats.NewReader(&mapping.Mapping{
+			Format: statement.CSV, SkipRows: -1, Currency: "ZZZ", Width: -1, Columns: []mapping.Column{{Index: -1, Field: "nothing"}},
+		})
+		var invalid mapping.Errors
+		require.ErrorAs(t, err, &invalid)
+		var fields []string
+		for _, e := range invalid {
+			fields = append(fields, e.Field)
+		}
+		require.Equal(t, []string{
+			"dateLayout", "decimalMark", "skipRows", "currency", "width", "columns[0].index", "columns[0].field", "amountMode", "columns",
+		}, fields)
 	})
 	t.Run("of an unknown format is nil", func(t *testing.T) {
 		t.Parallel()

@@ -95,7 +95,7 @@ func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.
 	if reparse && details.GetMapping() != nil {
 		// A proposal may be incomplete. Then the rows stay invalid until the user has assigned the columns.
 		if c.reader, err = formats.NewReader(staging.ToMapping(details.GetMapping())); err != nil {
-			c.incomplete = staging.MappingProblem(err)
+			c.incomplete = staging.MappingProblems(err)[0]
 		}
 	}
 	for n := int32(0); ; {

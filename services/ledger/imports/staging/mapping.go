@@ -37,13 +37,17 @@ func FromMapping(m *mapping.Mapping) *ledgerv1.ImportMapping {
 	return out
 }
 
-// MappingProblem returns the field of a mapping that is invalid.
-func MappingProblem(err error) *apierr.Field {
-	var invalid *mapping.Error
-	if errors.As(err, &invalid) {
-		return &apierr.Field{Name: "mapping." + invalid.Field, Message: invalid.Message}
+// MappingProblems returns the invalid fields of a mapping, at least one.
+func MappingProblems(err error) []*apierr.Field {
+	var invalid mapping.Errors
+	if !errors.As(err, &invalid) {
+		return []*apierr.Field{{Name: "mapping", Message: err.Error()}}
 	}
-	return &apierr.Field{Name: "mapping", Message: err.Error()}
+	var fields []*apierr.Field
+	for _, e := range invalid {
+		fields = append(fields, &apierr.Field{Name: "mapping." + e.Field, Message: e.Message})
+	}
+	return fields
 }
 
 // Proto returns p as the API shows it.

@@ -87,6 +87,14 @@ type Error struct {
 // Error returns the field and the message.
 func (e *Error) Error() string { return e.Field + " " + e.Message }
 
+// Errors are all invalid parts of a mapping, at least one.
+type Errors []*Error
+
+// Error returns the first of the errors.
+func (e Errors) Error() string { return e[0].Error() }
+
+func (e *Errors) add(field, message string) { *e = append(*e, &Error{field, message}) }
+
 // DateLayouts returns the names of all date layouts, sorted.
 func DateLayouts() []string {
 	names := make([]string, 0, len(written.Layouts))
@@ -108,58 +116,73 @@ type Reader struct {
 	negative map[string]bool
 }
 
-// Compile checks a mapping and returns its reader. The error is an *Error. A mapping that only lacks columns has a reader, too.
+// Compile checks a mapping and returns its reader. The error is Errors. A mapping that only lacks columns has a reader, too.
 func (m *Mapping) Compile() (*Reader, error) {
 	r := &Reader{Mapping: *m, columns: make(map[string][]int), mark: written.Dot}
+	invalid := r.setFormats(m)
+	var incomplete Errors
+	if m.Format != statement.QIF {
+		invalid = append(invalid, r.assign(m)...)
+		incomplete = r.complete()
+	}
+	switch {
+	case len(invalid) > 0:
+		return nil, append(invalid, incomplete...)
+	case len(incomplete) > 0:
+		return r, incomplete
+	}
+	return r, nil
+}
+
+// setFormats checks the parts of a mapping that do not concern columns, and stores the formats of dates and amounts.
+func (r *Reader) setFormats(m *Mapping) (invalid Errors) {
 	var ok bool
 	if r.order, ok = written.Layouts[m.DateLayout]; !ok {
-		return nil, &Error{"dateLayout", "must be one of " + strings.Join(DateLayouts(), ", ")}
+		invalid.add("dateLayout", "must be one of "+strings.Join(DateLayouts(), ", "))
 	}
 	switch m.DecimalMark {
 	case ".":
 	case ",":
 		r.mark = written.Comma
 	default:
-		return nil, &Error{"decimalMark", `must be "." or ","`}
+		invalid.add("decimalMark", `must be "." or ","`)
 	}
-	switch {
-	case m.Format != statement.CSV && m.Format != statement.QIF && m.Format != statement.YNAB:
-		return nil, &Error{"format", "must be csv, qif or ynab"}
-	case m.SkipRows < 0 || m.SkipRows > statement.MaxRows:
-		return nil, &Error{"skipRows", fmt.Sprintf("must be between 0 and %d", statement.MaxRows)}
-	case m.Currency != "":
+	if m.Format != statement.CSV && m.Format != statement.QIF && m.Format != statement.YNAB {
+		invalid.add("format", "must be csv, qif or ynab")
+	}
+	if m.SkipRows < 0 || m.SkipRows > statement.MaxRows {
+		invalid.add("skipRows", fmt.Sprintf("must be between 0 and %d", statement.MaxRows))
+	}
+	if m.Currency != "" {
 		if _, ok := money.ParseCurrency(m.Currency); !ok {
-			return nil, &Error{"currency", "must be an ISO 4217 code"}
+			invalid.add("currency", "must be an ISO 4217 code")
 		}
 	}
-	if m.Format == statement.QIF {
-		return r, nil
-	}
-	if m.Width < 0 || m.Width > scan.MaxColumns {
-		return nil, &Error{"width", fmt.Sprintf("must be between 0 and %d", scan.MaxColumns)}
-	}
-	if err := r.assign(m); err != nil {
-		return nil, err
-	}
-	return r, r.complete()
+	return invalid
 }
 
 // assign checks the columns and stores their indexes by field. An index may be beyond the cells of a row, which are then empty.
-func (r *Reader) assign(m *Mapping) error {
+func (r *Reader) assign(m *Mapping) (invalid Errors) {
+	if m.Width < 0 || m.Width > scan.MaxColumns {
+		invalid.add("width", fmt.Sprintf("must be between 0 and %d", scan.MaxColumns))
+	}
 	if len(m.Columns) > scan.MaxColumns {
-		return &Error{"columns", fmt.Sprintf("must be at most %d", scan.MaxColumns)}
+		invalid.add("columns", fmt.Sprintf("must be at most %d", scan.MaxColumns))
+		return invalid
 	}
 	for i, c := range m.Columns {
 		name := fmt.Sprintf("columns[%d].", i)
+		if c.Index < 0 || c.Index >= scan.MaxColumns {
+			invalid.add(name+"index", fmt.Sprintf("must be between 0 and %d", scan.MaxColumns-1))
+		}
 		switch {
-		case c.Index < 0 || c.Index >= scan.MaxColumns:
-			return &Error{name + "index", fmt.Sprintf("must be between 0 and %d", scan.MaxColumns-1)}
 		case !slices.Contains(Fields, c.Field):
-			return &Error{name + "field", "must be one of " + strings.Join(Fields, ", ")}
+			invalid.add(name+"field", "must be one of "+strings.Join(Fields, ", "))
+			continue
 		case c.Field == FieldIgnore:
 			continue
 		case len(r.columns[c.Field]) > 0 && c.Field != FieldPayee && c.Field != FieldDescription && c.Field != FieldNotes && c.Field != FieldTags:
-			return &Error{name + "field", "must not be assigned to two columns"}
+			invalid.add(name+"field", "must not be assigned to two columns")
 		}
 		r.columns[c.Field] = append(r.columns[c.Field], c.Index)
 	}
@@ -169,11 +192,11 @@ func (r *Reader) assign(m *Mapping) error {
 			r.negative[written.Fold(value)] = true
 		}
 	}
-	return nil
+	return invalid
 }
 
-// complete reports an error if the columns that the amount mode needs are not assigned.
-func (r *Reader) complete() error {
+// complete reports the columns that the amount mode needs and that are not assigned.
+func (r *Reader) complete() (incomplete Errors) {
 	need := []string{FieldDate}
 	switch r.Mapping.AmountMode {
 	case Signed:
@@ -185,12 +208,11 @@ func (r *Reader) complete() error {
 			need = append(need, FieldCredit)
 		}
 	default:
-		return &Error{"amountMode", "must be signed, debitCredit or typeColumn"}
+		incomplete.add("amountMode", "must be signed, debitCredit or typeColumn")
 	}
-	for _, field := range need {
-		if len(r.columns[field]) == 0 {
-			return &Error{"columns", "must assign " + field}
-		}
+	assigned := func(field string) bool { return len(r.columns[field]) > 0 }
+	if need = slices.DeleteFunc(need, assigned); len(need) > 0 {
+		incomplete.add("columns", "must assign "+strings.Join(need, " and "))
 	}
-	return nil
+	return incomplete
 }

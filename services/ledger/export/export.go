@@ -120,11 +120,11 @@ type entry struct {
 // maxRunning exports, and the errors of the filters.
 func (s *Exports) ExportTransactions(req *ledgerv1.ExportTransactionsRequest, stream grpc.ServerStreamingServer[ledgerv1.ExportTransactionsResponse]) error {
 	ctx := stream.Context()
-	f, err := parse(req)
-	if err != nil {
-		return err
-	}
+	f, p := parse(req)
 	f.owner = caller.Owner(ctx)
+	if p.Err() != nil {
+		return request.CheckFilter(ctx, s.DB, p, f.owner, request.Filter{Wallets: f.wallets, Categories: f.categories})
+	}
 	select {
 	case s.running <- struct{}{}:
 		defer func() { <-s.running }()
@@ -136,6 +136,7 @@ func (s *Exports) ExportTransactions(req *ledgerv1.ExportTransactionsRequest, st
 		if err := s.check(ctx, tx, f); err != nil {
 			return err
 		}
+		var err error
 		if f.tags, err = selectTagKeys(ctx, tx, f.tags); err != nil {
 			return err
 		}

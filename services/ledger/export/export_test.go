@@ -231,6 +231,9 @@ func TestExportTransactionsFilters(t *testing.T) {
 		require.ErrorIs(t, s.ExportTransactions(c.req, d), c.want, name)
 		require.Nil(t, d.header, name)
 	}
+	err := s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{WalletId: []string{stranger.Wallet.String()}, From: new("x")}, &download{ctx: u.Ctx})
+	problem := fixture.RequireReason(t, err, codes.InvalidArgument, "UNSUPPORTED_EXPORT_FORMAT")
+	require.Equal(t, []string{"format", "from", "walletId"}, fixture.FieldNames(problem))
 }
 
 // TestExportTransactionsInPages exports more transactions than a statement reads. Many have the same date.

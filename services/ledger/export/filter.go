@@ -35,13 +35,12 @@ type position struct {
 	id   uuid.UUID
 }
 
-// parse validates a request as the list of transactions does, and adds all problems to one error.
-func parse(req *ledgerv1.ExportTransactionsRequest) (filter, error) {
-	var p apierr.Problems
+// parse validates a request as the list of transactions does, and returns all problems.
+func parse(req *ledgerv1.ExportTransactionsRequest) (f filter, p apierr.Problems) {
 	if _, ok := supported[req.GetFormat()]; !ok {
 		p.Add(errUnsupportedFormat.With("format", "must be csv, json, hledger or beancount"))
 	}
-	f := filter{
+	f = filter{
 		wallets:    parseIDs(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
 		categories: parseIDs(&p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID),
 		tags:       parseTags(&p, req.GetTag()),
@@ -55,7 +54,7 @@ func parse(req *ledgerv1.ExportTransactionsRequest) (filter, error) {
 	if f.from != nil && f.end != nil && !p.Has(request.ErrInvalidDate) && !f.from.Before(*f.end) {
 		p.Field(&apierr.Field{Name: "from", Message: "must not be after to"})
 	}
-	return f, p.Err()
+	return f, p
 }
 
 // parseIDs parses at most maxFilterIDs ids.

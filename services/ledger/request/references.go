@@ -30,6 +30,24 @@ func CheckOwned(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid
 	return p.Err()
 }
 
+// Filter holds the wallets and the categories that a list is restricted to.
+type Filter struct {
+	Wallets, Categories []uuid.UUID
+}
+
+// CheckFilter is CheckOwned for the ids of a filter. It ignores the zero id, because ParseIDs returns it for a malformed one.
+func CheckFilter(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, f Filter) error {
+	malformed := func(id uuid.UUID) bool { return id == uuid.Nil }
+	wallets := slices.DeleteFunc(slices.Clone(f.Wallets), malformed)
+	categories := slices.DeleteFunc(slices.Clone(f.Categories), malformed)
+	o, err := SelectOwned(ctx, q, owner, wallets, categories)
+	if err != nil {
+		return err
+	}
+	o.CheckLists(&p, "walletId", wallets, "categoryId", categories)
+	return p.Err()
+}
+
 // SelectReferences returns the references that belong to the owner.
 func SelectReferences(ctx context.Context, q pg.Querier, owner uuid.UUID, named ...References) (Owned, error) {
 	var wallets, categories []uuid.UUID

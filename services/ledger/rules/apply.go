@@ -89,7 +89,7 @@ func parseWindow(p *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
 	if req.To != nil {
 		w.End = new(request.ParseBound(p, "to", req.GetTo(), true))
 	}
-	if w.Start != nil && w.End != nil && !w.Start.Before(*w.End) {
+	if w.Start != nil && w.End != nil && !p.Has(request.ErrInvalidDate) && !w.Start.Before(*w.End) {
 		p.Field(&apierr.Field{Name: "to", Message: "must not be before from"})
 	}
 	if req.WalletId != nil {

@@ -5,10 +5,12 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
@@ -103,6 +105,8 @@ func TestApplyRuleWindow(t *testing.T) {
 	}
 	_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId(), WalletId: new(other.Wallet.String())})
 	require.Equal(t, restv1.Reason_WALLET_NOT_FOUND.String(), apierr.From(err).Reason)
+	_, err = p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId(), From: new("x"), To: new("x"), WalletId: new(other.Wallet.String())})
+	require.Equal(t, []string{"from", "to", "walletId"}, fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, "INVALID_TRANSACTION_DATE")))
 	_, err = other.ApplyRule(other.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId()})
 	require.ErrorIs(t, err, errNotFound)
 }

@@ -30,11 +30,11 @@ const maxFilterTags = 200
 // ListTransactions returns a page of the caller's transactions, by default newest first. A page of untagged transactions, of a search
 // without three ASCII letters or digits in a row, or of long texts may have fewer rows than the limit although more follow.
 func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListTransactionsRequest) (*ledgerv1.ListTransactionsResponse, error) {
-	l, err := parseList(req)
-	if err != nil {
-		return nil, err
-	}
+	l, p := parseList(req)
 	l.owner = caller.ID(ctx)
+	if p.Err() != nil {
+		return nil, request.CheckFilter(ctx, s.DB, p, l.owner, request.Filter{Wallets: l.wallets, Categories: l.categories})
+	}
 	scope, err := listScope(l.owner, req)
 	if err != nil {
 		return nil, err
@@ -62,7 +62,6 @@ func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListT
 	if err != nil {
 		return nil, err
 	}
-	var p apierr.Problems
 	owned.CheckLists(&p, "walletId", wallets, "categoryId", categories)
 	if err := p.Err(); err != nil {
 		return nil, err
@@ -201,11 +200,12 @@ func listScope(owner uuid.UUID, req *ledgerv1.ListTransactionsRequest) (string, 
 	return "transactions " + owner.String() + " " + base64.StdEncoding.EncodeToString(b), nil
 }
 
-// parseList validates the filters and the order of a request, and adds all problems to one error. The caller sets owner, after
+// parseList validates the filters, the order and the limit of a request, and returns all problems. The caller sets owner, after
 // and limit.
-func parseList(req *ledgerv1.ListTransactionsRequest) (transactionList, error) {
-	var p apierr.Problems
-	l := transactionList{
+func parseList(req *ledgerv1.ListTransactionsRequest) (l transactionList, p apierr.Problems) {
+	_, problem := page.Limit(req.Limit)
+	p.Field(problem)
+	l = transactionList{
 		wallets:    parseFilterIDs(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
 		categories: parseFilterIDs(&p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID),
 		kind:       req.GetType(), sort: newestFirst,
@@ -236,7 +236,7 @@ func parseList(req *ledgerv1.ListTransactionsRequest) (transactionList, error) {
 	}
 	l.checkBounds(&p)
 	checkInclude(&p, req.GetInclude())
-	return l, p.Err()
+	return l, p
 }
 
 // parseDetails validates the filters by payee and by tags.

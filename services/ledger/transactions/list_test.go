@@ -119,6 +119,11 @@ func TestListTransactionsErrors(t *testing.T) {
 			codes.NotFound, "WALLET_NOT_FOUND",
 			[]string{"walletId", "categoryId"},
 		},
+		"an unknown wallet beside other problems": {
+			&list{WalletId: []string{"x", stranger.Wallet.String()}, CategoryId: []string{s.NewID().String()}, From: new("x"), Limit: new(int32(0))},
+			codes.InvalidArgument, "VALIDATION_ERROR",
+			[]string{"limit", "walletId", "from", "walletId", "categoryId"},
+		},
 		"a malformed category":    {&list{CategoryId: []string{""}}, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
 		"another user's category": {&list{CategoryId: []string{stranger.Category.String()}}, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"categoryId"}},
 		"too many wallets":        {&list{WalletId: slices.Repeat([]string{p.Wallet.String()}, 101)}, codes.InvalidArgument, "VALIDATION_ERROR", []string{"walletId"}},

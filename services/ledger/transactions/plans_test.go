@@ -193,8 +193,8 @@ func (p person) totals(t *testing.T, plans *fixture.Plans, wallets []string) {
 			_, err := p.ListTransactions(p.Ctx, req)
 			require.NoError(t, err)
 			plans.Reset(t)
-			l, err := parseList(req)
-			require.NoError(t, err)
+			l, problems := parseList(req)
+			require.NoError(t, problems.Err())
 			l.owner = p.ID
 			_, err = totalTransactions(p.Ctx, p.DB, l)
 			require.NoError(t, err)

@@ -106,7 +106,7 @@ func (c changes) applySplits(p *apierr.Problems, before posting.Transaction, t *
 func parseParts(p *apierr.Problems, parts []part, t posting.Transaction) (splits []posting.Split, ok bool) {
 	ok = t.Currency != ""
 	for i, s := range parts {
-		if s.category == nil || s.amount == "" || t.Currency == "" {
+		if s.amount == "" || t.Currency == "" {
 			ok = false
 			continue
 		}
@@ -114,6 +114,10 @@ func parseParts(p *apierr.Problems, parts []part, t posting.Transaction) (splits
 		if err != nil {
 			p.Field(&apierr.Field{Name: fmt.Sprintf("splits[%d].amount", i), Message: err.Error()})
 			ok = false
+		}
+		if s.category == nil {
+			ok = false
+			continue
 		}
 		if t.AmountMinor < 0 {
 			minor = -minor

@@ -74,18 +74,19 @@ func TestCreateTransactionSplitErrors(t *testing.T) {
 		reason string
 		fields []string
 	}{
-		"one part":                   {p.splits("3", part("3")), invalid, "VALIDATION_ERROR", []string{"splits"}},
-		"51 parts":                   {p.splits("3", make([]*ledgerv1.Split, 51)...), invalid, "VALIDATION_ERROR", []string{"splits"}},
-		"a category beside":          {beside, invalid, "VALIDATION_ERROR", []string{"categoryId"}},
-		"a part of zero":             {p.splits("3", part("3"), part("0")), invalid, "VALIDATION_ERROR", []string{"splits[1].amount"}},
-		"no amount and no category":  {p.splits("3", part("3"), of("", "")), invalid, "VALIDATION_ERROR", []string{"splits[1].categoryId", "splits[1].amount"}},
-		"a part that is no number":   {p.splits("3", part("3"), part("x")), invalid, "VALIDATION_ERROR", []string{"splits[1].amount"}},
-		"a part too fine":            {yen, invalid, "VALIDATION_ERROR", []string{"splits[0].amount", "splits[1].amount"}},
-		"a malformed category":       {p.splits("3", part("1"), of("x", "2")), invalid, "INVALID_CATEGORY_EXIST_PARAMS", []string{"splits[1].categoryId"}},
-		"an unknown category":        {p.splits("3", part("1"), of(s.NewID().String(), "2")), notFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"splits[1].categoryId"}},
-		"another user's category":    {p.splits("3", of(stranger.Category.String(), "1"), part("2")), notFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"splits[0].categoryId"}},
-		"a sum too small":            {p.splits("3", part("1"), part("1.99")), invalid, "SPLIT_SUM_MISMATCH", []string{"splits"}},
-		"a sum of the opposite sign": {p.splits("3", part("-1"), part("-2")), invalid, "SPLIT_SUM_MISMATCH", []string{"splits"}},
+		"one part":                       {p.splits("3", part("3")), invalid, "VALIDATION_ERROR", []string{"splits"}},
+		"51 parts":                       {p.splits("3", make([]*ledgerv1.Split, 51)...), invalid, "VALIDATION_ERROR", []string{"splits"}},
+		"a category beside":              {beside, invalid, "VALIDATION_ERROR", []string{"categoryId"}},
+		"a part of zero":                 {p.splits("3", part("3"), part("0")), invalid, "VALIDATION_ERROR", []string{"splits[1].amount"}},
+		"no amount and no category":      {p.splits("3", part("3"), of("", "")), invalid, "VALIDATION_ERROR", []string{"splits[1].categoryId", "splits[1].amount"}},
+		"a part that is no number":       {p.splits("3", part("3"), part("x")), invalid, "VALIDATION_ERROR", []string{"splits[1].amount"}},
+		"a part too fine":                {yen, invalid, "VALIDATION_ERROR", []string{"splits[0].amount", "splits[1].amount"}},
+		"a malformed category, too fine": {p.splits("3", part("1"), of("x", "2.001")), invalid, "VALIDATION_ERROR", []string{"splits[1].amount", "splits[1].categoryId"}},
+		"a malformed category":           {p.splits("3", part("1"), of("x", "2")), invalid, "INVALID_CATEGORY_EXIST_PARAMS", []string{"splits[1].categoryId"}},
+		"an unknown category":            {p.splits("3", part("1"), of(s.NewID().String(), "2")), notFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"splits[1].categoryId"}},
+		"another user's category":        {p.splits("3", of(stranger.Category.String(), "1"), part("2")), notFound, "INVALID_CATEGORY_EXIST_PARAMS", []string{"splits[0].categoryId"}},
+		"a sum too small":                {p.splits("3", part("1"), part("1.99")), invalid, "SPLIT_SUM_MISMATCH", []string{"splits"}},
+		"a sum of the opposite sign":     {p.splits("3", part("-1"), part("-2")), invalid, "SPLIT_SUM_MISMATCH", []string{"splits"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			e := s.RequireRejected(t, c.code, c.reason, func() error {

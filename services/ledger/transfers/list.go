@@ -31,12 +31,9 @@ var (
 // a cursor of another filter is rejected. With a filter by wallet it may examine many transfers, so s.Reads limits the
 // simultaneous reads of a user.
 func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfersRequest) (*ledgerv1.ListTransfersResponse, error) {
-	l, err := parseTransferList(req)
-	if err != nil {
-		return nil, err
-	}
+	l, p := parseTransferList(req)
 	l.owner = caller.Owner(ctx)
-	if err := s.checkFilter(ctx, l); err != nil {
+	if err := request.CheckOwned(ctx, s.DB, p, l.owner, request.References{Wallet: l.wallet}); err != nil {
 		return nil, err
 	}
 	scope := strings.Join([]string{"transfers", l.owner.String(), req.GetWalletId(), req.GetFrom(), req.GetTo()}, " ")
@@ -64,16 +61,11 @@ func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfe
 	return resp, nil
 }
 
-// checkFilter returns an error if the wallet of a filter does not belong to the owner.
-func (s *Transfers) checkFilter(ctx context.Context, l transferList) error {
-	var p apierr.Problems
-	return request.CheckOwned(ctx, s.DB, p, l.owner, request.References{Wallet: l.wallet})
-}
-
-// parseTransferList validates the filters of a request.
-func parseTransferList(req *ledgerv1.ListTransfersRequest) (transferList, error) {
-	var p apierr.Problems
-	l := transferList{from: firstMoment, end: lastMoment}
+// parseTransferList validates the filters and the limit of a request, and returns all problems.
+func parseTransferList(req *ledgerv1.ListTransfersRequest) (l transferList, p apierr.Problems) {
+	_, problem := page.Limit(req.Limit)
+	p.Field(problem)
+	l = transferList{from: firstMoment, end: lastMoment}
 	if req.WalletId != nil {
 		l.wallet = request.ParseReference(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID)
 	}
@@ -86,5 +78,5 @@ func parseTransferList(req *ledgerv1.ListTransfersRequest) (transferList, error)
 	if !p.Has(request.ErrInvalidDate) && !l.from.Before(l.end) {
 		p.Field(&apierr.Field{Name: "from", Message: "must not be after to"})
 	}
-	return l, p.Err()
+	return l, p
 }

@@ -1,6 +1,7 @@
 package transfers
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"slices"
@@ -37,8 +38,8 @@ func (s *Transfers) MatchTransfer(ctx context.Context, req *ledgerv1.MatchTransf
 	owner := caller.Owner(ctx)
 	out := request.RequireReference(&p, outField, req.GetOutTransactionId(), errInvalidTransactionID)
 	in := request.RequireReference(&p, inField, req.GetInTransactionId(), errInvalidTransactionID)
-	if err := p.Err(); err != nil {
-		return nil, err
+	if p.Err() != nil {
+		return nil, checkNamed(ctx, s.DB, p, owner, out, in)
 	}
 	var err error
 	resp := &ledgerv1.MatchTransferResponse{}
@@ -75,24 +76,33 @@ func lockPair(ctx context.Context, tx pgx.Tx, owner, out, in uuid.UUID) (Transfe
 	if err != nil {
 		return Transfer{}, err
 	}
-	var p apierr.Problems
+	if len(locked) < 2 && out != in || len(locked) == 0 {
+		// One that was created after the statement of lockTransactions is as unknown as it was then.
+		return Transfer{}, cmp.Or(checkNamed(ctx, tx, apierr.Problems{}, owner, &out, &in), error(errTransactionNotFound))
+	}
+	return Transfer{Out: locked[out], In: locked[in]}, nil
+}
+
+// checkNamed returns the problems p of a request as one error, including a problem for each transaction that does not belong to the
+// owner. A transaction is nil if its id is malformed.
+func checkNamed(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, out, in *uuid.UUID) error {
 	for _, named := range []struct {
 		field string
-		id    uuid.UUID
+		id    *uuid.UUID
 	}{{outField, out}, {inField, in}} {
-		if _, ok := locked[named.id]; ok {
+		if named.id == nil {
 			continue
 		}
-		switch _, err := posting.Select(ctx, tx, named.id); {
+		switch t, err := posting.Select(ctx, q, *named.id); {
 		case errors.Is(err, pgx.ErrNoRows):
 			p.Add(errTransactionNotFound.With(named.field, "is unknown"))
 		case err != nil:
-			return Transfer{}, err
-		default:
+			return err
+		case t.OwnerID != owner:
 			p.Add(errTransactionOwnerMismatch.With(named.field, "belongs to another user"))
 		}
 	}
-	return Transfer{Out: locked[out], In: locked[in]}, p.Err()
+	return p.Err()
 }
 
 // unfit returns an error with the reasons why two transactions cannot become a transfer, at most one per transaction, or nil. A receipt
@@ -143,8 +153,8 @@ func (s *Transfers) UnlinkTransfer(ctx context.Context, req *ledgerv1.UnlinkTran
 	if req.InCategoryId != nil {
 		inCategory = request.ParseReference(&p, "inCategoryId", req.GetInCategoryId(), request.ErrInvalidCategoryID)
 	}
-	if err := p.Err(); err != nil {
-		return nil, err
+	if p.Err() != nil {
+		return nil, checkCategories(ctx, s.DB, p, owner, category, inCategory)
 	}
 	var err error
 	resp := &ledgerv1.UnlinkTransferResponse{}
@@ -157,7 +167,7 @@ func (s *Transfers) UnlinkTransfer(ctx context.Context, req *ledgerv1.UnlinkTran
 		if err != nil {
 			return unknownTransfer(err)
 		}
-		if err := checkCategories(ctx, tx, owner, *category, *inCategory); err != nil {
+		if err := checkCategories(ctx, tx, apierr.Problems{}, owner, category, inCategory); err != nil {
 			return err
 		}
 		after := before
@@ -180,17 +190,23 @@ func (s *Transfers) UnlinkTransfer(ctx context.Context, req *ledgerv1.UnlinkTran
 	return resp, nil
 }
 
-// checkCategories returns an error that names each category that does not belong to the owner.
-func checkCategories(ctx context.Context, q pg.Querier, owner, category, inCategory uuid.UUID) error {
-	owned, err := request.SelectOwned(ctx, q, owner, nil, []uuid.UUID{category, inCategory})
+// checkCategories returns the problems p of a request as one error, including a problem for each category that does not belong to the
+// owner. A category is nil if its id is malformed.
+func checkCategories(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, category, inCategory *uuid.UUID) error {
+	var ids []uuid.UUID
+	for _, id := range []*uuid.UUID{category, inCategory} {
+		if id != nil {
+			ids = append(ids, *id)
+		}
+	}
+	owned, err := request.SelectOwned(ctx, q, owner, nil, ids)
 	if err != nil {
 		return err
 	}
-	var p apierr.Problems
-	if !slices.Contains(owned.Categories, category) {
+	if category != nil && !slices.Contains(owned.Categories, *category) {
 		p.Add(request.ErrCategoryNotFound.With("categoryId", "is unknown"))
 	}
-	if inCategory != category && !slices.Contains(owned.Categories, inCategory) {
+	if inCategory != nil && (category == nil || *inCategory != *category) && !slices.Contains(owned.Categories, *inCategory) {
 		p.Add(request.ErrCategoryNotFound.With("inCategoryId", "is unknown"))
 	}
 	return p.Err()

@@ -320,6 +320,8 @@ func TestListTransfers(t *testing.T) {
 	require.Equal(t, ids[:3], list(&ledgerv1.ListTransfersRequest{From: new("2026-03-02"), To: new("2026-03-03")}))
 	require.Equal(t, ids[1:], list(&ledgerv1.ListTransfersRequest{From: new("2026-02-02"), To: new("2026-03-02")}))
 
+	_, err := p.ListTransfers(p.Ctx, &ledgerv1.ListTransfersRequest{WalletId: new(stranger.bank.String()), From: new("x"), Limit: new(int32(0))})
+	require.Equal(t, []string{"limit", "from", "walletId"}, fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")))
 	for _, c := range []struct {
 		req    *ledgerv1.ListTransfersRequest
 		code   codes.Code

@@ -234,6 +234,24 @@ func TestDocumentNumbersHaveAFormat(t *testing.T) {
 	require.Equal(t, "double", doc.Paths.Value("/api/v1/transaction").Get.Parameters.GetByInAndName("query", "minAmount").Schema.Value.Format)
 }
 
+// TestDocumentLimits checks that the document says what the services do with a limit beyond the maximum: they reduce it.
+func TestDocumentLimits(t *testing.T) {
+	t.Parallel()
+	limits := 0
+	for path, item := range document(t).Paths.Map() {
+		for verb, operation := range item.Operations() {
+			limit := operation.Parameters.GetByInAndName("query", "limit")
+			if limit == nil {
+				continue
+			}
+			limits++
+			require.Nil(t, limit.Schema.Value.Max, "%s %s", verb, path)
+			require.Regexp(t, `A value above 200 means 200|a larger number counts as 1000`, limit.Description, "%s %s", verb, path)
+		}
+	}
+	require.Greater(t, limits, 10)
+}
+
 func TestDocumentReceiptPreview(t *testing.T) {
 	t.Parallel()
 	schemas := document(t).Components.Schemas

@@ -3632,7 +3632,7 @@ type CreateTransactionRequest struct {
 	// Notes Up to 4000 characters.
 	Notes *string `json:"notes,omitempty"`
 
-	// Payee The other party: the recipient of an expense, or the payer of an income. Up to 200 characters.
+	// Payee The other party: the recipient of an expense, or the payer of an income. Empty, or up to 200 characters with a visible one.
 	Payee *string `json:"payee,omitempty"`
 
 	// Splits 2 to 50 parts, which add up to amount exactly.
@@ -4760,7 +4760,7 @@ type ImportRowChange struct {
 	// N Number of the row.
 	N int32 `json:"n"`
 
-	// Payee Up to 200 characters.
+	// Payee Empty, or up to 200 characters with a visible one.
 	Payee *string `json:"payee,omitempty"`
 
 	// TransferWalletId Makes the row a transfer from or to this wallet. An empty text makes it an ordinary transaction.
@@ -6965,7 +6965,7 @@ type UpdateTransactionRequest struct {
 	// Notes Up to 4000 characters.
 	Notes *string `json:"notes,omitempty"`
 
-	// Payee Up to 200 characters.
+	// Payee Empty, or up to 200 characters with a visible one.
 	Payee *string `json:"payee,omitempty"`
 
 	// Splits 2 to 50 parts, which add up to the amount exactly. The list replaces the previous one. An empty list with categoryId ends a split. Required with another currency if the transaction is split.
@@ -7528,7 +7528,7 @@ type ExportTransactionsParams struct {
 
 // ListImportsParams defines parameters for ListImports.
 type ListImportsParams struct {
-	// Limit Page size, 1 to 200; default 50.
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page.
@@ -7552,7 +7552,7 @@ type ListImportRowsParams struct {
 	// Status Only rows with one of these statuses.
 	Status *[]string `form:"status,omitempty" json:"status,omitempty"`
 
-	// Limit Page size, 1 to 200; default 50.
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page.

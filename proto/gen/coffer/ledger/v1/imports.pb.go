@@ -1338,7 +1338,7 @@ func (x *CreateImportResponse) GetRows() []*ImportRow {
 
 type ListImportsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Page size, 1 to 200; default 50.
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// nextCursor of the previous page.
 	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
@@ -1578,7 +1578,7 @@ type ListImportRowsRequest struct {
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Only rows with one of these statuses.
 	Status []string `protobuf:"bytes,2,rep,name=status,proto3" json:"status,omitempty"`
-	// Page size, 1 to 200; default 50.
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,3,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
 	// nextCursor of the previous page.
 	Cursor        string `protobuf:"bytes,4,opt,name=cursor,proto3" json:"cursor,omitempty"`
@@ -1919,7 +1919,7 @@ type ImportRowChange struct {
 	CategoryId *string `protobuf:"bytes,3,opt,name=category_id,json=categoryId,proto3,oneof" json:"category_id,omitempty"`
 	// Up to 1000 characters.
 	Description *string `protobuf:"bytes,4,opt,name=description,proto3,oneof" json:"description,omitempty"`
-	// Up to 200 characters.
+	// Empty, or up to 200 characters with a visible one.
 	Payee *string `protobuf:"bytes,5,opt,name=payee,proto3,oneof" json:"payee,omitempty"`
 	// Makes the row a transfer from or to this wallet. An empty text makes it an ordinary transaction.
 	TransferWalletId *string `protobuf:"bytes,6,opt,name=transfer_wallet_id,json=transferWalletId,proto3,oneof" json:"transfer_wallet_id,omitempty"`

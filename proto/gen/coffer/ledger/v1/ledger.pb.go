@@ -2100,7 +2100,7 @@ type CreateTransactionRequest struct {
 	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
 	// At most 255 printable ASCII characters.
 	IdempotencyKey string `protobuf:"bytes,8,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
-	// The other party: the recipient of an expense, or the payer of an income. Up to 200 characters.
+	// The other party: the recipient of an expense, or the payer of an income. Empty, or up to 200 characters with a visible one.
 	Payee string `protobuf:"bytes,9,opt,name=payee,proto3" json:"payee,omitempty"`
 	// Up to 4000 characters.
 	Notes string `protobuf:"bytes,10,opt,name=notes,proto3" json:"notes,omitempty"`
@@ -2919,7 +2919,7 @@ type UpdateTransactionRequest struct {
 	Type *string `protobuf:"bytes,8,opt,name=type,proto3,oneof" json:"type,omitempty"`
 	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch string `protobuf:"bytes,9,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
-	// Up to 200 characters.
+	// Empty, or up to 200 characters with a visible one.
 	Payee *string `protobuf:"bytes,10,opt,name=payee,proto3,oneof" json:"payee,omitempty"`
 	// Up to 4000 characters.
 	Notes *string `protobuf:"bytes,11,opt,name=notes,proto3,oneof" json:"notes,omitempty"`

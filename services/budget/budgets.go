@@ -95,11 +95,8 @@ func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsReque
 	default:
 		p.Field(&apierr.Field{Name: "include", Message: "must be invited"})
 	}
+	today := s.parseAt(&p, req.At)
 	if err := p.Err(); err != nil {
-		return nil, err
-	}
-	today, err := s.parseAt(req.At)
-	if err != nil {
 		return nil, err
 	}
 	// The cursor is sealed for this list. It is rejected in the list of another user, and in one with another include.
@@ -131,8 +128,9 @@ func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) 
 	if err != nil {
 		return nil, err
 	}
-	today, err := s.parseAt(req.At)
-	if err != nil {
+	var p apierr.Problems
+	today := s.parseAt(&p, req.At)
+	if err := p.Err(); err != nil {
 		return nil, err
 	}
 	b, err := s.budgetFor(ctx, s.db, id, readBudget)

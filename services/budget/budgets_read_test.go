@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
@@ -72,6 +73,12 @@ func TestListBudgetsPages(t *testing.T) {
 	} {
 		budgettest.Refuses(t, b.db, codes.InvalidArgument, reason, func() error { _, err := b.ListBudgets(me.Ctx, bad); return err })
 	}
+	_, err = b.ListBudgets(me.Ctx, &budgetv1.ListBudgetsRequest{Include: new("everything"), Limit: new(int32(0)), At: new("tomorrow")})
+	var named []string
+	for _, f := range apierr.From(err).Fields {
+		named = append(named, f.Name)
+	}
+	require.Equal(t, []string{"limit", "include", "at"}, named)
 	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_CURSOR", func() error {
 		_, err := b.ListBudgets(friend.Ctx, &budgetv1.ListBudgetsRequest{Cursor: req.GetCursor()})
 		return err

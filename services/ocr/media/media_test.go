@@ -71,6 +71,16 @@ func TestOpenText(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, d.Text, 1)
 	require.Equal(t, "Käse", d.Text[0].Words[0].Text)
+	d, err = newTestOpener().Open(t.Context(), []byte("Ka\u0308se 1,00\nSumme 1,00\n"))
+	require.NoError(t, err)
+	require.Equal(t, "K\u00e4se", d.Text[0].Words[0].Text, "a decomposed letter is a letter")
+}
+
+func TestLayerPages(t *testing.T) {
+	t.Parallel()
+	pages := layerPages([]byte(`<html><body><doc><page width="100" height="100"><word xMin="1" yMin="1" xMax="9" yMax="9">Ka&#776;se</word></page></doc></body></html>`))
+	require.Len(t, pages, 1)
+	require.Equal(t, "K\u00e4se", pages[0].Words[0].Text)
 }
 
 func TestOpenDecodesFirstFrameOnly(t *testing.T) {

@@ -12,6 +12,8 @@ import (
 	"strconv"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
@@ -148,7 +150,7 @@ func layerPages(layer []byte) []printed.Page {
 	for _, p := range d.Pages {
 		page := printed.Page{Width: int(p.Width * scale), Height: int(p.Height * scale), Exact: true}
 		for _, w := range p.Words {
-			if text := strings.TrimSpace(w.Text); text != "" {
+			if text := norm.NFC.String(strings.TrimSpace(w.Text)); text != "" {
 				page.Words = append(page.Words, printed.Word{Text: text, Confidence: 1, Box: printed.Box{
 					X: int(w.XMin * scale), Y: int(w.YMin * scale), W: int((w.XMax - w.XMin) * scale), H: int((w.YMax - w.YMin) * scale),
 				}})

@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // Line is a row of the receipt from edge to edge. Engines often take the column of prices for a separate block, so rows are
@@ -197,10 +199,10 @@ func (l *Line) MeanConfidence() float64 {
 }
 
 // FromText converts plain text to pages, one per form feed. Every character occupies one cell, so that columns keep their
-// positions.
+// positions. A letter and its combining marks are composed first, because they are one character of the column.
 func FromText(text string) []Page {
 	var pages []Page
-	for part := range strings.SplitSeq(text, "\f") {
+	for part := range strings.SplitSeq(norm.NFC.String(text), "\f") {
 		p := Page{Exact: true}
 		row := 0
 		for s := range strings.Lines(part) {

@@ -161,7 +161,8 @@ func TestCreateAttachmentName(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
 		"": "file", " \t": "file", "a.pdf": "a.pdf", " März.pdf ": "März.pdf", "a\r\nb\x00.pdf": "ab.pdf",
-		strings.Repeat("ä", 300): strings.Repeat("ä", 255), "\xff.pdf": ".pdf",
+		strings.Repeat("ä", 300): strings.Repeat("ä", 255), "\xff.pdf": ".pdf", "Ma\u0308rz.pdf": "M\u00e4rz.pdf",
+		"\u200b": "file",
 	} {
 		require.Equal(t, want, fileName(given), "%q", given)
 	}

@@ -14,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
+	"golang.org/x/text/unicode/norm"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
@@ -255,7 +256,8 @@ func (r *recognizer) mediaType() string {
 	return ""
 }
 
-// fileName returns a name that can be stored and shown: one line of at most 255 characters, or "file" if none remain. PostgreSQL cannot
+// fileName returns a name that can be stored and shown: one line of at most 255 characters in Unicode Normalization Form C,
+// or "file" if no visible character remains. PostgreSQL cannot
 // store NUL or invalid UTF-8, and the name becomes part of a header of the download.
 func fileName(name string) string {
 	name = strings.Map(func(r rune) rune {
@@ -264,11 +266,11 @@ func fileName(name string) string {
 		}
 		return r
 	}, name)
-	name = strings.TrimSpace(name)
+	name = norm.NFC.String(strings.TrimSpace(name))
 	if runes := []rune(name); len(runes) > maxName {
 		name = strings.TrimSpace(string(runes[:maxName]))
 	}
-	if name == "" {
+	if !text.Visible(name) {
 		return "file"
 	}
 	return name

@@ -7,8 +7,10 @@ import (
 	"strings"
 
 	"github.com/google/uuid"
+	"golang.org/x/text/unicode/norm"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/request"
@@ -46,7 +48,8 @@ func (s *Imports) parseForm(ctx context.Context, owner uuid.UUID, req *ledgerv1.
 	return f, request.CheckOwned(ctx, s.DB, p, owner, request.References{Wallet: f.wallet})
 }
 
-// baseName returns the name of a file without folders and control characters.
+// baseName returns the name of a file without folders and control characters, in Unicode Normalization Form C. It is empty without a
+// visible character.
 func baseName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f {
@@ -54,6 +57,9 @@ func baseName(name string) string {
 		}
 		return r
 	}, path.Base(strings.ReplaceAll(strings.ToValidUTF8(name, "\ufffd"), `\`, "/")))
-	runes := []rune(name)
+	if !text.Visible(name) {
+		return ""
+	}
+	runes := []rune(norm.NFC.String(name))
 	return string(runes[:min(len(runes), maxFileName)])
 }

@@ -1,6 +1,7 @@
 package imports
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -34,4 +35,13 @@ func TestCommitImportNames(t *testing.T) {
 	require.NoError(t, s.DB.QueryRow(t.Context(), selected, p.ID, -200).Scan(&payee, &description, &tags))
 	require.Empty(t, payee)
 	require.Empty(t, tags)
+}
+
+func TestBaseName(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"\u200b": "", "C:\\Bank\\Ma\u0308rz.csv": "M\u00e4rz.csv", "a/b\x00\n.csv": "b.csv", strings.Repeat("u\u0308", 300): strings.Repeat("\u00fc", 255),
+	} {
+		require.Equal(t, want, baseName(given), "%q", given)
+	}
 }

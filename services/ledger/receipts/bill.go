@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"strings"
 
+	"golang.org/x/text/unicode/norm"
+
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/text"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
 
@@ -86,21 +89,21 @@ func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
 	return b, nil
 }
 
-// describe returns a recognized text as the description of a transaction: without null characters, which PostgreSQL rejects, and at
-// most maxLineDescription characters long. It returns otherwise for an empty text.
-func describe(s, otherwise string) string {
-	s = strings.TrimSpace(strings.ReplaceAll(s, "\x00", ""))
-	if runes := []rune(s); len(runes) > maxLineDescription {
-		s = strings.TrimSpace(string(runes[:maxLineDescription]))
-	}
-	return cmp.Or(s, otherwise)
-}
+// describe returns a recognized text as the description of a transaction, and otherwise for a text without a visible character.
+func describe(s, otherwise string) string { return cmp.Or(storable(s, maxLineDescription), otherwise) }
 
-// payee returns a recognized merchant as the payee of a transaction: at most maxPayee characters, and empty if none is printed.
-func payee(merchant string) string {
-	s := describe(merchant, "")
-	if runes := []rune(s); len(runes) > maxPayee {
-		s = strings.TrimSpace(string(runes[:maxPayee]))
+// payee returns a recognized merchant as the payee of a transaction. It is empty if none is printed.
+func payee(merchant string) string { return storable(merchant, maxPayee) }
+
+// storable returns a recognized text in Unicode Normalization Form C like the texts of requests, cut to a number of characters. It
+// has no null characters, because PostgreSQL rejects them. A text without a visible character becomes empty.
+func storable(s string, limit int) string {
+	s = norm.NFC.String(strings.TrimSpace(strings.ReplaceAll(s, "\x00", "")))
+	if runes := []rune(s); len(runes) > limit {
+		s = strings.TrimSpace(string(runes[:limit]))
+	}
+	if !text.Visible(s) {
+		return ""
 	}
 	return s
 }

@@ -2,11 +2,9 @@ package posting_test
 
 import (
 	"cmp"
-	"fmt"
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
@@ -77,6 +75,12 @@ var detailWrites = []request{
 		_, err := h.CreateTransaction(h.Ctx, req)
 		return err
 	}},
+	{name: "create with an external id", write: func(h holdings) error {
+		req := h.expense(h.Wallet, h.Category, "2026-03-20")
+		req.ExternalId = "bank 2"
+		_, err := h.CreateTransaction(h.Ctx, req)
+		return err
+	}},
 	{name: "tags", write: func(h holdings) error {
 		return h.update(h.fun, func(r *ledgerv1.UpdateTransactionRequest) { r.Tags = &ledgerv1.Tags{Values: []string{"Trip"}} })
 	}},
@@ -88,38 +92,6 @@ var detailWrites = []request{
 		resp, err := h.attach("first")
 		require.NoError(t, err)
 		h.attachment = resp.GetAttachment().GetId()
-	}},
-}
-
-// importWrites are the jobs of imports, which write their rows in chunks. One row of the committed file has the amount and the day of food.
-var importWrites = []request{
-	{name: "import", write: func(h holdings) error {
-		_, err := h.imports.CommitImport(h.Ctx, &ledgerv1.CommitImportRequest{Id: h.uploaded})
-		return h.finish(h.uploaded, err)
-	}, prepare: func(t require.TestingT, h *holdings) { h.uploaded = h.upload(t, "-7.00", "-8.00", "9.00") }},
-	{name: "import with a transfer", write: func(h holdings) error {
-		_, err := h.imports.CommitImport(h.Ctx, &ledgerv1.CommitImportRequest{Id: h.ruled})
-		return h.finish(h.ruled, err)
-	}, prepare: func(t require.TestingT, h *holdings) {
-		// The other leg is income, which other writes match, change or recategorize.
-		_, err := h.rules.CreateRule(h.Ctx, &ledgerv1.CreateRuleRequest{
-			Name:       "Bank",
-			Conditions: []*ledgerv1.RuleCondition{{Field: "description", Op: "is", Values: []string{"Shop 1"}}},
-			Actions:    []*ledgerv1.RuleAction{{Kind: "transferTo", Value: h.otherWallet.String()}},
-		})
-		require.NoError(t, err)
-		h.ruled = h.upload(t, "-70.00", "-7.00")
-		// Without the action, the row would match food.
-		_, err = h.imports.UpdateImportRows(h.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: h.ruled, Rows: []*ledgerv1.ImportRowChange{{N: 2, Action: new("book")}}})
-		require.NoError(t, err)
-	}},
-	{name: "import undone", write: func(h holdings) error {
-		_, err := h.imports.UndoImport(h.Ctx, &ledgerv1.UndoImportRequest{Id: h.imported})
-		return h.finish(h.imported, err)
-	}, prepare: func(t require.TestingT, h *holdings) {
-		h.imported = h.upload(t, "-70.00", "80.00")
-		_, err := h.imports.CommitImport(h.Ctx, &ledgerv1.CommitImportRequest{Id: h.imported})
-		require.NoError(t, h.finish(h.imported, err))
 	}},
 }
 
@@ -179,54 +151,4 @@ func (h holdings) attach(content string) (*ledgerv1.CreateAttachmentResponse, er
 		&ledgerv1.CreateAttachmentRequest{File: []byte(content)})
 	err := h.attachments.CreateAttachment(stream)
 	return stream.Response, err
-}
-
-// upload uploads a file with a row for each amount, and returns the id of the import.
-func (h holdings) upload(t require.TestingT, amounts ...string) string {
-	file := "Date,Amount,Description\n"
-	for i, amount := range amounts {
-		file += fmt.Sprintf("2026-03-15,%s,Shop %d\n", amount, i)
-	}
-	form := &ledgerv1.CreateImportRequest{WalletId: h.Wallet.String(), Header: &restv1.FileHeader{FileName: "statement.csv"}}
-	stream := fixture.NewUpload(h.Ctx, form, []byte(file))
-	require.NoError(t, h.imports.CreateImport(stream))
-	id := stream.Response.GetImport().GetId()
-	_, err := h.imports.UpdateImport(h.Ctx, &ledgerv1.UpdateImportRequest{Id: id, Defaults: &ledgerv1.ImportDefaults{
-		WalletId: h.Wallet.String(), ExpenseCategoryId: h.Category.String(), IncomeCategoryId: h.otherCategory.String(),
-	}})
-	require.NoError(t, err)
-	return id
-}
-
-// finish runs the queued jobs. A job that another write made impossible ends with a public error. If the other write of the pair runs
-// the job, it has not ended yet: requireEnded checks that later.
-func (h holdings) finish(id string, err error) error {
-	if err != nil {
-		return err
-	}
-	h.imports.Jobs.RunQueued(h.Ctx)
-	resp, err := h.imports.GetImport(h.Ctx, &ledgerv1.GetImportRequest{Id: id})
-	if err == nil && resp.GetImport().GetStatus() == "failed" {
-		return apierr.New(restv1.Reason_IMPORT_NOT_READY)
-	}
-	return err
-}
-
-// requireEnded requires that the jobs of the imports and of the rule have ended.
-func (h holdings) requireEnded(t require.TestingT, pair string) {
-	if h.applied != "" {
-		resp, err := h.rules.GetRule(h.Ctx, &ledgerv1.GetRuleRequest{Id: h.applied})
-		if e := apierr.From(err); e == nil || e.Reason != restv1.Reason_RULE_NOT_FOUND.String() {
-			require.NoError(t, err)
-			require.Contains(t, []string{"done", "failed"}, resp.GetRule().GetProgress().GetStatus(), pair)
-		}
-	}
-	for _, id := range []string{h.uploaded, h.imported, h.ruled} {
-		if id == "" {
-			continue
-		}
-		resp, err := h.imports.GetImport(h.Ctx, &ledgerv1.GetImportRequest{Id: id})
-		require.NoError(t, err)
-		require.NotContains(t, []string{"queued", "running", "undoing"}, resp.GetImport().GetStatus(), pair)
-	}
 }

@@ -26,7 +26,7 @@ type request struct {
 }
 
 // writes are the requests of TestConcurrentWrites.
-var writes = slices.Concat(plainWrites, transferWrites, detailWrites, importWrites, ruleWrites)
+var writes = slices.Concat(plainWrites, transferWrites, detailWrites, importWrites, ruleWrites, accountWrites)
 
 // plainWrites are requests without transfers, splits, tags, attachments and imports.
 var plainWrites = []request{
@@ -181,8 +181,9 @@ type holdings struct {
 	// transfer is a transfer from wallet to otherWallet with the legs out and in. split is a transaction with parts in category and
 	// otherCategory. food and split have the tag trip, fun has the tag work. income is an income of the amount of food in otherWallet.
 	transfer, out, in, split, income string
-	// attachment, uploaded, imported, ruled and applied are the attachment, the imports and the rule of the requests that prepare them.
-	attachment, uploaded, imported, ruled, applied string
+	// attachment and applied are the attachment and the rule of the requests that prepare them, and the others are imports.
+	attachment, applied                                                       string
+	uploaded, ruled, detailed, undone, ruledUndone, detailedUndone, discarded string
 }
 
 // named returns the condition of a rule that names a wallet, and sets its action that names a category.
@@ -258,9 +259,9 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 			INSERT INTO monthly_totals (owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
 			SELECT owner_id, '2026-03-01', wallet_id, category_id, 'EUR', 0, 0, 0 FROM holding
 		), rule AS (
-			INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources, conditions, actions, category_id, version, created_at, updated_at)
+			INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources, conditions, actions, category_id, version, seq, created_at, updated_at)
 			SELECT DISTINCT ON (owner_id) owner_id, owner_id, 'Rule', true, 1, false, false, '{import}'::text[],
-				'[{"field": "payee", "op": "is", "values": ["Shop"]}]'::jsonb, '[{"kind": "setCategory"}]'::jsonb, category_id, 1, now(), now()
+				'[{"field": "payee", "op": "is", "values": ["Shop"]}]'::jsonb, '[{"kind": "setCategory"}]'::jsonb, category_id, 1, 0, now(), now()
 			FROM holding
 			ORDER BY owner_id, category_id
 		)

@@ -18,7 +18,7 @@ import (
 
 // pauses lists the points at which the tests can stop a write: before it writes its first row of a table, or after the
 // statement has written its rows and before PostgreSQL checks their foreign keys.
-var pauses = []string{"BEFORE owners", "BEFORE monthly_totals", "BEFORE transactions", "AFTER transactions", "BEFORE categories", "BEFORE wallets", "BEFORE rules", "BEFORE outbox"}
+var pauses = []string{"BEFORE owners", "BEFORE monthly_totals", "BEFORE transactions", "AFTER transactions", "BEFORE categories", "BEFORE wallets", "BEFORE rules", "BEFORE budget_references", "BEFORE outbox"}
 
 // installPauses makes a write of an owner wait at a point for as long as hold keeps that point's lock for the owner.
 // Triggers fire in the order of their names, so "A_pause" precedes the "RI_" triggers that check foreign keys.

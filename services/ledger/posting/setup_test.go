@@ -14,6 +14,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
+	"github.com/coffer-budget/coffer/services/ledger/settings"
+	"github.com/coffer-budget/coffer/services/ledger/sync"
 	"github.com/coffer-budget/coffer/services/ledger/tags"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
@@ -31,6 +33,8 @@ type service struct {
 	attachments *attachments.Attachments
 	imports     *imports.Imports
 	rules       *rules.Rules
+	settings    *settings.Server
+	sync        *sync.Server
 	ocr         *fixture.OCR
 }
 
@@ -54,6 +58,8 @@ func serve(ctx context.Context, f *fixture.Service) *service {
 		rules:        rules.New(f.Ledger, f.Reads, log),
 		transfers:    &transfers.Transfers{Ledger: f.Ledger, Cursors: f.Cursors, Reads: f.Reads},
 		tags:         &tags.Server{Ledger: f.Ledger, Reads: f.Reads},
+		settings:     &settings.Server{Ledger: f.Ledger},
+		sync:         &sync.Server{Ledger: f.Ledger, Cursors: f.Cursors},
 		attachments:  &attachments.Attachments{Ledger: f.Ledger, Quota: 1 << 30},
 		imports:      imports.New(a, f.Cursors, "a secret of the tests", log),
 	}

@@ -1,0 +1,67 @@
+package posting_test
+
+import (
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/sync"
+)
+
+// accountWrites are requests that write no transactions, but wait for the locks of those that do.
+var accountWrites = []request{
+	{name: "wallet created", write: func(h holdings) error {
+		_, err := h.CreateWallet(h.Ctx, &ledgerv1.CreateWalletRequest{Name: "Savings", Currency: "EUR"})
+		return err
+	}},
+	{name: "category created", write: func(h holdings) error {
+		_, err := h.CreateCategory(h.Ctx, &ledgerv1.CreateCategoryRequest{Name: "Savings"})
+		return err
+	}},
+	{name: "settings", write: func(h holdings) error {
+		_, err := h.settings.UpdateSettings(h.Ctx, &ledgerv1.UpdateSettingsRequest{
+			DefaultWalletId: new(h.unusedWallet.String()), DefaultCategoryId: new(h.Category.String()),
+		})
+		return err
+	}},
+	{name: "rules ordered", write: func(h holdings) error {
+		// A rule that another request has created makes the order invalid.
+		_, err := h.rules.OrderRules(h.Ctx, &ledgerv1.OrderRulesRequest{Ids: []string{h.rule}})
+		return err
+	}},
+	{name: "categories reserved for a budget", write: func(h holdings) error {
+		_, err := h.CheckReferences(h.Ctx, &ledgerv1.CheckReferencesRequest{
+			OwnerId: h.ID.String(), BudgetId: h.ID.String(), Reservation: h.Wallet.String(), CategoryIds: h.budgeted(),
+		})
+		return err
+	}},
+	{name: "categories of a budget", write: func(h holdings) error {
+		_, err := h.SyncReferences(h.Ctx, &ledgerv1.SyncReferencesRequest{Budgets: []*ledgerv1.BudgetReferences{{
+			OwnerId: h.ID.String(), BudgetId: h.ID.String(), Version: 1, CategoryIds: h.budgeted(), SettledReservations: []string{h.Wallet.String()},
+		}}})
+		return err
+	}},
+	{name: "rows numbered", write: func(h holdings) error {
+		_, err := h.sync.ListChanges(h.Ctx, &ledgerv1.ListChangesRequest{})
+		return err
+	}, prepare: func(t require.TestingT, h *holdings) {
+		// The release before migration 0027 took no numbers.
+		for _, table := range []string{"transactions", "wallets", "categories"} {
+			_, err := h.DB.Exec(h.Ctx, `UPDATE `+table+` SET seq = -1 WHERE owner_id = $1`, h.ID)
+			require.NoError(t, err)
+		}
+	}},
+	{name: "tombstones deleted", write: func(h holdings) error { return sync.Sweep(h.Ctx, h.DB, time.Now()) }, prepare: func(t require.TestingT, h *holdings) {
+		_, err := h.DB.Exec(h.Ctx, `
+			INSERT INTO tombstones (owner_id, kind, id, seq, deleted_at)
+			SELECT $1, 'transaction', id, 0, now() - interval '1 year' FROM unnest($2::text[]) AS t (id)
+			ON CONFLICT DO NOTHING`, h.ID, []string{h.food, h.in, h.split})
+		require.NoError(t, err)
+	}},
+}
+
+// budgeted returns the categories of a budget, of which merges change some.
+func (h holdings) budgeted() []string {
+	return []string{h.Category.String(), h.otherCategory.String()}
+}

@@ -39,7 +39,7 @@ type Scrubber struct {
 func (s *Scrubber) Measure() (stop func() error, err error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/services/ledger")
 	gauge, err := meter.Int64ObservableGauge("ledger.differing.owners",
-		metric.WithDescription("Owners whose balances or monthly totals differ from their transactions."))
+		metric.WithDescription("Owners whose balances, monthly totals or counts differ from their transactions."))
 	if err != nil {
 		return nil, fmt.Errorf("setting up metrics: %w", err)
 	}
@@ -85,14 +85,14 @@ func (s *Scrubber) step(ctx context.Context, limit time.Duration) error {
 			return err
 		}
 		s.last = owner
-		differences, err := selectDifferences(ctx, s.DB, owner)
+		differences, err := compare(ctx, s.DB, owner)
 		if err != nil {
 			return err
 		}
 		if len(differences) > 0 {
 			s.found++
 			s.differing.Store(max(s.found, s.differing.Load()))
-			s.Log.ErrorContext(ctx, "balances or totals differ from their transactions", "owner_id", owner, "differences", len(differences))
+			s.Log.ErrorContext(ctx, "balances, totals or transactions differ from a recomputation", "owner_id", owner, "differences", len(differences))
 		}
 	}
 	return nil

@@ -31,7 +31,7 @@ type Difference struct {
 }
 
 // computedSums contains CTEs with the balances, the monthly totals and the monthly transfers of the owner $1, recomputed from opening
-// balances, transactions and splits. The expressions must agree with applyPostingsSQL, for example the month in UTC: otherwise correct
+// balances, transactions and splits. The copies of the transaction in its splits are not used, because they may be wrong. The expressions must agree with applyPostingsSQL, for example the month in UTC: otherwise correct
 // sums would be reported, and a repair would damage them.
 const computedSums = `computed_balances AS MATERIALIZED (
 			SELECT owner_id, wallet_id, currency, sum(amount_minor)::bigint AS amount_minor
@@ -50,7 +50,10 @@ const computedSums = `computed_balances AS MATERIALIZED (
 				FROM transactions
 				WHERE owner_id = $1 AND category_id IS NOT NULL
 				UNION ALL
-				SELECT owner_id, wallet_id, category_id, currency, date, amount_minor FROM splits WHERE owner_id = $1
+				SELECT t.owner_id, t.wallet_id, s.category_id, t.currency, t.date, s.amount_minor
+				FROM splits s
+				JOIN transactions t ON t.owner_id = $1 AND t.id = s.transaction_id
+				WHERE s.owner_id = $1
 			) AS m
 			GROUP BY owner_id, month, wallet_id, category_id, currency
 		), computed_transfers AS MATERIALIZED (
@@ -170,8 +173,8 @@ func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	return nil
 }
 
-// selectOwnerAfter returns the owner with the next greater id that has wallets or totals, or pgx.ErrNoRows after the last one. Each
-// branch reads one row of a primary key. Owners of transactions have wallets, and totals without wallets are differences.
+// selectOwnerAfter returns the owner with the next greater id that has wallets, totals or transfers, or pgx.ErrNoRows after the last one.
+// Each branch reads one row of a primary key. Owners of transactions have wallets, and totals without wallets are differences.
 func selectOwnerAfter(ctx context.Context, q pg.Querier, owner uuid.UUID) (uuid.UUID, error) {
 	type row struct {
 		ID uuid.UUID `db:"owner_id"`
@@ -182,6 +185,8 @@ func selectOwnerAfter(ctx context.Context, q pg.Querier, owner uuid.UUID) (uuid.
 			(SELECT owner_id FROM wallets WHERE owner_id > $1 ORDER BY owner_id LIMIT 1)
 			UNION ALL
 			(SELECT owner_id FROM monthly_totals WHERE owner_id > $1 ORDER BY owner_id LIMIT 1)
+			UNION ALL
+			(SELECT owner_id FROM monthly_transfers WHERE owner_id > $1 ORDER BY owner_id LIMIT 1)
 		) AS o
 		ORDER BY owner_id
 		LIMIT 1`, owner)

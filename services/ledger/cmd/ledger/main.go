@@ -4,7 +4,7 @@
 //	ledger                  runs the service until SIGTERM
 //	ledger migrate          applies the migrations of the service's schema
 //	ledger await-schema     waits until the schema has all migrations of this release
-//	ledger verify [-repair] compares balances and monthly totals with the transactions, and corrects them if asked to
+//	ledger verify [-repair] compares stored sums and counts with the transactions, and corrects them if asked to
 //
 // The README lists the environment variables. Package ledger has the code.
 package main

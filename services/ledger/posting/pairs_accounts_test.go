@@ -1,9 +1,17 @@
 package posting_test
 
 import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/reflect/protoregistry"
+	"google.golang.org/protobuf/types/descriptorpb"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/sync"
@@ -64,4 +72,38 @@ var accountWrites = []request{
 // budgeted returns the categories of a budget, of which merges change some.
 func (h holdings) budgeted() []string {
 	return []string{h.Category.String(), h.otherCategory.String()}
+}
+
+// unpaired are the RPCs that write, but no row that the writes of TestConcurrentWrites share.
+var unpaired = map[protoreflect.Name]string{
+	"UpdateImport":        "changes staged rows under the lock of the import",
+	"UpdateImportRows":    "changes staged rows under the lock of the import",
+	"DeleteImportProfile": "deletes a mapping, which nothing refers to",
+}
+
+// TestConcurrentWritesAreComplete requires that each RPC of the ledger that writes is among the writes of TestConcurrentWrites.
+func TestConcurrentWritesAreComplete(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("pairs_*test.go")
+	require.NoError(t, err)
+	var source strings.Builder
+	for _, name := range files {
+		content, err := os.ReadFile(name)
+		require.NoError(t, err)
+		source.Write(content)
+	}
+	protoregistry.GlobalFiles.RangeFilesByPackage("coffer.ledger.v1", func(file protoreflect.FileDescriptor) bool {
+		for i := range file.Services().Len() {
+			methods := file.Services().Get(i).Methods()
+			for j := range methods.Len() {
+				m := methods.Get(j)
+				options, _ := m.Options().(*descriptorpb.MethodOptions)
+				if options.GetIdempotencyLevel() == descriptorpb.MethodOptions_NO_SIDE_EFFECTS || unpaired[m.Name()] != "" {
+					continue
+				}
+				assert.Contains(t, source.String(), "."+string(m.Name())+"(", "no pair has this RPC")
+			}
+		}
+		return true
+	})
 }

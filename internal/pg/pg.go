@@ -157,6 +157,9 @@ func IsUnavailable(err error) bool {
 	return slices.ContainsFunc([]string{"08", "53", "57P", "58"}, func(class string) bool { return strings.HasPrefix(s, class) }) || errors.Is(err, net.ErrClosed)
 }
 
+// IsDiskFull reports whether PostgreSQL could not extend a file.
+func IsDiskFull(err error) bool { return state(err) == "53100" }
+
 // IsDataError reports whether PostgreSQL rejected a statement because of its data, so that it had no effect: data exceptions
 // (SQLSTATE class 22) and violated constraints (class 23).
 func IsDataError(err error) bool {

@@ -110,6 +110,35 @@ func TestRunQueuedFailsAfterAttempts(t *testing.T) {
 	require.Equal(t, "1643.00", p.balance(t))
 }
 
+// TestRunQueuedWaitsForSpace fills the disk for longer than the eight attempts of a job take. When space is free, the job continues
+// without another commit.
+func TestRunQueuedWaitsForSpace(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	m := p.mustUpload(t, statementFile)
+	_, err := p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
+	require.NoError(t, err)
+	_, err = s.DB.Exec(t.Context(), `
+		CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$;
+		CREATE TRIGGER reject BEFORE INSERT ON transactions FOR EACH ROW EXECUTE FUNCTION reject()`)
+	require.NoError(t, err)
+	attempt := func() {
+		s.runJobs(t)
+		_, err := s.DB.Exec(t.Context(), `UPDATE imports SET leased_until = now() - interval '1 second' WHERE id = $1`, m.GetId())
+		require.NoError(t, err)
+	}
+	for range 20 {
+		attempt()
+		require.Equal(t, staging.Running, p.get(t, m).GetStatus())
+	}
+	_, err = s.DB.Exec(t.Context(), `DROP TRIGGER reject ON transactions`)
+	require.NoError(t, err)
+	attempt()
+	require.Equal(t, staging.Done, p.get(t, m).GetStatus())
+	require.Equal(t, "1643.00", p.balance(t))
+}
+
 func TestExpire(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -4,7 +4,7 @@
 // Each row of such a table has the columns lease, leased_until and attempts. A replica runs a job while it holds the lease of the row, and
 // a job has chunks of one database transaction each. Each chunk renews the lease first, so a job whose replica was killed continues
 // on another one after LeaseTime (ADR 81). After an error the job is tried again, with a longer pause each time. It fails after
-// maxAttempts without progress, or at once with a public error, which the user must resolve (ADR 89).
+// maxAttempts without progress, or at once with a public error, which the user must resolve (ADR 89). While the disk is full it waits.
 package jobs
 
 import (
@@ -35,6 +35,8 @@ const (
 	maxAttempts = 8
 	// maxPause is the longest pause before the next attempt.
 	maxPause = time.Minute
+	// diskPause is the pause while the disk of PostgreSQL is full.
+	diskPause = 10 * time.Second
 )
 
 // ErrLostLease is returned by a chunk if another replica has taken the job, or its row was changed or deleted.
@@ -67,7 +69,7 @@ type Table struct {
 	Name string
 	// Lease leases the job that waits longest for d and counts the attempt, or returns pgx.ErrNoRows.
 	Lease func(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (Job, error)
-	// Release ends a lease early, after a pause.
+	// Release ends a lease early, after a pause. It reduces the number of attempts to j.Attempts.
 	Release func(ctx context.Context, q pg.Querier, j Job, pause time.Duration) error
 	// Run runs the chunks of a job until it has ended.
 	Run func(ctx context.Context, j Job) error
@@ -137,7 +139,13 @@ func (w *Worker) runNext(ctx context.Context) bool {
 	err = w.runJob(ctx, j)
 	if err != nil && !errors.Is(err, ErrLostLease) && ctx.Err() == nil {
 		w.log.WarnContext(ctx, "failed to run a job", "id", j.ID, "attempt", j.Attempts, "error", err)
-		if err := w.table.Release(ctx, w.book.DB, j, j.pause()); err != nil {
+		pause := j.pause()
+		if pg.IsDiskFull(err) {
+			// The attempt does not count: a job must survive a disk that is full for hours. The lease usually succeeds, because it needs no new page.
+			pause = diskPause
+			j.Attempts--
+		}
+		if err := w.table.Release(ctx, w.book.DB, j, pause); err != nil {
 			w.log.WarnContext(ctx, "failed to release a job", "id", j.ID, "error", err)
 		}
 	}

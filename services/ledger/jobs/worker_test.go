@@ -3,12 +3,14 @@ package jobs
 import (
 	"context"
 	"errors"
+	"fmt"
 	"log/slog"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
@@ -36,6 +38,7 @@ func TestRunQueued(t *testing.T) {
 		"succeeds":                            {Job{Attempts: 1}, nil, []string{"run"}},
 		"releases after an error":             {Job{Attempts: 2}, broken, []string{"run", "release 2s"}},
 		"releases after an unavailable part":  {Job{Attempts: 1}, apierr.Unavailable, []string{"run", "release 1s"}},
+		"does not count a full disk":          {Job{Attempts: 8}, &pgconn.PgError{Code: "53100"}, []string{"run", "release 10s", "attempts 7"}},
 		"fails with a public error":           {Job{Attempts: 1}, apierr.VersionMismatch, []string{"run", "fail VERSION_MISMATCH"}},
 		"leaves a job of another replica":     {Job{Attempts: 1}, ErrLostLease, []string{"run"}},
 		"runs at the last attempt":            {Job{Attempts: 8}, broken, []string{"run", "release 1m0s"}},
@@ -56,8 +59,11 @@ func TestRunQueued(t *testing.T) {
 					leased = true
 					return c.job, nil
 				},
-				Release: func(_ context.Context, _ pg.Querier, _ Job, pause time.Duration) error {
+				Release: func(_ context.Context, _ pg.Querier, j Job, pause time.Duration) error {
 					calls = append(calls, "release "+pause.String())
+					if j.Attempts != c.job.Attempts {
+						calls = append(calls, fmt.Sprint("attempts ", j.Attempts))
+					}
 					return nil
 				},
 				Run: func(ctx context.Context, j Job) error {

@@ -135,3 +135,34 @@ func TestApplyRuleLostLease(t *testing.T) {
 		})
 	}
 }
+
+// TestApplyRuleWaitsForSpace fills the disk for longer than the eight attempts of a job take.
+func TestApplyRuleWaitsForSpace(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	fun := s.MakeCategory(p.Ctx, t, "Fun")
+	p.spends(t, "Cinema Rex", "9.50")
+	r := p.rule(t, setsCategory("cinema rex", fun))
+	_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId()})
+	require.NoError(t, err)
+	_, err = s.DB.Exec(t.Context(), `
+		CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$;
+		CREATE TRIGGER reject BEFORE UPDATE ON transactions FOR EACH ROW EXECUTE FUNCTION reject()`)
+	require.NoError(t, err)
+	status := func() string {
+		s.Jobs.RunQueued(t.Context())
+		_, err := s.DB.Exec(t.Context(), `UPDATE rule_jobs SET leased_until = now() - interval '1 second'`)
+		require.NoError(t, err)
+		resp, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
+		require.NoError(t, err)
+		return resp.GetRule().GetProgress().GetStatus()
+	}
+	for range 20 {
+		require.Equal(t, "queued", status())
+	}
+	_, err = s.DB.Exec(t.Context(), `DROP TRIGGER reject ON transactions`)
+	require.NoError(t, err)
+	require.Equal(t, "done", status())
+	s.RequireConsistent(t)
+}

@@ -80,12 +80,13 @@ func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duratio
 	return j, nil
 }
 
-// releaseJob ends a lease early, so that the job can be tried again after a pause.
+// releaseJob ends a lease early, so that the job can be tried again after a pause. An attempt that does not count was
+// subtracted from j.Attempts. A chunk that made progress has reset the column, which then stays 0.
 func releaseJob(ctx context.Context, q pg.Querier, j jobs.Job, pause time.Duration) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rule_jobs
-		SET leased_until = now() + make_interval(secs => $4)
-		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`, j.OwnerID, j.ID, j.Lease, pause.Seconds())
+		SET leased_until = now() + make_interval(secs => $4), attempts = least(attempts, $5)
+		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`, j.OwnerID, j.ID, j.Lease, pause.Seconds(), j.Attempts)
 	if err != nil {
 		return fmt.Errorf("releasing the job of rule %s: %w", j.ID, err)
 	}

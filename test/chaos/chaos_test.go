@@ -89,6 +89,10 @@ var mutants = []struct {
 			File: "services/ledger/transfers/write.go",
 			Old:  "posting.Delete(ctx, tx, t.legs()...)", New: "posting.Delete(ctx, tx, t.Out)",
 		}, "has 1 of 2 legs"},
+		{"an undo keeps the sums", programs.Change{
+			File: "services/ledger/imports/booking/undo.go",
+			Old:  "posting.Remove(ctx, tx, ts...)", New: "ctx.Err()",
+		}, "the wallet of imports holds"},
 		{"renames lose tags", programs.Change{
 			File: "services/ledger/tags/store_tags.go",
 			Old:  "array_replace(tags, $2, $3)", New: "array_remove(tags, $2)",

@@ -22,6 +22,7 @@ type transactions map[string]version
 // check verifies the guarantees after the recovery:
 //
 //   - An acknowledged write exists once, with a state that was requested (checkTransactions, checkCategories, checkReceipts).
+//   - Each row of an imported file is booked once, and no row of an undone import is left (checkImports).
 //   - A transfer has both legs, and an attachment its content (checkTransfers, checkAttachments).
 //   - A device that follows the changes has all objects that the lists return, and no others (checkMirror).
 //   - A bulk request or a receipt without a conclusive response took effect completely or not at all (checkBatches).
@@ -65,6 +66,7 @@ func (u *user) check(ctx context.Context, bus *outbox.Bus) {
 	u.checkReferences(ctx, is)
 	u.checkSums(ctx, is)
 	u.checkReceipts(ctx)
+	u.checkImports(ctx)
 	u.checkCategories(ctx)
 	u.checkMirror(ctx)
 	u.checkEvents(ctx, bus, is)
@@ -91,9 +93,10 @@ func (u *user) list(ctx context.Context, path, name string) []any {
 // resolve repeats the requests with an idempotency key whose result is unknown, until they are answered.
 func (u *user) resolve(ctx context.Context) {
 	for _, again := range u.pending {
-		// Without faults, each request has a conclusive result after a few attempts.
-		if !within(ctx, time.Minute, func() bool { return again(ctx) }) {
-			u.reportf("%s: a repeated request still has no conclusive response a minute after the recovery", u.mark)
+		// Without faults, each request has a conclusive result after a few attempts. The job of a killed ledger continues when its lease
+		// of a minute has ended.
+		if !within(ctx, 2*time.Minute, func() bool { return again(ctx) }) {
+			u.reportf("%s: a repeated request still has no conclusive response two minutes after the recovery", u.mark)
 		}
 	}
 }

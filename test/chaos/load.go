@@ -95,8 +95,8 @@ func (u *user) write(ctx context.Context, method, path string, body any, headers
 	return a, unknown
 }
 
-// session runs random operations until ctx ends. Receipts, categories, reorganizations, transfers and the mirror are left to the user's
-// first session.
+// session runs random operations until ctx ends. Receipts, categories, reorganizations, transfers, imports and the mirror are left to the
+// user's first session.
 func (u *user) session(ctx context.Context, n int) {
 	random := u.random(u.mark, n)
 	var own []*record
@@ -129,6 +129,8 @@ func (u *user) session(ctx context.Context, n int) {
 			u.attach(ctx, own[random.IntN(len(own))])
 		case draw < 94 && n == 0:
 			u.mirror.follow(ctx, u)
+		case draw < 96 && n == 0:
+			u.importStatement(ctx, random)
 		default:
 			u.readSomething(ctx, random, own[random.IntN(len(own))])
 		}

@@ -47,8 +47,9 @@ type user struct {
 	client    *http.Client
 	stream    *stream
 	contended *record
-	// receipts is the wallet of the uploaded receipts.
-	receipts *wallet
+	// receipts is the wallet of the uploaded receipts, and imports that of the imported files.
+	receipts, imports *wallet
+	statements        []*statement
 	// lock protects the lists and maps of this struct, which the sessions share.
 	lock    sync.Mutex
 	records []*record
@@ -266,7 +267,7 @@ func (u *user) setUp(ctx context.Context) error {
 		return &wallet{create("/api/v1/wallet", object{"name": u.mark + " " + name, "currency": "EUR", "balance": json.Number(balance)}, "wallet.id"), rat(balance)}
 	}
 	u.wallets = []*wallet{opening("cash", "100.00"), opening("bank", "-3.50"), opening("purse", "5.00")}
-	u.receipts = opening("receipts", "0")
+	u.receipts, u.imports = opening("receipts", "0"), opening("imports", "0")
 	u.dollars = &wallet{create("/api/v1/wallet", object{"name": u.mark + " dollars", "currency": "USD", "balance": 0}, "wallet.id"), rat("0")}
 	u.tags = []string{u.mark + " trip", u.mark + " work"}
 	for _, name := range []string{"food", "rent", "fun"} {

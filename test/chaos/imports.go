@@ -1,0 +1,142 @@
+package chaos
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"math/big"
+	"math/rand/v2"
+	"mime/multipart"
+	"net/http"
+	"strings"
+)
+
+// longStatement is a number of rows that a commit writes in two chunks.
+const longStatement = 510
+
+// statement is an imported file in the model.
+type statement struct {
+	owner *user
+	// id is empty until a response contains it. An upload without a response may leave another import, which is never committed.
+	id string
+	// mark is the prefix of the descriptions of its rows.
+	mark string
+	// number makes the amounts of its rows different from those of other files, so that no row matches a transaction.
+	number, rows int
+	// undo is set if the import is undone after its commit.
+	undo bool
+}
+
+// importStatement imports a file, and in one of three cases undoes the import. It does not wait for long jobs: the requests continue after
+// the last fault.
+func (u *user) importStatement(ctx context.Context, random *rand.Rand) {
+	s := &statement{
+		owner: u, mark: strings.TrimSuffix(u.nextMark(), ";") + " row", number: len(u.statements) + 1, rows: 1 + random.IntN(20),
+		undo: random.IntN(3) == 0,
+	}
+	if random.IntN(8) == 0 {
+		s.rows = longStatement
+	}
+	u.statements = append(u.statements, s)
+	u.retry(ctx, s.proceed)
+}
+
+// amount returns the amount of a row in cents.
+func (s *statement) amount(row int) int64 { return -int64(1000*s.number + row) }
+
+// form returns the multipart body of the upload and its content type.
+func (s *statement) form() (form []byte, contentType string, err error) {
+	var b bytes.Buffer
+	w := multipart.NewWriter(&b)
+	if err := w.WriteField("walletId", s.owner.imports.id); err != nil {
+		return nil, "", err
+	}
+	part, err := w.CreateFormFile("file", "statement.csv")
+	if err != nil {
+		return nil, "", err
+	}
+	file := "Date,Amount,Description\n"
+	for row := range s.rows {
+		file += fmt.Sprintf("2026-03-14,%s,%s %d\n", big.NewRat(s.amount(row), 100).FloatString(2), s.mark, row)
+	}
+	if _, err := part.Write([]byte(file)); err != nil {
+		return nil, "", err
+	}
+	err = w.Close()
+	return b.Bytes(), w.FormDataContentType(), err
+}
+
+// proceed sends the next request for the import, and reports whether it has its final status. Each request can be repeated. No job may
+// fail, because nothing that the file refers to is deleted.
+func (s *statement) proceed(ctx context.Context) bool {
+	u := s.owner
+	if s.id == "" {
+		form, contentType, err := s.form()
+		if err != nil {
+			u.reportf("encoding a statement: %v", err)
+			return true
+		}
+		a, result := u.write(ctx, http.MethodPost, "/api/v1/imports", form, "Content-Type", contentType)
+		if result == rejected {
+			u.reportf("a valid statement was rejected: %s", a.raw)
+			return true
+		}
+		s.id = a.text("import.id")
+		return false
+	}
+	path := "/api/v1/imports/" + s.id
+	a := u.call(ctx, http.MethodGet, path, nil)
+	switch status := a.text("import.status"); {
+	case a.status != http.StatusOK:
+		if a.status == http.StatusNotFound {
+			u.reportf("import %s of %s does not exist after it was acknowledged", s.id, u.mark)
+			return true
+		}
+	case status == "preview":
+		defaults := object{"defaults": object{"walletId": u.imports.id, "expenseCategoryId": u.budget.category, "incomeCategoryId": u.budget.category}}
+		if _, result := u.write(ctx, http.MethodPatch, path, defaults); result == accepted {
+			u.write(ctx, http.MethodPost, path+"/commit", object{})
+		}
+	case status == "done" && s.undo:
+		u.write(ctx, http.MethodPost, path+"/undo", object{})
+	case status == "done", status == "undone":
+		return true
+	case status == "failed":
+		u.reportf("the job of import %s of %s failed: %s", s.id, u.mark, a.raw)
+		return true
+	}
+	return false
+}
+
+// checkImports requires that each row of an import is a transaction once, or that no row of an undone import is one. The imports have a
+// separate wallet.
+func (u *user) checkImports(ctx context.Context) {
+	count := map[string]int{}
+	for _, t := range u.list(ctx, "/api/v1/transaction?walletId="+u.imports.id, "transactions") {
+		row := response{body: object{"t": t}}
+		count[row.text("t.description")+" of "+row.text("t.amount")]++
+	}
+	balance := new(big.Rat)
+	for _, s := range u.statements {
+		for row := range s.rows {
+			amount := big.NewRat(s.amount(row), 100)
+			text := fmt.Sprintf("%s %d of %s", s.mark, row, amount.FloatString(2))
+			want := 1
+			if s.undo {
+				want = 0
+			} else {
+				balance.Add(balance, amount)
+			}
+			if count[text] != want {
+				u.reportf("row %s of import %s (undone: %t) is there %d times", text, s.id, s.undo, count[text])
+			}
+			delete(count, text)
+		}
+	}
+	for text := range count {
+		u.reportf("%s: transaction %s is in no imported file", u.mark, text)
+	}
+	if a := u.call(ctx, http.MethodGet, "/api/v1/wallet/"+u.imports.id, nil); a.text("wallet.balance") != balance.FloatString(2) {
+		u.reportf("%s: the wallet of imports holds %s, not %s", u.mark, a.text("wallet.balance"), balance.FloatString(2))
+	}
+}

@@ -163,6 +163,7 @@ func TestUploadRejectsMalformedForms(t *testing.T) {
 	require.Equal(t, codes.Canceled, status.Code(<-b.ended), "the service sees no end of a form that was cut off")
 	r = b.send("POST", filePath, "{}", "Content-Type", "application/json")
 	b.requireFailure(r, http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
+	require.Contains(t, r.json["message"], "multipart/form-data for a file")
 	r = b.send("POST", filePath, "")
 	b.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
 	require.Empty(t, b.ended)

@@ -52,7 +52,8 @@ const (
 	Reason_UNSUPPORTED_CURRENCY Reason = 9
 	// A receipt exceeds 10 MiB, or a JSON body exceeds 1 MiB.
 	Reason_PAYLOAD_TOO_LARGE Reason = 10
-	// The body is compressed, or its type is not JSON (or, for receipts, multipart form data).
+	// The body is not JSON, or for a receipt, an attachment or an import not multipart form data. Or the body is compressed: only
+	// attachments and imports may be, with gzip.
 	Reason_UNSUPPORTED_MEDIA_TYPE Reason = 11
 	// A limit per time is exceeded: requests, wrong passwords, invitations in a day, 10 event streams of a user at one
 	// replica, an export of a user at a time, or 32 searches and summaries of a user at once. `Retry-After` says when to try again.
@@ -534,7 +535,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xdf9\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\x84:\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -547,8 +548,8 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x18IDEMPOTENCY_KEY_CONFLICT\x10\b\x1a>\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x181The idempotency key was used with another request\x12;\n" +
 	"\x14UNSUPPORTED_CURRENCY\x10\t\x1a!\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x14Unsupported currency\x12A\n" +
 	"\x11PAYLOAD_TOO_LARGE\x10\n" +
-	"\x1a*\xf8\xb6\x18\b\x80\xb7\x18\x9d\x03\x8a\xb7\x18\x1dThe request body is too large\x12\x84\x01\n" +
-	"\x16UNSUPPORTED_MEDIA_TYPE\x10\v\x1ah\xf8\xb6\x18\x03\x80\xb7\x18\x9f\x03\x8a\xb7\x18[The body must be application/json, or multipart/form-data for a receipt, and not compressed\x12A\n" +
+	"\x1a*\xf8\xb6\x18\b\x80\xb7\x18\x9d\x03\x8a\xb7\x18\x1dThe request body is too large\x12\xa9\x01\n" +
+	"\x16UNSUPPORTED_MEDIA_TYPE\x10\v\x1a\x8c\x01\xf8\xb6\x18\x03\x80\xb7\x18\x9f\x03\x8a\xb7\x18\x7fThe body must be application/json, or multipart/form-data for a file. Only attachments and imports may be compressed, with gzip\x12A\n" +
 	"\fRATE_LIMITED\x10\f\x1a/\xf8\xb6\x18\b\x80\xb7\x18\xad\x03\x8a\xb7\x18\"Too many requests, try again later\x121\n" +
 	"\x0fROUTE_NOT_FOUND\x10\r\x1a\x1c\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x0fRoute not found\x127\n" +
 	"\x12METHOD_NOT_ALLOWED\x10\x0e\x1a\x1f\xf8\xb6\x18\f\x80\xb7\x18\x95\x03\x8a\xb7\x18\x12Method not allowed\x123\n" +

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"log/slog"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -19,6 +20,8 @@ import (
 	"github.com/nats-io/nats.go"
 	"github.com/nats-io/nats.go/jetstream"
 	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
 // user calls the stack's REST API with a token.
@@ -189,7 +192,22 @@ func TestStackRecoversFromFullDisk(t *testing.T) {
 			requireStored(t, s, acknowledged)
 			require.Eventually(t, func() bool { return outboxLength(t, s) == 0 }, 2*time.Minute, 100*time.Millisecond)
 			require.GreaterOrEqual(t, streamLength(t, s, "ledger.v1.transaction.created.>"), len(acknowledged))
+			requireConsumed(t, s)
 		})
+	}
+}
+
+// requireConsumed requires that the consumers, which store notifications, webhook deliveries and the audit trail, process all events.
+func requireConsumed(t *testing.T, s *Stack) {
+	t.Helper()
+	bus, err := outbox.Connect(outbox.Config{NATSURL: s.NATS, NATSReplicas: 1}, "test", slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	defer bus.Close()
+	for _, consumer := range []string{"budget-events", "auth-audit"} {
+		require.Eventually(t, func() bool {
+			lag, err := bus.Lag(t.Context(), consumer)
+			return err == nil && lag == 0
+		}, 2*time.Minute, 100*time.Millisecond, consumer)
 	}
 }
 

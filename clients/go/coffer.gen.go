@@ -7747,7 +7747,7 @@ type CreateAttachmentParams struct {
 
 // ListTransfersParams defines parameters for ListTransfers.
 type ListTransfersParams struct {
-	// WalletId Transfers from or to this wallet.
+	// WalletId Transfers from or to this wallet. A page examines 10000 transfers, and may contain fewer than limit, or none, although hasMore is true.
 	WalletId *openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
 
 	// From Inclusive; ISO 8601 date or date-time.

@@ -2,10 +2,12 @@ package transfers
 
 import (
 	"context"
+	"errors"
 	"strings"
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
@@ -28,8 +30,8 @@ var (
 )
 
 // ListTransfers returns a page of the caller's transfers, newest first. The scope of the cursor contains the filters, so
-// a cursor of another filter is rejected. With a filter by wallet it may examine many transfers, so s.Reads limits the
-// simultaneous reads of a user.
+// a cursor of another filter is rejected. With a filter by wallet a page examines at most examinedTransfers, so that it may have fewer
+// transfers than the limit although more follow. s.Reads limits the simultaneous reads of a user.
 func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfersRequest) (*ledgerv1.ListTransfersResponse, error) {
 	l, p := parseTransferList(req)
 	l.owner = caller.Owner(ctx)
@@ -37,6 +39,7 @@ func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfe
 		return nil, err
 	}
 	scope := strings.Join([]string{"transfers", l.owner.String(), req.GetWalletId(), req.GetFrom(), req.GetTo()}, " ")
+	var end *position
 	transfers, pagination, err := page.List(s.Cursors, page.Query[Transfer, position]{
 		Scope: scope, Limit: req.Limit, Cursor: req.GetCursor(), First: position{Date: lastMoment, ID: uuid.Max},
 		Position: func(t Transfer) position { return position{t.Out.Date, t.Out.ID} },
@@ -48,17 +51,43 @@ func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfe
 			}
 			defer leave()
 			l.after, l.limit = after, limit
-			return selectTransfers(ctx, s.DB, l)
+			var rows []Transfer
+			rows, end, err = s.read(ctx, l)
+			return rows, err
 		},
 	})
 	if err != nil {
 		return nil, err
+	}
+	if end != nil && !pagination.GetHasMore() {
+		pagination.HasMore = true
+		if pagination.NextCursor, err = s.Cursors.Seal(scope, *end); err != nil {
+			return nil, err
+		}
 	}
 	resp := &ledgerv1.ListTransfersResponse{Pagination: pagination}
 	for _, t := range transfers {
 		resp.Transfers = append(resp.Transfers, t.Proto())
 	}
 	return resp, nil
+}
+
+// read returns up to l.limit transfers. With a filter by wallet it examines a limited number. end is then the last one that it has examined,
+// or nil if the list ends there.
+func (s *Transfers) read(ctx context.Context, l transferList) (rows []Transfer, end *position, err error) {
+	until := position{Date: firstMoment}
+	if l.wallet != nil {
+		last, err := selectExamined(ctx, s.DB, l)
+		switch {
+		case errors.Is(err, pgx.ErrNoRows):
+		case err != nil:
+			return nil, nil, err
+		default:
+			until, end = last, &last
+		}
+	}
+	rows, err = selectTransfers(ctx, s.DB, l, until)
+	return rows, end, err
 }
 
 // parseTransferList validates the filters and the limit of a request, and returns all problems.

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"time"
 
 	"github.com/google/uuid"
@@ -147,27 +148,33 @@ type transferList struct {
 	limit     int
 }
 
-// selectTransfers returns the transfers of a page. Its subquery reads the outgoing legs in the order of the index
-// transactions_transfers. The filter by wallet examines each transfer in the window until the page is full. Both the
-// filter and the join find a second leg by the index transactions_transfer. The last expression of the outer order puts
-// the outgoing leg first, so two successive rows are one transfer.
-func selectTransfers(ctx context.Context, q pg.Querier, l transferList) ([]Transfer, error) {
+// examinedTransfers is the maximum number of transfers that a page with a filter by wallet examines.
+const examinedTransfers = 10_000
+
+// outgoing is the condition on the outgoing legs o in the window of a list, after the previous page.
+const outgoing = `o.owner_id = $1 AND o.transfer_id IS NOT NULL AND o.amount_minor < 0
+	AND o.date >= $2 AND o.date < $3 AND (o.date, o.id) < ($4, $5)`
+
+// selectTransfers returns the transfers of a page, up to the place until inclusively. Its subquery reads the outgoing legs in the order of
+// the index transactions_transfers. The filter by wallet examines each transfer until the page is full. Both the filter and the join find
+// a second leg by the index transactions_transfer. The last expression of the outer order puts the outgoing leg first, so two successive
+// rows are one transfer.
+func selectTransfers(ctx context.Context, q pg.Querier, l transferList, until position) ([]Transfer, error) {
 	legs, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
 		FROM (
 			SELECT o.transfer_id, o.date, o.id
 			FROM transactions o
-			WHERE o.owner_id = $1 AND o.transfer_id IS NOT NULL AND o.amount_minor < 0
-				AND o.date >= $3 AND o.date < $4 AND (o.date, o.id) < ($5, $6)
-				AND ($2::uuid IS NULL OR o.wallet_id = $2 OR EXISTS (
+			WHERE `+outgoing+` AND (o.date, o.id) >= ($6, $7)
+				AND ($8::uuid IS NULL OR o.wallet_id = $8 OR EXISTS (
 					SELECT FROM transactions i
-					WHERE i.owner_id = o.owner_id AND i.transfer_id = o.transfer_id AND i.wallet_id = $2))
+					WHERE i.owner_id = o.owner_id AND i.transfer_id = o.transfer_id AND i.wallet_id = $8))
 			ORDER BY o.date DESC, o.id DESC
-			LIMIT $7
+			LIMIT $9
 		) AS p
 		JOIN transactions t ON t.owner_id = $1 AND t.transfer_id = p.transfer_id
 		ORDER BY p.date DESC, p.id DESC, t.amount_minor > 0`,
-		l.owner, l.wallet, l.from, l.end, l.after.Date, l.after.ID, l.limit)
+		l.owner, l.from, l.end, l.after.Date, l.after.ID, until.Date, until.ID, l.wallet, l.limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting transfers: %w", err)
 	}
@@ -179,6 +186,21 @@ func selectTransfers(ctx context.Context, q pg.Querier, l transferList) ([]Trans
 		transfers[i] = Transfer{Out: legs[2*i], In: legs[2*i+1]}
 	}
 	return transfers, nil
+}
+
+// selectExamined returns the place of the last transfer that a page may examine, or pgx.ErrNoRows if the list ends before.
+func selectExamined(ctx context.Context, q pg.Querier, l transferList) (position, error) {
+	end, err := pg.One[position](ctx, q, `
+		SELECT o.date, o.id
+		FROM transactions o
+		WHERE `+outgoing+`
+		ORDER BY o.date DESC, o.id DESC
+		OFFSET `+strconv.Itoa(examinedTransfers-1)+`
+		LIMIT 1`, l.owner, l.from, l.end, l.after.Date, l.after.ID)
+	if err != nil {
+		return position{}, fmt.Errorf("selecting the last transfer to examine: %w", err)
+	}
+	return end, nil
 }
 
 // selectPairs returns pairs of transactions in a window that look like one transfer: opposite amounts in one currency, in two wallets, at

@@ -1,6 +1,7 @@
 package transfers_test
 
 import (
+	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -280,6 +281,48 @@ func TestDeleteTransfer(t *testing.T) {
 	}
 	require.Equal(t, map[string]string{"EUR": "0.00"}, p.Balances(t, p.Wallet))
 	s.RequireConsistent(t)
+}
+
+// TestListTransfersScan lists the transfers of a wallet that has only the oldest one of many. Each page examines a limited number of them.
+func TestListTransfersScan(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	exchange := p.moves("10")
+	exchange.ToWalletId, exchange.ToAmount, exchange.Date = p.yen.String(), new("1600"), "2020-01-01"
+	oldest := p.transfer(t, exchange).GetId()
+	const (
+		examinedTransfers = 10_000
+		count             = 2*examinedTransfers + 10
+	)
+	_, err := s.DB.Exec(t.Context(), `
+		ALTER TABLE transactions DISABLE TRIGGER ALL;
+		INSERT INTO transactions (id, owner_id, wallet_id, currency, amount_minor, amount_e4, description, date, created_at, updated_at, transfer_id, seq)
+		SELECT gen_random_uuid(), '`+p.ID.String()+`', CASE WHEN leg < 0 THEN '`+p.Wallet.String()+`' ELSE '`+p.bank.String()+`' END::uuid, 'EUR', leg,
+			leg * 100, '', timestamptz '2026-01-01' - n * interval '1 minute', now(), now(), ('00000000-0000-7000-8000-' || lpad(to_hex(n), 12, '0'))::uuid, 0
+		FROM generate_series(1, `+strconv.Itoa(count)+`) AS n, unnest('{-1,1}'::integer[]) AS leg;
+		ALTER TABLE transactions ENABLE TRIGGER ALL`)
+	require.NoError(t, err)
+	list := func(req *ledgerv1.ListTransfersRequest) (found []string, pages int) {
+		for {
+			resp, err := p.ListTransfers(p.Ctx, req)
+			require.NoError(t, err)
+			pages++
+			for _, transfer := range resp.GetTransfers() {
+				found = append(found, transfer.GetId())
+			}
+			if !resp.GetPagination().GetHasMore() {
+				return found, pages
+			}
+			req.Cursor = resp.GetPagination().GetNextCursor()
+		}
+	}
+	found, pages := list(&ledgerv1.ListTransfersRequest{WalletId: new(p.yen.String())})
+	require.Equal(t, []string{oldest}, found)
+	require.Equal(t, 3, pages)
+	resp, err := p.ListTransfers(p.Ctx, &ledgerv1.ListTransfersRequest{WalletId: new(p.bank.String()), Limit: new(int32(200))})
+	require.NoError(t, err)
+	require.Len(t, resp.GetTransfers(), 200)
 }
 
 func TestListTransfers(t *testing.T) {

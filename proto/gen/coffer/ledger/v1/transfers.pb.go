@@ -424,7 +424,8 @@ func (x *CreateTransferResponse) GetReplayed() bool {
 
 type ListTransfersRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Transfers from or to this wallet.
+	// Transfers from or to this wallet. A page examines 10000 transfers, and may contain fewer than limit, or none, although hasMore is
+	// true.
 	WalletId *string `protobuf:"bytes,1,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
 	// Inclusive; ISO 8601 date or date-time.
 	From *string `protobuf:"bytes,2,opt,name=from,proto3,oneof" json:"from,omitempty"`

@@ -23,6 +23,11 @@ const (
 	uploadLimit = 64<<20 + multipartSlack
 	// multipartSlack is the size of boundaries, part headers and the other fields around the file, in bytes.
 	multipartSlack = maxFormJSON + 64<<10
+	// maxRatio limits the bytes after decompression to a multiple of those before, and ratioSlack is the number that any body may have.
+	// They apply to the parts before the file, which the gateway alone reads: 64 KiB would be as much work as 64 MiB. Services limit the
+	// work for files.
+	maxRatio   = 200
+	ratioSlack = 1 << 20
 )
 
 // body is the body of a request: a reader that fails with http.MaxBytesError at the limit, and for a form the boundary of its parts.
@@ -30,6 +35,8 @@ const (
 type body struct {
 	io.Reader
 	boundary string
+	// inflater decompresses the body, nil if it is not compressed.
+	inflater *inflater
 }
 
 // openBody returns the body of a request, or nil if the request has none or the RPC takes none. It rejects a wrong media type, and a
@@ -57,13 +64,54 @@ func (p *Plan) openBody(r *http.Request) (*body, error) {
 	}
 	limited := http.MaxBytesReader(nil, content, limit)
 	if !isCompressed(r.Header) {
-		return &body{limited, boundary}, nil
+		return &body{limited, boundary, nil}, nil
 	}
-	unpacked, err := gzip.NewReader(limited)
+	unpacked, err := newInflater(limited)
 	if err != nil {
 		return nil, malformed(err)
 	}
-	return &body{http.MaxBytesReader(nil, unpacked, limit), boundary}, nil
+	return &body{http.MaxBytesReader(nil, unpacked, limit), boundary, unpacked}, nil
+}
+
+// inflater decompresses a body. Until inFile is set, it fails with http.MaxBytesError beyond maxRatio and ratioSlack.
+type inflater struct {
+	*gzip.Reader
+	packed *countingReader
+	n      int64
+	inFile bool
+}
+
+// newInflater returns the reader of a compressed body. It reads the header of the compression.
+func newInflater(packed io.Reader) (*inflater, error) {
+	counting := &countingReader{Reader: packed}
+	unpacked, err := gzip.NewReader(counting)
+	if err != nil {
+		return nil, err
+	}
+	return &inflater{Reader: unpacked, packed: counting}, nil
+}
+
+// Read implements io.Reader.
+func (r *inflater) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.n += int64(n)
+	if limit := ratioSlack + maxRatio*r.packed.n; r.n > limit && !r.inFile {
+		return 0, &http.MaxBytesError{Limit: limit}
+	}
+	return n, err
+}
+
+// countingReader counts the bytes that are read.
+type countingReader struct {
+	io.Reader
+	n int64
+}
+
+// Read implements io.Reader.
+func (r *countingReader) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	r.n += int64(n)
+	return n, err
 }
 
 // bodyLimit returns the maximum length of the body.

@@ -3,6 +3,7 @@ package decode
 import (
 	"bytes"
 	"cmp"
+	"compress/gzip"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -114,6 +115,22 @@ func TestDecodeStopsWhenRequestEnds(t *testing.T) {
 	require.ErrorIs(t, d.err, context.DeadlineExceeded)
 	require.Equal(t, 1, ended)
 	require.Less(t, len(m.GetTransactions()), interruptEvery)
+}
+
+// TestDecodeUploadLimitsRatio sends a compressed form with a long unknown part, and one with a long file. Both are within the maximum size.
+func TestDecodeUploadLimitsRatio(t *testing.T) {
+	t.Parallel()
+	all := operations(t)
+	o := all[slices.IndexFunc(all, func(o operation) bool { return o.file != nil })]
+	for disposition, want := range map[string]error{`name="x"`: apierr.PayloadTooLarge, `name="` + o.file.JSONName() + `"; filename="r"`: nil} {
+		var packed bytes.Buffer
+		w := gzip.NewWriter(&packed)
+		_, err := w.Write([]byte(fill(uploadLimit-100, "--b\r\nContent-Disposition: form-data; "+disposition+"\r\n\r\n", "x", "\r\n--b--\r\n")))
+		require.NoError(t, err)
+		require.NoError(t, w.Close())
+		_, err = o.decode(t.Context(), packed.Bytes(), "", "Content-Type", "multipart/form-data; boundary=b", "Content-Encoding", "gzip")
+		require.ErrorIs(t, err, want)
+	}
 }
 
 func TestDecodeStatesLimits(t *testing.T) {

@@ -58,6 +58,9 @@ func (p *Plan) DecodeUpload(r *http.Request, path map[string]string) (*Upload, e
 		}
 	}
 	if u.part != nil {
+		if content.inflater != nil {
+			content.inflater.inFile = true
+		}
 		if u.piece, err = u.read(); err != nil && !errors.Is(err, io.EOF) {
 			return nil, err
 		}

@@ -47,8 +47,10 @@ async function write(page, label, text) {
   await page.keyboard.type(text);
 }
 
+/** press presses Enter on an element when it is not busy: a busy button ignores presses. */
 async function press(page, locator) {
   await tabTo(page, locator);
+  await page.waitForFunction((node) => node.ariaBusy !== "true", await locator.elementHandle());
   await page.keyboard.press("Enter");
 }
 

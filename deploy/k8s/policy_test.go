@@ -1,10 +1,13 @@
 package k8s
 
 import (
+	"math"
+	"os"
 	"reflect"
 	"regexp"
 	"slices"
 	"testing"
+	"time"
 
 	cnpg "github.com/cloudnative-pg/cloudnative-pg/api/v1"
 	"github.com/cloudnative-pg/cloudnative-pg/pkg/specs/pgbouncer"
@@ -32,7 +35,7 @@ const (
 	// resolveInterval is the setting in internal/app: the minimum time between two DNS queries of gRPC.
 	resolveInterval = 1
 	// endpointDelay is the time until the EndpointSlice is written and DNS has it, plus one repeated DNS query.
-	endpointDelay = 8
+	endpointDelay = 7
 )
 
 // TestPodSecurity checks the security context of each pod, and that no pod uses resources of its node.
@@ -131,6 +134,7 @@ func TestVariableReferences(t *testing.T) {
 // TestTermination checks that a pod serves until no DNS cache has its address, and then has time to finish its requests.
 func TestTermination(t *testing.T) {
 	t.Parallel()
+	age := connectionAge(t)
 	for _, overlay := range overlays {
 		for _, d := range deployments(t, overlay) {
 			pod := d.Spec.Template.Spec
@@ -140,7 +144,8 @@ func TestTermination(t *testing.T) {
 			if d.Name == "gateway" {
 				require.GreaterOrEqual(t, sleep, int64(5), "proxies watch the endpoints of its Service")
 			} else {
-				require.GreaterOrEqual(t, sleep, int64(dnsCache+nodeCache+resolveInterval+endpointDelay), d.Name)
+				require.GreaterOrEqual(t, sleep, int64(dnsCache+nodeCache+age+resolveInterval+endpointDelay), d.Name)
+				require.Empty(t, valueOf(pod.Containers[0], maxConnectionAge), "%s: preStop fits the default", d.Name)
 			}
 			require.GreaterOrEqual(t, *pod.TerminationGracePeriodSeconds, sleep+drainTime+afterTime, d.Name)
 			for _, s := range pod.TopologySpreadConstraints {
@@ -149,6 +154,22 @@ func TestTermination(t *testing.T) {
 			require.NotEmpty(t, pod.TopologySpreadConstraints, d.Name)
 		}
 	}
+}
+
+const maxConnectionAge = "MAX_CONNECTION_AGE"
+
+// connectionAge returns the default of MAX_CONNECTION_AGE plus 10 %, in full seconds: the time after which each caller has resolved the
+// name of a service again.
+func connectionAge(t *testing.T) int {
+	t.Helper()
+	code, err := os.ReadFile("../../internal/rpc/server.go")
+	require.NoError(t, err)
+	setting := regexp.MustCompile(`env:"` + maxConnectionAge + `" envDefault:"(\w+)"`).FindSubmatch(code)
+	require.NotNil(t, setting, "the setting was renamed")
+	age, err := time.ParseDuration(string(setting[1]))
+	require.NoError(t, err)
+	require.Positive(t, age, "0 means no limit")
+	return int(math.Ceil(1.1 * age.Seconds()))
 }
 
 // TestScaling checks that each service has an autoscaler with at least two replicas, and a PodDisruptionBudget.

@@ -33,5 +33,5 @@ k set env deployment/gateway RATE_LIMIT=0
 trap 'k set env deployment/gateway RATE_LIMIT- && k rollout status deployment/gateway --timeout=5m' EXIT
 await
 export BASE_URL=${BASE_URL:-http://$(k get service gateway -o jsonpath='{.spec.clusterIP}')}
-GOWORK=off go -C ../../test test -count=1 .
+GOWORK=off go -C ../../test test -count=1 -timeout=30m .
 GOWORK=off go test -count=1 -timeout=30m -v -run 'RollingRestart|KilledPod|UnlistedPod' .

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/media"
+	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -203,7 +205,64 @@ func TestCreateAttachmentOfTransfer(t *testing.T) {
 	legs[1].WalletID, legs[1].AmountMinor = other, 700
 	s.Record(p.Ctx, t, legs...)
 	require.NoError(t, p.CreateAttachment(stream(p.Ctx, legs[0].ID.String(), "a", "x")))
-	require.ErrorIs(t, p.CreateAttachment(stream(p.Ctx, legs[1].ID.String(), "a", "x")), errTransactionIsTransfer)
+	up := stream(p.Ctx, legs[1].ID.String(), "a", "x")
+	received := 0
+	next := up.Next
+	up.Next = func() (*ledgerv1.CreateAttachmentRequest, error) {
+		received++
+		return next()
+	}
+	require.ErrorIs(t, p.CreateAttachment(up), errTransactionIsTransfer)
+	require.Equal(t, 1, received, "the upload is rejected before its file arrives")
+}
+
+// TestAttachmentsOfTransactions checks that lists and downloads have only files of the transaction and of the attachment.
+func TestAttachmentsOfTransactions(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	other := p
+	other.transaction = p.Create(t, p.Spends("1")).GetId()
+	first, second, third := p.mustAttach(t, "a", "first"), p.mustAttach(t, "b", "second"), other.mustAttach(t, "c", "third")
+	names := func(of person) (names []string) {
+		for _, a := range of.list(t) {
+			names = append(names, a.GetName())
+		}
+		return names
+	}
+	require.Equal(t, []string{"a", "b"}, names(p))
+	require.Equal(t, []string{"c"}, names(other))
+	for id, want := range map[string]string{first.GetId(): "first", second.GetId(): "second", third.GetId(): "third"} {
+		_, content, err := p.download(id)
+		require.NoError(t, err)
+		require.Equal(t, want, content)
+	}
+}
+
+// TestDeleteUploading checks that each statement changes attachments in one state only. An upload whose commit succeeded although the
+// connection failed is discarded when it is ready, and must stay.
+func TestDeleteUploading(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	ready := attachment{ID: uuid.MustParse(p.mustAttach(t, "a", "x").GetId()), OwnerID: p.ID, MediaType: "text/plain", Size: 1, SHA256: make([]byte, 32)}
+	half := attachment{ID: s.NewID(), OwnerID: p.ID, TransactionID: uuid.MustParse(p.transaction), Name: "half", CreatedAt: fixture.Today}
+	require.NoError(t, insertUploading(p.Ctx, s.DB, half))
+	before := p.list(t)
+	require.NoError(t, deleteUploading(p.Ctx, s.DB, ready))
+	require.NoError(t, pg.InTx(p.Ctx, s.DB, func(tx pgx.Tx) error {
+		updated, err := updateReady(p.Ctx, tx, ready)
+		require.False(t, updated)
+		return err
+	}))
+	require.NoError(t, pg.InTx(p.Ctx, s.DB, func(tx pgx.Tx) error {
+		deleted, err := deleteReady(p.Ctx, tx, half)
+		require.False(t, deleted)
+		return err
+	}))
+	require.Len(t, p.list(t), 1)
+	require.True(t, proto.Equal(before[0], p.list(t)[0]))
+	require.Equal(t, 1, s.uploading(t))
 }
 
 func TestCreateAttachmentSameContent(t *testing.T) {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"runtime"
 	"strings"
 	"sync"
@@ -14,7 +15,10 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/grpc/status"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // together runs n uploads at once and returns their errors.
@@ -161,6 +165,43 @@ func TestCreateAttachmentDuringDeleteTransaction(t *testing.T) {
 			require.NoError(t, err)
 		}
 		s.requireNothingStored(t)
+	}
+}
+
+// TestCreateAttachmentAfterChanges changes rows after the file has arrived and before the attachment is visible.
+func TestCreateAttachmentAfterChanges(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	for name, c := range map[string]struct {
+		change func(transaction string) error
+		want   error
+	}{
+		"a match makes the transaction a leg in": {func(transaction string) error {
+			_, err := s.DB.Exec(p.Ctx, `UPDATE transactions SET transfer_id = $2, category_id = NULL WHERE id = $1`, transaction, s.NewID())
+			return err
+		}, errTransactionIsTransfer},
+		"the upload expires": {func(string) error {
+			return Expire(p.Ctx, s.DB, fixture.Today.Add(2*uploadAge))
+		}, apierr.Unavailable},
+	} {
+		t.Run(name, func(t *testing.T) { //nolint:paralleltest // Expire deletes all uploads.
+			earned := p.Spends("1")
+			earned.Type = new(posting.Income)
+			transaction := p.Create(t, earned).GetId()
+			// The last chunk is full, so it is stored before the end of the file is known.
+			up := stream(p.Ctx, transaction, "a", pdf+strings.Repeat("x", chunkSize-len(pdf)))
+			next := up.Next
+			up.Next = func() (*ledgerv1.CreateAttachmentRequest, error) {
+				m, err := next()
+				if errors.Is(err, io.EOF) {
+					require.NoError(t, c.change(transaction))
+				}
+				return m, err
+			}
+			require.ErrorIs(t, p.CreateAttachment(up), c.want)
+			s.requireNothingStored(t)
+		})
 	}
 }
 

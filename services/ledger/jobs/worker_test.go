@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -51,6 +53,7 @@ func TestRunQueued(t *testing.T) {
 			c.job.OwnerID = uuid.New()
 			leased := false
 			var calls []string
+			var warnings strings.Builder
 			w := NewWorker(Table{
 				Lease: func(context.Context, pg.Querier, uuid.UUID, time.Duration) (Job, error) {
 					if leased {
@@ -76,9 +79,30 @@ func TestRunQueued(t *testing.T) {
 					calls = append(calls, "fail "+reason)
 					return nil
 				},
-			}, &posting.Ledger{NewID: uuid.New}, slog.New(slog.DiscardHandler))
+			}, &posting.Ledger{NewID: uuid.New}, slog.New(slog.NewTextHandler(&warnings, nil)))
 			w.RunQueued(t.Context())
 			require.Equal(t, c.want, calls)
+			// An empty queue is not logged, because the worker looks for jobs every few seconds.
+			released := slices.ContainsFunc(calls, func(call string) bool { return strings.HasPrefix(call, "release") })
+			require.Equal(t, released, warnings.Len() > 0, warnings.String())
+			require.NotContains(t, warnings.String(), "failed to lease")
 		})
 	}
+}
+
+// TestRunQueuedAtShutdown ends the service while a job is leased. The job must wait for another replica.
+func TestRunQueuedAtShutdown(t *testing.T) {
+	t.Parallel()
+	ctx, stop := context.WithCancel(t.Context())
+	w := NewWorker(Table{
+		Lease: func(context.Context, pg.Querier, uuid.UUID, time.Duration) (Job, error) {
+			stop()
+			return Job{Attempts: 1}, nil
+		},
+		Run: func(context.Context, Job) error {
+			require.Fail(t, "the job runs")
+			return nil
+		},
+	}, &posting.Ledger{NewID: uuid.New}, slog.New(slog.DiscardHandler))
+	w.RunQueued(ctx)
 }

@@ -1,0 +1,45 @@
+package booking
+
+import (
+	"context"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/jobs"
+	"github.com/coffer-budget/coffer/services/ledger/jobs/jobstest"
+)
+
+func TestLeaseJob(t *testing.T) {
+	t.Parallel()
+	f := fixture.On(pgtest.New(t, os.DirFS("../..")))
+	first, second, id := f.NewID(), f.NewID(), f.NewID()
+	for at, job := range [][2]uuid.UUID{{first, id}, {second, id}, {first, f.NewID()}} {
+		_, err := f.DB.Exec(t.Context(), `
+			INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details, created_at, updated_at)
+			VALUES ($1, $2, 'queued', 'file', 1, '', 'csv', '{}', $3, $3)`, job[0], job[1], fixture.Today.Add(time.Duration(at)*time.Second))
+		require.NoError(t, err)
+	}
+	renew := func(ctx context.Context, q pg.Querier, j jobs.Job) error {
+		_, err := renewLease(ctx, q, j)
+		return err
+	}
+	jobstest.Leases(t, f.DB, jobstest.Statements{
+		Lease: leaseJob, Release: releaseJob, Renew: renew,
+		// Each job ends in the database transaction that has renewed its lease.
+		End: func(ctx context.Context, q pg.Querier, j jobs.Job) error {
+			e, err := renewLease(ctx, q, j)
+			if err != nil {
+				return err
+			}
+			return setStatus(ctx, q, e, staging.Done, "", fixture.Today)
+		},
+	}, first, second)
+}

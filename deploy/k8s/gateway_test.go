@@ -1,8 +1,11 @@
 package k8s
 
 import (
+	"os"
+	"regexp"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
@@ -10,9 +13,16 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// TestHTTPRouteTimeouts checks that event streams have no timeout in the proxies, and all other requests have one.
+// TestHTTPRouteTimeouts checks that event streams have no timeout in the proxies, and all other requests have one that is longer than
+// the longest deadline of the gateway, that of a download.
 func TestHTTPRouteTimeouts(t *testing.T) {
 	t.Parallel()
+	code, err := os.ReadFile("../../internal/rpc/transfer.go")
+	require.NoError(t, err)
+	setting := regexp.MustCompile(`DownloadTimeout = (\d+) \* time\.Minute`).FindSubmatch(code)
+	require.NotNil(t, setting, "the constant was renamed")
+	longest, err := time.ParseDuration(string(setting[1]) + "m")
+	require.NoError(t, err)
 	unlimited := map[string]bool{}
 	for _, route := range manifests[*gatewayv1.HTTPRoute](t, "production") {
 		for _, rule := range route.Spec.Rules {
@@ -20,7 +30,10 @@ func TestHTTPRouteTimeouts(t *testing.T) {
 				continue
 			}
 			require.NotNil(t, rule.Timeouts, "without a timeout, the proxy's default applies, which is unknown")
-			if *rule.Timeouts.Request != "0s" {
+			limit, err := time.ParseDuration(string(*rule.Timeouts.Request))
+			require.NoError(t, err)
+			if limit != 0 {
+				require.Greater(t, limit, longest)
 				continue
 			}
 			require.NotEmpty(t, rule.Matches)

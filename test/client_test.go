@@ -7,7 +7,9 @@ import (
 	"fmt"
 	"io"
 	"mime/multipart"
+	"net"
 	"net/http"
+	"net/url"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -24,8 +26,8 @@ var httpClient = &http.Client{Timeout: time.Minute}
 // user is a client of the API. Without a token it is an anonymous client.
 type user struct {
 	t require.TestingT
-	// base is the URL of the stack, or empty for baseURL.
-	base            string
+	// base is the URL of the stack, or empty for baseURL. host is the header Host, or empty for the host of the URL.
+	base, host      string
 	email, password string
 	id, token       string
 	refreshToken    string
@@ -45,6 +47,15 @@ func newUserAt(t require.TestingT, base, name string) *user {
 	u.id = u.post("/api/v1/auth/register", object{"name": name, "email": u.email, "password": u.password}).created("USER_REGISTERED").text("user.id")
 	u.signIn()
 	return u
+}
+
+// dial opens a connection to the stack, for requests that http.Client cannot send.
+func (u *user) dial() net.Conn {
+	address, err := url.Parse(cmp.Or(u.base, baseURL))
+	require.NoError(u.t, err)
+	conn, err := net.Dial("tcp", net.JoinHostPort(address.Hostname(), cmp.Or(address.Port(), "80")))
+	require.NoError(u.t, err)
+	return conn
 }
 
 func (u *user) signIn() {
@@ -93,6 +104,7 @@ func (u *user) call(method, path string, body any, headers ...string) response {
 	}
 	req, err := http.NewRequest(method, cmp.Or(u.base, baseURL)+path, bytes.NewReader(sent))
 	require.NoError(u.t, err)
+	req.Host = u.host
 	if body != nil {
 		req.Header.Set("Content-Type", "application/json")
 	}

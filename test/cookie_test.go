@@ -8,6 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
+// localHost and localSite are the host and the origin of the stack as a browser on this machine sees it. Without HTTPS, only such a host
+// gets a cookie that a browser accepts, and the stack at BASE_URL may be on another machine.
+const (
+	localHost = "coffer.localhost"
+	localSite = "http://" + localHost
+)
+
 // browser is a user whose refresh token is in the session cookie.
 type browser struct {
 	*user
@@ -18,7 +25,8 @@ type browser struct {
 func newBrowser(t *testing.T) *browser {
 	t.Helper()
 	b := &browser{user: newUser(t)}
-	a := b.post("/api/v1/auth/login?session=cookie", object{"email": b.email, "password": b.password}, "Origin", baseURL, "Sec-Fetch-Site", "same-origin").ok("LOGIN_SUCCESS")
+	b.host = localHost
+	a := b.post("/api/v1/auth/login?session=cookie", object{"email": b.email, "password": b.password}, "Origin", localSite, "Sec-Fetch-Site", "same-origin").ok("LOGIN_SUCCESS")
 	require.NotContains(t, a.body, "refreshToken")
 	b.token, b.refreshToken = a.text("accessToken"), ""
 	b.cookie = b.setCookie(a)
@@ -49,7 +57,7 @@ func (b *browser) refresh(cookie, client, origin, fetchSite string) response {
 			headers = append(headers, name, value)
 		}
 	}
-	return (&user{t: b.t}).post("/api/v1/auth/refresh?session=cookie", nil, headers...)
+	return (&user{t: b.t, host: localHost}).post("/api/v1/auth/refresh?session=cookie", nil, headers...)
 }
 
 func TestCookieSession(t *testing.T) {
@@ -59,7 +67,7 @@ func TestCookieSession(t *testing.T) {
 	tabs := make([]response, 4)
 	var all sync.WaitGroup
 	for i := range tabs {
-		all.Go(func() { tabs[i] = b.refresh(b.cookie, "web", baseURL, "same-origin") })
+		all.Go(func() { tabs[i] = b.refresh(b.cookie, "web", localSite, "same-origin") })
 	}
 	all.Wait()
 	first := tabs[0]
@@ -73,16 +81,16 @@ func TestCookieSession(t *testing.T) {
 
 	out := b.post("/api/v1/auth/logout", nil, "Cookie", "coffer="+b.setCookie(first)).ok("LOGOUT_SUCCESS")
 	require.Equal(t, "coffer=; Path=/; Max-Age=0; HttpOnly; SameSite=Strict", out.header.Get("Set-Cookie"))
-	b.refresh(b.setCookie(first), "web", baseURL, "same-origin").fails(401, "INVALID_REFRESH_TOKEN")
+	b.refresh(b.setCookie(first), "web", localSite, "same-origin").fails(401, "INVALID_REFRESH_TOKEN")
 	b.get("/api/v1/auth/me").fails(401, "UNAUTHORIZED")
 }
 
 func TestCookieStolenTokenEndsTheSession(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
-	next := b.setCookie(b.refresh(b.cookie, "web", baseURL, "same-origin").ok("TOKEN_REFRESHED"))
-	(&user{t: t}).post("/api/v1/auth/refresh", object{"refreshToken": b.cookie}).fails(401, "INVALID_REFRESH_TOKEN")
-	b.refresh(next, "web", baseURL, "same-origin").fails(401, "INVALID_REFRESH_TOKEN")
+	next := b.setCookie(b.refresh(b.cookie, "web", localSite, "same-origin").ok("TOKEN_REFRESHED"))
+	(&user{t: t, host: localHost}).post("/api/v1/auth/refresh", object{"refreshToken": b.cookie}).fails(401, "INVALID_REFRESH_TOKEN")
+	b.refresh(next, "web", localSite, "same-origin").fails(401, "INVALID_REFRESH_TOKEN")
 }
 
 // TestCookieAttacks replays a victim's cookie as other sites and programs can.
@@ -90,18 +98,18 @@ func TestCookieAttacks(t *testing.T) {
 	t.Parallel()
 	b := newBrowser(t)
 	for _, c := range [][3]string{
-		{"", baseURL, "same-origin"},
-		{"curl", baseURL, "same-origin"},
+		{"", localSite, "same-origin"},
+		{"curl", localSite, "same-origin"},
 		{"web", "", ""},
 		{"web", "https://evil.example", ""},
 		{"web", "null", ""},
 		{"web", "https://evil.example", "cross-site"},
-		{"web", baseURL, "same-site"},
-		{"web", baseURL, "cross-site"},
-		{"web", baseURL, "none"},
-		{"web", baseURL + ".evil.example", ""},
+		{"web", localSite, "same-site"},
+		{"web", localSite, "cross-site"},
+		{"web", localSite, "none"},
+		{"web", localSite + ".evil.example", ""},
 		{"web", "http://localhost", ""},
-		{"web", baseURL + "/", ""},
+		{"web", localSite + "/", ""},
 	} {
 		b.refresh(b.cookie, c[0], c[1], c[2]).fails(403, "FORBIDDEN_ORIGIN")
 	}
@@ -109,11 +117,11 @@ func TestCookieAttacks(t *testing.T) {
 	b.post("/api/v1/auth/login?session=cookie", object{"email": b.email, "password": b.password}, evil...).fails(403, "FORBIDDEN_ORIGIN")
 	b.post("/api/v1/auth/login", object{"email": b.email, "password": b.password}, evil...).ok("LOGIN_SUCCESS")
 	b.post("/api/v1/auth/login?session=body", object{"email": b.email, "password": b.password}).fails(400, "VALIDATION_ERROR").blames("session")
-	(&user{t: t}).post("/api/v1/auth/refresh?session=token", object{"refreshToken": "x"}).fails(400, "VALIDATION_ERROR").blames("session")
+	(&user{t: t, host: localHost}).post("/api/v1/auth/refresh?session=token", object{"refreshToken": "x"}).fails(400, "VALIDATION_ERROR").blames("session")
 	// The cookie is no token for any other operation.
-	(&user{t: t}).get("/api/v1/auth/me", "Cookie", "coffer="+b.cookie, "X-Coffer-Client", "web").fails(401, "UNAUTHORIZED")
-	(&user{t: t}).post("/api/v1/auth/logout", nil, "Cookie", "coffer="+b.cookie, "X-Coffer-Client", "web").fails(401, "UNAUTHORIZED")
+	(&user{t: t, host: localHost}).get("/api/v1/auth/me", "Cookie", "coffer="+b.cookie, "X-Coffer-Client", "web").fails(401, "UNAUTHORIZED")
+	(&user{t: t, host: localHost}).post("/api/v1/auth/logout", nil, "Cookie", "coffer="+b.cookie, "X-Coffer-Client", "web").fails(401, "UNAUTHORIZED")
 	// The secure name counts only with HTTPS.
-	(&user{t: t}).post("/api/v1/auth/refresh?session=cookie", nil, "Cookie", "__Host-coffer="+b.cookie, "X-Coffer-Client", "web", "Origin", baseURL).fails(401, "INVALID_REFRESH_TOKEN")
-	b.refresh(b.cookie, "web", baseURL, "same-origin").ok("TOKEN_REFRESHED")
+	(&user{t: t, host: localHost}).post("/api/v1/auth/refresh?session=cookie", nil, "Cookie", "__Host-coffer="+b.cookie, "X-Coffer-Client", "web", "Origin", localSite).fails(401, "INVALID_REFRESH_TOKEN")
+	b.refresh(b.cookie, "web", localSite, "same-origin").ok("TOKEN_REFRESHED")
 }

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"strings"
 	"testing"
@@ -73,10 +72,9 @@ func TestExportStalledReader(t *testing.T) {
 		u.post("/api/v1/transaction/batch", batch(items...)).created("TRANSACTIONS_CREATED")
 	}
 	const path = "/api/v1/export/transactions?format=json"
-	conn, err := net.Dial("tcp", strings.TrimPrefix(u.base, "http://"))
-	require.NoError(t, err)
+	conn := u.dial()
 	defer func() { _ = conn.Close() }()
-	_, err = fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path, u.token)
+	_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path, u.token)
 	require.NoError(t, err)
 	started := time.Now()
 	stalled, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), nil)

@@ -102,7 +102,7 @@ mutants: ## Change one check, lock or limit at a time, and report changes that n
 	@$(NEURAL)
 	@$(WITH_POSTGRES)
 	@go build -o $(BIN)/mutants ./test/cmd/mutants
-	@$(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth $(addprefix services/auth/internal/,password signing) $(addprefix services/ledger/,posting request accounts transactions receipts reports reads verify) services/budget $(addprefix services/budget/internal/,notification spending webhook) services/ocr $(addprefix services/ocr/,recognition neural/process media tesseract sandbox) gateway gateway/internal/decode)
+	@$(BIN)/with-postgres $(BIN)/mutants $(MUTANTSFLAGS) $(or $(PKG),services/auth $(addprefix services/auth/internal/,password signing) $(addprefix services/ledger/,posting request accounts transactions receipts reports reads verify attachments export imports jobs rules rules/learning settings sync tags transfers) services/budget $(addprefix services/budget/internal/,notification spending webhook) services/ocr $(addprefix services/ocr/,recognition neural/process media tesseract sandbox worker) gateway $(addprefix gateway/internal/,cookie decode))
 
 .PHONY: bench-compare
 bench-compare: $(BIN)/benchstat ## Compare the Go benchmarks with those of another commit (BASE=origin/main)

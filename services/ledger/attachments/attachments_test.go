@@ -263,6 +263,21 @@ func TestDeleteUploading(t *testing.T) {
 	require.Len(t, p.list(t), 1)
 	require.True(t, proto.Equal(before[0], p.list(t)[0]))
 	require.Equal(t, 1, s.uploading(t))
+
+	// Ids are unique for each owner only.
+	other := newPerson(t, s)
+	theirs := half
+	theirs.OwnerID, theirs.TransactionID = other.ID, uuid.MustParse(other.transaction)
+	require.NoError(t, insertUploading(p.Ctx, s.DB, theirs))
+	half.MediaType, half.SHA256 = "text/plain", make([]byte, 32)
+	require.NoError(t, pg.InTx(p.Ctx, s.DB, func(tx pgx.Tx) error {
+		updated, err := updateReady(p.Ctx, tx, half)
+		require.True(t, updated)
+		return err
+	}))
+	require.Empty(t, other.list(t))
+	require.NoError(t, deleteUploading(p.Ctx, s.DB, half))
+	require.Equal(t, 1, s.uploading(t))
 }
 
 func TestCreateAttachmentSameContent(t *testing.T) {

@@ -261,3 +261,33 @@ func TestListChangesPlan(t *testing.T) {
 	m.follow(u.Ctx, t, 1000)
 	require.Equal(t, 20_000+ledgertest.Categories, m.received)
 }
+
+// TestListChangesNumbersRows writes rows of two owners without a number, as a replica of the previous release does. A read of one owner
+// must number only the rows of this owner that have no number.
+func TestListChangesNumbersRows(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	u, other := s.NewUser(t.Context(), t), s.NewUser(t.Context(), t)
+	s.MakeWallet(u.Ctx, t, "Bank", "EUR")
+	seqs := func(of fixture.User) (seqs []int64) {
+		require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT array_agg(seq ORDER BY id) FROM wallets WHERE owner_id = $1`, of.ID).Scan(&seqs))
+		return seqs
+	}
+	rename := func(wallet uuid.UUID) {
+		_, err := s.DB.Exec(t.Context(), `UPDATE wallets SET name = 'Old' WHERE id = $1`, wallet)
+		require.NoError(t, err)
+	}
+	before := seqs(u)
+	rename(other.Wallet)
+	require.Equal(t, []int64{-1}, seqs(other))
+	current, err := selectState(t.Context(), s.DB, u.ID)
+	require.NoError(t, err)
+	require.False(t, current.Unnumbered, "only rows of the owner count")
+
+	rename(u.Wallet)
+	newMirror(s).follow(u.Ctx, t, 1000)
+	after := seqs(u)
+	require.Greater(t, after[0], before[1])
+	require.Equal(t, before[1], after[1], "this row has a number")
+	require.Equal(t, []int64{-1}, seqs(other))
+}

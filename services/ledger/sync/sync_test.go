@@ -291,3 +291,31 @@ func TestListChangesNumbersRows(t *testing.T) {
 	require.Equal(t, before[1], after[1], "this row has a number")
 	require.Equal(t, []int64{-1}, seqs(other))
 }
+
+// TestSweep checks which tombstones a sweep deletes: the old ones that a device may have received, of the same owner, kind and id.
+func TestSweep(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	u, other := s.NewUser(t.Context(), t), s.NewUser(t.Context(), t)
+	now := fixture.Today
+	old, young := now.Add(-retention-time.Hour), now.Add(-retention+time.Hour)
+	insert := func(of fixture.User, kind, id string, seq int64, at time.Time) {
+		_, err := s.DB.Exec(t.Context(), `INSERT INTO tombstones (owner_id, kind, id, seq, deleted_at) VALUES ($1, $2, $3, $4, $5)`, of.ID, kind, id, seq, at)
+		require.NoError(t, err)
+	}
+	insert(u, "wallet", "a", 5, old)
+	insert(u, "wallet", "b", 7, young)
+	// Nobody has received these, because they have no number.
+	insert(u, "wallet", "c", -1, old)
+	insert(u, "tag", "a", -1, old)
+	insert(other, "wallet", "a", -1, old)
+	require.NoError(t, Sweep(t.Context(), s.DB, now))
+	var left []string
+	require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT array_agg(kind || ' ' || id || ' ' || (owner_id = $1) ORDER BY kind, id, owner_id = $1) FROM tombstones`, u.ID).Scan(&left))
+	require.Equal(t, []string{"tag a true", "wallet a false", "wallet b true", "wallet c true"}, left)
+	for of, want := range map[uuid.UUID]int64{u.ID: 5, other.ID: 0} {
+		current, err := selectState(t.Context(), s.DB, of)
+		require.NoError(t, err)
+		require.Equal(t, want, current.SweptSeq)
+	}
+}

@@ -185,7 +185,7 @@ func TestCreateAttachmentAfterChanges(t *testing.T) {
 			return Expire(p.Ctx, s.DB, fixture.Today.Add(2*uploadAge))
 		}, apierr.Unavailable},
 	} {
-		t.Run(name, func(t *testing.T) { //nolint:paralleltest // Expire deletes all uploads.
+		t.Run(name, func(t *testing.T) {
 			earned := p.Spends("1")
 			earned.Type = new(posting.Income)
 			transaction := p.Create(t, earned).GetId()

@@ -37,8 +37,9 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	return lis, err
 }
 
-// AwaitClosed returns when nothing listens at an address, or after a second. Call it after a listener is closed and before its port is
-// opened again. It connects, because a listener for the test would be in the next child.
+// AwaitClosed returns when nothing listens at an address, or after a second. Call it after a listener is closed and before its port
+// is opened again. It connects instead of listening, because a
+// child that starts meanwhile would have that listener, too.
 func AwaitClosed(ctx context.Context, addr string) {
 	ctx, cancel := context.WithTimeout(ctx, closingTime)
 	defer cancel()

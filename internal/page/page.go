@@ -124,11 +124,12 @@ func List[Row, Position any](c Cursors, q Query[Row, Position]) ([]Row, *restv1.
 	return rows, p, nil
 }
 
-// Fitting returns how many of the first rows fit into a page: at most limit, and at most as many as have 2 MiB together, but at least one.
-// size returns the approximate size of a row in bytes.
+// Fitting returns how many of the first rows fit into a page: at most limit, and at most as many as have 2 MiB together, but at least one
+// if there are rows. size returns the approximate size of a row in bytes.
 func Fitting[T any](rows []T, limit int, size func(T) int) int {
+	limit = min(limit, len(rows))
 	total := 0
-	for i, r := range rows[:min(len(rows), limit)] {
+	for i, r := range rows[:limit] {
 		if total += size(r); i > 0 && total > maxBytes {
 			return i
 		}

@@ -102,6 +102,19 @@ func IsInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
+// Fit returns a text that its author cannot correct, such as the name of a file or a text on a receipt: trimmed, in Unicode Normalization
+// Form C like the texts of requests, and cut to a number of characters. It is empty without a visible character.
+func Fit(s string, limit int) string {
+	s = norm.NFC.String(strings.TrimSpace(s))
+	if runes := []rune(s); len(runes) > limit {
+		s = strings.TrimSpace(string(runes[:limit]))
+	}
+	if !Visible(s) {
+		return ""
+	}
+	return s
+}
+
 // Visible reports whether a text has a visible character.
 func Visible(s string) bool { return strings.ContainsFunc(s, isVisible) }
 

@@ -123,3 +123,12 @@ func TestNameProperties(t *testing.T) {
 		})
 	})
 }
+
+func TestFit(t *testing.T) {
+	t.Parallel()
+	for given, want := range map[string]string{
+		"": "", " \t": "", "\u200b": "", " Cafe\u0301 ": "Caf\u00e9", "abcd efgh": "abcd", "u\u0308berall": "\u00fcbera",
+	} {
+		require.Equal(t, want, Fit(given, 5), "%q", given)
+	}
+}

@@ -1,6 +1,7 @@
 package attachments
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"errors"
@@ -14,7 +15,6 @@ import (
 	"unicode/utf8"
 
 	"github.com/jackc/pgx/v5"
-	"golang.org/x/text/unicode/norm"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
@@ -256,9 +256,8 @@ func (r *recognizer) mediaType() string {
 	return ""
 }
 
-// fileName returns a name that can be stored and shown: one line of at most 255 characters in Unicode Normalization Form C,
-// or "file" if no visible character remains. PostgreSQL cannot
-// store NUL or invalid UTF-8, and the name becomes part of a header of the download.
+// fileName returns a name that can be stored and shown: one line of at most 255 characters in Unicode Normalization Form C, or "file" if no
+// visible character remains. PostgreSQL cannot store NUL or invalid UTF-8, and the name becomes part of a header of the download.
 func fileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || r == utf8.RuneError {
@@ -266,12 +265,5 @@ func fileName(name string) string {
 		}
 		return r
 	}, name)
-	name = norm.NFC.String(strings.TrimSpace(name))
-	if runes := []rune(name); len(runes) > maxName {
-		name = strings.TrimSpace(string(runes[:maxName]))
-	}
-	if !text.Visible(name) {
-		return "file"
-	}
-	return name
+	return cmp.Or(text.Fit(name, maxName), "file")
 }

@@ -137,7 +137,7 @@ func (s *Imports) ListImportProfiles(ctx context.Context, _ *ledgerv1.ListImport
 		return nil, err
 	}
 	resp := &ledgerv1.ListImportProfilesResponse{}
-	for _, p := range profiles[:min(page.Fitting(profiles, len(profiles), staging.Profile.Bytes), len(profiles))] {
+	for _, p := range profiles[:page.Fitting(profiles, len(profiles), staging.Profile.Bytes)] {
 		m, err := p.Proto()
 		if err != nil {
 			return nil, err

@@ -150,7 +150,7 @@ func (s *Imports) stage(ctx context.Context, e *staging.Import, f form, file io.
 		if err != nil {
 			return err
 		}
-		resp.Rows = staging.RowProtos(rows[:min(page.Fitting(rows, firstRows, staging.Row.Bytes), len(rows))])
+		resp.Rows = staging.RowProtos(rows[:page.Fitting(rows, firstRows, staging.Row.Bytes)])
 		resp.Import, err = stored.Proto()
 		return err
 	})

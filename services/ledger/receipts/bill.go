@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"golang.org/x/text/unicode/norm"
-
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/text"
@@ -95,18 +93,8 @@ func describe(s, otherwise string) string { return cmp.Or(storable(s, maxLineDes
 // payee returns a recognized merchant as the payee of a transaction. It is empty if none is printed.
 func payee(merchant string) string { return storable(merchant, maxPayee) }
 
-// storable returns a recognized text in Unicode Normalization Form C like the texts of requests, cut to a number of characters. It
-// has no null characters, because PostgreSQL rejects them. A text without a visible character becomes empty.
-func storable(s string, limit int) string {
-	s = norm.NFC.String(strings.TrimSpace(strings.ReplaceAll(s, "\x00", "")))
-	if runes := []rune(s); len(runes) > limit {
-		s = strings.TrimSpace(string(runes[:limit]))
-	}
-	if !text.Visible(s) {
-		return ""
-	}
-	return s
-}
+// storable returns a recognized text, cut to a number of characters, without null characters, because PostgreSQL rejects them.
+func storable(s string, limit int) string { return text.Fit(strings.ReplaceAll(s, "\x00", ""), limit) }
 
 // currencyMismatch returns the error of a total with more decimals than its currency allows. It names the field to change: the
 // corrected currency, the receipt if the currency is printed, and otherwise the wallet, whose currency was assumed.

@@ -31,8 +31,9 @@ type Difference struct {
 }
 
 // computedSums contains CTEs with the balances, the monthly totals and the monthly transfers of the owner $1, recomputed from opening
-// balances, transactions and splits. The copies of the transaction in its splits are not used, because they may be wrong. The expressions must agree with applyPostingsSQL, for example the month in UTC: otherwise correct
-// sums would be reported, and a repair would damage them.
+// balances, transactions and splits. The copies of the transaction in its splits are not used, because they may be wrong. The expressions
+// must agree with applyPostingsSQL, for example the month in UTC: otherwise correct sums would be reported, and a repair would damage
+// them.
 const computedSums = `computed_balances AS MATERIALIZED (
 			SELECT owner_id, wallet_id, currency, sum(amount_minor)::bigint AS amount_minor
 			FROM (

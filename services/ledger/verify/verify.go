@@ -6,7 +6,8 @@
 // tables by hand can cause a difference.
 //
 // verify.go has the command and the repair, scrub.go the background check, store_verify.go the SQL of sums, and store_details.go the SQL
-// of transactions. Each statement reads one owner on one snapshot, so it never reports a write that is not yet committed. A repair locks the owner like a merge, so it cannot lose a write.
+// of transactions. Each statement reads one owner on one snapshot, so it never reports a write that is not yet committed. A repair locks the
+// owner like a merge, so it cannot lose a write.
 package verify
 
 import (

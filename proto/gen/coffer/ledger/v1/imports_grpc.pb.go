@@ -63,7 +63,8 @@ type ImportServiceClient interface {
 	UndoImport(ctx context.Context, in *UndoImportRequest, opts ...grpc.CallOption) (*UndoImportResponse, error)
 	// Deletes an import with its rows. Its transactions stay, without their import id.
 	DeleteImport(ctx context.Context, in *DeleteImportRequest, opts ...grpc.CallOption) (*DeleteImportResponse, error)
-	// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
+	// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next
+	// file with the same heading is read with the saved mapping.
 	ListImportProfiles(ctx context.Context, in *ListImportProfilesRequest, opts ...grpc.CallOption) (*ListImportProfilesResponse, error)
 	// Deletes a saved CSV mapping.
 	DeleteImportProfile(ctx context.Context, in *DeleteImportProfileRequest, opts ...grpc.CallOption) (*DeleteImportProfileResponse, error)
@@ -221,7 +222,8 @@ type ImportServiceServer interface {
 	UndoImport(context.Context, *UndoImportRequest) (*UndoImportResponse, error)
 	// Deletes an import with its rows. Its transactions stay, without their import id.
 	DeleteImport(context.Context, *DeleteImportRequest) (*DeleteImportResponse, error)
-	// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next file with the same heading is read with the saved mapping.
+	// Returns the CSV mappings that earlier commits saved, newest first; at most 200, and fewer if their headings are long. The next
+	// file with the same heading is read with the saved mapping.
 	ListImportProfiles(context.Context, *ListImportProfilesRequest) (*ListImportProfilesResponse, error)
 	// Deletes a saved CSV mapping.
 	DeleteImportProfile(context.Context, *DeleteImportProfileRequest) (*DeleteImportProfileResponse, error)

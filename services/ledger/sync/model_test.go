@@ -33,6 +33,30 @@ func TestListChangesDuringWrites(t *testing.T) {
 	}
 }
 
+// TestListChangesAfterEachWrite follows an account with pages of one object, so that each two objects have a border between them. After
+// each write, the copy equals the lists.
+func TestListChangesAfterEachWrite(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	seeds := 20
+	if testing.Short() {
+		seeds = 5
+	}
+	for seed := range seeds {
+		t.Run(fmt.Sprint("seed ", seed), func(t *testing.T) {
+			t.Parallel()
+			u := s.NewUser(t.Context(), t)
+			m := newMirror(s)
+			w := writer{server: s, user: u, random: rand.New(rand.NewPCG(uint64(seed), 0)), patient: true}
+			for range 50 {
+				w.write()
+				m.follow(u.Ctx, t, 1)
+				m.requireEqual(u.Ctx, t)
+			}
+		})
+	}
+}
+
 // followDuringWrites runs one seed.
 func followDuringWrites(t *testing.T, s *server, seed uint64) {
 	t.Helper()
@@ -78,7 +102,9 @@ type writer struct {
 	user                           fixture.User
 	random                         *rand.Rand
 	wallet, category, transactions []string
-	transfers                      []string
+	transfers, rules               []string
+	// patient is set if no write is canceled.
+	patient bool
 }
 
 // pick returns one of ids, or an empty text.
@@ -89,10 +115,10 @@ func (w *writer) pick(ids []string) string {
 	return ids[w.random.IntN(len(ids))]
 }
 
-// write does one write. Every fourth is canceled after a random time.
+// write does one write. Every fourth is canceled after a random time, unless the writer is patient.
 func (w *writer) write() {
 	ctx := w.user.Ctx
-	if w.random.IntN(4) == 0 {
+	if !w.patient && w.random.IntN(4) == 0 {
 		canceled, cancel := context.WithTimeout(ctx, time.Duration(w.random.IntN(5000))*time.Microsecond)
 		defer cancel()
 		ctx = canceled
@@ -136,11 +162,11 @@ func (w *writer) write() {
 	}
 }
 
-// writeDetails writes a transfer, splits or tags.
+// writeDetails writes a transfer, splits, tags or rules of tags. Some of the names of tags differ only in case.
 func (w *writer) writeDetails(ctx context.Context, spends *ledgerv1.CreateTransactionRequest) {
-	names := []string{"Trip", "Work", "Gift"}
+	names := []string{"Trip", "trip", "TRIP", "Work", "work", "Gift"}
 	tag, transfer := names[w.random.IntN(len(names))], w.pick(w.transfers)
-	switch w.random.IntN(9) {
+	switch w.random.IntN(13) {
 	case 0, 1:
 		resp, err := w.server.transfers.CreateTransfer(ctx, &ledgerv1.CreateTransferRequest{
 			FromWalletId: w.user.Wallet.String(), ToWalletId: spends.GetWalletId(), ToCurrency: new("USD"), Amount: "3", ToAmount: new("4"),
@@ -155,10 +181,12 @@ func (w *writer) writeDetails(ctx context.Context, spends *ledgerv1.CreateTransa
 		_, _ = w.server.transfers.UnlinkTransfer(ctx, &ledgerv1.UnlinkTransferRequest{Id: transfer, CategoryId: spends.GetCategoryId()})
 	case 4:
 		_, _ = w.server.transfers.DeleteTransfer(ctx, &ledgerv1.DeleteTransferRequest{Id: transfer})
-	case 5:
+	case 5, 6, 7:
 		_, _ = w.server.tags.UpdateTag(ctx, &ledgerv1.UpdateTagRequest{Tag: tag, Name: &names[w.random.IntN(len(names))], Merge: new(true)})
-	case 6:
+	case 8:
 		_, _ = w.server.tags.DeleteTag(ctx, &ledgerv1.DeleteTagRequest{Tag: tag})
+	case 9, 10:
+		w.writeRule(ctx, tag)
 	default:
 		_, _ = w.server.UpdateTransaction(ctx, &ledgerv1.UpdateTransactionRequest{
 			Id: w.pick(w.transactions), Tags: &ledgerv1.Tags{Values: []string{tag}}, Amount: new("2.50"),
@@ -166,5 +194,23 @@ func (w *writer) writeDetails(ctx context.Context, spends *ledgerv1.CreateTransa
 				{CategoryId: w.user.Category.String(), Amount: "1"}, {CategoryId: spends.GetCategoryId(), Amount: "1.50"},
 			}},
 		})
+	}
+}
+
+// writeRule creates, changes or deletes a rule of a tag.
+func (w *writer) writeRule(ctx context.Context, tag string) {
+	actions := []*ledgerv1.RuleAction{{Kind: "addTag", Value: tag}}
+	switch id := w.pick(w.rules); w.random.IntN(4) {
+	case 0:
+		_, _ = w.server.rules.UpdateRule(ctx, &ledgerv1.UpdateRuleRequest{Id: id, Name: new(uuid.NewString())})
+	case 1:
+		_, _ = w.server.rules.DeleteRule(ctx, &ledgerv1.DeleteRuleRequest{Id: id})
+	default:
+		resp, err := w.server.rules.CreateRule(ctx, &ledgerv1.CreateRuleRequest{
+			Name: "Rule", Conditions: []*ledgerv1.RuleCondition{{Field: "tag", Op: "in", Values: []string{tag}}}, Actions: actions,
+		})
+		if err == nil {
+			w.rules = append(w.rules, resp.GetRule().GetId())
+		}
 	}
 }

@@ -2,6 +2,7 @@ package sync
 
 import (
 	"context"
+	"log/slog"
 	"strings"
 	"testing"
 
@@ -12,6 +13,7 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
 	"github.com/coffer-budget/coffer/services/ledger/tags"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
@@ -26,6 +28,7 @@ type server struct {
 	settings  *settings.Server
 	transfers *transfers.Transfers
 	tags      *tags.Server
+	rules     *rules.Rules
 	sync      *Server
 }
 
@@ -43,6 +46,7 @@ func serve(ctx context.Context, f *fixture.Service) *server {
 		settings:     &settings.Server{Ledger: f.Ledger}, sync: &Server{Ledger: f.Ledger, Cursors: f.Cursors},
 		transfers: &transfers.Transfers{Ledger: f.Ledger, Cursors: f.Cursors, Reads: f.Reads},
 		tags:      &tags.Server{Ledger: f.Ledger, Reads: f.Reads},
+		rules:     rules.New(f.Ledger, f.Reads, slog.New(slog.DiscardHandler)),
 	}
 	f.RPCs = s
 	s.Run(ctx)
@@ -84,6 +88,9 @@ func (m *mirror) page(ctx context.Context, limit int32) (bool, error) {
 	}
 	for _, x := range c.GetTags() {
 		m.objects["tag "+x.GetKey()] = x
+	}
+	for _, x := range c.GetRules() {
+		m.objects["rule "+x.GetId()] = x
 	}
 	if c.Settings != nil {
 		m.objects["settings"] = c.GetSettings()
@@ -134,6 +141,11 @@ func (m *mirror) requireEqual(ctx context.Context, t require.TestingT) {
 	require.NoError(t, err)
 	for _, x := range categories.GetCategories() {
 		want["category "+x.GetId()] = x
+	}
+	ruled, err := s.rules.ListRules(ctx, &ledgerv1.ListRulesRequest{})
+	require.NoError(t, err)
+	for _, x := range ruled.GetRules() {
+		want["rule "+x.GetId()] = x
 	}
 	stored, err := s.settings.GetSettings(ctx, &ledgerv1.GetSettingsRequest{})
 	require.NoError(t, err)

@@ -86,12 +86,13 @@ func deleteTag(ctx context.Context, q pg.Querier, owner uuid.UUID, key string) e
 	return nil
 }
 
-// replaceKey replaces a tag of all transactions by another one. A transaction that has both keeps the other one once. The caller holds
-// the owner's lock, so the order in which rows are locked does not matter.
+// replaceKey replaces a tag of all transactions by another one. A transaction that has both keeps the other one once. If both keys are
+// equal, only the name has changed: the transactions keep their keys and get a new version, because they show the name. The caller
+// holds the owner's lock, so the order in which rows are locked does not matter.
 func replaceKey(ctx context.Context, q pg.Querier, owner uuid.UUID, from, to string, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
-		SET tags = CASE WHEN tags @> ARRAY[$3::text] THEN array_remove(tags, $2) ELSE array_replace(tags, $2, $3) END,
+		SET tags = CASE WHEN $2 <> $3 AND tags @> ARRAY[$3::text] THEN array_remove(tags, $2) ELSE array_replace(tags, $2, $3) END,
 			version = version + 1, updated_at = $4
 		WHERE owner_id = $1 AND tags <> '{}' AND tags @> ARRAY[$2::text]`, owner, from, to, at)
 	if err != nil {

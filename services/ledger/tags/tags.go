@@ -1,8 +1,8 @@
 // Package tags serves the list of an owner's tags, and renames, merges and deletes them (ADR 84).
 //
 // The first use of a tag inserts its row (posting.UseTags), in the database transaction that writes the tagged transaction. A
-// transaction stores the keys of its tags. The key of a tag is its name in lower case, so a new name with the same key changes one row,
-// and any other new name also changes the transactions.
+// transaction stores the keys of its tags. The key of a tag is its name in lower case. A transaction shows the names of its tags, so
+// each new name gives the tagged transactions a new version: devices that follow the account receive them again.
 //
 // It guarantees that each tag of a transaction has a row in tags. UpdateTag and DeleteTag hold the owner's lock exclusively: no
 // transaction is written at the same time, so none can gain a tag that was just removed. Other writes of the owner wait meanwhile, so
@@ -96,8 +96,8 @@ func parseChanges(req *ledgerv1.UpdateTagRequest) (changes, error) {
 	return c, p.Err()
 }
 
-// UpdateTag renames one of the caller's tags, merges it into another one, or changes its color. A rename that changes only the case of
-// letters keeps the key, so it changes no transaction.
+// UpdateTag renames one of the caller's tags, merges it into another one, or changes its color. A new name or a merge also changes the
+// transactions and rules that show the name.
 //
 // Errors: TAG_NOT_FOUND, TAG_ALREADY_EXISTS if the name is taken and the request does not merge, EMPTY_UPDATE, and LIMIT_REACHED if
 // more than maxChanged transactions have the tag.
@@ -142,8 +142,11 @@ func (s *Server) UpdateTag(ctx context.Context, req *ledgerv1.UpdateTagRequest) 
 }
 
 // rename gives a tag another name, and returns the tag of that name. Another tag with this name keeps its name and its color, and is
-// only permitted with merge. The caller holds the owner's lock. The tag is deleted and inserted again, because devices that follow the
-// account identify a tag by its name.
+// only permitted with merge. The caller holds the owner's lock.
+//
+// Devices that follow the account identify a tag by its key. A name with another key is therefore another tag, and the previous one is
+// deleted. A name with the same key changes the row, because a tombstone with the same number would follow the tag and delete it on
+// the devices.
 func (s *Server) rename(ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, name string, merge bool) (tag, error) {
 	target, err := selectTag(ctx, tx, owner, name)
 	switch {
@@ -158,20 +161,19 @@ func (s *Server) rename(ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, 
 	case !merge:
 		return tag{}, errTagAlreadyExists.With("name", "is taken")
 	}
-	if err := deleteTag(ctx, tx, owner, t.Key); err != nil {
-		return tag{}, err
+	if t.Count > maxChanged {
+		return tag{}, errTooMany
+	}
+	if target.Key != t.Key {
+		if err := deleteTag(ctx, tx, owner, t.Key); err != nil {
+			return tag{}, err
+		}
 	}
 	if err := insertTag(ctx, tx, owner, target); err != nil {
 		return tag{}, err
 	}
 	if err := renameInRules(ctx, tx, owner, t.Key, target.Name, s.Now()); err != nil {
 		return tag{}, err
-	}
-	if target.Key == t.Key {
-		return target, nil
-	}
-	if t.Count > maxChanged {
-		return tag{}, errTooMany
 	}
 	return target, replaceKey(ctx, tx, owner, t.Key, target.Key, s.Now())
 }

@@ -2,6 +2,7 @@ import { svelte } from "@sveltejs/vite-plugin-svelte";
 import { defineConfig } from "vite";
 import { compress } from "./build/compress.js";
 import { serviceWorker } from "./build/service-worker.js";
+import { shortNames } from "./build/short-names.js";
 import { sizeLimit } from "./build/size-limit.js";
 
 // The development server forwards the API of a running Coffer, so that the console and the API have the same origin.
@@ -19,7 +20,7 @@ function messages(id: string): string | null {
 }
 
 export default defineConfig({
-  plugins: [svelte(), serviceWorker(), sizeLimit({ firstPaint: 90_000, app: 150_000, data: 42_000 }), compress()],
+  plugins: [svelte({ compilerOptions: { cssHash: shortNames(`${import.meta.dirname}/src`) } }), serviceWorker(), sizeLimit({ firstPaint: 90_000, app: 150_000, data: 42_000 }), compress()],
   build: {
     target: ["chrome123", "firefox120", "safari17.5"],
     modulePreload: { polyfill: false },

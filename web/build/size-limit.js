@@ -46,6 +46,7 @@ export function sizeLimit({ firstPaint, app, data }) {
       for (const [name, bytes, limit] of totals) {
         lines.push(`${String(bytes).padStart(8)}  of ${limit}  ${name}`);
       }
+      lines.push(`${String(sum([...appFiles, ...dataFiles])).padStart(8)}  whole app: the everyday app and the rarely used screens`);
       console.log(lines.join("\n"));
       for (const [name, bytes, limit] of totals) {
         if (bytes > limit) this.error(`${name}: ${bytes} bytes of gzipped JavaScript and CSS, the limit is ${limit}`);

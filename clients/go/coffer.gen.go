@@ -4689,7 +4689,7 @@ type ImportRow struct {
 	// CategoryFrom Source of the category: user, file, rule:<id of the rule>, history or default.
 	CategoryFrom *string `json:"categoryFrom,omitempty"`
 
-	// CategoryId Id of the category. Absent if the commit creates it, or if the row has none yet.
+	// CategoryId Id of the category. Absent if the commit creates it, if the row has none yet, or if the category was deleted.
 	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
 
 	// Cells The cells of the row. Only of CSV, QIF and YNAB, and only until the commit.
@@ -4744,7 +4744,7 @@ type ImportRow struct {
 // ImportRowStatus ready: the commit creates a transaction. duplicate: the same transaction exists, and the commit skips the row. matched: the commit adds the external id to an existing transaction, and the payee and the notes if it has none. invalid: the row cannot be read. skipped: not committed on request, or kept by an undo.
 type ImportRowStatus string
 
-// ImportRowChange ImportRowChange changes a row of an import in preview.
+// ImportRowChange ImportRowChange changes a row of an import.
 //
 // Example: {"description":"Bread","n":2}
 type ImportRowChange struct {
@@ -8396,7 +8396,7 @@ type ClientInterface interface {
 
 	// DeleteCategory Delete category
 	//
-	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category.
+	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions, budgets, rules and the rows of imports then use that category. Rows of imports that are not committed prevent no deletion: they lose the category, and another one must be chosen.
 	//
 	// Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
 	DeleteCategory(ctx context.Context, id openapi_types.UUID, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -8543,7 +8543,7 @@ type ClientInterface interface {
 
 	// UpdateImportRowsWithBody Update import rows
 	//
-	// Changes up to 500 rows of an import in preview.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -8552,7 +8552,7 @@ type ClientInterface interface {
 
 	// UpdateImportRows Update import rows
 	//
-	// Changes up to 500 rows of an import in preview.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9050,7 +9050,7 @@ type ClientInterface interface {
 
 	// DeleteWallet Delete wallet
 	//
-	// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
+	// Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose the wallet, and another one must be chosen.
 	//
 	// Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
 	DeleteWallet(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9857,7 +9857,7 @@ func (c *Client) CreateCategory(ctx context.Context, params *CreateCategoryParam
 
 // DeleteCategory Delete category
 //
-// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category.
+// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions, budgets, rules and the rows of imports then use that category. Rows of imports that are not committed prevent no deletion: they lose the category, and another one must be chosen.
 //
 // Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
 func (c *Client) DeleteCategory(ctx context.Context, id openapi_types.UUID, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -10194,7 +10194,7 @@ func (c *Client) ListImportRows(ctx context.Context, id openapi_types.UUID, para
 
 // UpdateImportRowsWithBody Update import rows
 //
-// Changes up to 500 rows of an import in preview.
+// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
 //
 // Takes any type of body and a specified content type.
 //
@@ -10213,7 +10213,7 @@ func (c *Client) UpdateImportRowsWithBody(ctx context.Context, id openapi_types.
 
 // UpdateImportRows Update import rows
 //
-// Changes up to 500 rows of an import in preview.
+// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -11311,7 +11311,7 @@ func (c *Client) CreateWallet(ctx context.Context, params *CreateWalletParams, b
 
 // DeleteWallet Delete wallet
 //
-// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
+// Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose the wallet, and another one must be chosen.
 //
 // Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
 func (c *Client) DeleteWallet(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -17534,7 +17534,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteCategoryWithResponse Delete category
 	//
-	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category.
+	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions, budgets, rules and the rows of imports then use that category. Rows of imports that are not committed prevent no deletion: they lose the category, and another one must be chosen.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -17705,7 +17705,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateImportRowsWithBodyWithResponse Update import rows
 	//
-	// Changes up to 500 rows of an import in preview.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -17714,7 +17714,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateImportRowsWithResponse Update import rows
 	//
-	// Changes up to 500 rows of an import in preview.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18254,7 +18254,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteWalletWithResponse Delete wallet
 	//
-	// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
+	// Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose the wallet, and another one must be chosen.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -24322,7 +24322,7 @@ func (c *ClientWithResponses) CreateCategoryWithResponse(ctx context.Context, pa
 
 // DeleteCategoryWithResponse Delete category
 //
-// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions and budgets then use that category.
+// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions, budgets, rules and the rows of imports then use that category. Rows of imports that are not committed prevent no deletion: they lose the category, and another one must be chosen.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -24607,7 +24607,7 @@ func (c *ClientWithResponses) ListImportRowsWithResponse(ctx context.Context, id
 
 // UpdateImportRowsWithBodyWithResponse Update import rows
 //
-// Changes up to 500 rows of an import in preview.
+// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -24622,7 +24622,7 @@ func (c *ClientWithResponses) UpdateImportRowsWithBodyWithResponse(ctx context.C
 
 // UpdateImportRowsWithResponse Update import rows
 //
-// Changes up to 500 rows of an import in preview.
+// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have none, and another one can be chosen.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -25522,7 +25522,7 @@ func (c *ClientWithResponses) CreateWalletWithResponse(ctx context.Context, para
 
 // DeleteWalletWithResponse Delete wallet
 //
-// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
+// Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose the wallet, and another one must be chosen.
 //
 // Returns a wrapper object for the known response body format(s).
 //

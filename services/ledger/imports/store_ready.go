@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
 // unready is a reason why an import cannot be committed, and the number of its rows.
@@ -28,8 +29,7 @@ func selectUnready(ctx context.Context, q pg.Querier, owner, id uuid.UUID, creat
 		FROM (
 			SELECT account, wallet_id IS NULL AND account <> ALL($3) AS lacks_wallet, amount_minor IS NULL AS lacks_amount,
 				category_id IS NULL AND transfer_wallet_id IS NULL AND category_from <> 'file' AND status = 'ready' AS lacks_category
-			FROM import_rows
-			WHERE owner_id = $1 AND import_id = $2 AND status IN ('ready', 'matched')
+			FROM (`+staging.RowsWith+` AND status IN ('ready', 'matched')) AS live
 		) AS r
 		WHERE lacks_wallet OR lacks_amount OR lacks_category
 		GROUP BY account, lacks_wallet, lacks_amount

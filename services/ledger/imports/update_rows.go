@@ -23,8 +23,9 @@ const maxRowBytes = 6 << 20
 // maxRowChanges is the maximum number of rows in one UpdateImportRows. A client changes more rows with several requests.
 const maxRowChanges = 500
 
-// UpdateImportRows changes rows of an import in preview, all or none, and returns the rows with the consequences. Errors: IMPORT_STATE,
-// TRANSACTION_NOT_FOUND for a match with an unknown transaction, and the errors of wallets and categories.
+// UpdateImportRows changes rows of an import in preview, or rows that a failed commit has not finished, all or none, and returns the rows
+// with the consequences. Errors: IMPORT_STATE, TRANSACTION_NOT_FOUND for a match with an unknown transaction, and the errors of wallets
+// and categories.
 func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImportRowsRequest) (*ledgerv1.UpdateImportRowsResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -35,7 +36,7 @@ func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImpo
 	}
 	resp := &ledgerv1.UpdateImportRowsResponse{}
 	err := s.change(ctx, id, func(tx pgx.Tx, e staging.Import) error {
-		if e.Status != staging.Preview {
+		if e.Status != staging.Preview && e.Status != staging.Failed {
 			return errState
 		}
 		rows, err := s.changeRows(ctx, tx, &e, req.GetRows())
@@ -127,9 +128,12 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Own
 		j := slices.IndexFunc(rows, func(r staging.Row) bool { return r.N == change.GetN() })
 		// The change of an unknown row is only validated.
 		r := &staging.Row{}
-		if j < 0 {
+		switch {
+		case j < 0:
 			p.Field(&apierr.Field{Name: at + "n", Message: "is no row of the import"})
-		} else {
+		case rows[j].TransactionID != nil:
+			p.Field(&apierr.Field{Name: at + "n", Message: "is a row that the commit has finished"})
+		default:
 			r = &rows[j]
 		}
 		paired = paired || r.PairN != nil || r.Transfer != nil && r.Transfer.Paired

@@ -58,6 +58,9 @@ type Import struct {
 	Format string
 	// Details is a coffer.ledger.v1.Import in JSON with the mapping, the accounts, the categories, the defaults and the warnings.
 	Details json.RawMessage
+	// Stale holds the ids in the details whose wallet or category does not exist any more: the target of a merged category, or an empty
+	// text.
+	Stale map[string]string
 	Counts
 	// FirstDate and LastDate are the first and last day of the rows, or nil without a row that has a date.
 	FirstDate *time.Time `db:"first_date"`
@@ -76,7 +79,7 @@ type Import struct {
 // Counts holds the numbers of rows by status. Hidden rows are not counted.
 type Counts struct{ Ready, Duplicate, Matched, Invalid, Skipped, Booked, Undone int32 }
 
-// ReadDetails returns the details of an import.
+// ReadDetails returns the details of an import. A merged category is the target of its merge, and a deleted wallet or category is absent.
 func (e Import) ReadDetails() (*ledgerv1.Import, error) {
 	details := &ledgerv1.Import{}
 	if err := protojson.Unmarshal(e.Details, details); err != nil {
@@ -86,7 +89,32 @@ func (e Import) ReadDetails() (*ledgerv1.Import, error) {
 	if details.Defaults == nil {
 		details.Defaults = &ledgerv1.ImportDefaults{}
 	}
+	e.follow(details)
 	return details, nil
+}
+
+// follow replaces the ids of wallets and categories that were merged or deleted since the details were stored.
+func (e Import) follow(details *ledgerv1.Import) {
+	replace := func(id *string) (replaced bool) {
+		target, ok := e.Stale[*id]
+		if ok {
+			*id = target
+		}
+		return ok
+	}
+	for _, a := range details.GetAccounts() {
+		replace(&a.WalletId)
+	}
+	for _, c := range details.GetCategories() {
+		if replace(&c.CategoryId) && c.GetCategoryId() != "" {
+			// The target of the merge is a category of the user.
+			c.Create = false
+		}
+	}
+	d := details.GetDefaults()
+	for _, id := range []*string{&d.WalletId, &d.ExpenseCategoryId, &d.IncomeCategoryId} {
+		replace(id)
+	}
 }
 
 // SetDetails stores the details.

@@ -10,9 +10,22 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// ImportColumns are the columns of an Import.
+// ImportColumns are the columns of an Import. The subquery of stale finds the ids in the details that are no wallets or categories any
+// more. Details are not changed by merges and deletions, because a request that derives rows may hold the lock of an import for seconds.
 const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, details, ready, duplicate, matched, invalid, skipped, booked,
-	undone, first_date, last_date, job_done, job_total, problem, undo_force, created_at, updated_at`
+	undone, first_date, last_date, job_done, job_total, problem, undo_force, created_at, updated_at, (
+		SELECT coalesce(jsonb_object_agg(named.id, coalesce(m.category_id::text, '')), '{}')
+		FROM (
+			SELECT jsonb_path_query(imports.details, '$.accounts[*].walletId') #>> '{}' AS id
+			UNION SELECT jsonb_path_query(imports.details, '$.categories[*].categoryId') #>> '{}'
+			UNION SELECT jsonb_path_query(imports.details, '$.defaults.walletId') #>> '{}'
+			UNION SELECT jsonb_path_query(imports.details, '$.defaults.expenseCategoryId') #>> '{}'
+			UNION SELECT jsonb_path_query(imports.details, '$.defaults.incomeCategoryId') #>> '{}'
+		) AS named
+		LEFT JOIN merged_categories m ON m.owner_id = imports.owner_id AND m.id::text = named.id
+		WHERE NOT EXISTS (SELECT FROM wallets w WHERE w.owner_id = imports.owner_id AND w.id::text = named.id)
+			AND NOT EXISTS (SELECT FROM categories c WHERE c.owner_id = imports.owner_id AND c.id::text = named.id)
+	) AS stale`
 
 // InsertImport inserts an import that is being uploaded.
 func InsertImport(ctx context.Context, q pg.Querier, e Import) error {

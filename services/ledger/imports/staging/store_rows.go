@@ -75,12 +75,39 @@ func ReplaceRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []Row
 	return CopyRows(ctx, tx, owner, id, rows)
 }
 
-// rowsWith starts a statement that selects rows of the import $2 of the owner $1.
-var rowsWith = func() string {
+// liveColumns replaces the columns that refer to wallets and categories. Each reader sees a merged category as the target of its merge, and
+// no reference to a deleted wallet or category. So a merge or a deletion changes no staged rows, of which there may be 200 000.
+var liveColumns = map[string]string{
+	"chosen_category_id": liveCategory("chosen_category_id"),
+	"category_id":        liveCategory("category_id"),
+	// A row that has lost its category has none of any origin, and is not ready.
+	"category_from": `CASE WHEN import_rows.category_id IS NOT NULL AND ` + liveCategory("category_id") +
+		` IS NULL THEN '' ELSE category_from END`,
+	"chosen_wallet_id":   liveWallet("chosen_wallet_id"),
+	"wallet_id":          liveWallet("wallet_id"),
+	"transfer_wallet_id": liveWallet("transfer_wallet_id"),
+}
+
+// liveCategory returns the SQL of the existing category of owner $1 to which a column refers, or NULL.
+func liveCategory(column string) string {
+	return `CASE WHEN import_rows.` + column + ` IN (SELECT id FROM categories WHERE owner_id = $1) THEN import_rows.` + column + `
+		ELSE (SELECT m.category_id FROM merged_categories m WHERE m.owner_id = $1 AND m.id = import_rows.` + column + `) END`
+}
+
+// liveWallet returns the SQL of the existing wallet of owner $1 to which a column refers, or NULL.
+func liveWallet(column string) string {
+	return `CASE WHEN import_rows.` + column + ` IN (SELECT id FROM wallets WHERE owner_id = $1) THEN import_rows.` + column + ` END`
+}
+
+// RowsWith starts a statement that selects rows of the import $2 of the owner $1.
+var RowsWith = func() string {
 	text := "SELECT "
 	for i, c := range rowColumns {
 		if i > 0 {
 			text += ", "
+		}
+		if live, ok := liveColumns[c]; ok {
+			text += live + " AS "
 		}
 		text += c
 	}
@@ -89,7 +116,7 @@ var rowsWith = func() string {
 
 // SelectRowsAfter returns up to limit rows after row n, including hidden ones.
 func SelectRowsAfter(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int) ([]Row, error) {
-	rows, err := pg.All[Row](ctx, q, rowsWith+` AND n > $3 ORDER BY n LIMIT $4`, owner, id, n, limit)
+	rows, err := pg.All[Row](ctx, q, RowsWith+` AND n > $3 ORDER BY n LIMIT $4`, owner, id, n, limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting rows of import %s: %w", id, err)
 	}
@@ -98,7 +125,7 @@ func SelectRowsAfter(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n i
 
 // SelectVisible returns up to limit rows after row n that are not hidden, and that have one of the statuses if there are any.
 func SelectVisible(ctx context.Context, q pg.Querier, owner, id uuid.UUID, statuses []string, n int32, limit int) ([]Row, error) {
-	rows, err := pg.All[Row](ctx, q, rowsWith+` AND n > $3 AND status <> 'hidden' AND (cardinality($4::text[]) = 0 OR status = ANY($4))
+	rows, err := pg.All[Row](ctx, q, RowsWith+` AND n > $3 AND status <> 'hidden' AND (cardinality($4::text[]) = 0 OR status = ANY($4))
 		ORDER BY n LIMIT $5`, owner, id, n, list(statuses), limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting rows of import %s: %w", id, err)
@@ -111,7 +138,7 @@ func SelectNumbered(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns [
 	if len(ns) == 0 {
 		return nil, nil
 	}
-	rows, err := pg.All[Row](ctx, q, rowsWith+` AND n BETWEEN $4 AND $5 AND n = ANY($3) AND status <> 'hidden' ORDER BY n`,
+	rows, err := pg.All[Row](ctx, q, RowsWith+` AND n BETWEEN $4 AND $5 AND n = ANY($3) AND status <> 'hidden' ORDER BY n`,
 		owner, id, ns, slices.Min(ns), slices.Max(ns))
 	if err != nil {
 		return nil, fmt.Errorf("selecting rows of import %s: %w", id, err)
@@ -122,7 +149,7 @@ func SelectNumbered(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns [
 // SelectPending returns up to limit rows after row n that the commit has to write, in the order of the file: ready rows, and matched rows
 // that are not linked yet. Rows of an earlier attempt are finished and not among them, so a commit can be continued.
 func SelectPending(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int) ([]Row, error) {
-	rows, err := pg.All[Row](ctx, q, rowsWith+` AND n > $3 AND (status = 'ready' OR status = 'matched' AND transaction_id IS NULL)
+	rows, err := pg.All[Row](ctx, q, RowsWith+` AND n > $3 AND (status = 'ready' OR status = 'matched' AND transaction_id IS NULL)
 		ORDER BY n LIMIT $4`, owner, id, n, limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting pending rows of import %s: %w", id, err)

@@ -175,8 +175,8 @@ const de: typeof en = {
   failedText: (booked) => `${plural(booked, { one: "# Zeile ist gebucht.", other: "# Zeilen sind gebucht." })} Der Import macht mit der nächsten weiter.`,
   problems: {
     WALLET_NOT_FOUND: "Ein Konto wurde gelöscht. Wähle ein anderes und setze dann fort.",
-    INVALID_CATEGORY_EXIST_PARAMS: "Eine Kategorie wurde gelöscht. Mache den Import rückgängig und lade die Datei noch einmal hoch.",
-    IMPORT_NOT_READY: "Zeilen haben kein Konto oder keine Kategorie. Wähle ein Konto und setze dann fort.",
+    INVALID_CATEGORY_EXIST_PARAMS: "Eine Kategorie wurde gelöscht. Wähle hier oder unten in den Zeilen eine andere und setze dann fort.",
+    IMPORT_NOT_READY: "Zeilen haben kein Konto oder keine Kategorie. Wähle sie hier oder unten in den Zeilen und setze dann fort.",
     WALLET_CURRENCY_LIMIT_REACHED: "Ein Konto hat zu viele Währungen. Wähle ein anderes und setze dann fort.",
     WALLET_LIMIT_REACHED: "Du hast die höchste Zahl von Konten. Wähle ein vorhandenes und setze dann fort.",
     INTERNAL: "Der Server konnte die Zeilen nicht buchen. Setze später fort, oder frage den Betreiber dieses Servers.",

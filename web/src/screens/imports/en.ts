@@ -174,8 +174,8 @@ export default {
   failedText: (booked: number) => `${plural(booked, { one: "# row is booked.", other: "# rows are booked." })} The import continues with the next one.`,
   problems: {
     WALLET_NOT_FOUND: "A wallet was deleted. Choose another one, then continue.",
-    INVALID_CATEGORY_EXIST_PARAMS: "A category was deleted. Undo the import, and upload the file again.",
-    IMPORT_NOT_READY: "Rows have no wallet or no category. Choose a wallet, then continue.",
+    INVALID_CATEGORY_EXIST_PARAMS: "A category was deleted. Choose another one here or in the rows below, then continue.",
+    IMPORT_NOT_READY: "Rows have no wallet or no category. Choose them here or in the rows below, then continue.",
     WALLET_CURRENCY_LIMIT_REACHED: "A wallet has too many currencies. Choose another one, then continue.",
     WALLET_LIMIT_REACHED: "You have the maximum number of wallets. Choose an existing one, then continue.",
     INTERNAL: "The server could not book the rows. Continue later, or ask the operator of this server.",

@@ -913,7 +913,7 @@ type ImportRow struct {
 	ExternalId string `protobuf:"bytes,11,opt,name=external_id,json=externalId,proto3" json:"external_id,omitempty"`
 	// Key of the account in the import.
 	Account string `protobuf:"bytes,12,opt,name=account,proto3" json:"account,omitempty"`
-	// Id of the category. Absent if the commit creates it, or if the row has none yet.
+	// Id of the category. Absent if the commit creates it, if the row has none yet, or if the category was deleted.
 	CategoryId string `protobuf:"bytes,13,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
 	// Source of the category: user, file, rule:<id of the rule>, history or default.
 	CategoryFrom string `protobuf:"bytes,14,opt,name=category_from,json=categoryFrom,proto3" json:"category_from,omitempty"`
@@ -1907,7 +1907,7 @@ func (x *UpdateImportRowsRequest) GetRows() []*ImportRowChange {
 	return nil
 }
 
-// ImportRowChange changes a row of an import in preview.
+// ImportRowChange changes a row of an import.
 type ImportRowChange struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of the row.

@@ -53,7 +53,9 @@ type ImportServiceClient interface {
 	ListImportRows(ctx context.Context, in *ListImportRowsRequest, opts ...grpc.CallOption) (*ListImportRowsResponse, error)
 	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
 	UpdateImport(ctx context.Context, in *UpdateImportRequest, opts ...grpc.CallOption) (*UpdateImportResponse, error)
-	// Changes up to 500 rows of an import in preview.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not
+	// finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have
+	// none, and another one can be chosen.
 	UpdateImportRows(ctx context.Context, in *UpdateImportRowsRequest, opts ...grpc.CallOption) (*UpdateImportRowsResponse, error)
 	// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit
 	// of a failed import continues at the first row that is not yet committed.
@@ -212,7 +214,9 @@ type ImportServiceServer interface {
 	ListImportRows(context.Context, *ListImportRowsRequest) (*ListImportRowsResponse, error)
 	// Changes how the rows of an import are read and assigned. Only an import in preview, or one whose commit failed, can be changed.
 	UpdateImport(context.Context, *UpdateImportRequest) (*UpdateImportResponse, error)
-	// Changes up to 500 rows of an import in preview.
+	// Changes up to 500 rows of an import in preview, or of one whose commit failed. Of the latter, only rows that the commit has not
+	// finished can be changed. Rows with a merged category have the target of the merge. Rows whose category or wallet was deleted have
+	// none, and another one can be chosen.
 	UpdateImportRows(context.Context, *UpdateImportRowsRequest) (*UpdateImportRowsResponse, error)
 	// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit
 	// of a failed import continues at the first row that is not yet committed.

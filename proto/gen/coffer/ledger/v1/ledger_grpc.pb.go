@@ -65,7 +65,8 @@ type LedgerServiceClient interface {
 	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be
 	// changed.
 	UpdateWallet(ctx context.Context, in *UpdateWalletRequest, opts ...grpc.CallOption) (*UpdateWalletResponse, error)
-	// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
+	// Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose
+	// the wallet, and another one must be chosen.
 	DeleteWallet(ctx context.Context, in *DeleteWalletRequest, opts ...grpc.CallOption) (*DeleteWalletResponse, error)
 	// Creates a category. Its name must differ from the names of the user's other categories, ignoring case. A user may
 	// have 1000 categories.
@@ -77,7 +78,8 @@ type LedgerServiceClient interface {
 	// Renames a category, or changes its kind or appearance.
 	UpdateCategory(ctx context.Context, in *UpdateCategoryRequest, opts ...grpc.CallOption) (*UpdateCategoryResponse, error)
 	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one
-	// instead: transactions and budgets then use that category.
+	// instead: transactions, budgets, rules and the rows of imports then use that category. Rows of imports that are not committed prevent
+	// no deletion: they lose the category, and another one must be chosen.
 	DeleteCategory(ctx context.Context, in *DeleteCategoryRequest, opts ...grpc.CallOption) (*DeleteCategoryResponse, error)
 	// Creates a transaction and updates the balance of its wallet. A wallet holds at most 50 currencies.
 	CreateTransaction(ctx context.Context, in *CreateTransactionRequest, opts ...grpc.CallOption) (*CreateTransactionResponse, error)
@@ -376,7 +378,8 @@ type LedgerServiceServer interface {
 	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be
 	// changed.
 	UpdateWallet(context.Context, *UpdateWalletRequest) (*UpdateWalletResponse, error)
-	// Deletes a wallet without transactions. A budget on the wallet stays, without progress.
+	// Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose
+	// the wallet, and another one must be chosen.
 	DeleteWallet(context.Context, *DeleteWalletRequest) (*DeleteWalletResponse, error)
 	// Creates a category. Its name must differ from the names of the user's other categories, ignoring case. A user may
 	// have 1000 categories.
@@ -388,7 +391,8 @@ type LedgerServiceServer interface {
 	// Renames a category, or changes its kind or appearance.
 	UpdateCategory(context.Context, *UpdateCategoryRequest) (*UpdateCategoryResponse, error)
 	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one
-	// instead: transactions and budgets then use that category.
+	// instead: transactions, budgets, rules and the rows of imports then use that category. Rows of imports that are not committed prevent
+	// no deletion: they lose the category, and another one must be chosen.
 	DeleteCategory(context.Context, *DeleteCategoryRequest) (*DeleteCategoryResponse, error)
 	// Creates a transaction and updates the balance of its wallet. A wallet holds at most 50 currencies.
 	CreateTransaction(context.Context, *CreateTransactionRequest) (*CreateTransactionResponse, error)

@@ -55,10 +55,12 @@ test("percentText rounds down", () => {
   assert.deepEqual([0, 99.99, 999.99, 1000].map(ringText), ["0%", "99%", "999%", "999+"]);
 });
 
-test("burndown adds refunds, ignores other currencies, and ends today", () => {
+test("burndown adds refunds, counts parts, ignores other currencies, and ends today", () => {
   const window = { from: "2026-11-01", to: "2026-11-04" };
-  const at = (day, amount, currency = "EUR") => ({ date: `${day}T00:00:00.000Z`, amount, currency });
-  const { left, plan } = burndown(window, { minor: 10000n, currency: "EUR" }, [at("2026-11-01", "-40.00"), at("2026-11-02", "5.50"), at("2026-11-02", "-9.00", "USD")], "2026-11-03");
+  const at = (day, amount, { currency = "EUR", splits } = {}) => ({ date: `${day}T00:00:00.000Z`, type: amount < 0 ? "expense" : "income", amount, currency, splits });
+  const splits = [{ categoryId: "food", amount: "55.00" }, { categoryId: "food", amount: "-15.00" }, { categoryId: "home", amount: "80.00" }];
+  const transactions = [at("2026-11-01", "-120.00", { splits }), at("2026-11-02", "5.50"), at("2026-11-02", "-9.00", { currency: "USD" })];
+  const { left, plan } = burndown(window, { minor: 10000n, currency: "EUR" }, transactions, ["food", "fun"], "2026-11-03");
   assert.deepEqual(left.map(plain), [6000, 6550, 6550, undefined]);
   assert.deepEqual(plan.map(plain), [7500, 5000, 2500, 0]);
   assert.equal(daysOf(window).length, 4);

@@ -56,15 +56,27 @@ test("group groups by day, sumsOf sums per currency", () => {
   const of = (id, date, amount, currency = "EUR") => ({ id, date: `${date}T10:00:00.000Z`, amount, currency });
   const items = itemsOf([of("1", "2026-11-22", "-1.10"), of("2", "2026-11-22", "-5", "USD"), of("3", "2026-11-22", "-2.20"), of("4", "2026-11-20", "3")]);
   assert.deepEqual(items.map(({ kind }) => kind), ["day", "row", "row", "row", "day", "row"]);
-  assert.deepEqual(sumsOf(items[0].transactions), [{ minor: -330n, currency: "EUR" }, { minor: -500n, currency: "USD" }]);
+  assert.deepEqual(sumsOf(items[0].transactions, []), [{ minor: -330n, currency: "EUR" }, { minor: -500n, currency: "USD" }]);
   assert.equal(heightOf(items), 2 * headingHeight + 4 * rowHeight);
   assert.equal(heightOf([]), 0);
 });
 
 test("sumsOf leaves transfers out of the sums of a day", () => {
   const date = "2026-11-22T10:00:00.000Z";
-  const sums = sumsOf([{ id: "1", date, amount: "-1.10", currency: "EUR" }, { id: "2", date, amount: "-30", currency: "EUR", transferId: "t" }, { id: "3", date, amount: "30", currency: "EUR", transferId: "t" }]);
+  const sums = sumsOf([{ id: "1", date, amount: "-1.10", currency: "EUR" }, { id: "2", date, amount: "-30", currency: "EUR", transferId: "t" }, { id: "3", date, amount: "30", currency: "EUR", transferId: "t" }], []);
   assert.deepEqual(sums, [{ minor: -110n, currency: "EUR" }]);
+});
+
+test("sumsOf counts the parts in the categories", () => {
+  const date = "2026-11-22T10:00:00.000Z";
+  const parts = (...amounts) => amounts.map((amount, i) => ({ categoryId: ["food", "home"][i % 2], amount }));
+  const day = [
+    { id: "1", date, type: "expense", amount: "-10", currency: "EUR", splits: parts("30", "-20") },
+    { id: "2", date, type: "income", amount: "7", currency: "EUR", splits: parts("4", "3") },
+    { id: "3", date, type: "expense", amount: "-1", currency: "EUR" },
+  ];
+  assert.deepEqual(sumsOf(day, ["food"]), [{ minor: -2700n, currency: "EUR" }]);
+  assert.deepEqual(sumsOf(day, []), [{ minor: -400n, currency: "EUR" }]);
 });
 
 test("group after another list has the same items as without it", () => {

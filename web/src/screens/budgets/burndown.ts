@@ -2,7 +2,8 @@
 import type { Transaction } from "../../api/types";
 import { dayOf, type Day } from "../../dates/dates";
 import { daysOf, type Window } from "../../dates/windows";
-import { money, type Money } from "../../money/money";
+import { counted } from "../../money/counted";
+import type { Money } from "../../money/money";
 
 export interface Burndown {
   readonly days: readonly Day[];
@@ -11,14 +12,17 @@ export interface Burndown {
   readonly plan: readonly bigint[];
 }
 
-/** burndown counts the transactions in the currency of the limit, as the API does: a refund adds to what is left. */
-export function burndown(window: Window, limit: Money, transactions: readonly Transaction[], now: Day): Burndown {
+/**
+ * burndown counts the transactions in the currency of the limit, as the API does: of a split only the parts in the categories, and a refund
+ * adds to what is left. The last value is therefore what the API reports as remaining.
+ */
+export function burndown(window: Window, limit: Money, transactions: readonly Transaction[], categoryIds: readonly string[], now: Day): Burndown {
   const days = daysOf(window);
   const changes = new Map<Day, bigint>();
-  for (const { date, amount, currency } of transactions) {
-    if (currency !== limit.currency) continue;
-    const day = dayOf(date);
-    changes.set(day, (changes.get(day) ?? 0n) + money(amount, currency).minor);
+  for (const transaction of transactions) {
+    if (transaction.currency !== limit.currency) continue;
+    const day = dayOf(transaction.date);
+    changes.set(day, (changes.get(day) ?? 0n) + counted(transaction, categoryIds).minor);
   }
   // Transactions of the days to come count too, so the line continues to the last one of them.
   const last = [...changes.keys()].reduce((a, b) => (b > a ? b : a), now);

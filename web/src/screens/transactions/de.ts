@@ -45,6 +45,7 @@ const de: typeof en = {
   payee: "Empfänger",
   split: "Mehrere Kategorien",
   parts: (n) => plural(n, { one: "# Kategorie", other: "# Kategorien" }),
+  partOf: (amount) => `Teil von ${amount}`,
   attachments: (n) => plural(n, { one: "# Anhang", other: "# Anhänge" }),
   transfers: "Umbuchungen",
   suggestions: "Sind das Umbuchungen?",

@@ -44,6 +44,7 @@ export default {
   payee: "Payee",
   split: "Several categories",
   parts: (n: number) => plural(n, { one: "# category", other: "# categories" }),
+  partOf: (amount: string) => `part of ${amount}`,
   attachments: (n: number) => plural(n, { one: "# attachment", other: "# attachments" }),
   transfers: "Transfers",
   suggestions: "Are these transfers?",

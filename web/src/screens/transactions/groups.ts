@@ -1,7 +1,8 @@
 // The rows of the list: a heading for each day, and its transactions. Heights are fixed, so that only the visible rows need to exist.
 import type { Transaction } from "../../api/types";
 import { dayOf, type Day } from "../../dates/dates";
-import { money, sum, type Money } from "../../money/money";
+import { counted } from "../../money/counted";
+import { sum, type Money } from "../../money/money";
 
 export const headingHeight = 44;
 export const rowHeight = 62;
@@ -47,9 +48,12 @@ export function group(transactions: readonly Transaction[], before: Grouping): G
   return { transactions, items };
 }
 
-/** sumsOf returns the sums of transactions per currency. Transfers are neither expense nor income, and not in the sums. */
-export function sumsOf(transactions: readonly Transaction[]): Money[] {
-  return sum(transactions.filter(({ transferId }) => !transferId).map(({ amount, currency }) => money(amount, currency)));
+/**
+ * sumsOf returns the sums of transactions per currency, of splits only the parts in the categories if there are any. Transfers are neither
+ * expense nor income, and not in the sums.
+ */
+export function sumsOf(transactions: readonly Transaction[], categoryIds: readonly string[]): Money[] {
+  return sum(transactions.filter(({ transferId }) => !transferId).map((transaction) => counted(transaction, categoryIds)));
 }
 
 /** heightOf returns the height of all items. */

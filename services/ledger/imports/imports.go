@@ -37,8 +37,10 @@ import (
 const (
 	// maxOpen is the maximum number of imports of a user that are not committed.
 	maxOpen = 10
-	// maxUploads is the number of simultaneous uploads of a replica. Each parses and stages a file of up to 64 MiB.
-	maxUploads = 2
+	// maxUploads is the number of simultaneous uploads of a replica, each of another user. Most of them wait for their clients.
+	maxUploads = 8
+	// maxWorking is the number of uploads that parse, stage or resolve rows at the same time.
+	maxWorking = 2
 )
 
 // Imports implements ImportService.
@@ -52,6 +54,8 @@ type Imports struct {
 	cursors page.Cursors
 	log     *slog.Logger
 	uploads rpc.Gate
+	// working limits the uploads that use the processor. It queues the others.
+	working rpc.Gate
 	// uploading holds the users with an upload in progress at this replica.
 	uploading owners
 	key       staging.AccountKey
@@ -64,6 +68,7 @@ func New(a *accounts.Accounts, cursors page.Cursors, secret string, log *slog.Lo
 	key := staging.AccountKey(seal.NewKey(secret, "import accounts"))
 	return &Imports{
 		Ledger: a.Ledger, Jobs: booking.NewWorker(a, key, log), cursors: cursors, log: log, key: key,
-		uploads: rpc.NewGate(maxUploads, 0, apierr.Unavailable), uploading: owners{open: map[string]bool{}},
+		uploads: rpc.NewGate(maxUploads, 0, apierr.Unavailable), working: rpc.NewGate(maxWorking, maxUploads, apierr.Unavailable),
+		uploading: owners{open: map[string]bool{}},
 	}
 }

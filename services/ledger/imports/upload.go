@@ -60,6 +60,28 @@ func (o *owners) leave(user string) {
 	delete(o.open, user)
 }
 
+// work is the place of an upload among those that use the processor. The upload leaves it while it waits for its client, so that slow
+// clients do not hold up other users.
+type work struct {
+	gate rpc.Gate
+	exit func()
+}
+
+// enter waits for a place.
+func (w *work) enter(ctx context.Context) error {
+	exit, err := w.gate.Enter(ctx)
+	w.exit = exit
+	return err
+}
+
+// leave gives the place up. It does nothing without a place.
+func (w *work) leave() {
+	if w.exit != nil {
+		w.exit()
+		w.exit = nil
+	}
+}
+
 // CreateImport parses a file and stages its rows while it arrives. Each page of rows is committed separately, so that no database
 // transaction stays open while a client sends. The import is visible once its rows are resolved. Until then, it is deleted after any error.
 func (s *Imports) CreateImport(stream grpc.ClientStreamingServer[ledgerv1.CreateImportRequest, ledgerv1.CreateImportResponse]) error {
@@ -82,12 +104,21 @@ func (s *Imports) CreateImport(stream grpc.ClientStreamingServer[ledgerv1.Create
 		return err
 	}
 	defer leave()
+	w := work{gate: s.working}
+	if err := w.enter(ctx); err != nil {
+		return err
+	}
+	defer w.leave()
 	e := staging.Import{OwnerID: owner, ID: s.NewID(), Status: staging.Uploading, FileName: f.name, CreatedAt: s.Now()}
 	if err := s.open(ctx, e); err != nil {
 		return err
 	}
 	resp, err := s.stage(ctx, &e, f, rpc.NewFileReader(maxFile, func() ([]byte, error) {
+		w.leave()
 		m, err := stream.Recv()
+		if failed := w.enter(ctx); failed != nil {
+			return nil, failed
+		}
 		return m.GetFile(), err
 	}))
 	if err != nil {

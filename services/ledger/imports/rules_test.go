@@ -8,8 +8,10 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
@@ -152,4 +154,42 @@ func TestCommitImportFillsMatched(t *testing.T) {
 	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET payee = '' WHERE id = $1`, entered[2].ID)
 	require.NoError(t, err)
 	require.Equal(t, before, s.stored(t))
+}
+
+// TestCreateImportSteps uploads and changes an import under rules that are older than the limit of their patterns.
+func TestCreateImportSteps(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t, s)
+	file := "Date,Payee,Description,Amount,Currency\n2026-01-31,Shop," + strings.Repeat("a", 1000) + ",-9.50,EUR\n"
+	m := p.mustUpload(t, file)
+	_, err := p.ruling().CreateRule(p.Ctx, &ledgerv1.CreateRuleRequest{
+		Name: "patterns", Conditions: []*ledgerv1.RuleCondition{{Field: "text", Op: "matches", Values: []string{`(?:[^q]?){130}Q0$`}}},
+		Actions: []*ledgerv1.RuleAction{{Kind: "skip"}},
+	})
+	require.NoError(t, err)
+	_, err = s.DB.Exec(t.Context(), `
+		UPDATE rules
+		SET match_any = true, conditions = (SELECT jsonb_agg(c) FROM (SELECT conditions->0 AS c FROM generate_series(1, 10)) AS copies)
+		WHERE owner_id = $1`, p.ID)
+	require.NoError(t, err)
+	for name, do := range map[string]func() error{
+		"upload": func() error {
+			_, err := p.upload(&ledgerv1.CreateImportRequest{}, file)
+			return err
+		},
+		"a change of the import": func() error {
+			_, err := p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Mapping: m.GetMapping()})
+			return err
+		},
+		"a change of a row": func() error {
+			_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{
+				Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{{N: p.rows(t, m)[0].GetN(), Payee: new("Other")}},
+			})
+			return err
+		},
+	} {
+		fixture.RequireReason(t, do(), codes.AlreadyExists, "LIMIT_REACHED")
+		require.Len(t, p.rows(t, m), 1, name)
+	}
 }

@@ -22,13 +22,13 @@ func (s *Receipts) applyRules(ctx context.Context, r *reading) error {
 	if err != nil || set.Empty() {
 		return err
 	}
+	set.Limit(rules.RequestSteps)
 	for i := range r.transactions {
-		// Matching many rules takes time, so a request that was canceled stops here.
-		if err := ctx.Err(); err != nil {
+		t := &r.transactions[i]
+		o, err := rules.Run(ctx, set, rules.Subject(*t))
+		if err != nil {
 			return err
 		}
-		t := &r.transactions[i]
-		o := set.Run(rules.Subject(*t))
 		if o.Category != uuid.Nil && !r.categorized[i] {
 			t.CategoryID = &o.Category
 		}

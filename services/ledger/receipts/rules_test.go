@@ -6,6 +6,7 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -101,4 +102,20 @@ func TestCreateTransactionsFromReceiptCorrectedCategory(t *testing.T) {
 	require.Equal(t, "a rule", resp["-3.00"].GetNotes())
 	require.Equal(t, ruled.String(), resp["-1.50"].GetCategoryId())
 	require.Equal(t, p.Category.String(), resp["-0.40"].GetCategoryId())
+}
+
+// TestCreateTransactionsFromReceiptSteps splits a receipt under rules that are older than the limit of their patterns. Without rules it works.
+func TestCreateTransactionsFromReceiptSteps(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	p.rule(t, "milk", unchanged, &ledgerv1.RuleAction{Kind: matching.SetNotes, Value: "seen"})
+	_, err := p.DB.Exec(t.Context(), `
+		UPDATE rules
+		SET conditions = (
+			SELECT jsonb_agg(jsonb_build_object('field', 'text', 'op', 'matches', 'not', true, 'values', ARRAY['(?:[^q]?){130}Q0$']))
+			FROM generate_series(1, 1000))
+		WHERE owner_id = $1`, p.ID)
+	require.NoError(t, err)
+	p.refusesUpload(t, p.request(), codes.AlreadyExists, "LIMIT_REACHED")
+	p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.Rules = new(false) })
 }

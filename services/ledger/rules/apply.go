@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"math"
 	"slices"
 	"strings"
@@ -24,8 +25,8 @@ const (
 	// previewed is the code of the response to a preview.
 	previewed = "RULE_PREVIEWED"
 	// maxPreviewed is the maximum number of transactions that a preview examines. A preview of a longer history counts its
-	// newest transactions only, while the job applies the rule to all of them.
-	maxPreviewed = 100_000
+	// newest transactions only, while the job applies the rule to all of them. Patterns examine fewer if they take RequestSteps before.
+	maxPreviewed = 20_000
 	// previewRows is the number of transactions that it reads together.
 	previewRows = 5000
 	// maxExamples is the maximum number of examples in a preview.
@@ -98,7 +99,8 @@ func parseWindow(p *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
 	return w
 }
 
-// preview counts the newest transactions that a rule matches and changes, at most maxPreviewed of them. It uses the same changeOf as the
+// preview counts the newest transactions that a rule matches and changes, at most maxPreviewed of them. examined states how many it
+// has examined, if there are more. It uses the same changeOf as the
 // job, so a preview never differs from the application on the same transactions. Each page of rows is a statement of its
 // own, so a preview is not a snapshot: transactions that are created meanwhile may be missing.
 func (s *Rules) preview(ctx context.Context, owner, id uuid.UUID, w window) (*ledgerv1.ApplyRuleResponse, error) {
@@ -115,20 +117,26 @@ func (s *Rules) preview(ctx context.Context, owner, id uuid.UUID, w window) (*le
 	if err != nil {
 		return nil, err
 	}
-	resp := &ledgerv1.ApplyRuleResponse{Code: previewed, Message: "Rule previewed", Rule: r.Proto(), Matched: new(int32(0)), Changed: new(int32(0))}
+	set.Limit(RequestSteps)
+	resp := &ledgerv1.ApplyRuleResponse{
+		Code: previewed, Message: "Rule previewed", Rule: r.Proto(), Matched: new(int32(0)), Changed: new(int32(0)), Examined: new(int32(0)),
+	}
 	date, before := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), uuid.Max
-	for examined := 0; examined < maxPreviewed; {
+	for resp.GetExamined() < maxPreviewed {
 		ts, err := selectBefore(ctx, s.DB, owner, w, date, before, previewRows)
 		if err != nil {
 			return nil, err
 		}
-		if err := previewOf(ctx, s.DB, set, ts, resp); err != nil {
+		err = previewOf(ctx, s.DB, set, ts, resp)
+		if errors.Is(err, errTooLong) && resp.GetExamined() > 0 {
+			break
+		}
+		if err != nil {
 			return nil, err
 		}
 		if len(ts) < previewRows {
 			break
 		}
-		examined += len(ts)
 		date, before = ts[len(ts)-1].Date, ts[len(ts)-1].ID
 	}
 	return resp, nil
@@ -140,10 +148,11 @@ func previewOf(ctx context.Context, q pg.Querier, set *matching.Set, ts []postin
 		return err
 	}
 	for _, t := range ts {
-		if err := ctx.Err(); err != nil {
+		after, matched, changed, err := changeOf(ctx, set, t)
+		if err != nil {
 			return err
 		}
-		after, matched, changed := changeOf(set, t)
+		*resp.Examined++
 		if !matched {
 			continue
 		}
@@ -170,8 +179,11 @@ func ownerOf(ts []posting.Transaction) uuid.UUID {
 // changeOf returns a transaction after the rules of a set, and reports whether one matches and whether it changes anything. TagNames has
 // the names of all tags, and Tags still the keys from before. Amount, date, currency and wallet stay as they are. A split transaction
 // keeps its parts.
-func changeOf(set *matching.Set, t posting.Transaction) (after posting.Transaction, matched, changed bool) {
-	o := set.Run(Subject(t))
+func changeOf(ctx context.Context, set *matching.Set, t posting.Transaction) (after posting.Transaction, matched, changed bool, err error) {
+	o, err := Run(ctx, set, Subject(t))
+	if err != nil {
+		return t, false, false, err
+	}
 	after = t
 	if o.Category != uuid.Nil && len(t.Splits) == 0 && t.TransferID == nil {
 		after.CategoryID = &o.Category
@@ -179,7 +191,7 @@ func changeOf(set *matching.Set, t posting.Transaction) (after posting.Transacti
 	Complete(&after, o)
 	changed = after.Payee != t.Payee || after.Description != t.Description || after.Notes != t.Notes || len(after.TagNames) != len(t.TagNames) ||
 		after.CategoryID != nil && !t.HasCategory(*after.CategoryID)
-	return after, len(o.Matched) > 0, changed
+	return after, len(o.Matched) > 0, changed, nil
 }
 
 // Complete sets the texts and adds the tags of an outcome. Tags beyond the maximum of a transaction are dropped, because a rule must not
@@ -226,10 +238,10 @@ func (s *Rules) applyTo(ctx context.Context, tx pgx.Tx, r Rule, ts []posting.Tra
 	var before, after []posting.Transaction
 	matches := 0
 	for _, t := range ts {
-		if err := ctx.Err(); err != nil {
+		next, matched, changed, err := changeOf(ctx, set, t)
+		if err != nil {
 			return 0, err
 		}
-		next, matched, changed := changeOf(set, t)
 		if matched {
 			matches++
 		}

@@ -36,13 +36,17 @@ func (s *Rules) SuggestRules(ctx context.Context, _ *ledgerv1.SuggestRulesReques
 	if err != nil {
 		return nil, err
 	}
+	set.Limit(RequestSteps)
 	choices, err := selectChoices(ctx, s.DB, owner)
 	if err != nil {
 		return nil, err
 	}
 	resp := &ledgerv1.SuggestRulesResponse{}
 	for _, p := range learning.Propose(choices) {
-		o := set.Run(matching.Transaction{Payee: p.Payee, AmountE4: matching.UnknownAmount})
+		o, err := Run(ctx, set, matching.Transaction{Payee: p.Payee, AmountE4: matching.UnknownAmount})
+		if err != nil {
+			return nil, err
+		}
 		if o.DecidedBy != uuid.Nil || o.Payee != nil {
 			continue
 		}

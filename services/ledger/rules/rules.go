@@ -36,6 +36,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/request"
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
 const (
@@ -91,6 +92,9 @@ func (s *Rules) CreateRule(ctx context.Context, req *ledgerv1.CreateRuleRequest)
 		if last.Count >= maxRules {
 			return errLimitReached
 		}
+		if err := checkSteps(ctx, tx, r, Rule{}); err != nil {
+			return err
+		}
 		r.Position = last.Position + 1
 		if err := insertRule(ctx, tx, r); err != nil {
 			return posting.ClientError(err)
@@ -117,6 +121,27 @@ func checkOwned(ctx context.Context, tx pgx.Tx, p apierr.Problems, r Rule) error
 	}
 	r.checkOwned(&p, o)
 	return p.Err()
+}
+
+// checkSteps returns errTooManySteps if a change of a rule brings the patterns of the owner's rules above the maximum. A change that
+// takes no more steps than before is accepted: rules that are older than the maximum may exceed it. The caller shares the owner's lock,
+// so that simultaneous changes cannot exceed the maximum together. Rules that are not enabled count, too.
+func checkSteps(ctx context.Context, tx pgx.Tx, r, before Rule) error {
+	steps := matching.Steps(r.Conditions)
+	if steps <= matching.Steps(before.Conditions) {
+		return nil
+	}
+	others, err := selectPatterns(ctx, tx, r.OwnerID, r.ID)
+	if err != nil {
+		return err
+	}
+	for _, other := range others {
+		steps += matching.Steps(other.Conditions)
+	}
+	if steps > matching.MaxSteps {
+		return errTooManySteps
+	}
+	return nil
 }
 
 // ListRules returns all rules of the caller by position. There are at most maxRules, so the list has no pages.
@@ -201,6 +226,9 @@ func (s *Rules) UpdateRule(ctx context.Context, req *ledgerv1.UpdateRuleRequest)
 		}
 		if before.working() {
 			return errRunning
+		}
+		if err := checkSteps(ctx, tx, r, before); err != nil {
+			return err
 		}
 		r.Version++
 		r.UpdatedAt = s.Now()

@@ -2,6 +2,7 @@ package rules
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"github.com/google/uuid"
@@ -11,7 +12,23 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
-// Load returns the enabled rules of an owner that run on a source, compiled. A caller loads them once and runs them on all rows of its
+const (
+	// RequestSteps is the maximum number of steps that patterns take in a request, about a second of processor time.
+	RequestSteps = 100_000_000
+	// ImportSteps is the maximum number of steps that patterns take on the rows of an import. 50 patterns on 100,000 rows take fewer.
+	ImportSteps = 50 * RequestSteps
+)
+
+// Run runs rules on a transaction. It returns a public error if the patterns take too many steps.
+func Run(ctx context.Context, set *matching.Set, t matching.Transaction) (matching.Outcome, error) {
+	o, err := set.Run(ctx, t)
+	if errors.Is(err, matching.ErrSteps) {
+		return matching.Outcome{}, errTooLong
+	}
+	return o, err
+}
+
+// Load returns the enabled rules of an owner that run on a source, compiled. A caller limits the steps of their patterns. It loads them once and runs them on all rows of its
 // request, because compiling the patterns costs more than matching. Callers are SuggestCategories, and the packages of
 // imports and receipts.
 func Load(ctx context.Context, q pg.Querier, owner uuid.UUID, source string) (*matching.Set, error) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
 // ruleColumns are the columns of a rule r with its job j.
@@ -66,6 +67,21 @@ func selectLast(ctx context.Context, q pg.Querier, owner uuid.UUID) (last, error
 		return last{}, fmt.Errorf("counting the rules of %s: %w", owner, err)
 	}
 	return l, nil
+}
+
+// patterns holds the conditions of a rule with a pattern.
+type patterns struct{ Conditions []matching.Condition }
+
+// selectPatterns returns the conditions of an owner's other rules that have patterns.
+func selectPatterns(ctx context.Context, q pg.Querier, owner, except uuid.UUID) ([]patterns, error) {
+	rows, err := pg.All[patterns](ctx, q, `
+		SELECT conditions
+		FROM rules
+		WHERE owner_id = $1 AND id <> $2 AND conditions @> '[{"op": "matches"}]'`, owner, except)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the patterns of %s: %w", owner, err)
+	}
+	return rows, nil
 }
 
 // insertRule inserts a rule. It violates transactions_category_fkey or transactions_wallet_fkey if the owner has no such category or

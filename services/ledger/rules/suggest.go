@@ -57,16 +57,18 @@ func (s *Rules) SuggestCategories(ctx context.Context, req *ledgerv1.SuggestCate
 	if err != nil {
 		return nil, err
 	}
+	set.Limit(RequestSteps)
 	memory, err := Remember(ctx, s.DB, owner)
 	if err != nil {
 		return nil, err
 	}
 	resp := &ledgerv1.SuggestCategoriesResponse{}
 	for _, item := range items {
-		if err := ctx.Err(); err != nil {
+		o, err := Run(ctx, set, item)
+		if err != nil {
 			return nil, err
 		}
-		resp.Suggestions = append(resp.Suggestions, suggestionFor(set, memory, item))
+		resp.Suggestions = append(resp.Suggestions, suggestionFor(o, memory, item))
 	}
 	return resp, nil
 }
@@ -118,8 +120,7 @@ func parseItem(p *apierr.Problems, path string, m *ledgerv1.SuggestionItem) matc
 
 // suggestionFor returns the category that a rule sets, or the category that the memory suggests after the rules have changed the texts. The
 // confidence of a rule is 1. Other confidences are rounded down, so that no guess shows 1.
-func suggestionFor(set *matching.Set, memory *learning.Memory, t matching.Transaction) *ledgerv1.CategorySuggestion {
-	o := set.Run(t)
+func suggestionFor(o matching.Outcome, memory *learning.Memory, t matching.Transaction) *ledgerv1.CategorySuggestion {
 	if o.Payee != nil {
 		t.Payee = *o.Payee
 	}

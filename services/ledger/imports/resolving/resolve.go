@@ -41,7 +41,7 @@ type resolver struct {
 	// rules are those of the owner.
 	rules *matching.Set
 	// memory suggests categories from the owner's history. The first row that needs it loads it, because the history is expensive to
-	// read. failed is the error of that.
+	// read. failed is the error of that, or of the rules.
 	memory     *learning.Memory
 	loadMemory func() (*learning.Memory, error)
 	failed     error
@@ -89,6 +89,7 @@ func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.
 	if err != nil {
 		return err
 	}
+	c.rules.Limit(rules.ImportSteps)
 	if c.otherAccounts, err = selectOtherAccounts(ctx, tx, owner, id); err != nil {
 		return err
 	}
@@ -107,14 +108,10 @@ func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.
 			break
 		}
 		for i := range rows {
-			// Matching many rules takes time, so a canceled request stops here.
-			if err := ctx.Err(); err != nil {
-				return err
+			c.resolve(ctx, &rows[i])
+			if c.failed != nil {
+				return c.failed
 			}
-			c.resolve(&rows[i])
-		}
-		if c.failed != nil {
-			return c.failed
 		}
 		if err := staging.ReplaceRows(ctx, tx, owner, id, rows); err != nil {
 			return err
@@ -163,7 +160,7 @@ func (c *resolver) read(r *staging.Row) {
 }
 
 // resolve derives what a row becomes.
-func (c *resolver) resolve(r *staging.Row) {
+func (c *resolver) resolve(ctx context.Context, r *staging.Row) {
 	if c.reader != nil {
 		c.read(r)
 	}
@@ -193,7 +190,7 @@ func (c *resolver) resolve(r *staging.Row) {
 	c.transferOf(r)
 	var category, by uuid.UUID
 	if r.TransferWalletID == nil {
-		category, by = c.rule(r)
+		category, by = c.rule(ctx, r)
 	}
 	if r.TransferWalletID == nil {
 		c.categorize(r, category, by)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/duplicates"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/rules"
 )
 
 // Rows derives the given rows of an import again and then finds their duplicates. before are the same rows before the user's change. The
@@ -22,14 +23,15 @@ func Rows(ctx context.Context, tx pgx.Tx, e staging.Import, o Owned, rows, befor
 	if err != nil {
 		return err
 	}
+	c.rules.Limit(rules.RequestSteps)
 	c.kept = suggestions(rows, before)
 	ns := make([]int32, len(rows))
 	for i := range rows {
-		c.resolve(&rows[i])
+		c.resolve(ctx, &rows[i])
+		if c.failed != nil {
+			return c.failed
+		}
 		ns[i] = rows[i].N
-	}
-	if c.failed != nil {
-		return c.failed
 	}
 	if err := staging.ReplaceRows(ctx, tx, e.OwnerID, e.ID, rows); err != nil {
 		return err

@@ -1,18 +1,21 @@
 package resolving
 
 import (
+	"context"
+
 	"github.com/google/uuid"
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
+	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/rules/learning"
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
 // rule runs the owner's rules on a row that is no transfer. The user's choices take precedence. It returns the category that a rule sets.
-func (c *resolver) rule(r *staging.Row) (category, by uuid.UUID) {
+func (c *resolver) rule(ctx context.Context, r *staging.Row) (category, by uuid.UUID) {
 	if c.rules == nil || c.rules.Empty() {
 		return uuid.Nil, uuid.Nil
 	}
@@ -27,7 +30,11 @@ func (c *resolver) rule(r *staging.Row) (category, by uuid.UUID) {
 		t.AmountE4 = posting.Transaction{AmountMinor: *r.AmountMinor, Currency: r.BookedCurrency}.AmountE4()
 		t.AmountE4 = max(t.AmountE4, -t.AmountE4)
 	}
-	o := c.rules.Run(t)
+	o, err := rules.Run(ctx, c.rules, t)
+	if err != nil {
+		c.failed = err
+		return uuid.Nil, uuid.Nil
+	}
 	if len(o.Matched) == 0 {
 		return uuid.Nil, uuid.Nil
 	}

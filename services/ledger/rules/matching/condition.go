@@ -14,6 +14,10 @@ import (
 )
 
 const (
+	// MaxSteps is the maximum number of steps of all patterns on one transaction. A pattern takes as many steps as its program has
+	// instructions, times the characters of the text, and a step takes up to 10 ns. Steps computes them for the longest texts, so rules
+	// within the maximum never exceed it. Run counts them for the real texts, because older rules were stored without this limit.
+	MaxSteps = 2_000_000
 	// maxPattern is the maximum length of a pattern in bytes.
 	maxPattern = 200
 	// maxProgram is the maximum number of instructions of a compiled pattern. Repetitions such as (a{50}){20} are short but expensive.
@@ -33,10 +37,18 @@ var errPattern = errors.New("the pattern is too long or too complex")
 type condition struct {
 	test func(*subject) bool
 	not  bool
+	// program is the number of instructions of the pattern, or 0. texts are the texts that it reads.
+	program int
+	texts   []int
 }
 
-// met reports whether a transaction meets the condition.
-func (c condition) met(sub *subject) bool { return c.test(sub) != c.not }
+// met reports whether a transaction meets the condition. A pattern that would exceed the steps of the subject does not run.
+func (c condition) met(sub *subject) bool {
+	if c.program > 0 && !sub.take(c.program, c.texts) {
+		return false
+	}
+	return c.test(sub) != c.not
+}
 
 // compileCondition prepares a condition. The API has validated the condition before, so an error means that a stored rule
 // is broken.
@@ -46,6 +58,9 @@ func compileCondition(c Condition) (condition, error) {
 	}
 	if least, most := Count(c.Op); len(c.Values) < least || len(c.Values) > most {
 		return condition{}, fmt.Errorf("%s has %d values", c.Op, len(c.Values))
+	}
+	if c.Op == Matches {
+		return compilePattern(c)
 	}
 	var test func(*subject) bool
 	var err error
@@ -89,28 +104,23 @@ func compileText(c Condition) (func(*subject) bool, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch c.Field {
-	case Payee:
-		return func(sub *subject) bool { return compare(sub.text(payeeText)) }, nil
-	case Description:
-		return func(sub *subject) bool { return compare(sub.text(descriptionText)) }, nil
-	case Notes:
-		return func(sub *subject) bool { return compare(sub.text(notesText)) }, nil
-	}
+	return anyText(textsOf[c.Field], compare), nil
+}
+
+// anyText returns a test that is true if one of the texts meets a comparison.
+func anyText(texts []int, compare func(*folded) bool) func(*subject) bool {
 	return func(sub *subject) bool {
-		return compare(sub.text(payeeText)) || compare(sub.text(descriptionText)) || compare(sub.text(notesText))
-	}, nil
+		for _, i := range texts {
+			if compare(&sub.texts[i]) {
+				return true
+			}
+		}
+		return false
+	}
 }
 
 // compileComparison prepares the comparison of a text.
 func compileComparison(c Condition) (func(*folded) bool, error) {
-	if c.Op == Matches {
-		pattern, err := CompilePattern(c.Values[0])
-		if err != nil {
-			return nil, err
-		}
-		return func(t *folded) bool { return pattern.MatchString(t.plain) }, nil
-	}
 	values := foldAll(c.Values)
 	if slices.Contains(values, "") {
 		return nil, errors.New("an empty text is no value")
@@ -132,22 +142,67 @@ func compileComparison(c Condition) (func(*folded) bool, error) {
 // CompilePattern compiles a pattern, which ignores case. A pattern matches the text before it is folded, with single spaces.
 // It returns errPattern, or the error of the syntax. The size is checked before the expression is compiled for use.
 func CompilePattern(pattern string) (*regexp.Regexp, error) {
-	if pattern == "" || len(pattern) > maxPattern {
-		return nil, errPattern
-	}
-	parsed, err := syntax.Parse(pattern, syntax.Perl|syntax.FoldCase)
-	if err != nil {
+	if _, err := programSize(pattern); err != nil {
 		return nil, err
-	}
-	program, err := syntax.Compile(parsed.Simplify())
-	if err != nil {
-		return nil, err
-	}
-	if len(program.Inst) > maxProgram {
-		return nil, errPattern
 	}
 	return regexp.Compile("(?i)" + pattern)
 }
+
+// programSize returns the number of instructions of a pattern. Its errors are those of CompilePattern.
+func programSize(pattern string) (int, error) {
+	if pattern == "" || len(pattern) > maxPattern {
+		return 0, errPattern
+	}
+	parsed, err := syntax.Parse(pattern, syntax.Perl|syntax.FoldCase)
+	if err != nil {
+		return 0, err
+	}
+	program, err := syntax.Compile(parsed.Simplify())
+	if err != nil {
+		return 0, err
+	}
+	if len(program.Inst) > maxProgram {
+		return 0, errPattern
+	}
+	return len(program.Inst), nil
+}
+
+// compilePattern prepares a comparison with a pattern.
+func compilePattern(c Condition) (condition, error) {
+	size, err := programSize(c.Values[0])
+	if err != nil {
+		return condition{}, err
+	}
+	pattern, err := CompilePattern(c.Values[0])
+	if err != nil {
+		return condition{}, err
+	}
+	texts := textsOf[c.Field]
+	test := anyText(texts, func(t *folded) bool { return pattern.MatchString(t.plain) })
+	return condition{test: test, not: c.Not, program: size, texts: texts}, nil
+}
+
+// Steps returns the number of steps that the patterns of some conditions take on a transaction with texts of the maximum length. The
+// conditions are valid.
+func Steps(conditions []Condition) int64 {
+	var steps int64
+	for _, c := range conditions {
+		if c.Op != Matches || len(c.Values) == 0 {
+			continue
+		}
+		size, err := programSize(c.Values[0])
+		if err != nil {
+			continue
+		}
+		for _, i := range textsOf[c.Field] {
+			steps += stepsOn(size, maxTexts[i])
+		}
+	}
+	return steps
+}
+
+// stepsOn returns the number of steps of a program on a text. The program also runs at the end of the text.
+func stepsOn(program, length int) int64 { return int64(program) * int64(length+1) }
 
 // ParseAmount parses a value of an amount condition. It returns ten-thousandths of the major unit.
 func ParseAmount(s string) (int64, error) {

@@ -5,10 +5,13 @@
 // rules. Tags accumulate. An Outcome has no amount, date or wallet, so a rule cannot change them.
 //
 // Texts are compared after Fold: without regard to case, width and repeated spaces. Patterns are RE2 expressions of limited size, so
-// the time of a comparison is linear in the text.
+// the time of a comparison is linear in the text. MaxSteps limits the patterns of all rules together (ADR 108).
 package matching
 
 import (
+	"context"
+	"errors"
+	"math"
 	"slices"
 
 	"github.com/google/uuid"
@@ -125,10 +128,17 @@ type Outcome struct {
 	Matched []uuid.UUID
 }
 
-// Set is a list of rules that is ready to run. It is safe for concurrent use.
-type Set struct{ rules []compiled }
+// ErrSteps is returned for patterns that would take too many steps.
+var ErrSteps = errors.New("the patterns of the rules take too many steps")
 
-// It is not changed after Compile, so goroutines share it.
+// Set is a list of rules that is ready to run. It is not safe for concurrent use.
+type Set struct {
+	rules []compiled
+	// left is the number of steps that all further runs may take together.
+	left int64
+}
+
+// compiled is a rule that is ready to run.
 type compiled struct {
 	Rule
 	conditions []condition
@@ -138,7 +148,7 @@ type compiled struct {
 
 // Compile prepares rules, in the order in which they run. It returns an error for a condition or an action that is not valid.
 func Compile(rules []Rule) (*Set, error) {
-	s := &Set{rules: make([]compiled, len(rules))}
+	s := &Set{rules: make([]compiled, len(rules)), left: math.MaxInt64}
 	for i, r := range rules {
 		c := compiled{Rule: r, conditions: make([]condition, len(r.Conditions))}
 		for j, given := range r.Conditions {
@@ -164,14 +174,26 @@ func Compile(rules []Rule) (*Set, error) {
 // Empty reports whether the set has no rules.
 func (s *Set) Empty() bool { return len(s.rules) == 0 }
 
+// Limit sets the maximum number of steps that patterns take in all further runs together. Without it, only MaxSteps limits each run.
+func (s *Set) Limit(steps int64) { s.left = steps }
+
 // Run returns what the rules change in a transaction. 500 rules, one in ten with a pattern, take about 40 µs
-// (docs/benchmarks.md).
-func (s *Set) Run(t Transaction) Outcome {
+// (docs/benchmarks.md). It returns ErrSteps if patterns would take more than MaxSteps on the transaction or exceed the limit of
+// the set, and the error of ctx when it ends. A caller then uses no part of the outcome.
+func (s *Set) Run(ctx context.Context, t Transaction) (Outcome, error) {
 	var o Outcome
-	sub := newSubject(t)
+	steps := min(MaxSteps, s.left)
+	sub := newSubject(t, steps)
 	for i := range s.rules {
+		if err := ctx.Err(); err != nil {
+			return Outcome{}, err
+		}
 		r := &s.rules[i]
-		if !r.matches(&sub) {
+		matches := r.matches(&sub)
+		if sub.left < 0 {
+			return Outcome{}, ErrSteps
+		}
+		if !matches {
 			continue
 		}
 		o.Matched = append(o.Matched, r.ID)
@@ -182,7 +204,8 @@ func (s *Set) Run(t Transaction) Outcome {
 			break
 		}
 	}
-	return o
+	s.left -= steps - sub.left
+	return o, nil
 }
 
 // matches reports whether the conditions are met.

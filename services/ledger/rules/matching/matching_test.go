@@ -60,7 +60,7 @@ func TestConditionMet(t *testing.T) {
 	} {
 		t.Run(fmt.Sprint(c.field, " ", c.op, " ", c.values), func(t *testing.T) {
 			t.Parallel()
-			sub := newSubject(bought)
+			sub := newSubject(bought, MaxSteps)
 			for _, not := range []bool{false, true} {
 				compiled, err := compileCondition(Condition{Field: c.field, Op: c.op, Values: c.values, Not: not})
 				require.NoError(t, err)
@@ -92,50 +92,58 @@ func TestCompileRejects(t *testing.T) {
 // all is a condition that the tested transaction meets.
 var all = []Condition{{Field: Payee, Op: Contains, Values: []string{"café"}}}
 
+// mustRun runs a set on the tested transaction.
+func mustRun(t *testing.T, s *Set) Outcome {
+	t.Helper()
+	o, err := s.Run(t.Context(), bought)
+	require.NoError(t, err)
+	return o
+}
+
 func TestSetRun(t *testing.T) {
 	t.Parallel()
 	first, second, third := uuid.New(), uuid.New(), uuid.New()
 	food, fun := uuid.New(), uuid.New()
-	set := func(rules ...Rule) *Set {
+	run := func(rules ...Rule) Outcome {
 		s, err := Compile(rules)
 		require.NoError(t, err)
-		return s
+		return mustRun(t, s)
 	}
 	t.Run("the first category wins and tags accumulate", func(t *testing.T) {
 		t.Parallel()
-		o := set(
+		o := run(
 			Rule{ID: first, Conditions: all, Actions: []Action{{SetCategory, food.String()}, {AddTag, "Coffee"}}},
 			Rule{ID: second, Conditions: all, Actions: []Action{{SetCategory, fun.String()}, {AddTag, "COFFEE"}}},
 			Rule{ID: third, Conditions: all, Actions: []Action{{Skip, ""}, {AddTag, "Sweet"}}},
-		).Run(bought)
+		)
 		require.Equal(t, Outcome{Category: food, DecidedBy: first, Tags: []string{"Coffee", "Sweet"}, Matched: []uuid.UUID{first, second, third}}, o)
 	})
 	t.Run("a later rule sees the texts of an earlier one", func(t *testing.T) {
 		t.Parallel()
-		o := set(
+		o := run(
 			Rule{ID: first, Conditions: all, Actions: []Action{{SetPayee, "Müller"}, {AddTag, "Coffee"}}},
 			Rule{ID: second, Conditions: all, Actions: []Action{{SetNotes, "never"}}},
 			Rule{ID: third, Conditions: []Condition{
 				{Field: Payee, Op: Is, Values: []string{"müller"}}, {Field: Tag, Op: Is, Values: []string{"coffee"}},
 			}, Actions: []Action{{SetCategory, food.String()}}},
-		).Run(bought)
+		)
 		require.Equal(t, []uuid.UUID{first, third}, o.Matched)
 		require.Nil(t, o.Notes)
 		require.Equal(t, "Müller", *o.Payee)
 	})
 	t.Run("stop ends the run", func(t *testing.T) {
 		t.Parallel()
-		o := set(
+		o := run(
 			Rule{ID: first, Stop: true, Conditions: all, Actions: []Action{{AddTag, "a"}}},
 			Rule{ID: second, Conditions: all, Actions: []Action{{AddTag, "b"}}},
-		).Run(bought)
+		)
 		require.Equal(t, []uuid.UUID{first}, o.Matched)
 	})
 	t.Run("any and all", func(t *testing.T) {
 		t.Parallel()
 		mixed := []Condition{all[0], {Field: Amount, Op: Greater, Values: []string{"1000"}}}
-		require.Empty(t, set(Rule{ID: first, Conditions: mixed}).Run(bought).Matched)
-		require.NotEmpty(t, set(Rule{ID: first, Any: true, Conditions: mixed}).Run(bought).Matched)
+		require.Empty(t, run(Rule{ID: first, Conditions: mixed}).Matched)
+		require.NotEmpty(t, run(Rule{ID: first, Any: true, Conditions: mixed}).Matched)
 	})
 }
 
@@ -158,7 +166,7 @@ func TestSetRunProperties(t *testing.T) {
 		s, err := Compile(rules)
 		require.NoError(t, err)
 		before := bought
-		o := s.Run(bought)
+		o := mustRun(t, s)
 		require.Equal(t, before, bought)
 		decisions := 0
 		for _, decided := range []bool{o.Category != uuid.Nil, o.TransferTo != uuid.Nil, o.Skip} {
@@ -188,6 +196,7 @@ func BenchmarkSetRun(b *testing.B) {
 	s, err := Compile(rules)
 	require.NoError(b, err)
 	for b.Loop() {
-		s.Run(Transaction{Payee: "REWE Markt 4711 Berlin", Description: "Purchase with card 1234", AmountE4: 123_400, Currency: "EUR"})
+		_, err := s.Run(b.Context(), Transaction{Payee: "REWE Markt 4711 Berlin", Description: "Purchase with card 1234", AmountE4: 123_400, Currency: "EUR"})
+		require.NoError(b, err)
 	}
 }

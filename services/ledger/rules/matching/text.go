@@ -2,6 +2,7 @@ package matching
 
 import (
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/text/cases"
 	"golang.org/x/text/unicode/norm"
@@ -15,23 +16,38 @@ const (
 	textCount
 )
 
+// maxTexts are the maximum lengths of the texts in characters, as package text limits them.
+var maxTexts = [textCount]int{payeeText: 200, descriptionText: 1000, notesText: 4000}
+
+// textsOf are the texts of each field.
+var textsOf = map[string][]int{
+	Payee: {payeeText}, Description: {descriptionText}, Notes: {notesText}, Text: {payeeText, descriptionText, notesText},
+}
+
 // subject is a transaction while rules run on it. Its texts are folded once, and not again for each condition.
 type subject struct {
 	Transaction
 	texts [textCount]folded
 	// tags are folded.
 	tags []string
+	// left is the number of steps that patterns may still take. It is negative after they would have taken more.
+	left int64
 }
 
-// newSubject returns the subject of a transaction.
-func newSubject(t Transaction) subject {
-	sub := subject{Transaction: t, tags: foldAll(t.Tags)}
+// newSubject returns the subject of a transaction, on which patterns may take a number of steps.
+func newSubject(t Transaction, steps int64) subject {
+	sub := subject{Transaction: t, tags: foldAll(t.Tags), left: steps}
 	sub.texts[payeeText], sub.texts[descriptionText], sub.texts[notesText] = newFolded(t.Payee), newFolded(t.Description), newFolded(t.Notes)
 	return sub
 }
 
-// text returns one of the texts.
-func (s *subject) text(i int) *folded { return &s.texts[i] }
+// take subtracts the steps of a program on some texts, and reports whether so many were left.
+func (s *subject) take(program int, texts []int) bool {
+	for _, i := range texts {
+		s.left -= stepsOn(program, utf8.RuneCountInString(s.texts[i].plain))
+	}
+	return s.left >= 0
+}
 
 // kind returns the value of the field type.
 func (s *subject) kind() string {

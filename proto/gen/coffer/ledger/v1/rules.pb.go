@@ -196,7 +196,9 @@ type RuleCondition struct {
 	// currency, walletId, type and tag: is, in.
 	Op string `protobuf:"bytes,2,opt,name=op,proto3" json:"op,omitempty"`
 	// Two values for between, which includes both; 1 to 50 for in; one for the others. matches has a regular expression in RE2 syntax of
-	// at most 200 bytes. Amounts are decimals in the major unit.
+	// at most 200 bytes. The patterns of all rules of a user may take at most 2000000 steps on a transaction: the number of instructions of
+	// the compiled pattern times the maximum length of the text, which is 200 characters for payee, 1000 for description, 4000 for notes and
+	// the sum of them for text. Otherwise the rule is rejected with LIMIT_REACHED. Amounts are decimals in the major unit.
 	Values []string `protobuf:"bytes,3,rep,name=values,proto3" json:"values,omitempty"`
 	// true: the condition is met if the comparison is not. Default false.
 	Not           bool `protobuf:"varint,4,opt,name=not,proto3" json:"not,omitempty"`
@@ -1361,6 +1363,9 @@ type ApplyRuleResponse struct {
 	Matched *int32 `protobuf:"varint,4,opt,name=matched,proto3,oneof" json:"matched,omitempty"`
 	// Number of transactions that the rule would change. Only with dryRun.
 	Changed *int32 `protobuf:"varint,5,opt,name=changed,proto3,oneof" json:"changed,omitempty"`
+	// Number of transactions that were examined, the newest first. If it is less than the number of transactions that the request selects,
+	// matched and changed do not count the older ones. Only with dryRun.
+	Examined *int32 `protobuf:"varint,7,opt,name=examined,proto3,oneof" json:"examined,omitempty"`
 	// At most 10 changes, the newest first. Only with dryRun.
 	Examples      []*RuleExample `protobuf:"bytes,6,rep,name=examples,proto3" json:"examples,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -1428,6 +1433,13 @@ func (x *ApplyRuleResponse) GetMatched() int32 {
 func (x *ApplyRuleResponse) GetChanged() int32 {
 	if x != nil && x.Changed != nil {
 		return *x.Changed
+	}
+	return 0
+}
+
+func (x *ApplyRuleResponse) GetExamined() int32 {
+	if x != nil && x.Examined != nil {
+		return *x.Examined
 	}
 	return 0
 }
@@ -2079,18 +2091,20 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\x05_fromB\x05\n" +
 	"\x03_toB\f\n" +
 	"\n" +
-	"_wallet_id\"\x84\x02\n" +
+	"_wallet_id\"\xb2\x02\n" +
 	"\x11ApplyRuleResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12*\n" +
 	"\x04rule\x18\x03 \x01(\v2\x16.coffer.ledger.v1.RuleR\x04rule\x12\x1d\n" +
 	"\amatched\x18\x04 \x01(\x05H\x00R\amatched\x88\x01\x01\x12\x1d\n" +
-	"\achanged\x18\x05 \x01(\x05H\x01R\achanged\x88\x01\x01\x12?\n" +
+	"\achanged\x18\x05 \x01(\x05H\x01R\achanged\x88\x01\x01\x12\x1f\n" +
+	"\bexamined\x18\a \x01(\x05H\x02R\bexamined\x88\x01\x01\x12?\n" +
 	"\bexamples\x18\x06 \x03(\v2\x1d.coffer.ledger.v1.RuleExampleB\x04\xf8\xb5\x18\x01R\bexamplesB\n" +
 	"\n" +
 	"\b_matchedB\n" +
 	"\n" +
-	"\b_changed\"y\n" +
+	"\b_changedB\v\n" +
+	"\t_examined\"y\n" +
 	"\vRuleExample\x125\n" +
 	"\x06before\x18\x01 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x06before\x123\n" +
 	"\x05after\x18\x02 \x01(\v2\x1d.coffer.ledger.v1.TransactionR\x05after\"\x15\n" +
@@ -2130,7 +2144,7 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"confidence\x123\n" +
 	"\x06reason\x18\x05 \x01(\tB\x1b¶\x18\x17rule exact similar noneR\x06reason\x12\x1d\n" +
 	"\arule_id\x18\x06 \x01(\tB\x04\xf8\xb5\x18\x01R\x06ruleId\x12\"\n" +
-	"\falternatives\x18\a \x03(\tR\falternatives2\xcb\f\n" +
+	"\falternatives\x18\a \x03(\tR\falternatives2\xd3\f\n" +
 	"\vRuleService\x12\x9e\x01\n" +
 	"\n" +
 	"CreateRule\x12#.coffer.ledger.v1.CreateRuleRequest\x1a$.coffer.ledger.v1.CreateRuleResponse\"E\x8a\xb5\x18\x1f\n" +
@@ -2138,23 +2152,23 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\tListRules\x12\".coffer.ledger.v1.ListRulesRequest\x1a#.coffer.ledger.v1.ListRulesResponse\"=\x8a\xb5\x18!\n" +
 	"\rRULES_FETCHED\x12\rRules fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x0f\x12\r/api/v1/rules\x90\x02\x01\x12\x98\x01\n" +
 	"\aGetRule\x12 .coffer.ledger.v1.GetRuleRequest\x1a!.coffer.ledger.v1.GetRuleResponse\"H\x8a\xb5\x18\x1f\n" +
-	"\fRULE_FETCHED\x12\fRule fetched\x18\xc8\x01\xb2\xb5\x18\x04\xa1\x01\xa3\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/rules/{id}\x90\x02\x01\x12\xa9\x01\n" +
+	"\fRULE_FETCHED\x12\fRule fetched\x18\xc8\x01\xb2\xb5\x18\x04\xa1\x01\xa3\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/rules/{id}\x90\x02\x01\x12\xaa\x01\n" +
 	"\n" +
-	"UpdateRule\x12#.coffer.ledger.v1.UpdateRuleRequest\x1a$.coffer.ledger.v1.UpdateRuleResponse\"P\x8a\xb5\x18\x1f\n" +
-	"\fRULE_UPDATED\x12\fRule updated\x18\xc8\x01\xb2\xb5\x18\f\x05\xa1\x01\xa3\x01\xa4\x01\xa2\x01@<\t\x82\xd3\xe4\x93\x02\x17:\x01*2\x12/api/v1/rules/{id}\x12\x9e\x01\n" +
+	"UpdateRule\x12#.coffer.ledger.v1.UpdateRuleRequest\x1a$.coffer.ledger.v1.UpdateRuleResponse\"Q\x8a\xb5\x18\x1f\n" +
+	"\fRULE_UPDATED\x12\fRule updated\x18\xc8\x01\xb2\xb5\x18\r\x05\xa1\x01\xa3\x01\xa4\x01\xa2\x01@<\t\x13\x82\xd3\xe4\x93\x02\x17:\x01*2\x12/api/v1/rules/{id}\x12\x9e\x01\n" +
 	"\n" +
 	"DeleteRule\x12#.coffer.ledger.v1.DeleteRuleRequest\x1a$.coffer.ledger.v1.DeleteRuleResponse\"E\x8a\xb5\x18\x1f\n" +
 	"\fRULE_DELETED\x12\fRule deleted\x18\xc8\x01\xb2\xb5\x18\x04\xa1\x01\xa3\x01\x82\xd3\xe4\x93\x02\x14*\x12/api/v1/rules/{id}\x12\xa6\x01\n" +
 	"\n" +
 	"OrderRules\x12#.coffer.ledger.v1.OrderRulesRequest\x1a$.coffer.ledger.v1.OrderRulesResponse\"M\x8a\xb5\x18%\n" +
-	"\x0fRULES_REORDERED\x12\x0fRules reordered\x18\xc8\x01\xb2\xb5\x18\x02\xa1\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/rules/order\x12\xe9\x01\n" +
-	"\tApplyRule\x12\".coffer.ledger.v1.ApplyRuleRequest\x1a#.coffer.ledger.v1.ApplyRuleResponse\"\x92\x01\x8a\xb5\x188\n" +
+	"\x0fRULES_REORDERED\x12\x0fRules reordered\x18\xc8\x01\xb2\xb5\x18\x02\xa1\x01\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/rules/order\x12\xea\x01\n" +
+	"\tApplyRule\x12\".coffer.ledger.v1.ApplyRuleRequest\x1a#.coffer.ledger.v1.ApplyRuleResponse\"\x93\x01\x8a\xb5\x188\n" +
 	"\x12RULE_APPLY_STARTED\x12\x1fApplication of the rule started\x18\xca\x01\x8a\xb5\x18#\n" +
-	"\x0eRULE_PREVIEWED\x12\x0eRule previewed\x18\xc8\x01\xb2\xb5\x18\b\xa1\x01\xa3\x01\xa4\x01<G\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/rules/{id}/apply\x12\xbe\x01\n" +
-	"\fSuggestRules\x12%.coffer.ledger.v1.SuggestRulesRequest\x1a&.coffer.ledger.v1.SuggestRulesResponse\"_\x8a\xb5\x187\n" +
-	"\x18RULE_SUGGESTIONS_FETCHED\x12\x18Rule suggestions fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/rules/suggestions\x90\x02\x01\x12\xc6\x01\n" +
-	"\x11SuggestCategories\x12*.coffer.ledger.v1.SuggestCategoriesRequest\x1a+.coffer.ledger.v1.SuggestCategoriesResponse\"X\x8a\xb5\x18-\n" +
-	"\x13SUGGESTIONS_FETCHED\x12\x13Suggestions fetched\x18\xc8\x01\xb2\xb5\x18\x02\t<\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/suggestions\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\x0eRULE_PREVIEWED\x12\x0eRule previewed\x18\xc8\x01\xb2\xb5\x18\t\xa1\x01\xa3\x01\xa4\x01<G\x13\x82\xd3\xe4\x93\x02\x1d:\x01*\"\x18/api/v1/rules/{id}/apply\x12\xc3\x01\n" +
+	"\fSuggestRules\x12%.coffer.ledger.v1.SuggestRulesRequest\x1a&.coffer.ledger.v1.SuggestRulesResponse\"d\x8a\xb5\x187\n" +
+	"\x18RULE_SUGGESTIONS_FETCHED\x12\x18Rule suggestions fetched\x18\xc8\x01\xb2\xb5\x18\x01\x13\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/rules/suggestions\x90\x02\x01\x12\xc7\x01\n" +
+	"\x11SuggestCategories\x12*.coffer.ledger.v1.SuggestCategoriesRequest\x1a+.coffer.ledger.v1.SuggestCategoriesResponse\"Y\x8a\xb5\x18-\n" +
+	"\x13SUGGESTIONS_FETCHED\x12\x13Suggestions fetched\x18\xc8\x01\xb2\xb5\x18\x03\t<\x13\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/suggestions\x90\x02\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_rules_proto_rawDescOnce sync.Once

@@ -52,8 +52,8 @@ type RuleServiceClient interface {
 	// Sets the order of the rules.
 	OrderRules(ctx context.Context, in *OrderRulesRequest, opts ...grpc.CallOption) (*OrderRulesResponse, error)
 	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes
-	// nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts
-	// of a split transaction keep their categories.
+	// nothing, and returns how many of the newest transactions it would match and change. It examines at most 20000, fewer if patterns take long;
+	// examined states how many. Transfers are left out, and the parts of a split transaction keep their categories.
 	ApplyRule(ctx context.Context, in *ApplyRuleRequest, opts ...grpc.CallOption) (*ApplyRuleResponse, error)
 	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an
 	// import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be
@@ -185,8 +185,8 @@ type RuleServiceServer interface {
 	// Sets the order of the rules.
 	OrderRules(context.Context, *OrderRulesRequest) (*OrderRulesResponse, error)
 	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes
-	// nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts
-	// of a split transaction keep their categories.
+	// nothing, and returns how many of the newest transactions it would match and change. It examines at most 20000, fewer if patterns take long;
+	// examined states how many. Transfers are left out, and the parts of a split transaction keep their categories.
 	ApplyRule(context.Context, *ApplyRuleRequest) (*ApplyRuleResponse, error)
 	// Suggests rules that would have set categories that the user chose by hand: when entering a transaction, in the preview of an
 	// import, or by changing the category of an imported transaction. At least 3 choices of the last 24 months for a payee must be

@@ -1,0 +1,150 @@
+package rules
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
+)
+
+// matches returns the request for a rule with a number of expensive conditions on a field. On text, a condition takes more than half of
+// matching.MaxSteps.
+func matches(field string, conditions int) *ledgerv1.CreateRuleRequest {
+	return &ledgerv1.CreateRuleRequest{
+		Name: "patterns",
+		Conditions: slices.Repeat([]*ledgerv1.RuleCondition{
+			{Field: field, Op: matching.Matches, Values: []string{`(?:[^q]?){130}Q0$`}},
+		}, conditions),
+		Match:   matchAny,
+		Actions: []*ledgerv1.RuleAction{{Kind: matching.SetNotes, Value: "seen"}},
+	}
+}
+
+// exceed changes a rule as if it were older than the limit of steps.
+func (p person) exceed(t *testing.T, r *ledgerv1.Rule) {
+	t.Helper()
+	_, err := p.DB.Exec(t.Context(), `
+		UPDATE rules
+		SET conditions = (SELECT jsonb_agg(c) FROM (SELECT conditions->0 AS c FROM generate_series(1, 1000)) AS copies)
+		WHERE owner_id = $1 AND id = $2`, p.ID, r.GetId())
+	require.NoError(t, err)
+}
+
+func TestCreateRuleSteps(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p, other := newPerson(t.Context(), t, s), newPerson(t.Context(), t, s)
+	_, err := p.CreateRule(p.Ctx, matches(matching.Text, 2))
+	require.ErrorIs(t, err, errTooManySteps)
+	require.ErrorContains(t, err, "LIMIT_REACHED")
+
+	made := fixture.Simultaneous(t, 8, "LIMIT_REACHED", func(int) error {
+		_, err := p.CreateRule(p.Ctx, matches(matching.Text, 1))
+		return err
+	})
+	require.Equal(t, 1, made)
+	other.rule(t, matches(matching.Text, 1))
+	p.rule(t, matches(matching.Payee, 1))
+}
+
+func TestUpdateRuleSteps(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	first, second := p.rule(t, matches(matching.Text, 1)), p.rule(t, matches(matching.Payee, 1))
+	widened := &ledgerv1.RuleConditions{Values: matches(matching.Text, 1).GetConditions()}
+	_, err := p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: second.GetId(), Conditions: widened})
+	require.ErrorIs(t, err, errTooManySteps)
+
+	p.exceed(t, first)
+	for name, req := range map[string]*ledgerv1.UpdateRuleRequest{
+		"another name":    {Name: new("other")},
+		"fewer steps":     {Conditions: &ledgerv1.RuleConditions{Values: matches(matching.Text, 9).GetConditions()}},
+		"without pattern": {Conditions: &ledgerv1.RuleConditions{Values: setsCategory("shop", p.Category).GetConditions()}},
+	} {
+		p.exceed(t, first)
+		req.Id = first.GetId()
+		_, err := p.UpdateRule(p.Ctx, req)
+		require.NoError(t, err, name)
+	}
+}
+
+// TestSuggestCategoriesSteps runs rules that are older than the limit, and rules within it on many long texts.
+func TestSuggestCategoriesSteps(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	item := &ledgerv1.SuggestionItem{Description: strings.Repeat("a", 1000)}
+	suggest := func(items int) error {
+		_, err := p.SuggestCategories(p.Ctx, &ledgerv1.SuggestCategoriesRequest{Items: slices.Repeat([]*ledgerv1.SuggestionItem{item}, items)})
+		return err
+	}
+	r := p.rule(t, matches(matching.Text, 1))
+	require.NoError(t, suggest(1))
+	require.NoError(t, suggest(100))
+	p.exceed(t, r)
+	require.ErrorIs(t, suggest(1), errTooLong)
+	_, err := p.DeleteRule(p.Ctx, &ledgerv1.DeleteRuleRequest{Id: r.GetId()})
+	require.NoError(t, err)
+
+	p.rule(t, matches(matching.Description, 7))
+	require.NoError(t, suggest(1))
+	require.ErrorIs(t, suggest(100), errTooLong)
+}
+
+func TestApplyRulePreviewSteps(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	first := p.spends(t, "Shop", "1")
+	_, err := s.DB.Exec(t.Context(), `
+		INSERT INTO transactions
+		SELECT (jsonb_populate_record(t, jsonb_build_object('id', gen_random_uuid(), 'date', t.date + make_interval(days => long),
+			'description', repeat('a', 1000 * long)))).*
+		FROM transactions t, generate_series(1, $2) AS n, LATERAL (SELECT (n <= 100)::integer AS long) AS l
+		WHERE t.id = $1`, first.GetId(), maxPreviewed)
+	require.NoError(t, err)
+	preview := func(r *ledgerv1.Rule) (*ledgerv1.ApplyRuleResponse, error) {
+		return p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId(), DryRun: true})
+	}
+	cheap := p.rule(t, setsCategory("shop", p.Category))
+	seen, err := preview(cheap)
+	require.NoError(t, err)
+	require.EqualValues(t, maxPreviewed, seen.GetExamined())
+	require.EqualValues(t, maxPreviewed, seen.GetMatched())
+
+	r := p.rule(t, matches(matching.Description, 7))
+	seen, err = preview(r)
+	require.NoError(t, err)
+	require.Positive(t, seen.GetExamined())
+	require.Less(t, seen.GetExamined(), int32(100), fmt.Sprint(RequestSteps))
+
+	p.exceed(t, r)
+	_, err = preview(r)
+	require.ErrorIs(t, err, errTooLong)
+}
+
+func TestSuggestRulesSteps(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	for range 3 {
+		req := p.Spends("3")
+		req.Payee, req.Date = "Cinema Rex", time.Now().Format(time.DateOnly)
+		p.Create(t, req)
+	}
+	r := p.rule(t, matches(matching.Text, 1))
+	resp, err := p.SuggestRules(p.Ctx, &ledgerv1.SuggestRulesRequest{})
+	require.NoError(t, err)
+	require.Len(t, resp.GetSuggestions(), 1)
+	p.exceed(t, r)
+	_, err = p.SuggestRules(p.Ctx, &ledgerv1.SuggestRulesRequest{})
+	require.ErrorIs(t, err, errTooLong)
+}

@@ -199,18 +199,24 @@ breaking: $(BIN)/buf $(BIN)/oasdiff protos ## Fail if protos or REST API break t
 	$(BIN)/buf breaking --against .cache/base
 	$(BIN)/oasdiff breaking --fail-on ERR --err-ignore gateway/allowed-breaks.txt .cache/base/gateway/openapi.json gateway/openapi.json
 
-.PHONY: clients
-clients: $(BIN)/oapi-codegen ## Generate the TypeScript client, lint the OpenAPI document, and run the clients' examples on a stack; needs Node and npm
-	@devstack/install.sh
+.PHONY: clients-check
+clients-check: $(BIN)/oapi-codegen clients/typescript/node_modules/.installed ## Lint the OpenAPI document, and check the types of the generated clients; needs Node and npm
 	@# The code with oapi-codegen's default names compiles only inside the Go client's module, which has its dependencies.
 	@mkdir -p clients/go/defaults && trap 'rm -r clients/go/defaults' EXIT && \
 		$(BIN)/oapi-codegen -package defaults -generate types,client -o clients/go/defaults/client.go gateway/openapi.json && go vet ./clients/go/defaults
-	npm --prefix clients/typescript ci --no-fund --no-audit
 	npm --prefix clients/typescript run lint
 	npm --prefix clients/typescript run generate
 	npm --prefix clients/typescript run build
+
+.PHONY: clients
+clients: clients-check ## Check the clients as clients-check does, and run their examples on a stack
+	@devstack/install.sh
 	@$(WITH_POSTGRES)
 	$(BIN)/with-postgres go test -count=1 -run Client ./test
+
+clients/typescript/node_modules/.installed: clients/typescript/package-lock.json
+	npm --prefix clients/typescript ci --no-fund --no-audit
+	@touch $@
 
 .PHONY: web
 web: web/node_modules/.installed ## Build the web console into web/dist; needs Node and npm
@@ -303,7 +309,7 @@ telemetry-check: ## Trigger each alert on a running stack, and check that rules 
 grpcurl: $(BIN)/grpcurl ## Put grpcurl into .bin/
 
 .PHONY: check
-check: lint generate-check test-modules web-check k8s-check telemetry-check test web-test ## Run the checks that every change must pass; CI runs more
+check: lint generate-check test-modules clients-check web-check k8s-check telemetry-check test web-test ## Run the checks that every change must pass; CI runs more
 
 # Each tool has a separate module, so that its dependencies do not raise the versions of the services' dependencies. That of grpcurl
 # requires the services' versions of gRPC and protobuf, so that `make grpcurl` reuses the packages that `make run` has compiled.

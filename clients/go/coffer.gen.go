@@ -2979,7 +2979,7 @@ func (e ListWebhookDeliveriesParamsStatus) Valid() bool {
 	}
 }
 
-// ApplyRuleRequest Example: {"dryRun":true,"from":"2026-01-01","to":"2026-12-31"}
+// ApplyRuleRequest defines model for ApplyRuleRequest.
 type ApplyRuleRequest struct {
 	// DryRun true changes nothing, and returns what would change.
 	DryRun *bool `json:"dryRun,omitempty"`
@@ -2994,7 +2994,7 @@ type ApplyRuleRequest struct {
 	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
-// ApplyRuleResult Example: {"changed":2,"code":"RULE_PREVIEWED","examples":[{"after":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}},{"after":{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}],"matched":2,"message":"Rule previewed","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}}
+// ApplyRuleResult defines model for ApplyRuleResult.
 type ApplyRuleResult struct {
 	// Changed Number of transactions that the rule would change. Only with dryRun.
 	Changed *int32 `json:"changed,omitempty"`
@@ -3326,7 +3326,7 @@ type CategoryTotals struct {
 	Percentage json.Number `json:"percentage"`
 }
 
-// ChangePasswordRequest Example: {"currentPassword":"a long enough secret","newPassword":"another long secret"}
+// ChangePasswordRequest defines model for ChangePasswordRequest.
 type ChangePasswordRequest struct {
 	// CurrentPassword At most 128 characters.
 	CurrentPassword string `json:"currentPassword"`
@@ -3335,7 +3335,7 @@ type ChangePasswordRequest struct {
 	NewPassword string `json:"newPassword"`
 }
 
-// ChangePasswordResult Example: {"code":"PASSWORD_CHANGED","message":"Password changed"}
+// ChangePasswordResult defines model for ChangePasswordResult.
 type ChangePasswordResult struct {
 	// Code The result of the operation, for programs.
 	Code ChangePasswordResultCode `json:"code"`
@@ -3388,7 +3388,7 @@ type ChangesPagination struct {
 // CommitImportRequest defines model for CommitImportRequest.
 type CommitImportRequest = map[string]interface{}
 
-// CommitImportResult Example: {"code":"IMPORT_FETCHED","import":{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]},"message":"Import fetched"}
+// CommitImportResult defines model for CommitImportResult.
 type CommitImportResult struct {
 	// Code The result of the operation, for programs.
 	Code CommitImportResultCode `json:"code"`
@@ -3419,13 +3419,13 @@ type CorrectedLine struct {
 	Description string `json:"description"`
 }
 
-// CreateAttachmentRequest Example: {"file":"Soup 4.50"}
+// CreateAttachmentRequest defines model for CreateAttachmentRequest.
 type CreateAttachmentRequest struct {
 	// File The file, at most 10 MiB. It must be the last part of the form.
 	File openapi_types.File `json:"file"`
 }
 
-// CreateAttachmentResult Example: {"attachment":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"},"code":"ATTACHMENT_FETCHED","message":"The transaction has this attachment already"}
+// CreateAttachmentResult defines model for CreateAttachmentResult.
 type CreateAttachmentResult struct {
 	// Attachment Attachment is a file that belongs to a transaction.
 	//
@@ -3442,7 +3442,7 @@ type CreateAttachmentResult struct {
 // CreateAttachmentResultCode The result of the operation, for programs.
 type CreateAttachmentResultCode string
 
-// CreateBudgetRequest Example: {"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"currency":"EUR","limit":400,"name":"Food","period":"monthly","startDate":"2026-03-01","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// CreateBudgetRequest defines model for CreateBudgetRequest.
 type CreateBudgetRequest struct {
 	// AlertThresholds At most 10 percentages of the limit, 1 to 1000. Default 80 and 100; empty for no alerts.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
@@ -3475,7 +3475,7 @@ type CreateBudgetRequest struct {
 // CreateBudgetRequestPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
 type CreateBudgetRequestPeriod string
 
-// CreateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":400,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":400,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_CREATED","message":"Budget created"}
+// CreateBudgetResult defines model for CreateBudgetResult.
 type CreateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
@@ -3492,7 +3492,7 @@ type CreateBudgetResult struct {
 // CreateBudgetResultCode The result of the operation, for programs.
 type CreateBudgetResultCode string
 
-// CreateCategoryRequest Example: {"color":"#B5651D","icon":"🛒","kind":"expense","name":"Groceries"}
+// CreateCategoryRequest defines model for CreateCategoryRequest.
 type CreateCategoryRequest struct {
 	// Color #RRGGBB, in hexadecimal digits of either case. Default none.
 	Color *string `json:"color,omitempty"`
@@ -3510,7 +3510,7 @@ type CreateCategoryRequest struct {
 // CreateCategoryRequestKind Transactions for which clients offer the category: expense, income or both. Default none.
 type CreateCategoryRequestKind string
 
-// CreateCategoryResult Example: {"category":{"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Groceries","updatedAt":"2026-11-20T10:15:00.000Z"},"code":"CATEGORY_CREATED","message":"Category created"}
+// CreateCategoryResult defines model for CreateCategoryResult.
 type CreateCategoryResult struct {
 	// Category Category groups transactions by purpose, for example Groceries.
 	//
@@ -3527,7 +3527,7 @@ type CreateCategoryResult struct {
 // CreateCategoryResultCode The result of the operation, for programs.
 type CreateCategoryResultCode string
 
-// CreateImportRequest Example: {"file":"Date,Payee,Amount,Currency\n2026-04-02,Bakery,-3.50,EUR\n2026-04-03,Employer,900.00,EUR\n","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// CreateImportRequest defines model for CreateImportRequest.
 type CreateImportRequest struct {
 	// File The file.
 	File *openapi_types.File `json:"file,omitempty"`
@@ -3545,7 +3545,7 @@ type CreateImportRequest struct {
 	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
 
-// CreateImportResult Example: {"code":"IMPORT_CREATED","import":{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":0,"duplicate":0,"invalid":0,"matched":0,"ready":2,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"preview","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]},"message":"Import created","rows":[{"account":"","amount":-3.5,"cells":["2026-04-02","Bakery","-3.50","EUR"],"currency":"EUR","date":"2026-04-02","description":"","externalId":"hash:T70UimrbY4pJk5HLSy84ow:0","line":2,"n":2,"payee":"Bakery","status":"ready"},{"account":"","amount":900,"cells":["2026-04-03","Employer","900.00","EUR"],"currency":"EUR","date":"2026-04-03","description":"","externalId":"hash:NQPXZ2esuOXMFDVIeNn6Dw:0","line":3,"n":3,"payee":"Employer","status":"ready"}]}
+// CreateImportResult defines model for CreateImportResult.
 type CreateImportResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateImportResultCode `json:"code"`
@@ -3565,7 +3565,7 @@ type CreateImportResult struct {
 // CreateImportResultCode The result of the operation, for programs.
 type CreateImportResultCode string
 
-// CreateRuleRequest Example: {"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"name":"Bakery"}
+// CreateRuleRequest defines model for CreateRuleRequest.
 type CreateRuleRequest struct {
 	// Actions 1 to 5, each kind once.
 	Actions []RuleAction `json:"actions"`
@@ -3592,7 +3592,7 @@ type CreateRuleRequest struct {
 // CreateRuleRequestMatch all (default): every condition must be met. any: one is enough.
 type CreateRuleRequestMatch string
 
-// CreateRuleResult Example: {"code":"RULE_CREATED","message":"Rule created","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":false,"updatedAt":"2026-11-20T10:15:00.000Z"}}
+// CreateRuleResult defines model for CreateRuleResult.
 type CreateRuleResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateRuleResultCode `json:"code"`
@@ -3609,7 +3609,7 @@ type CreateRuleResult struct {
 // CreateRuleResultCode The result of the operation, for programs.
 type CreateRuleResultCode string
 
-// CreateTransactionRequest Example: {"amount":12.3,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-14","description":"Lunch","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// CreateTransactionRequest Example: {"amount":20,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"USD","date":"2026-03-15","description":"Souvenir","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type CreateTransactionRequest struct {
 	// Amount Positive, in the major unit, with at most the decimals of the currency. The sign follows from type.
 	Amount json.Number `json:"amount"`
@@ -3651,7 +3651,7 @@ type CreateTransactionRequest struct {
 // CreateTransactionRequestType expense or income; default income.
 type CreateTransactionRequestType string
 
-// CreateTransactionResult Example: {"code":"TRANSACTION_CREATED","message":"Transaction created","transaction":{"amount":-12.3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
+// CreateTransactionResult defines model for CreateTransactionResult.
 type CreateTransactionResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateTransactionResultCode `json:"code"`
@@ -3668,7 +3668,7 @@ type CreateTransactionResult struct {
 // CreateTransactionResultCode The result of the operation, for programs.
 type CreateTransactionResultCode string
 
-// CreateTransactionsFromReceiptRequest Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000004","corrections":{"lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"categoryId":"0199f0c5-0000-7000-8000-000000000010","description":"Milk"}],"merchant":"Corner Bakery"},"receipt":"CORNER SHOP\n2026-03-18\nBread 5.00\nMilk 3.00\nTotal 8.00\n","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// CreateTransactionsFromReceiptRequest defines model for CreateTransactionsFromReceiptRequest.
 type CreateTransactionsFromReceiptRequest struct {
 	// CategoryId Id of the category of all transactions for which no rule sets another. A category of a line in `corrections` takes precedence over both.
 	CategoryId openapi_types.UUID `json:"categoryId"`
@@ -3710,7 +3710,7 @@ type CreateTransactionsFromReceiptRequestMode string
 // CreateTransactionsFromReceiptRequestOnDuplicate create (default) or reject: the effect on a file that the user has uploaded before.
 type CreateTransactionsFromReceiptRequestOnDuplicate string
 
-// CreateTransactionsFromReceiptResult Example: {"code":"RECEIPT_TRANSACTIONS_CREATED","message":"Transactions created from receipt","receipt":{"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000011","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]},"transactions":[{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
+// CreateTransactionsFromReceiptResult defines model for CreateTransactionsFromReceiptResult.
 type CreateTransactionsFromReceiptResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateTransactionsFromReceiptResultCode `json:"code"`
@@ -3730,7 +3730,7 @@ type CreateTransactionsFromReceiptResult struct {
 // CreateTransactionsFromReceiptResultCode The result of the operation, for programs.
 type CreateTransactionsFromReceiptResultCode string
 
-// CreateTransactionsFromReceiptResultPreview Example: {"code":"RECEIPT_RECOGNIZED","message":"Receipt recognized","receipt":{"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]},"transactions":[{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","payee":"Corner Bakery","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","payee":"Corner Bakery","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
+// CreateTransactionsFromReceiptResultPreview defines model for CreateTransactionsFromReceiptResultPreview.
 type CreateTransactionsFromReceiptResultPreview struct {
 	// Code The result of the operation, for programs.
 	Code CreateTransactionsFromReceiptResultPreviewCode `json:"code"`
@@ -3750,13 +3750,13 @@ type CreateTransactionsFromReceiptResultPreview struct {
 // CreateTransactionsFromReceiptResultPreviewCode The result of the operation, for programs.
 type CreateTransactionsFromReceiptResultPreviewCode string
 
-// CreateTransactionsRequest Example: {"transactions":[{"amount":20,"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"USD","date":"2026-03-15","description":"Souvenir","type":"expense","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","date":"2026-03-01","description":"Salary","type":"income","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
+// CreateTransactionsRequest defines model for CreateTransactionsRequest.
 type CreateTransactionsRequest struct {
 	// Transactions 1 to 500 transactions, without idempotency keys. The body is limited to 1 MiB, like that of each request.
 	Transactions []CreateTransactionRequest `json:"transactions"`
 }
 
-// CreateTransactionsResult Example: {"code":"TRANSACTIONS_CREATED","message":"Transactions created","transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
+// CreateTransactionsResult defines model for CreateTransactionsResult.
 type CreateTransactionsResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateTransactionsResultCode `json:"code"`
@@ -3771,7 +3771,7 @@ type CreateTransactionsResult struct {
 // CreateTransactionsResultCode The result of the operation, for programs.
 type CreateTransactionsResultCode string
 
-// CreateTransferRequest Example: {"amount":100,"date":"2026-05-02","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","tags":["Savings"],"toWalletId":"0199f0c5-0000-7000-8000-000000000014"}
+// CreateTransferRequest defines model for CreateTransferRequest.
 type CreateTransferRequest struct {
 	// Amount The amount that leaves, positive, in the major unit, with at most the decimals of the currency.
 	Amount json.Number `json:"amount"`
@@ -3804,7 +3804,7 @@ type CreateTransferRequest struct {
 	ToWalletId openapi_types.UUID `json:"toWalletId"`
 }
 
-// CreateTransferResult Example: {"code":"TRANSFER_CREATED","message":"Transfer created","transfer":{"amount":100,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"tags":["Savings"],"toAmount":100,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}}
+// CreateTransferResult defines model for CreateTransferResult.
 type CreateTransferResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateTransferResultCode `json:"code"`
@@ -3821,7 +3821,7 @@ type CreateTransferResult struct {
 // CreateTransferResultCode The result of the operation, for programs.
 type CreateTransferResultCode string
 
-// CreateWalletRequest Example: {"balance":250,"color":"#2F6F4F","currency":"EUR","icon":"💶","name":"Cash","position":1}
+// CreateWalletRequest defines model for CreateWalletRequest.
 type CreateWalletRequest struct {
 	// Balance Opening balance, in the major unit; may be negative. Default 0.
 	Balance *json.Number `json:"balance,omitempty"`
@@ -3842,7 +3842,7 @@ type CreateWalletRequest struct {
 	Position *int32 `json:"position,omitempty"`
 }
 
-// CreateWalletResult Example: {"code":"WALLET_CREATED","message":"Wallet created","wallet":{"archived":false,"balance":250,"balances":[{"amount":250,"currency":"EUR"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Cash","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}}
+// CreateWalletResult defines model for CreateWalletResult.
 type CreateWalletResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateWalletResultCode `json:"code"`
@@ -3859,7 +3859,7 @@ type CreateWalletResult struct {
 // CreateWalletResultCode The result of the operation, for programs.
 type CreateWalletResultCode string
 
-// CreateWebhookRequest Example: {"description":"Alerts","events":["budget.v1.*.*"],"url":"https://example.com/coffer"}
+// CreateWebhookRequest defines model for CreateWebhookRequest.
 type CreateWebhookRequest struct {
 	// Description The user's note, at most 1000 characters.
 	Description *string `json:"description,omitempty"`
@@ -3874,7 +3874,7 @@ type CreateWebhookRequest struct {
 	Url string `json:"url"`
 }
 
-// CreateWebhookResult Example: {"code":"WEBHOOK_CREATED","message":"Webhook created","secret":"whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":true,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// CreateWebhookResult defines model for CreateWebhookResult.
 type CreateWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code CreateWebhookResultCode `json:"code"`
@@ -3911,7 +3911,7 @@ type DayTotals struct {
 	Income json.Number `json:"income"`
 }
 
-// DeleteAttachmentResult Example: {"code":"ATTACHMENT_DELETED","id":"0199f0c5-0000-7000-8000-000000000009","message":"Attachment deleted"}
+// DeleteAttachmentResult defines model for DeleteAttachmentResult.
 type DeleteAttachmentResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteAttachmentResultCode `json:"code"`
@@ -3926,7 +3926,7 @@ type DeleteAttachmentResult struct {
 // DeleteAttachmentResultCode The result of the operation, for programs.
 type DeleteAttachmentResultCode string
 
-// DeleteBudgetResult Example: {"code":"BUDGET_DELETED","id":"0199f0c5-0000-7000-8000-000000000025","message":"Budget deleted"}
+// DeleteBudgetResult defines model for DeleteBudgetResult.
 type DeleteBudgetResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteBudgetResultCode `json:"code"`
@@ -3941,7 +3941,7 @@ type DeleteBudgetResult struct {
 // DeleteBudgetResultCode The result of the operation, for programs.
 type DeleteBudgetResultCode string
 
-// DeleteCategoryResult Example: {"code":"CATEGORY_DELETED","id":"0199f0c5-0000-7000-8000-000000000004","message":"Category deleted"}
+// DeleteCategoryResult defines model for DeleteCategoryResult.
 type DeleteCategoryResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteCategoryResultCode `json:"code"`
@@ -3956,7 +3956,7 @@ type DeleteCategoryResult struct {
 // DeleteCategoryResultCode The result of the operation, for programs.
 type DeleteCategoryResultCode string
 
-// DeleteImportProfileResult Example: {"code":"IMPORT_PROFILE_DELETED","id":"0199f0c5-0000-7000-8000-000000000023","message":"Import profile deleted"}
+// DeleteImportProfileResult defines model for DeleteImportProfileResult.
 type DeleteImportProfileResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteImportProfileResultCode `json:"code"`
@@ -3971,7 +3971,7 @@ type DeleteImportProfileResult struct {
 // DeleteImportProfileResultCode The result of the operation, for programs.
 type DeleteImportProfileResultCode string
 
-// DeleteImportResult Example: {"code":"IMPORT_DELETED","id":"0199f0c5-0000-7000-8000-000000000022","message":"Import deleted"}
+// DeleteImportResult defines model for DeleteImportResult.
 type DeleteImportResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteImportResultCode `json:"code"`
@@ -3986,7 +3986,7 @@ type DeleteImportResult struct {
 // DeleteImportResultCode The result of the operation, for programs.
 type DeleteImportResultCode string
 
-// DeleteNotificationResult Example: {"code":"NOTIFICATION_DELETED","id":"0199f0c5-0000-7000-8000-000000000027","message":"Notification deleted"}
+// DeleteNotificationResult defines model for DeleteNotificationResult.
 type DeleteNotificationResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteNotificationResultCode `json:"code"`
@@ -4001,7 +4001,7 @@ type DeleteNotificationResult struct {
 // DeleteNotificationResultCode The result of the operation, for programs.
 type DeleteNotificationResultCode string
 
-// DeleteRuleResult Example: {"code":"RULE_DELETED","id":"0199f0c5-0000-7000-8000-000000000024","message":"Rule deleted"}
+// DeleteRuleResult defines model for DeleteRuleResult.
 type DeleteRuleResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteRuleResultCode `json:"code"`
@@ -4016,7 +4016,7 @@ type DeleteRuleResult struct {
 // DeleteRuleResultCode The result of the operation, for programs.
 type DeleteRuleResultCode string
 
-// DeleteTagResult Example: {"code":"TAG_DELETED","message":"Tag deleted","name":"Rome"}
+// DeleteTagResult defines model for DeleteTagResult.
 type DeleteTagResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteTagResultCode `json:"code"`
@@ -4031,7 +4031,7 @@ type DeleteTagResult struct {
 // DeleteTagResultCode The result of the operation, for programs.
 type DeleteTagResultCode string
 
-// DeleteTransactionResult Example: {"code":"TRANSACTION_DELETED","id":"0199f0c5-0000-7000-8000-000000000019","message":"Transaction deleted"}
+// DeleteTransactionResult defines model for DeleteTransactionResult.
 type DeleteTransactionResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteTransactionResultCode `json:"code"`
@@ -4046,7 +4046,7 @@ type DeleteTransactionResult struct {
 // DeleteTransactionResultCode The result of the operation, for programs.
 type DeleteTransactionResultCode string
 
-// DeleteTransferResult Example: {"code":"TRANSFER_DELETED","id":"0199f0c5-0000-7000-8000-000000000015","message":"Transfer deleted"}
+// DeleteTransferResult defines model for DeleteTransferResult.
 type DeleteTransferResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteTransferResultCode `json:"code"`
@@ -4061,7 +4061,7 @@ type DeleteTransferResult struct {
 // DeleteTransferResultCode The result of the operation, for programs.
 type DeleteTransferResultCode string
 
-// DeleteWalletResult Example: {"code":"WALLET_DELETED","id":"0199f0c5-0000-7000-8000-000000000003","message":"Wallet deleted"}
+// DeleteWalletResult defines model for DeleteWalletResult.
 type DeleteWalletResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteWalletResultCode `json:"code"`
@@ -4076,7 +4076,7 @@ type DeleteWalletResult struct {
 // DeleteWalletResultCode The result of the operation, for programs.
 type DeleteWalletResultCode string
 
-// DeleteWebhookResult Example: {"code":"WEBHOOK_DELETED","id":"0199f0c5-0000-7000-8000-000000000033","message":"Webhook deleted"}
+// DeleteWebhookResult defines model for DeleteWebhookResult.
 type DeleteWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code DeleteWebhookResultCode `json:"code"`
@@ -4116,8 +4116,6 @@ type Error struct {
 }
 
 // Event Event is a CloudEvent 1.0. In JSON its fields have the names of CloudEvents' JSON format.
-//
-// Example: {"data":{"category":{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000031","name":"Travel","updatedAt":"2026-11-20T10:15:00.000Z"},"ownerId":"0199f0c5-0000-7000-8000-000000000026"},"datacontenttype":"application/json","id":"0199f0c5-0000-7000-8000-000000000032","source":"/coffer/ledger","specversion":"1.0","subject":"0199f0c5-0000-7000-8000-000000000026","time":"2026-11-20T10:15:00.000Z","type":"ledger.v1.category.created"}
 type Event struct {
 	// Data The content of the event. Its type is the message of that name in events.proto.
 	Data *map[string]interface{} `json:"data,omitempty"`
@@ -4198,7 +4196,7 @@ type FollowedTag struct {
 	Name string `json:"name"`
 }
 
-// GetBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":8.43,"remaining":320.5,"spent":29.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_FETCHED","message":"Budget fetched"}
+// GetBudgetResult defines model for GetBudgetResult.
 type GetBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
@@ -4215,7 +4213,7 @@ type GetBudgetResult struct {
 // GetBudgetResultCode The result of the operation, for programs.
 type GetBudgetResultCode string
 
-// GetCategoryResult Example: {"category":{"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"},"code":"CATEGORY_FETCHED","message":"Category fetched"}
+// GetCategoryResult defines model for GetCategoryResult.
 type GetCategoryResult struct {
 	// Category Category groups transactions by purpose, for example Groceries.
 	//
@@ -4232,7 +4230,7 @@ type GetCategoryResult struct {
 // GetCategoryResultCode The result of the operation, for programs.
 type GetCategoryResultCode string
 
-// GetImportResult Example: {"code":"IMPORT_FETCHED","import":{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":2,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"done","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"done","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]},"message":"Import fetched"}
+// GetImportResult defines model for GetImportResult.
 type GetImportResult struct {
 	// Code The result of the operation, for programs.
 	Code GetImportResultCode `json:"code"`
@@ -4249,13 +4247,13 @@ type GetImportResult struct {
 // GetImportResultCode The result of the operation, for programs.
 type GetImportResultCode string
 
-// GetKeySetResult Example: {"keys":[{"alg":"EdDSA","crv":"Ed25519","kid":"2026-11-20","kty":"OKP","use":"sig","x":"11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo"}]}
+// GetKeySetResult defines model for GetKeySetResult.
 type GetKeySetResult struct {
 	// Keys The current key, and the previous or next one during a rotation.
 	Keys []Key `json:"keys"`
 }
 
-// GetMeResult Example: {"code":"USER_FETCHED","message":"User fetched","user":{"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}}
+// GetMeResult defines model for GetMeResult.
 type GetMeResult struct {
 	// Code The result of the operation, for programs.
 	Code GetMeResultCode `json:"code"`
@@ -4272,7 +4270,7 @@ type GetMeResult struct {
 // GetMeResultCode The result of the operation, for programs.
 type GetMeResultCode string
 
-// GetReceiptResult Example: {"code":"RECEIPT_FETCHED","message":"Receipt fetched","receipt":{"confidence":{"date":0.64,"lines":0.95,"merchant":0.71,"total":0.9},"currency":"EUR","date":"2026-03-18","evidence":[{"field":"merchant","page":1,"text":"CORNER SHOP"},{"field":"date","page":1,"text":"2026-03-18"},{"field":"total","page":1,"text":"8.00"},{"field":"lines[0]","page":1,"text":"Bread 5.00"},{"field":"lines[1]","page":1,"text":"Milk 3.00"}],"id":"0199f0c5-0000-7000-8000-000000000011","lines":[{"amount":5,"description":"Rye bread"},{"amount":3,"description":"Milk"}],"merchant":"Corner Bakery","recognized":{"date":"2026-03-18","lines":[{"amount":5,"description":"Bread"},{"amount":3,"description":"Milk"}],"merchant":"CORNER SHOP","total":8},"total":8,"warnings":[{"code":"CURRENCY_ASSUMED","message":"The currency was not found; the wallet's is used"}]}}
+// GetReceiptResult defines model for GetReceiptResult.
 type GetReceiptResult struct {
 	// Code The result of the operation, for programs.
 	Code GetReceiptResultCode `json:"code"`
@@ -4289,7 +4287,7 @@ type GetReceiptResult struct {
 // GetReceiptResultCode The result of the operation, for programs.
 type GetReceiptResultCode string
 
-// GetRuleResult Example: {"code":"RULE_FETCHED","message":"Rule fetched","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":false,"updatedAt":"2026-11-20T10:15:00.000Z"}}
+// GetRuleResult defines model for GetRuleResult.
 type GetRuleResult struct {
 	// Code The result of the operation, for programs.
 	Code GetRuleResultCode `json:"code"`
@@ -4306,7 +4304,7 @@ type GetRuleResult struct {
 // GetRuleResultCode The result of the operation, for programs.
 type GetRuleResultCode string
 
-// GetSettingsResult Example: {"code":"SETTINGS_FETCHED","message":"Settings fetched","settings":{"baseCurrency":"EUR","defaultCategoryId":"0199f0c5-0000-7000-8000-000000000004","defaultWalletId":"0199f0c5-0000-7000-8000-000000000003","locale":"de-DE","timeZone":"Europe/Berlin","updatedAt":"2026-11-20T10:15:00.000Z","weekStart":"monday"}}
+// GetSettingsResult defines model for GetSettingsResult.
 type GetSettingsResult struct {
 	// Code The result of the operation, for programs.
 	Code GetSettingsResultCode `json:"code"`
@@ -4323,7 +4321,7 @@ type GetSettingsResult struct {
 // GetSettingsResultCode The result of the operation, for programs.
 type GetSettingsResultCode string
 
-// GetSummaryResult Example: {"code":"DASHBOARD_SUMMARY_FETCHED","message":"Dashboard summary fetched","summary":{"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byTag":[],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}}
+// GetSummaryResult defines model for GetSummaryResult.
 type GetSummaryResult struct {
 	// Code The result of the operation, for programs.
 	Code GetSummaryResultCode `json:"code"`
@@ -4340,7 +4338,7 @@ type GetSummaryResult struct {
 // GetSummaryResultCode The result of the operation, for programs.
 type GetSummaryResultCode string
 
-// GetTransactionResult Example: {"code":"TRANSACTION_FETCHED","message":"Transaction fetched","transaction":{"amount":-12.5,"attachmentCount":1,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
+// GetTransactionResult defines model for GetTransactionResult.
 type GetTransactionResult struct {
 	// Code The result of the operation, for programs.
 	Code GetTransactionResultCode `json:"code"`
@@ -4357,7 +4355,7 @@ type GetTransactionResult struct {
 // GetTransactionResultCode The result of the operation, for programs.
 type GetTransactionResultCode string
 
-// GetTransferResult Example: {"code":"TRANSFER_FETCHED","message":"Transfer fetched","transfer":{"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"tags":["Savings","Summer"],"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}}
+// GetTransferResult defines model for GetTransferResult.
 type GetTransferResult struct {
 	// Code The result of the operation, for programs.
 	Code GetTransferResultCode `json:"code"`
@@ -4374,7 +4372,7 @@ type GetTransferResult struct {
 // GetTransferResultCode The result of the operation, for programs.
 type GetTransferResultCode string
 
-// GetWalletResult Example: {"code":"WALLET_FETCHED","message":"Wallet fetched","wallet":{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}}
+// GetWalletResult defines model for GetWalletResult.
 type GetWalletResult struct {
 	// Code The result of the operation, for programs.
 	Code GetWalletResultCode `json:"code"`
@@ -4391,7 +4389,7 @@ type GetWalletResult struct {
 // GetWalletResultCode The result of the operation, for programs.
 type GetWalletResultCode string
 
-// GetWebhookResult Example: {"code":"WEBHOOK_FETCHED","message":"Webhook fetched","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// GetWebhookResult defines model for GetWebhookResult.
 type GetWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code GetWebhookResultCode `json:"code"`
@@ -4885,7 +4883,7 @@ type Line struct {
 	UnitPrice *json.Number `json:"unitPrice,omitempty"`
 }
 
-// ListAttachmentsResult Example: {"attachments":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000009","mediaType":"text/plain; charset=utf-8","name":"menu.txt","sha256":"3d50561103200b0c18d175494fc470bdcb7cd9f3ffcd9f9898f51faeaf01e2e3","size":9,"transactionId":"0199f0c5-0000-7000-8000-000000000005"}],"code":"ATTACHMENTS_FETCHED","message":"Attachments fetched"}
+// ListAttachmentsResult defines model for ListAttachmentsResult.
 type ListAttachmentsResult struct {
 	// Attachments The oldest first.
 	Attachments []Attachment `json:"attachments"`
@@ -4900,7 +4898,7 @@ type ListAttachmentsResult struct {
 // ListAttachmentsResultCode The result of the operation, for programs.
 type ListAttachmentsResultCode string
 
-// ListAuditResult Example: {"code":"AUDIT_FETCHED","entries":[{"at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000028","outcome":"success","sharing":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","memberId":"0199f0c5-0000-7000-8000-000000000026","memberName":"Grace","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor"},"type":"invitation_sent"},{"address":"203.0.113.7","at":"2026-11-20T10:15:00.000Z","count":1,"id":"0199f0c5-0000-7000-8000-000000000029","outcome":"success","sessionId":"0199f0c5-0000-7000-8000-000000000030","type":"login_succeeded","userAgent":"Go-http-client/1.1"}],"message":"Security events fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
+// ListAuditResult defines model for ListAuditResult.
 type ListAuditResult struct {
 	// Code The result of the operation, for programs.
 	Code ListAuditResultCode `json:"code"`
@@ -4920,7 +4918,7 @@ type ListAuditResult struct {
 // ListAuditResultCode The result of the operation, for programs.
 type ListAuditResultCode string
 
-// ListBudgetsResult Example: {"budgets":[{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":350,"members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[{"currency":"USD","spent":20}],"percentage":8.43,"remaining":320.5,"spent":29.5,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"code":"BUDGETS_FETCHED","message":"Budgets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListBudgetsResult defines model for ListBudgetsResult.
 type ListBudgetsResult struct {
 	// Budgets Budgets of the page.
 	Budgets []ListedBudget `json:"budgets"`
@@ -4940,7 +4938,7 @@ type ListBudgetsResult struct {
 // ListBudgetsResultCode The result of the operation, for programs.
 type ListBudgetsResultCode string
 
-// ListCategoriesResult Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000010","name":"Breakfast","updatedAt":"2026-11-20T10:15:00.000Z"},{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"},{"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"}],"code":"CATEGORIES_FETCHED","message":"Categories fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListCategoriesResult defines model for ListCategoriesResult.
 type ListCategoriesResult struct {
 	// Categories Categories of the page.
 	Categories []Category `json:"categories"`
@@ -4960,7 +4958,7 @@ type ListCategoriesResult struct {
 // ListCategoriesResultCode The result of the operation, for programs.
 type ListCategoriesResultCode string
 
-// ListChangesResult Example: {"changes":{"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"rules":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]},"code":"CHANGES_FETCHED","deleted":[],"message":"Changes fetched","pagination":{"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}}
+// ListChangesResult defines model for ListChangesResult.
 type ListChangesResult struct {
 	// Changes Changes are whole objects, as their own operations return them. An object that changes while a client reads pages appears again.
 	//
@@ -4985,7 +4983,7 @@ type ListChangesResult struct {
 // ListChangesResultCode The result of the operation, for programs.
 type ListChangesResultCode string
 
-// ListImportProfilesResult Example: {"code":"IMPORT_PROFILES_FETCHED","message":"Import profiles fetched","profiles":[{"heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000023","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// ListImportProfilesResult defines model for ListImportProfilesResult.
 type ListImportProfilesResult struct {
 	// Code The result of the operation, for programs.
 	Code ListImportProfilesResultCode `json:"code"`
@@ -5000,7 +4998,7 @@ type ListImportProfilesResult struct {
 // ListImportProfilesResultCode The result of the operation, for programs.
 type ListImportProfilesResultCode string
 
-// ListImportRowsResult Example: {"code":"IMPORT_ROWS_FETCHED","message":"Import rows fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"rows":[{"account":"","amount":-3.5,"categoryFrom":"default","categoryId":"0199f0c5-0000-7000-8000-000000000004","cells":["2026-04-02","Bakery","-3.50","EUR"],"currency":"EUR","date":"2026-04-02","description":"Bread","externalId":"hash:T70UimrbY4pJk5HLSy84ow:0","line":2,"n":2,"payee":"Bakery","status":"ready"},{"account":"","amount":900,"categoryFrom":"default","categoryId":"0199f0c5-0000-7000-8000-000000000004","cells":["2026-04-03","Employer","900.00","EUR"],"currency":"EUR","date":"2026-04-03","description":"","externalId":"hash:NQPXZ2esuOXMFDVIeNn6Dw:0","line":3,"n":3,"payee":"Employer","status":"ready"}]}
+// ListImportRowsResult defines model for ListImportRowsResult.
 type ListImportRowsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListImportRowsResultCode `json:"code"`
@@ -5018,7 +5016,7 @@ type ListImportRowsResult struct {
 // ListImportRowsResultCode The result of the operation, for programs.
 type ListImportRowsResultCode string
 
-// ListImportsResult Example: {"code":"IMPORTS_FETCHED","imports":[{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":0,"duplicate":0,"invalid":0,"matched":0,"ready":2,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"preview","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]}],"message":"Imports fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListImportsResult defines model for ListImportsResult.
 type ListImportsResult struct {
 	// Code The result of the operation, for programs.
 	Code    ListImportsResultCode `json:"code"`
@@ -5036,7 +5034,7 @@ type ListImportsResult struct {
 // ListImportsResultCode The result of the operation, for programs.
 type ListImportsResultCode string
 
-// ListInvitationsResult Example: {"code":"INVITATIONS_FETCHED","invitations":[{"budgetId":"0199f0c5-0000-7000-8000-000000000025","budgetName":"Food","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerEmail":"ada@example.com","ownerId":"0199f0c5-0000-7000-8000-000000000001","ownerName":"Ada","role":"editor","sharePercent":50}],"message":"Invitations fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListInvitationsResult defines model for ListInvitationsResult.
 type ListInvitationsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListInvitationsResultCode `json:"code"`
@@ -5056,7 +5054,7 @@ type ListInvitationsResult struct {
 // ListInvitationsResultCode The result of the operation, for programs.
 type ListInvitationsResultCode string
 
-// ListLimitsResult Example: {"code":"BUDGET_LIMITS_FETCHED","limits":[{"currency":"EUR","from":"2026-11-20","limit":350}],"message":"Budget limits fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListLimitsResult defines model for ListLimitsResult.
 type ListLimitsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListLimitsResultCode `json:"code"`
@@ -5076,7 +5074,7 @@ type ListLimitsResult struct {
 // ListLimitsResultCode The result of the operation, for programs.
 type ListLimitsResultCode string
 
-// ListMembersResult Example: {"code":"BUDGET_MEMBERS_FETCHED","members":[{"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}],"message":"Budget members fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListMembersResult defines model for ListMembersResult.
 type ListMembersResult struct {
 	// Code The result of the operation, for programs.
 	Code ListMembersResultCode `json:"code"`
@@ -5096,7 +5094,7 @@ type ListMembersResult struct {
 // ListMembersResultCode The result of the operation, for programs.
 type ListMembersResultCode string
 
-// ListNotificationsResult Example: {"code":"NOTIFICATIONS_FETCHED","message":"Notifications fetched","notifications":[{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000027","read":false,"type":"budget.v1.invitation.sent"}],"pagination":{"hasMore":false,"limit":50,"nextCursor":""},"unreadCount":1}
+// ListNotificationsResult defines model for ListNotificationsResult.
 type ListNotificationsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListNotificationsResultCode `json:"code"`
@@ -5119,7 +5117,7 @@ type ListNotificationsResult struct {
 // ListNotificationsResultCode The result of the operation, for programs.
 type ListNotificationsResultCode string
 
-// ListRulesResult Example: {"code":"RULES_FETCHED","message":"Rules fetched","rules":[{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakery","on":["import","receipt"],"position":1,"stop":false,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// ListRulesResult defines model for ListRulesResult.
 type ListRulesResult struct {
 	// Code The result of the operation, for programs.
 	Code ListRulesResultCode `json:"code"`
@@ -5134,7 +5132,7 @@ type ListRulesResult struct {
 // ListRulesResultCode The result of the operation, for programs.
 type ListRulesResultCode string
 
-// ListSessionsResult Example: {"code":"SESSIONS_FETCHED","message":"Sessions fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"sessions":[{"createdAt":"2026-11-20T10:15:00.000Z","current":false,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000037","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"},{"createdAt":"2026-11-20T10:15:00.000Z","current":true,"expiresAt":"2026-12-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000030","ipAddress":"203.0.113.7","lastUsedAt":"2026-11-20T10:15:00.000Z","userAgent":"Go-http-client/1.1"}]}
+// ListSessionsResult defines model for ListSessionsResult.
 type ListSessionsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListSessionsResultCode `json:"code"`
@@ -5154,7 +5152,7 @@ type ListSessionsResult struct {
 // ListSessionsResultCode The result of the operation, for programs.
 type ListSessionsResultCode string
 
-// ListTagsResult Example: {"code":"TAGS_FETCHED","message":"Tags fetched","tags":[{"name":"Savings","transactionCount":0},{"name":"Summer","transactionCount":0},{"name":"Trip","transactionCount":1}]}
+// ListTagsResult defines model for ListTagsResult.
 type ListTagsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListTagsResultCode `json:"code"`
@@ -5169,7 +5167,7 @@ type ListTagsResult struct {
 // ListTagsResultCode The result of the operation, for programs.
 type ListTagsResultCode string
 
-// ListTransactionsResult Example: {"capped":false,"code":"TRANSACTIONS_FETCHED","message":"Transactions fetched","pagination":{"hasMore":true,"limit":1,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"},"totals":[{"count":1,"currency":"EUR","expense":12.5,"income":0},{"count":1,"currency":"USD","expense":20,"income":0}],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}]}
+// ListTransactionsResult defines model for ListTransactionsResult.
 type ListTransactionsResult struct {
 	// Capped Only with include=totals: true if the totals are lower bounds, because more than 20000 transactions match, or, with a q that no index supports or with untagged, because more than 20000 would have to be examined.
 	Capped *bool `json:"capped,omitempty"`
@@ -5195,7 +5193,7 @@ type ListTransactionsResult struct {
 // ListTransactionsResultCode The result of the operation, for programs.
 type ListTransactionsResultCode string
 
-// ListTransfersResult Example: {"code":"TRANSFERS_FETCHED","message":"Transfers fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"transfers":[{"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"tags":["Savings","Summer"],"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// ListTransfersResult defines model for ListTransfersResult.
 type ListTransfersResult struct {
 	// Code The result of the operation, for programs.
 	Code ListTransfersResultCode `json:"code"`
@@ -5215,7 +5213,7 @@ type ListTransfersResult struct {
 // ListTransfersResultCode The result of the operation, for programs.
 type ListTransfersResultCode string
 
-// ListWalletsResult Example: {"code":"WALLETS_FETCHED","message":"Wallets fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// ListWalletsResult defines model for ListWalletsResult.
 type ListWalletsResult struct {
 	// Code The result of the operation, for programs.
 	Code ListWalletsResultCode `json:"code"`
@@ -5235,7 +5233,7 @@ type ListWalletsResult struct {
 // ListWalletsResultCode The result of the operation, for programs.
 type ListWalletsResultCode string
 
-// ListWebhookDeliveriesResult Example: {"code":"WEBHOOK_DELIVERIES_FETCHED","deliveries":[{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000034","id":"0199f0c5-0000-7000-8000-000000000035","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000033"}],"message":"Webhook deliveries fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""}}
+// ListWebhookDeliveriesResult defines model for ListWebhookDeliveriesResult.
 type ListWebhookDeliveriesResult struct {
 	// Code The result of the operation, for programs.
 	Code ListWebhookDeliveriesResultCode `json:"code"`
@@ -5255,7 +5253,7 @@ type ListWebhookDeliveriesResult struct {
 // ListWebhookDeliveriesResultCode The result of the operation, for programs.
 type ListWebhookDeliveriesResultCode string
 
-// ListWebhooksResult Example: {"code":"WEBHOOKS_FETCHED","message":"Webhooks fetched","pagination":{"hasMore":false,"limit":50,"nextCursor":""},"webhooks":[{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}]}
+// ListWebhooksResult defines model for ListWebhooksResult.
 type ListWebhooksResult struct {
 	// Code The result of the operation, for programs.
 	Code ListWebhooksResultCode `json:"code"`
@@ -5349,7 +5347,7 @@ type ListedBudgetRole string
 // ListedBudgetStatus By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
 type ListedBudgetStatus string
 
-// LoginRequest Example: {"email":"ada@example.com","password":"a long enough secret"}
+// LoginRequest defines model for LoginRequest.
 type LoginRequest struct {
 	// Email In any letter case.
 	Email string `json:"email"`
@@ -5358,7 +5356,7 @@ type LoginRequest struct {
 	Password string `json:"password"`
 }
 
-// LoginResult Example: {"accessToken":"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl","code":"LOGIN_SUCCESS","expiresIn":3600,"message":"Login successful","refreshToken":"r-4Wn1ZBqkq0cVfDyGxJ2A","token":"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl","tokenType":"Bearer","user":{"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}}
+// LoginResult defines model for LoginResult.
 type LoginResult struct {
 	// AccessToken JWT for the header Authorization: Bearer.
 	AccessToken string `json:"accessToken"`
@@ -5396,7 +5394,7 @@ type LoginResultTokenType string
 // LogoutRequest defines model for LogoutRequest.
 type LogoutRequest = map[string]interface{}
 
-// LogoutResult Example: {"code":"LOGOUT_SUCCESS","message":"Logout successful"}
+// LogoutResult defines model for LogoutResult.
 type LogoutResult struct {
 	// Code The result of the operation, for programs.
 	Code LogoutResultCode `json:"code"`
@@ -5408,7 +5406,7 @@ type LogoutResult struct {
 // LogoutResultCode The result of the operation, for programs.
 type LogoutResultCode string
 
-// MatchTransferRequest Example: {"inTransactionId":"0199f0c5-0000-7000-8000-000000000019","outTransactionId":"0199f0c5-0000-7000-8000-000000000020"}
+// MatchTransferRequest defines model for MatchTransferRequest.
 type MatchTransferRequest struct {
 	// InTransactionId Id of an income in another wallet.
 	InTransactionId openapi_types.UUID `json:"inTransactionId"`
@@ -5417,7 +5415,7 @@ type MatchTransferRequest struct {
 	OutTransactionId openapi_types.UUID `json:"outTransactionId"`
 }
 
-// MatchTransferResult Example: {"code":"TRANSFER_CREATED","message":"Transfer created","transfer":{"amount":30,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-08T00:00:00.000Z","description":"","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000021","inTransactionId":"0199f0c5-0000-7000-8000-000000000019","outTransactionId":"0199f0c5-0000-7000-8000-000000000020","rate":1,"toAmount":30,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}}
+// MatchTransferResult defines model for MatchTransferResult.
 type MatchTransferResult struct {
 	// Code The result of the operation, for programs.
 	Code MatchTransferResultCode `json:"code"`
@@ -5521,13 +5519,13 @@ type Notification struct {
 // NotificationType Type of the event.
 type NotificationType string
 
-// OrderRulesRequest Example: {"ids":["0199f0c5-0000-7000-8000-000000000024"]}
+// OrderRulesRequest defines model for OrderRulesRequest.
 type OrderRulesRequest struct {
 	// Ids Ids of all rules of the user, each once.
 	Ids []string `json:"ids"`
 }
 
-// OrderRulesResult Example: {"code":"RULES_REORDERED","message":"Rules reordered","rules":[{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// OrderRulesResult defines model for OrderRulesResult.
 type OrderRulesResult struct {
 	// Code The result of the operation, for programs.
 	Code OrderRulesResultCode `json:"code"`
@@ -5790,7 +5788,7 @@ type Recurrence struct {
 // RedeliverWebhookEventRequest defines model for RedeliverWebhookEventRequest.
 type RedeliverWebhookEventRequest = map[string]interface{}
 
-// RedeliverWebhookEventResult Example: {"code":"WEBHOOK_REDELIVERY_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000034","id":"0199f0c5-0000-7000-8000-000000000036","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000033"},"message":"Webhook redelivery created"}
+// RedeliverWebhookEventResult defines model for RedeliverWebhookEventResult.
 type RedeliverWebhookEventResult struct {
 	// Code The result of the operation, for programs.
 	Code RedeliverWebhookEventResultCode `json:"code"`
@@ -5807,13 +5805,13 @@ type RedeliverWebhookEventResult struct {
 // RedeliverWebhookEventResultCode The result of the operation, for programs.
 type RedeliverWebhookEventResultCode string
 
-// RefreshRequest Example: {"refreshToken":"r-4Wn1ZBqkq0cVfDyGxJ2A"}
+// RefreshRequest defines model for RefreshRequest.
 type RefreshRequest struct {
 	// RefreshToken refreshToken of the last sign-in or refresh. Required without a session cookie.
 	RefreshToken *string `json:"refreshToken,omitempty"`
 }
 
-// RefreshResult Example: {"accessToken":"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl","code":"TOKEN_REFRESHED","expiresIn":3600,"message":"Token refreshed","refreshToken":"r-4Wn1ZBqkq0cVfDyGxJ2A","token":"eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl","tokenType":"Bearer","user":{"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada Lovelace"}}
+// RefreshResult defines model for RefreshResult.
 type RefreshResult struct {
 	// AccessToken JWT for the header Authorization: Bearer.
 	AccessToken string `json:"accessToken"`
@@ -5848,7 +5846,7 @@ type RefreshResultCode string
 // RefreshResultTokenType Always Bearer.
 type RefreshResultTokenType string
 
-// RegisterRequest Example: {"email":"ada@example.com","name":"Ada","password":"a long enough secret"}
+// RegisterRequest defines model for RegisterRequest.
 type RegisterRequest struct {
 	// Email An address without a display name, at most 254 bytes. Upper case is converted to lower case.
 	Email string `json:"email"`
@@ -5860,7 +5858,7 @@ type RegisterRequest struct {
 	Password string `json:"password"`
 }
 
-// RegisterResult Example: {"code":"USER_REGISTERED","message":"User registered","user":{"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada"}}
+// RegisterResult defines model for RegisterResult.
 type RegisterResult struct {
 	// Code The result of the operation, for programs.
 	Code RegisterResultCode `json:"code"`
@@ -5877,7 +5875,7 @@ type RegisterResult struct {
 // RegisterResultCode The result of the operation, for programs.
 type RegisterResultCode string
 
-// RemoveMemberResult Example: {"code":"BUDGET_MEMBER_REMOVED","id":"0199f0c5-0000-7000-8000-000000000026","message":"Budget member removed"}
+// RemoveMemberResult defines model for RemoveMemberResult.
 type RemoveMemberResult struct {
 	// Code The result of the operation, for programs.
 	Code RemoveMemberResultCode `json:"code"`
@@ -5892,7 +5890,7 @@ type RemoveMemberResult struct {
 // RemoveMemberResultCode The result of the operation, for programs.
 type RemoveMemberResultCode string
 
-// RespondToInvitationRequest Example: {"status":"accepted"}
+// RespondToInvitationRequest defines model for RespondToInvitationRequest.
 type RespondToInvitationRequest struct {
 	// Response The same as status, under another name.
 	Response *RespondToInvitationRequestResponse `json:"response,omitempty"`
@@ -5916,7 +5914,7 @@ type RespondToInvitationRequestRole string
 // RespondToInvitationRequestStatus The invited user's response. An accepted member leaves the budget with rejected.
 type RespondToInvitationRequestStatus string
 
-// RespondToInvitationResult Example: {"code":"BUDGET_MEMBER_UPDATED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"},"message":"Budget member updated"}
+// RespondToInvitationResult defines model for RespondToInvitationResult.
 type RespondToInvitationResult struct {
 	// Code The result of the operation, for programs.
 	Code RespondToInvitationResultCode `json:"code"`
@@ -5933,7 +5931,7 @@ type RespondToInvitationResult struct {
 // RespondToInvitationResultCode The result of the operation, for programs.
 type RespondToInvitationResultCode string
 
-// RevokeSessionResult Example: {"code":"SESSION_REVOKED","id":"0199f0c5-0000-7000-8000-000000000037","message":"Session revoked"}
+// RevokeSessionResult defines model for RevokeSessionResult.
 type RevokeSessionResult struct {
 	// Code The result of the operation, for programs.
 	Code RevokeSessionResultCode `json:"code"`
@@ -5951,7 +5949,7 @@ type RevokeSessionResultCode string
 // RotateWebhookSecretRequest defines model for RotateWebhookSecretRequest.
 type RotateWebhookSecretRequest = map[string]interface{}
 
-// RotateWebhookSecretResult Example: {"code":"WEBHOOK_SECRET_ROTATED","message":"Webhook secret rotated","previousSecretUntil":"2026-11-21T10:15:00.000Z","secret":"whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0"}
+// RotateWebhookSecretResult defines model for RotateWebhookSecretResult.
 type RotateWebhookSecretResult struct {
 	// Code The result of the operation, for programs.
 	Code RotateWebhookSecretResultCode `json:"code"`
@@ -6057,8 +6055,6 @@ type RuleConditionField string
 type RuleConditionOp string
 
 // RuleExample RuleExample is a transaction that a rule would change.
-//
-// Example: {"after":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"before":{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
 type RuleExample struct {
 	// After The transaction after the change.
 	After *Transaction `json:"after,omitempty"`
@@ -6139,7 +6135,7 @@ type Settings struct {
 // SettingsWeekStart First day of the week: monday (the default), sunday or saturday.
 type SettingsWeekStart string
 
-// ShareBudgetRequest Example: {"email":"grace@example.com","role":"editor","sharePercent":50}
+// ShareBudgetRequest defines model for ShareBudgetRequest.
 type ShareBudgetRequest struct {
 	// Email E-mail of a user, in any letter case.
 	Email string `json:"email"`
@@ -6154,7 +6150,7 @@ type ShareBudgetRequest struct {
 // ShareBudgetRequestRole A viewer reads the budget. An editor may also change it. Default viewer.
 type ShareBudgetRequestRole string
 
-// ShareBudgetResult Example: {"code":"BUDGET_SHARED","member":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","role":"editor","sharePercent":50,"status":"pending"},"message":"Budget shared"}
+// ShareBudgetResult defines model for ShareBudgetResult.
 type ShareBudgetResult struct {
 	// Code The result of the operation, for programs.
 	Code ShareBudgetResultCode `json:"code"`
@@ -6185,13 +6181,13 @@ type Split struct {
 	Description *string `json:"description,omitempty"`
 }
 
-// SuggestCategoriesRequest Example: {"items":[{"amount":4.2,"currency":"EUR","payee":"Corner Bakery","type":"expense"}]}
+// SuggestCategoriesRequest defines model for SuggestCategoriesRequest.
 type SuggestCategoriesRequest struct {
 	// Items 1 to 100.
 	Items []SuggestionItem `json:"items"`
 }
 
-// SuggestCategoriesResult Example: {"code":"SUGGESTIONS_FETCHED","message":"Suggestions fetched","suggestions":[{"alternatives":[],"categoryId":"0199f0c5-0000-7000-8000-000000000004","confidence":1,"payee":"Corner Bakery","reason":"rule","ruleId":"0199f0c5-0000-7000-8000-000000000024","tags":["Bread"]}]}
+// SuggestCategoriesResult defines model for SuggestCategoriesResult.
 type SuggestCategoriesResult struct {
 	// Code The result of the operation, for programs.
 	Code SuggestCategoriesResultCode `json:"code"`
@@ -6206,7 +6202,7 @@ type SuggestCategoriesResult struct {
 // SuggestCategoriesResultCode The result of the operation, for programs.
 type SuggestCategoriesResultCode string
 
-// SuggestRulesResult Example: {"code":"RULE_SUGGESTIONS_FETCHED","message":"Rule suggestions fetched","suggestions":[{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000040"}],"conditions":[{"field":"payee","op":"startsWith","values":["Bakery"]}],"count":3,"name":"Bakery"}]}
+// SuggestRulesResult defines model for SuggestRulesResult.
 type SuggestRulesResult struct {
 	// Code The result of the operation, for programs.
 	Code SuggestRulesResultCode `json:"code"`
@@ -6221,7 +6217,7 @@ type SuggestRulesResult struct {
 // SuggestRulesResultCode The result of the operation, for programs.
 type SuggestRulesResultCode string
 
-// SuggestTransfersResult Example: {"code":"TRANSFER_SUGGESTIONS_FETCHED","message":"Transfer suggestions fetched","suggestions":[{"inTransaction":{"amount":30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-09T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000019","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000014"},"outTransaction":{"amount":-30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-08T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000020","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}]}
+// SuggestTransfersResult defines model for SuggestTransfersResult.
 type SuggestTransfersResult struct {
 	// Code The result of the operation, for programs.
 	Code SuggestTransfersResultCode `json:"code"`
@@ -6335,7 +6331,7 @@ type TagTotal struct {
 // TestWebhookRequest defines model for TestWebhookRequest.
 type TestWebhookRequest = map[string]interface{}
 
-// TestWebhookResult Example: {"code":"WEBHOOK_TEST_CREATED","delivery":{"attempts":0,"createdAt":"2026-11-20T10:15:00.000Z","eventId":"0199f0c5-0000-7000-8000-000000000034","id":"0199f0c5-0000-7000-8000-000000000035","nextAttemptAt":"2026-11-20T10:15:30.000Z","status":"pending","type":"budget.v1.webhook.tested","webhookId":"0199f0c5-0000-7000-8000-000000000033"},"message":"Webhook test created"}
+// TestWebhookResult defines model for TestWebhookResult.
 type TestWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code TestWebhookResultCode `json:"code"`
@@ -6571,13 +6567,13 @@ type TransferSuggestion struct {
 	OutTransaction *Transaction `json:"outTransaction,omitempty"`
 }
 
-// UndoImportRequest Example: {"force":true}
+// UndoImportRequest defines model for UndoImportRequest.
 type UndoImportRequest struct {
 	// Force Also delete transactions that were changed since.
 	Force *bool `json:"force,omitempty"`
 }
 
-// UndoImportResult Example: {"code":"IMPORT_FETCHED","import":{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":0,"duplicate":0,"invalid":0,"matched":0,"ready":0,"skipped":0,"total":2,"undone":2},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"progress":{"done":2,"status":"undone","total":2},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"undone","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]},"message":"Import fetched"}
+// UndoImportResult defines model for UndoImportResult.
 type UndoImportResult struct {
 	// Code The result of the operation, for programs.
 	Code UndoImportResultCode `json:"code"`
@@ -6594,7 +6590,7 @@ type UndoImportResult struct {
 // UndoImportResultCode The result of the operation, for programs.
 type UndoImportResultCode string
 
-// UnlinkTransferRequest Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000018"}
+// UnlinkTransferRequest defines model for UnlinkTransferRequest.
 type UnlinkTransferRequest struct {
 	// CategoryId Id of the category of the expense, and of the income without inCategoryId.
 	CategoryId openapi_types.UUID `json:"categoryId"`
@@ -6603,7 +6599,7 @@ type UnlinkTransferRequest struct {
 	InCategoryId *openapi_types.UUID `json:"inCategoryId,omitempty"`
 }
 
-// UnlinkTransferResult Example: {"code":"TRANSFER_UNLINKED","message":"Transfer unlinked","transactions":[{"amount":-30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-08T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000020","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":30,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000018","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-09T00:00:00.000Z","description":"","id":"0199f0c5-0000-7000-8000-000000000019","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000014"}]}
+// UnlinkTransferResult defines model for UnlinkTransferResult.
 type UnlinkTransferResult struct {
 	// Code The result of the operation, for programs.
 	Code UnlinkTransferResultCode `json:"code"`
@@ -6618,7 +6614,7 @@ type UnlinkTransferResult struct {
 // UnlinkTransferResultCode The result of the operation, for programs.
 type UnlinkTransferResultCode string
 
-// UpdateBudgetRequest Example: {"limit":350}
+// UpdateBudgetRequest defines model for UpdateBudgetRequest.
 type UpdateBudgetRequest struct {
 	// AlertThresholds At most 10 percentages of the limit, 1 to 1000. The list replaces the previous one; empty for no alerts.
 	AlertThresholds *[]int32 `json:"alertThresholds,omitempty"`
@@ -6651,7 +6647,7 @@ type UpdateBudgetRequest struct {
 // UpdateBudgetRequestPeriod Length of a window. All windows but those of custom follow one another from startDate on; custom has one window, from startDate to endDate. Upper case is converted to lower case.
 type UpdateBudgetRequestPeriod string
 
-// UpdateBudgetResult Example: {"budget":{"alertThresholds":[80,100],"categoryIds":["0199f0c5-0000-7000-8000-000000000004"],"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","id":"0199f0c5-0000-7000-8000-000000000025","limit":350,"members":[],"name":"Food","ownerId":"0199f0c5-0000-7000-8000-000000000001","period":"monthly","progress":{"otherCurrencies":[],"percentage":0,"remaining":350,"spent":0,"state":"ok","windowEnd":"2026-03-31","windowStart":"2026-03-01"},"role":"owner","startDate":"2026-03-01","status":"active","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},"code":"BUDGET_UPDATED","message":"Budget updated"}
+// UpdateBudgetResult defines model for UpdateBudgetResult.
 type UpdateBudgetResult struct {
 	// Budget Budget is a limit on spending. Each window of its period has the full limit.
 	//
@@ -6668,7 +6664,7 @@ type UpdateBudgetResult struct {
 // UpdateBudgetResultCode The result of the operation, for programs.
 type UpdateBudgetResultCode string
 
-// UpdateCategoryRequest Example: {"name":"Food"}
+// UpdateCategoryRequest defines model for UpdateCategoryRequest.
 type UpdateCategoryRequest struct {
 	// Color #RRGGBB, in hexadecimal digits of either case. null or an empty string removes it.
 	Color *string `json:"color,omitempty"`
@@ -6686,7 +6682,7 @@ type UpdateCategoryRequest struct {
 // UpdateCategoryRequestKind Transactions for which clients offer the category: expense, income or both. null or an empty string removes it.
 type UpdateCategoryRequestKind string
 
-// UpdateCategoryResult Example: {"category":{"color":"#B5651D","createdAt":"2026-11-20T10:15:00.000Z","icon":"🛒","id":"0199f0c5-0000-7000-8000-000000000004","kind":"expense","name":"Food","updatedAt":"2026-11-20T10:15:00.000Z"},"code":"CATEGORY_UPDATED","message":"Category updated"}
+// UpdateCategoryResult defines model for UpdateCategoryResult.
 type UpdateCategoryResult struct {
 	// Category Category groups transactions by purpose, for example Groceries.
 	//
@@ -6703,7 +6699,7 @@ type UpdateCategoryResult struct {
 // UpdateCategoryResultCode The result of the operation, for programs.
 type UpdateCategoryResultCode string
 
-// UpdateImportRequest Example: {"defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
+// UpdateImportRequest defines model for UpdateImportRequest.
 type UpdateImportRequest struct {
 	// Accounts Assigns wallets to accounts: key, and walletId or create. Other accounts stay.
 	Accounts *[]ImportAccount `json:"accounts,omitempty"`
@@ -6718,7 +6714,7 @@ type UpdateImportRequest struct {
 	Mapping *ImportMapping `json:"mapping,omitempty"`
 }
 
-// UpdateImportResult Example: {"code":"IMPORT_UPDATED","import":{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":0,"duplicate":0,"invalid":0,"matched":0,"ready":2,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"preview","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]},"message":"Import updated"}
+// UpdateImportResult defines model for UpdateImportResult.
 type UpdateImportResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateImportResultCode `json:"code"`
@@ -6735,13 +6731,13 @@ type UpdateImportResult struct {
 // UpdateImportResultCode The result of the operation, for programs.
 type UpdateImportResultCode string
 
-// UpdateImportRowsRequest Example: {"rows":[{"description":"Bread","n":2}]}
+// UpdateImportRowsRequest defines model for UpdateImportRowsRequest.
 type UpdateImportRowsRequest struct {
 	// Rows 1 to 500, whose contents have at most 6 MiB together.
 	Rows []ImportRowChange `json:"rows"`
 }
 
-// UpdateImportRowsResult Example: {"code":"IMPORT_ROWS_UPDATED","import":{"accounts":[{"count":2,"create":false,"key":"","name":""}],"categories":[],"counts":{"booked":0,"duplicate":0,"invalid":0,"matched":0,"ready":2,"skipped":0,"total":2,"undone":0},"createdAt":"2026-11-20T10:15:00.000Z","defaults":{"expenseCategoryId":"0199f0c5-0000-7000-8000-000000000004","incomeCategoryId":"0199f0c5-0000-7000-8000-000000000004","walletId":"0199f0c5-0000-7000-8000-000000000003"},"fileName":"april.csv","firstDate":"2026-04-02","format":"csv","heading":["Date","Payee","Amount","Currency"],"id":"0199f0c5-0000-7000-8000-000000000022","lastDate":"2026-04-03","mapping":{"amountMode":"signed","columns":[{"field":"date","index":0},{"field":"payee","index":1},{"field":"amount","index":2},{"field":"currency","index":3}],"dateLayout":"YYYY-MM-DD","decimalMark":".","delimiter":",","encoding":"utf-8","format":"csv","header":true,"invert":false,"negative":[],"skipRows":0},"sha256":"41bdb0e52ec20d6f8b20d777172e71a6d7584423d08a82800e855a310135eb99","size":86,"status":"preview","updatedAt":"2026-11-20T10:15:00.000Z","warnings":[]},"message":"Import rows updated","rows":[{"account":"","amount":-3.5,"categoryFrom":"default","categoryId":"0199f0c5-0000-7000-8000-000000000004","cells":["2026-04-02","Bakery","-3.50","EUR"],"currency":"EUR","date":"2026-04-02","description":"Bread","externalId":"hash:T70UimrbY4pJk5HLSy84ow:0","line":2,"n":2,"payee":"Bakery","status":"ready"}]}
+// UpdateImportRowsResult defines model for UpdateImportRowsResult.
 type UpdateImportRowsResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateImportRowsResultCode `json:"code"`
@@ -6761,7 +6757,7 @@ type UpdateImportRowsResult struct {
 // UpdateImportRowsResultCode The result of the operation, for programs.
 type UpdateImportRowsResultCode string
 
-// UpdateMeRequest Example: {"name":"Ada Lovelace"}
+// UpdateMeRequest defines model for UpdateMeRequest.
 type UpdateMeRequest struct {
 	// CurrentPassword Required if email is a new e-mail, at most 128 characters.
 	CurrentPassword *string `json:"currentPassword,omitempty"`
@@ -6773,7 +6769,7 @@ type UpdateMeRequest struct {
 	Name *string `json:"name,omitempty"`
 }
 
-// UpdateMeResult Example: {"code":"USER_UPDATED","message":"User updated","user":{"createdAt":"2026-11-20T10:15:00.000Z","email":"ada@example.com","id":"0199f0c5-0000-7000-8000-000000000001","name":"Ada Lovelace"}}
+// UpdateMeResult defines model for UpdateMeResult.
 type UpdateMeResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateMeResultCode `json:"code"`
@@ -6790,13 +6786,13 @@ type UpdateMeResult struct {
 // UpdateMeResultCode The result of the operation, for programs.
 type UpdateMeResultCode string
 
-// UpdateNotificationRequest Example: {"read":true}
+// UpdateNotificationRequest defines model for UpdateNotificationRequest.
 type UpdateNotificationRequest struct {
 	// Read true marks it as read, false as unread.
 	Read *bool `json:"read,omitempty"`
 }
 
-// UpdateNotificationResult Example: {"code":"NOTIFICATION_UPDATED","message":"Notification updated","notification":{"createdAt":"2026-11-20T10:15:00.000Z","data":{"budgetId":"0199f0c5-0000-7000-8000-000000000025","budgetName":"Food","memberId":"0199f0c5-0000-7000-8000-000000000026","ownerId":"0199f0c5-0000-7000-8000-000000000001","role":"editor","sharePercent":50},"id":"0199f0c5-0000-7000-8000-000000000027","read":true,"readAt":"2026-11-20T10:15:00.000Z","type":"budget.v1.invitation.sent"}}
+// UpdateNotificationResult defines model for UpdateNotificationResult.
 type UpdateNotificationResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateNotificationResultCode `json:"code"`
@@ -6813,13 +6809,13 @@ type UpdateNotificationResult struct {
 // UpdateNotificationResultCode The result of the operation, for programs.
 type UpdateNotificationResultCode string
 
-// UpdateNotificationsRequest Example: {"read":true}
+// UpdateNotificationsRequest defines model for UpdateNotificationsRequest.
 type UpdateNotificationsRequest struct {
 	// Read Must be true.
 	Read *bool `json:"read,omitempty"`
 }
 
-// UpdateNotificationsResult Example: {"code":"NOTIFICATIONS_UPDATED","message":"Notifications updated","updatedCount":0}
+// UpdateNotificationsResult defines model for UpdateNotificationsResult.
 type UpdateNotificationsResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateNotificationsResultCode `json:"code"`
@@ -6834,7 +6830,7 @@ type UpdateNotificationsResult struct {
 // UpdateNotificationsResultCode The result of the operation, for programs.
 type UpdateNotificationsResultCode string
 
-// UpdateRuleRequest Example: {"name":"Bakeries","stop":true}
+// UpdateRuleRequest defines model for UpdateRuleRequest.
 type UpdateRuleRequest struct {
 	// Actions 1 to 5, each kind once.
 	Actions *[]RuleAction `json:"actions,omitempty"`
@@ -6861,7 +6857,7 @@ type UpdateRuleRequest struct {
 // UpdateRuleRequestMatch all: every condition must be met. any: one is enough.
 type UpdateRuleRequestMatch string
 
-// UpdateRuleResult Example: {"code":"RULE_UPDATED","message":"Rule updated","rule":{"actions":[{"kind":"setCategory","value":"0199f0c5-0000-7000-8000-000000000004"},{"kind":"addTag","value":"Bread"}],"appliedCount":0,"conditions":[{"field":"payee","op":"contains","values":["bakery"]}],"createdAt":"2026-11-20T10:15:00.000Z","enabled":true,"id":"0199f0c5-0000-7000-8000-000000000024","match":"all","name":"Bakeries","on":["import","receipt"],"position":1,"stop":true,"updatedAt":"2026-11-20T10:15:00.000Z"}}
+// UpdateRuleResult defines model for UpdateRuleResult.
 type UpdateRuleResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateRuleResultCode `json:"code"`
@@ -6878,7 +6874,7 @@ type UpdateRuleResult struct {
 // UpdateRuleResultCode The result of the operation, for programs.
 type UpdateRuleResultCode string
 
-// UpdateSettingsRequest Example: {"baseCurrency":"EUR","defaultCategoryId":"0199f0c5-0000-7000-8000-000000000004","defaultWalletId":"0199f0c5-0000-7000-8000-000000000003","locale":"de-DE","timeZone":"Europe/Berlin","weekStart":"monday"}
+// UpdateSettingsRequest defines model for UpdateSettingsRequest.
 type UpdateSettingsRequest struct {
 	// BaseCurrency ISO 4217 code. null or an empty string removes it.
 	BaseCurrency *string `json:"baseCurrency,omitempty"`
@@ -6902,7 +6898,7 @@ type UpdateSettingsRequest struct {
 // UpdateSettingsRequestWeekStart First day of the week: monday, sunday or saturday.
 type UpdateSettingsRequestWeekStart string
 
-// UpdateSettingsResult Example: {"code":"SETTINGS_UPDATED","message":"Settings updated","settings":{"baseCurrency":"EUR","defaultCategoryId":"0199f0c5-0000-7000-8000-000000000004","defaultWalletId":"0199f0c5-0000-7000-8000-000000000003","locale":"de-DE","timeZone":"Europe/Berlin","updatedAt":"2026-11-20T10:15:00.000Z","weekStart":"monday"}}
+// UpdateSettingsResult defines model for UpdateSettingsResult.
 type UpdateSettingsResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateSettingsResultCode `json:"code"`
@@ -6919,7 +6915,7 @@ type UpdateSettingsResult struct {
 // UpdateSettingsResultCode The result of the operation, for programs.
 type UpdateSettingsResultCode string
 
-// UpdateTagRequest Example: {"color":"#B5651D","name":"Rome"}
+// UpdateTagRequest defines model for UpdateTagRequest.
 type UpdateTagRequest struct {
 	// Color #RRGGBB. null or an empty string removes it.
 	Color *string `json:"color,omitempty"`
@@ -6928,7 +6924,7 @@ type UpdateTagRequest struct {
 	Name *string `json:"name,omitempty"`
 }
 
-// UpdateTagResult Example: {"code":"TAG_UPDATED","message":"Tag updated","tag":{"color":"#B5651D","name":"Rome","transactionCount":1}}
+// UpdateTagResult defines model for UpdateTagResult.
 type UpdateTagResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateTagResultCode `json:"code"`
@@ -6945,7 +6941,7 @@ type UpdateTagResult struct {
 // UpdateTagResultCode The result of the operation, for programs.
 type UpdateTagResultCode string
 
-// UpdateTransactionRequest Example: {"amount":12.5,"description":"Lunch with Grace"}
+// UpdateTransactionRequest defines model for UpdateTransactionRequest.
 type UpdateTransactionRequest struct {
 	// Amount Positive, in the major unit. Without type, the sign does not change. Required with another currency.
 	Amount *json.Number `json:"amount,omitempty"`
@@ -6984,7 +6980,7 @@ type UpdateTransactionRequest struct {
 // UpdateTransactionRequestType expense or income.
 type UpdateTransactionRequestType string
 
-// UpdateTransactionResult Example: {"code":"TRANSACTION_UPDATED","message":"Transaction updated","transaction":{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}}
+// UpdateTransactionResult defines model for UpdateTransactionResult.
 type UpdateTransactionResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateTransactionResultCode `json:"code"`
@@ -7001,7 +6997,7 @@ type UpdateTransactionResult struct {
 // UpdateTransactionResultCode The result of the operation, for programs.
 type UpdateTransactionResultCode string
 
-// UpdateTransferRequest Example: {"amount":120,"notes":"For the summer","tags":["Savings","Summer"]}
+// UpdateTransferRequest defines model for UpdateTransferRequest.
 type UpdateTransferRequest struct {
 	// Amount The amount that leaves, positive. Required with another currency. Within one currency it is also the amount that arrives.
 	Amount *json.Number `json:"amount,omitempty"`
@@ -7034,7 +7030,7 @@ type UpdateTransferRequest struct {
 	ToWalletId *openapi_types.UUID `json:"toWalletId,omitempty"`
 }
 
-// UpdateTransferResult Example: {"code":"TRANSFER_UPDATED","message":"Transfer updated","transfer":{"amount":120,"createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-05-02T00:00:00.000Z","description":"Savings","fromWalletId":"0199f0c5-0000-7000-8000-000000000003","id":"0199f0c5-0000-7000-8000-000000000015","inTransactionId":"0199f0c5-0000-7000-8000-000000000016","notes":"For the summer","outTransactionId":"0199f0c5-0000-7000-8000-000000000017","rate":1,"tags":["Savings","Summer"],"toAmount":120,"toCurrency":"EUR","toWalletId":"0199f0c5-0000-7000-8000-000000000014","updatedAt":"2026-11-20T10:15:00.000Z"}}
+// UpdateTransferResult defines model for UpdateTransferResult.
 type UpdateTransferResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateTransferResultCode `json:"code"`
@@ -7051,7 +7047,7 @@ type UpdateTransferResult struct {
 // UpdateTransferResultCode The result of the operation, for programs.
 type UpdateTransferResultCode string
 
-// UpdateWalletRequest Example: {"name":"Pocket money"}
+// UpdateWalletRequest defines model for UpdateWalletRequest.
 type UpdateWalletRequest struct {
 	// Archived true archives the wallet, false restores it.
 	Archived *bool `json:"archived,omitempty"`
@@ -7069,7 +7065,7 @@ type UpdateWalletRequest struct {
 	Position *int32 `json:"position,omitempty"`
 }
 
-// UpdateWalletResult Example: {"code":"WALLET_UPDATED","message":"Wallet updated","wallet":{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}}
+// UpdateWalletResult defines model for UpdateWalletResult.
 type UpdateWalletResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateWalletResultCode `json:"code"`
@@ -7086,7 +7082,7 @@ type UpdateWalletResult struct {
 // UpdateWalletResultCode The result of the operation, for programs.
 type UpdateWalletResultCode string
 
-// UpdateWebhookRequest Example: {"enabled":false}
+// UpdateWebhookRequest defines model for UpdateWebhookRequest.
 type UpdateWebhookRequest struct {
 	// Description The user's note, at most 1000 characters.
 	Description *string `json:"description,omitempty"`
@@ -7101,7 +7097,7 @@ type UpdateWebhookRequest struct {
 	Url *string `json:"url,omitempty"`
 }
 
-// UpdateWebhookResult Example: {"code":"WEBHOOK_UPDATED","message":"Webhook updated","webhook":{"createdAt":"2026-11-20T10:15:00.000Z","description":"Alerts","enabled":false,"events":["budget.v1.*.*"],"id":"0199f0c5-0000-7000-8000-000000000033","updatedAt":"2026-11-20T10:15:00.000Z","url":"https://example.com/coffer"}}
+// UpdateWebhookResult defines model for UpdateWebhookResult.
 type UpdateWebhookResult struct {
 	// Code The result of the operation, for programs.
 	Code UpdateWebhookResultCode `json:"code"`
@@ -7304,13 +7300,70 @@ type WebhookDeliveryError string
 // WebhookDeliveryStatus pending until an attempt succeeds (delivered) or no attempt remains (failed).
 type WebhookDeliveryStatus string
 
+// At defines model for At.
+type At = openapi_types.Date
+
+// BudgetId defines model for BudgetId.
+type BudgetId = openapi_types.UUID
+
+// BudgetsId defines model for BudgetsId.
+type BudgetsId = openapi_types.UUID
+
+// CategoriesId defines model for CategoriesId.
+type CategoriesId = openapi_types.UUID
+
+// CategoryId defines model for CategoryId.
+type CategoryId = []openapi_types.UUID
+
+// Cursor defines model for Cursor.
+type Cursor = string
+
+// IdempotencyKey defines model for IdempotencyKey.
+type IdempotencyKey = string
+
+// IfMatch defines model for IfMatch.
+type IfMatch = string
+
+// IfNoneMatch defines model for IfNoneMatch.
+type IfNoneMatch = string
+
+// ImportsId defines model for ImportsId.
+type ImportsId = openapi_types.UUID
+
+// Limit defines model for Limit.
+type Limit = int32
+
+// MemberId defines model for MemberId.
+type MemberId = openapi_types.UUID
+
+// NotificationsId defines model for NotificationsId.
+type NotificationsId = openapi_types.UUID
+
+// RulesId defines model for RulesId.
+type RulesId = openapi_types.UUID
+
+// TransactionId defines model for TransactionId.
+type TransactionId = openapi_types.UUID
+
+// TransfersId defines model for TransfersId.
+type TransfersId = openapi_types.UUID
+
+// WalletId defines model for WalletId.
+type WalletId = openapi_types.UUID
+
+// WebhookId defines model for WebhookId.
+type WebhookId = openapi_types.UUID
+
+// WebhooksId defines model for WebhooksId.
+type WebhooksId = openapi_types.UUID
+
 // ListAuditParams defines parameters for ListAudit.
 type ListAuditParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page. Absent for the first page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // LoginParams defines parameters for Login.
@@ -7319,7 +7372,7 @@ type LoginParams struct {
 	Session *LoginParamsSession `form:"session,omitempty" json:"session,omitempty"`
 
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // LoginParamsSession defines parameters for Login.
@@ -7328,7 +7381,7 @@ type LoginParamsSession string
 // UpdateMeParams defines parameters for UpdateMe.
 type UpdateMeParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // RefreshParams defines parameters for Refresh.
@@ -7337,7 +7390,7 @@ type RefreshParams struct {
 	Session *RefreshParamsSession `form:"session,omitempty" json:"session,omitempty"`
 
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 
 	// XCofferClient The value web. Required with the session cookie, because a page of another site cannot set it.
 	XCofferClient *string `json:"X-Coffer-Client,omitempty"`
@@ -7349,16 +7402,16 @@ type RefreshParamsSession string
 // RegisterParams defines parameters for Register.
 type RegisterParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListSessionsParams defines parameters for ListSessions.
 type ListSessionsParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
-	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page. Absent for the first page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListBudgetsParams defines parameters for ListBudgets.
@@ -7367,16 +7420,16 @@ type ListBudgetsParams struct {
 	Include *ListBudgetsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
 	// At Day whose window the progress is of, YYYY-MM-DD. Default today (UTC).
-	At *openapi_types.Date `form:"at,omitempty" json:"at,omitempty"`
+	At *At `form:"at,omitempty" json:"at,omitempty"`
 
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
-	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page. Absent for the first page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// IfNoneMatch ETag of an earlier response to the same request. If the response would be the same, its status is 304 and it has no body.
-	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // ListBudgetsParamsInclude defines parameters for ListBudgets.
@@ -7385,67 +7438,67 @@ type ListBudgetsParamsInclude string
 // CreateBudgetParams defines parameters for CreateBudget.
 type CreateBudgetParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListLimitsParams defines parameters for ListLimits.
 type ListLimitsParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
-	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page. Absent for the first page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListMembersParams defines parameters for ListMembers.
 type ListMembersParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
-	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page. Absent for the first page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ShareBudgetParams defines parameters for ShareBudget.
 type ShareBudgetParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteBudgetParams defines parameters for DeleteBudget.
 type DeleteBudgetParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // GetBudgetParams defines parameters for GetBudget.
 type GetBudgetParams struct {
 	// At Day whose window the progress is of, YYYY-MM-DD. Default today (UTC).
-	At *openapi_types.Date `form:"at,omitempty" json:"at,omitempty"`
+	At *At `form:"at,omitempty" json:"at,omitempty"`
 }
 
 // UpdateBudgetParams defines parameters for UpdateBudget.
 type UpdateBudgetParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListCategoriesParams defines parameters for ListCategories.
 type ListCategoriesParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
-	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page. Absent for the first page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// IfNoneMatch ETag of an earlier response to the same request. If the response would be the same, its status is 304 and it has no body.
-	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // CreateCategoryParams defines parameters for CreateCategory.
 type CreateCategoryParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteCategoryParams defines parameters for DeleteCategory.
@@ -7454,13 +7507,13 @@ type DeleteCategoryParams struct {
 	ReassignTo *openapi_types.UUID `form:"reassignTo,omitempty" json:"reassignTo,omitempty"`
 
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // UpdateCategoryParams defines parameters for UpdateCategory.
 type UpdateCategoryParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListChangesParams defines parameters for ListChanges.
@@ -7472,7 +7525,7 @@ type ListChangesParams struct {
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// IfNoneMatch ETag of an earlier response to the same request. If the response would be the same, its status is 304 and it has no body.
-	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // GetSummaryParams defines parameters for GetSummary.
@@ -7490,7 +7543,7 @@ type GetSummaryParams struct {
 	Include *[]GetSummaryParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
 	// IfNoneMatch ETag of an earlier response to the same request. If the response would be the same, its status is 304 and it has no body.
-	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // GetSummaryParamsInclude defines parameters for GetSummary.
@@ -7517,7 +7570,7 @@ type ExportTransactionsParams struct {
 	WalletId *[]openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
 
 	// CategoryId Transactions in any of these categories, or with a part in any of them; at most 100.
-	CategoryId *[]openapi_types.UUID `form:"categoryId,omitempty" json:"categoryId,omitempty"`
+	CategoryId *CategoryId `form:"categoryId,omitempty" json:"categoryId,omitempty"`
 
 	// Tag Transactions with any of these tags, ignoring case; at most 200.
 	Tag *[]string `form:"tag,omitempty" json:"tag,omitempty"`
@@ -7529,7 +7582,7 @@ type ExportTransactionsParams struct {
 // ListImportsParams defines parameters for ListImports.
 type ListImportsParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
-	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -7553,7 +7606,7 @@ type ListImportRowsParams struct {
 	Status *[]string `form:"status,omitempty" json:"status,omitempty"`
 
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
-	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -7562,19 +7615,19 @@ type ListImportRowsParams struct {
 // ListInvitationsParams defines parameters for ListInvitations.
 type ListInvitationsParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
-	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page. Absent for the first page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListNotificationsParams defines parameters for ListNotifications.
 type ListNotificationsParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
-	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page. Absent for the first page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Read false returns unread notifications only, true only read ones. By default all are returned.
 	Read *bool `form:"read,omitempty" json:"read,omitempty"`
@@ -7589,13 +7642,13 @@ type GetReceiptImageParams struct {
 // CreateRuleParams defines parameters for CreateRule.
 type CreateRuleParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteRuleParams defines parameters for DeleteRule.
 type DeleteRuleParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // GetRuleParams defines parameters for GetRule.
@@ -7607,13 +7660,13 @@ type GetRuleParams struct {
 // UpdateRuleParams defines parameters for UpdateRule.
 type UpdateRuleParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // UpdateSettingsParams defines parameters for UpdateSettings.
 type UpdateSettingsParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // UpdateTagParams defines parameters for UpdateTag.
@@ -7628,7 +7681,7 @@ type ListTransactionsParams struct {
 	WalletId *[]openapi_types.UUID `form:"walletId,omitempty" json:"walletId,omitempty"`
 
 	// CategoryId Transactions in any of these categories, or with a part in any of them; at most 100.
-	CategoryId *[]openapi_types.UUID `form:"categoryId,omitempty" json:"categoryId,omitempty"`
+	CategoryId *CategoryId `form:"categoryId,omitempty" json:"categoryId,omitempty"`
 
 	// Type expense, income or transfer. The legs of transfers have the type transfer only.
 	Type *ListTransactionsParamsType `form:"type,omitempty" json:"type,omitempty"`
@@ -7685,13 +7738,13 @@ type ListTransactionsParamsInclude string
 // CreateTransactionParams defines parameters for CreateTransaction.
 type CreateTransactionParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateTransactionsParams defines parameters for CreateTransactions.
 type CreateTransactionsParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateTransactionsFromReceiptParams defines parameters for CreateTransactionsFromReceipt.
@@ -7715,7 +7768,7 @@ type CreateTransactionsFromReceiptParams struct {
 	Rules *bool `form:"rules,omitempty" json:"rules,omitempty"`
 
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // CreateTransactionsFromReceiptParamsMode defines parameters for CreateTransactionsFromReceipt.
@@ -7730,13 +7783,13 @@ type CreateTransactionsFromReceiptParamsInclude string
 // DeleteTransactionParams defines parameters for DeleteTransaction.
 type DeleteTransactionParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // UpdateTransactionParams defines parameters for UpdateTransaction.
 type UpdateTransactionParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // CreateAttachmentParams defines parameters for CreateAttachment.
@@ -7757,7 +7810,7 @@ type ListTransfersParams struct {
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
-	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page, with the same filters. Absent for the first page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
@@ -7766,13 +7819,13 @@ type ListTransfersParams struct {
 // CreateTransferParams defines parameters for CreateTransfer.
 type CreateTransferParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // MatchTransferParams defines parameters for MatchTransfer.
 type MatchTransferParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // SuggestTransfersParams defines parameters for SuggestTransfers.
@@ -7790,91 +7843,91 @@ type SuggestTransfersParams struct {
 // DeleteTransferParams defines parameters for DeleteTransfer.
 type DeleteTransferParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // UpdateTransferParams defines parameters for UpdateTransfer.
 type UpdateTransferParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // UnlinkTransferParams defines parameters for UnlinkTransfer.
 type UnlinkTransferParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListWalletsParams defines parameters for ListWallets.
 type ListWalletsParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
-	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page. Absent for the first page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 
 	// Archived true returns archived wallets only, and false the others. By default all are returned.
 	Archived *bool `form:"archived,omitempty" json:"archived,omitempty"`
 
 	// IfNoneMatch ETag of an earlier response to the same request. If the response would be the same, its status is 304 and it has no body.
-	IfNoneMatch *string `json:"If-None-Match,omitempty"`
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
 // CreateWalletParams defines parameters for CreateWallet.
 type CreateWalletParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteWalletParams defines parameters for DeleteWallet.
 type DeleteWalletParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // UpdateWalletParams defines parameters for UpdateWallet.
 type UpdateWalletParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListWebhooksParams defines parameters for ListWebhooks.
 type ListWebhooksParams struct {
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
-	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page. Absent for the first page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // CreateWebhookParams defines parameters for CreateWebhook.
 type CreateWebhookParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // DeleteWebhookParams defines parameters for DeleteWebhook.
 type DeleteWebhookParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // UpdateWebhookParams defines parameters for UpdateWebhook.
 type UpdateWebhookParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
-	IfMatch *string `json:"If-Match,omitempty"`
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // RotateWebhookSecretParams defines parameters for RotateWebhookSecret.
 type RotateWebhookSecretParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // TestWebhookParams defines parameters for TestWebhook.
 type TestWebhookParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListWebhookDeliveriesParams defines parameters for ListWebhookDeliveries.
@@ -7883,10 +7936,10 @@ type ListWebhookDeliveriesParams struct {
 	Status *ListWebhookDeliveriesParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
-	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
 
 	// Cursor nextCursor of the previous page. Absent for the first page.
-	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // ListWebhookDeliveriesParamsStatus defines parameters for ListWebhookDeliveries.
@@ -7895,7 +7948,7 @@ type ListWebhookDeliveriesParamsStatus string
 // RedeliverWebhookEventParams defines parameters for RedeliverWebhookEvent.
 type RedeliverWebhookEventParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
-	IdempotencyKey *string `json:"Idempotency-Key,omitempty"`
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // LoginJSONRequestBody defines body for Login for application/json ContentType.
@@ -8285,21 +8338,21 @@ type ClientInterface interface {
 	// Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
 	//
 	// Corresponds with GET /api/v1/budgets/{budgetId}/limits (the `ListLimits` operationId).
-	ListLimits(ctx context.Context, budgetId openapi_types.UUID, params *ListLimitsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListLimits(ctx context.Context, budgetId BudgetId, params *ListLimitsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListMembers List members
 	//
 	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations are only returned to the owner.
 	//
 	// Corresponds with GET /api/v1/budgets/{budgetId}/members (the `ListMembers` operationId).
-	ListMembers(ctx context.Context, budgetId openapi_types.UUID, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListMembers(ctx context.Context, budgetId BudgetId, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RemoveMember Remove member
 	//
 	// Removes a member. The owner may remove everybody, and a member may leave.
 	//
 	// Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-	RemoveMember(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RemoveMember(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RespondToInvitationWithBody Respond to invitation
 	//
@@ -8308,7 +8361,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithBody(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RespondToInvitationWithBody(ctx context.Context, budgetId BudgetId, memberId MemberId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RespondToInvitation Respond to invitation
 	//
@@ -8317,7 +8370,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitation(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RespondToInvitation(ctx context.Context, budgetId BudgetId, memberId MemberId, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ShareBudgetWithBody Share budget
 	//
@@ -8326,7 +8379,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-	ShareBudgetWithBody(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ShareBudgetWithBody(ctx context.Context, budgetId BudgetId, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ShareBudget Share budget
 	//
@@ -8335,21 +8388,21 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-	ShareBudget(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ShareBudget(ctx context.Context, budgetId BudgetId, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// DeleteBudget Delete budget
 	//
 	// Deletes a budget. Only its owner may do this.
 	//
 	// Corresponds with DELETE /api/v1/budgets/{id} (the `DeleteBudget` operationId).
-	DeleteBudget(ctx context.Context, id openapi_types.UUID, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteBudget(ctx context.Context, id BudgetsId, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetBudget Get budget
 	//
 	// Returns a budget with its members and progress, to its owner and members.
 	//
 	// Corresponds with GET /api/v1/budgets/{id} (the `GetBudget` operationId).
-	GetBudget(ctx context.Context, id openapi_types.UUID, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetBudget(ctx context.Context, id BudgetsId, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateBudgetWithBody Update budget
 	//
@@ -8358,7 +8411,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-	UpdateBudgetWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateBudgetWithBody(ctx context.Context, id BudgetsId, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateBudget Update budget
 	//
@@ -8367,7 +8420,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-	UpdateBudget(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateBudget(ctx context.Context, id BudgetsId, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListCategories List categories
 	//
@@ -8399,14 +8452,14 @@ type ClientInterface interface {
 	// Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions, budgets, rules and the rows of imports then use that category. Rows of imports that are not committed prevent no deletion: they lose the category, and another one must be chosen.
 	//
 	// Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
-	DeleteCategory(ctx context.Context, id openapi_types.UUID, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteCategory(ctx context.Context, id CategoriesId, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetCategory Get category
 	//
 	// Returns a category.
 	//
 	// Corresponds with GET /api/v1/categories/{id} (the `GetCategory` operationId).
-	GetCategory(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetCategory(ctx context.Context, id CategoriesId, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateCategoryWithBody Update category
 	//
@@ -8415,7 +8468,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-	UpdateCategoryWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateCategoryWithBody(ctx context.Context, id CategoriesId, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateCategory Update category
 	//
@@ -8424,7 +8477,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-	UpdateCategory(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateCategory(ctx context.Context, id CategoriesId, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListChanges List changes
 	//
@@ -8489,14 +8542,14 @@ type ClientInterface interface {
 	// Deletes an import with its rows. Its transactions stay, without their import id.
 	//
 	// Corresponds with DELETE /api/v1/imports/{id} (the `DeleteImport` operationId).
-	DeleteImport(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteImport(ctx context.Context, id ImportsId, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetImport Get import
 	//
 	// Returns an import with its counts and its progress.
 	//
 	// Corresponds with GET /api/v1/imports/{id} (the `GetImport` operationId).
-	GetImport(ctx context.Context, id openapi_types.UUID, params *GetImportParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetImport(ctx context.Context, id ImportsId, params *GetImportParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateImportWithBody Update import
 	//
@@ -8505,7 +8558,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-	UpdateImportWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateImportWithBody(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateImport Update import
 	//
@@ -8514,7 +8567,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-	UpdateImport(ctx context.Context, id openapi_types.UUID, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateImport(ctx context.Context, id ImportsId, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CommitImportWithBody Commit import
 	//
@@ -8523,7 +8576,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
-	CommitImportWithBody(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	CommitImportWithBody(ctx context.Context, id ImportsId, params *CommitImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CommitImport Commit import
 	//
@@ -8532,14 +8585,14 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
-	CommitImport(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, body CommitImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	CommitImport(ctx context.Context, id ImportsId, params *CommitImportParams, body CommitImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListImportRows List import rows
 	//
 	// Returns a page of the rows of an import, in the order of the file.
 	//
 	// Corresponds with GET /api/v1/imports/{id}/rows (the `ListImportRows` operationId).
-	ListImportRows(ctx context.Context, id openapi_types.UUID, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListImportRows(ctx context.Context, id ImportsId, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateImportRowsWithBody Update import rows
 	//
@@ -8548,7 +8601,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-	UpdateImportRowsWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateImportRowsWithBody(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateImportRows Update import rows
 	//
@@ -8557,7 +8610,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-	UpdateImportRows(ctx context.Context, id openapi_types.UUID, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateImportRows(ctx context.Context, id ImportsId, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UndoImportWithBody Undo import
 	//
@@ -8566,7 +8619,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-	UndoImportWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UndoImportWithBody(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UndoImport Undo import
 	//
@@ -8575,7 +8628,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-	UndoImport(ctx context.Context, id openapi_types.UUID, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UndoImport(ctx context.Context, id ImportsId, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListInvitations List invitations
 	//
@@ -8614,7 +8667,7 @@ type ClientInterface interface {
 	// Deletes a notification.
 	//
 	// Corresponds with DELETE /api/v1/notifications/{id} (the `DeleteNotification` operationId).
-	DeleteNotification(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteNotification(ctx context.Context, id NotificationsId, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateNotificationWithBody Update notification
 	//
@@ -8623,7 +8676,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-	UpdateNotificationWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateNotificationWithBody(ctx context.Context, id NotificationsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateNotification Update notification
 	//
@@ -8632,7 +8685,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-	UpdateNotification(ctx context.Context, id openapi_types.UUID, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateNotification(ctx context.Context, id NotificationsId, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetReceipt Get receipt
 	//
@@ -8703,14 +8756,14 @@ type ClientInterface interface {
 	// Deletes a rule. Transactions stay as they are. An application of the rule ends.
 	//
 	// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
-	DeleteRule(ctx context.Context, id openapi_types.UUID, params *DeleteRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteRule(ctx context.Context, id RulesId, params *DeleteRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetRule Get rule
 	//
 	// Returns a rule with the progress of its latest application.
 	//
 	// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
-	GetRule(ctx context.Context, id openapi_types.UUID, params *GetRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetRule(ctx context.Context, id RulesId, params *GetRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateRuleWithBody Update rule
 	//
@@ -8719,7 +8772,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
-	UpdateRuleWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateRuleWithBody(ctx context.Context, id RulesId, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateRule Update rule
 	//
@@ -8728,7 +8781,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
-	UpdateRule(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateRule(ctx context.Context, id RulesId, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ApplyRuleWithBody Apply rule
 	//
@@ -8737,7 +8790,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-	ApplyRuleWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ApplyRuleWithBody(ctx context.Context, id RulesId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ApplyRule Apply rule
 	//
@@ -8746,7 +8799,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-	ApplyRule(ctx context.Context, id openapi_types.UUID, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ApplyRule(ctx context.Context, id RulesId, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSettings Get settings
 	//
@@ -8912,7 +8965,7 @@ type ClientInterface interface {
 	// Lists the attachments of a transaction, the oldest first. There are at most 10, so the list has no pages.
 	//
 	// Corresponds with GET /api/v1/transaction/{transactionId}/attachments (the `ListAttachments` operationId).
-	ListAttachments(ctx context.Context, transactionId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListAttachments(ctx context.Context, transactionId TransactionId, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CreateAttachmentWithBody Create attachment
 	//
@@ -8921,7 +8974,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/transaction/{transactionId}/attachments (the `CreateAttachment` operationId).
-	CreateAttachmentWithBody(ctx context.Context, transactionId openapi_types.UUID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	CreateAttachmentWithBody(ctx context.Context, transactionId TransactionId, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListTransfers List transfers
 	//
@@ -8978,14 +9031,14 @@ type ClientInterface interface {
 	// Deletes a transfer with both of its transactions.
 	//
 	// Corresponds with DELETE /api/v1/transfers/{id} (the `DeleteTransfer` operationId).
-	DeleteTransfer(ctx context.Context, id openapi_types.UUID, params *DeleteTransferParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteTransfer(ctx context.Context, id TransfersId, params *DeleteTransferParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetTransfer Get transfer
 	//
 	// Returns a transfer.
 	//
 	// Corresponds with GET /api/v1/transfers/{id} (the `GetTransfer` operationId).
-	GetTransfer(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetTransfer(ctx context.Context, id TransfersId, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateTransferWithBody Update transfer
 	//
@@ -8994,7 +9047,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
-	UpdateTransferWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateTransferWithBody(ctx context.Context, id TransfersId, params *UpdateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateTransfer Update transfer
 	//
@@ -9003,7 +9056,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
-	UpdateTransfer(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, body UpdateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateTransfer(ctx context.Context, id TransfersId, params *UpdateTransferParams, body UpdateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UnlinkTransferWithBody Unlink transfer
 	//
@@ -9053,14 +9106,14 @@ type ClientInterface interface {
 	// Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose the wallet, and another one must be chosen.
 	//
 	// Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-	DeleteWallet(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteWallet(ctx context.Context, id WalletId, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetWallet Get wallet
 	//
 	// Returns a wallet with its current balances.
 	//
 	// Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-	GetWallet(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetWallet(ctx context.Context, id WalletId, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateWalletWithBody Update wallet
 	//
@@ -9069,7 +9122,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWalletWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateWalletWithBody(ctx context.Context, id WalletId, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateWallet Update wallet
 	//
@@ -9078,7 +9131,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWallet(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateWallet(ctx context.Context, id WalletId, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhooks List webhooks
 	//
@@ -9110,14 +9163,14 @@ type ClientInterface interface {
 	// Deletes a webhook and its log of deliveries.
 	//
 	// Corresponds with DELETE /api/v1/webhooks/{id} (the `DeleteWebhook` operationId).
-	DeleteWebhook(ctx context.Context, id openapi_types.UUID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteWebhook(ctx context.Context, id WebhooksId, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetWebhook Get webhook
 	//
 	// Returns a webhook, without its secret.
 	//
 	// Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
-	GetWebhook(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetWebhook(ctx context.Context, id WebhooksId, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateWebhookWithBody Update webhook
 	//
@@ -9126,7 +9179,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-	UpdateWebhookWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateWebhookWithBody(ctx context.Context, id WebhooksId, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateWebhook Update webhook
 	//
@@ -9135,7 +9188,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-	UpdateWebhook(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateWebhook(ctx context.Context, id WebhooksId, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RotateWebhookSecretWithBody Rotate webhook secret
 	//
@@ -9144,7 +9197,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-	RotateWebhookSecretWithBody(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RotateWebhookSecretWithBody(ctx context.Context, id WebhooksId, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RotateWebhookSecret Rotate webhook secret
 	//
@@ -9153,7 +9206,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-	RotateWebhookSecret(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RotateWebhookSecret(ctx context.Context, id WebhooksId, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TestWebhookWithBody Test webhook
 	//
@@ -9162,7 +9215,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-	TestWebhookWithBody(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	TestWebhookWithBody(ctx context.Context, id WebhooksId, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// TestWebhook Test webhook
 	//
@@ -9171,14 +9224,14 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-	TestWebhook(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	TestWebhook(ctx context.Context, id WebhooksId, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListWebhookDeliveries List webhook deliveries
 	//
 	// Returns a page of the log of deliveries, newest first. The log covers 30 days.
 	//
 	// Corresponds with GET /api/v1/webhooks/{webhookId}/deliveries (the `ListWebhookDeliveries` operationId).
-	ListWebhookDeliveries(ctx context.Context, webhookId openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ListWebhookDeliveries(ctx context.Context, webhookId WebhookId, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RedeliverWebhookEventWithBody Redeliver webhook event
 	//
@@ -9187,7 +9240,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-	RedeliverWebhookEventWithBody(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RedeliverWebhookEventWithBody(ctx context.Context, webhookId WebhookId, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RedeliverWebhookEvent Redeliver webhook event
 	//
@@ -9196,7 +9249,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-	RedeliverWebhookEvent(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RedeliverWebhookEvent(ctx context.Context, webhookId WebhookId, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 }
 
 // GetKeySet Get key set
@@ -9606,7 +9659,7 @@ func (c *Client) CreateBudget(ctx context.Context, params *CreateBudgetParams, b
 // Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
 //
 // Corresponds with GET /api/v1/budgets/{budgetId}/limits (the `ListLimits` operationId).
-func (c *Client) ListLimits(ctx context.Context, budgetId openapi_types.UUID, params *ListLimitsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ListLimits(ctx context.Context, budgetId BudgetId, params *ListLimitsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListLimitsRequest(c.Server, budgetId, params)
 	if err != nil {
 		return nil, err
@@ -9623,7 +9676,7 @@ func (c *Client) ListLimits(ctx context.Context, budgetId openapi_types.UUID, pa
 // Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected invitations are only returned to the owner.
 //
 // Corresponds with GET /api/v1/budgets/{budgetId}/members (the `ListMembers` operationId).
-func (c *Client) ListMembers(ctx context.Context, budgetId openapi_types.UUID, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ListMembers(ctx context.Context, budgetId BudgetId, params *ListMembersParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListMembersRequest(c.Server, budgetId, params)
 	if err != nil {
 		return nil, err
@@ -9640,7 +9693,7 @@ func (c *Client) ListMembers(ctx context.Context, budgetId openapi_types.UUID, p
 // Removes a member. The owner may remove everybody, and a member may leave.
 //
 // Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-func (c *Client) RemoveMember(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RemoveMember(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRemoveMemberRequest(c.Server, budgetId, memberId)
 	if err != nil {
 		return nil, err
@@ -9659,7 +9712,7 @@ func (c *Client) RemoveMember(ctx context.Context, budgetId openapi_types.UUID, 
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *Client) RespondToInvitationWithBody(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RespondToInvitationWithBody(ctx context.Context, budgetId BudgetId, memberId MemberId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRespondToInvitationRequestWithBody(c.Server, budgetId, memberId, contentType, body)
 	if err != nil {
 		return nil, err
@@ -9678,7 +9731,7 @@ func (c *Client) RespondToInvitationWithBody(ctx context.Context, budgetId opena
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *Client) RespondToInvitation(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RespondToInvitation(ctx context.Context, budgetId BudgetId, memberId MemberId, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRespondToInvitationRequest(c.Server, budgetId, memberId, body)
 	if err != nil {
 		return nil, err
@@ -9697,7 +9750,7 @@ func (c *Client) RespondToInvitation(ctx context.Context, budgetId openapi_types
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-func (c *Client) ShareBudgetWithBody(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ShareBudgetWithBody(ctx context.Context, budgetId BudgetId, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewShareBudgetRequestWithBody(c.Server, budgetId, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -9716,7 +9769,7 @@ func (c *Client) ShareBudgetWithBody(ctx context.Context, budgetId openapi_types
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-func (c *Client) ShareBudget(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ShareBudget(ctx context.Context, budgetId BudgetId, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewShareBudgetRequest(c.Server, budgetId, params, body)
 	if err != nil {
 		return nil, err
@@ -9733,7 +9786,7 @@ func (c *Client) ShareBudget(ctx context.Context, budgetId openapi_types.UUID, p
 // Deletes a budget. Only its owner may do this.
 //
 // Corresponds with DELETE /api/v1/budgets/{id} (the `DeleteBudget` operationId).
-func (c *Client) DeleteBudget(ctx context.Context, id openapi_types.UUID, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteBudget(ctx context.Context, id BudgetsId, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteBudgetRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -9750,7 +9803,7 @@ func (c *Client) DeleteBudget(ctx context.Context, id openapi_types.UUID, params
 // Returns a budget with its members and progress, to its owner and members.
 //
 // Corresponds with GET /api/v1/budgets/{id} (the `GetBudget` operationId).
-func (c *Client) GetBudget(ctx context.Context, id openapi_types.UUID, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetBudget(ctx context.Context, id BudgetsId, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetBudgetRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -9769,7 +9822,7 @@ func (c *Client) GetBudget(ctx context.Context, id openapi_types.UUID, params *G
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-func (c *Client) UpdateBudgetWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateBudgetWithBody(ctx context.Context, id BudgetsId, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateBudgetRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -9788,7 +9841,7 @@ func (c *Client) UpdateBudgetWithBody(ctx context.Context, id openapi_types.UUID
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-func (c *Client) UpdateBudget(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateBudget(ctx context.Context, id BudgetsId, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateBudgetRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -9860,7 +9913,7 @@ func (c *Client) CreateCategory(ctx context.Context, params *CreateCategoryParam
 // Deletes a category that no transaction and no budget uses. With reassignTo, it merges the category into another one instead: transactions, budgets, rules and the rows of imports then use that category. Rows of imports that are not committed prevent no deletion: they lose the category, and another one must be chosen.
 //
 // Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
-func (c *Client) DeleteCategory(ctx context.Context, id openapi_types.UUID, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteCategory(ctx context.Context, id CategoriesId, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteCategoryRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -9877,7 +9930,7 @@ func (c *Client) DeleteCategory(ctx context.Context, id openapi_types.UUID, para
 // Returns a category.
 //
 // Corresponds with GET /api/v1/categories/{id} (the `GetCategory` operationId).
-func (c *Client) GetCategory(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetCategory(ctx context.Context, id CategoriesId, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetCategoryRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -9896,7 +9949,7 @@ func (c *Client) GetCategory(ctx context.Context, id openapi_types.UUID, reqEdit
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-func (c *Client) UpdateCategoryWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateCategoryWithBody(ctx context.Context, id CategoriesId, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateCategoryRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -9915,7 +9968,7 @@ func (c *Client) UpdateCategoryWithBody(ctx context.Context, id openapi_types.UU
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-func (c *Client) UpdateCategory(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateCategory(ctx context.Context, id CategoriesId, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateCategoryRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -10070,7 +10123,7 @@ func (c *Client) DeleteImportProfile(ctx context.Context, id openapi_types.UUID,
 // Deletes an import with its rows. Its transactions stay, without their import id.
 //
 // Corresponds with DELETE /api/v1/imports/{id} (the `DeleteImport` operationId).
-func (c *Client) DeleteImport(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteImport(ctx context.Context, id ImportsId, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteImportRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -10087,7 +10140,7 @@ func (c *Client) DeleteImport(ctx context.Context, id openapi_types.UUID, reqEdi
 // Returns an import with its counts and its progress.
 //
 // Corresponds with GET /api/v1/imports/{id} (the `GetImport` operationId).
-func (c *Client) GetImport(ctx context.Context, id openapi_types.UUID, params *GetImportParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetImport(ctx context.Context, id ImportsId, params *GetImportParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetImportRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -10106,7 +10159,7 @@ func (c *Client) GetImport(ctx context.Context, id openapi_types.UUID, params *G
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-func (c *Client) UpdateImportWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateImportWithBody(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateImportRequestWithBody(c.Server, id, contentType, body)
 	if err != nil {
 		return nil, err
@@ -10125,7 +10178,7 @@ func (c *Client) UpdateImportWithBody(ctx context.Context, id openapi_types.UUID
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-func (c *Client) UpdateImport(ctx context.Context, id openapi_types.UUID, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateImport(ctx context.Context, id ImportsId, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateImportRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
@@ -10144,7 +10197,7 @@ func (c *Client) UpdateImport(ctx context.Context, id openapi_types.UUID, body U
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
-func (c *Client) CommitImportWithBody(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) CommitImportWithBody(ctx context.Context, id ImportsId, params *CommitImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCommitImportRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -10163,7 +10216,7 @@ func (c *Client) CommitImportWithBody(ctx context.Context, id openapi_types.UUID
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
-func (c *Client) CommitImport(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, body CommitImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) CommitImport(ctx context.Context, id ImportsId, params *CommitImportParams, body CommitImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCommitImportRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -10180,7 +10233,7 @@ func (c *Client) CommitImport(ctx context.Context, id openapi_types.UUID, params
 // Returns a page of the rows of an import, in the order of the file.
 //
 // Corresponds with GET /api/v1/imports/{id}/rows (the `ListImportRows` operationId).
-func (c *Client) ListImportRows(ctx context.Context, id openapi_types.UUID, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ListImportRows(ctx context.Context, id ImportsId, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListImportRowsRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -10199,7 +10252,7 @@ func (c *Client) ListImportRows(ctx context.Context, id openapi_types.UUID, para
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-func (c *Client) UpdateImportRowsWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateImportRowsWithBody(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateImportRowsRequestWithBody(c.Server, id, contentType, body)
 	if err != nil {
 		return nil, err
@@ -10218,7 +10271,7 @@ func (c *Client) UpdateImportRowsWithBody(ctx context.Context, id openapi_types.
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-func (c *Client) UpdateImportRows(ctx context.Context, id openapi_types.UUID, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateImportRows(ctx context.Context, id ImportsId, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateImportRowsRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
@@ -10237,7 +10290,7 @@ func (c *Client) UpdateImportRows(ctx context.Context, id openapi_types.UUID, bo
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-func (c *Client) UndoImportWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UndoImportWithBody(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUndoImportRequestWithBody(c.Server, id, contentType, body)
 	if err != nil {
 		return nil, err
@@ -10256,7 +10309,7 @@ func (c *Client) UndoImportWithBody(ctx context.Context, id openapi_types.UUID, 
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-func (c *Client) UndoImport(ctx context.Context, id openapi_types.UUID, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UndoImport(ctx context.Context, id ImportsId, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUndoImportRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
@@ -10345,7 +10398,7 @@ func (c *Client) UpdateNotifications(ctx context.Context, body UpdateNotificatio
 // Deletes a notification.
 //
 // Corresponds with DELETE /api/v1/notifications/{id} (the `DeleteNotification` operationId).
-func (c *Client) DeleteNotification(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteNotification(ctx context.Context, id NotificationsId, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteNotificationRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -10364,7 +10417,7 @@ func (c *Client) DeleteNotification(ctx context.Context, id openapi_types.UUID, 
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-func (c *Client) UpdateNotificationWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateNotificationWithBody(ctx context.Context, id NotificationsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateNotificationRequestWithBody(c.Server, id, contentType, body)
 	if err != nil {
 		return nil, err
@@ -10383,7 +10436,7 @@ func (c *Client) UpdateNotificationWithBody(ctx context.Context, id openapi_type
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-func (c *Client) UpdateNotification(ctx context.Context, id openapi_types.UUID, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateNotification(ctx context.Context, id NotificationsId, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateNotificationRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
@@ -10544,7 +10597,7 @@ func (c *Client) SuggestRules(ctx context.Context, reqEditors ...RequestEditorFn
 // Deletes a rule. Transactions stay as they are. An application of the rule ends.
 //
 // Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
-func (c *Client) DeleteRule(ctx context.Context, id openapi_types.UUID, params *DeleteRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteRule(ctx context.Context, id RulesId, params *DeleteRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteRuleRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -10561,7 +10614,7 @@ func (c *Client) DeleteRule(ctx context.Context, id openapi_types.UUID, params *
 // Returns a rule with the progress of its latest application.
 //
 // Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
-func (c *Client) GetRule(ctx context.Context, id openapi_types.UUID, params *GetRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetRule(ctx context.Context, id RulesId, params *GetRuleParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetRuleRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -10580,7 +10633,7 @@ func (c *Client) GetRule(ctx context.Context, id openapi_types.UUID, params *Get
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
-func (c *Client) UpdateRuleWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateRuleWithBody(ctx context.Context, id RulesId, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateRuleRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -10599,7 +10652,7 @@ func (c *Client) UpdateRuleWithBody(ctx context.Context, id openapi_types.UUID, 
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
-func (c *Client) UpdateRule(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateRule(ctx context.Context, id RulesId, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateRuleRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -10618,7 +10671,7 @@ func (c *Client) UpdateRule(ctx context.Context, id openapi_types.UUID, params *
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-func (c *Client) ApplyRuleWithBody(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ApplyRuleWithBody(ctx context.Context, id RulesId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewApplyRuleRequestWithBody(c.Server, id, contentType, body)
 	if err != nil {
 		return nil, err
@@ -10637,7 +10690,7 @@ func (c *Client) ApplyRuleWithBody(ctx context.Context, id openapi_types.UUID, c
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-func (c *Client) ApplyRule(ctx context.Context, id openapi_types.UUID, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ApplyRule(ctx context.Context, id RulesId, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewApplyRuleRequest(c.Server, id, body)
 	if err != nil {
 		return nil, err
@@ -11003,7 +11056,7 @@ func (c *Client) UpdateTransaction(ctx context.Context, id openapi_types.UUID, p
 // Lists the attachments of a transaction, the oldest first. There are at most 10, so the list has no pages.
 //
 // Corresponds with GET /api/v1/transaction/{transactionId}/attachments (the `ListAttachments` operationId).
-func (c *Client) ListAttachments(ctx context.Context, transactionId openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ListAttachments(ctx context.Context, transactionId TransactionId, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListAttachmentsRequest(c.Server, transactionId)
 	if err != nil {
 		return nil, err
@@ -11022,7 +11075,7 @@ func (c *Client) ListAttachments(ctx context.Context, transactionId openapi_type
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/transaction/{transactionId}/attachments (the `CreateAttachment` operationId).
-func (c *Client) CreateAttachmentWithBody(ctx context.Context, transactionId openapi_types.UUID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) CreateAttachmentWithBody(ctx context.Context, transactionId TransactionId, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewCreateAttachmentRequestWithBody(c.Server, transactionId, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -11149,7 +11202,7 @@ func (c *Client) SuggestTransfers(ctx context.Context, params *SuggestTransfersP
 // Deletes a transfer with both of its transactions.
 //
 // Corresponds with DELETE /api/v1/transfers/{id} (the `DeleteTransfer` operationId).
-func (c *Client) DeleteTransfer(ctx context.Context, id openapi_types.UUID, params *DeleteTransferParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteTransfer(ctx context.Context, id TransfersId, params *DeleteTransferParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteTransferRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -11166,7 +11219,7 @@ func (c *Client) DeleteTransfer(ctx context.Context, id openapi_types.UUID, para
 // Returns a transfer.
 //
 // Corresponds with GET /api/v1/transfers/{id} (the `GetTransfer` operationId).
-func (c *Client) GetTransfer(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetTransfer(ctx context.Context, id TransfersId, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetTransferRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -11185,7 +11238,7 @@ func (c *Client) GetTransfer(ctx context.Context, id openapi_types.UUID, reqEdit
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
-func (c *Client) UpdateTransferWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateTransferWithBody(ctx context.Context, id TransfersId, params *UpdateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateTransferRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -11204,7 +11257,7 @@ func (c *Client) UpdateTransferWithBody(ctx context.Context, id openapi_types.UU
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
-func (c *Client) UpdateTransfer(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, body UpdateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateTransfer(ctx context.Context, id TransfersId, params *UpdateTransferParams, body UpdateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateTransferRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -11314,7 +11367,7 @@ func (c *Client) CreateWallet(ctx context.Context, params *CreateWalletParams, b
 // Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose the wallet, and another one must be chosen.
 //
 // Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-func (c *Client) DeleteWallet(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteWallet(ctx context.Context, id WalletId, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteWalletRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -11331,7 +11384,7 @@ func (c *Client) DeleteWallet(ctx context.Context, id openapi_types.UUID, params
 // Returns a wallet with its current balances.
 //
 // Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-func (c *Client) GetWallet(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetWallet(ctx context.Context, id WalletId, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetWalletRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -11350,7 +11403,7 @@ func (c *Client) GetWallet(ctx context.Context, id openapi_types.UUID, reqEditor
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *Client) UpdateWalletWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateWalletWithBody(ctx context.Context, id WalletId, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateWalletRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -11369,7 +11422,7 @@ func (c *Client) UpdateWalletWithBody(ctx context.Context, id openapi_types.UUID
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *Client) UpdateWallet(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateWallet(ctx context.Context, id WalletId, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateWalletRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -11441,7 +11494,7 @@ func (c *Client) CreateWebhook(ctx context.Context, params *CreateWebhookParams,
 // Deletes a webhook and its log of deliveries.
 //
 // Corresponds with DELETE /api/v1/webhooks/{id} (the `DeleteWebhook` operationId).
-func (c *Client) DeleteWebhook(ctx context.Context, id openapi_types.UUID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) DeleteWebhook(ctx context.Context, id WebhooksId, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewDeleteWebhookRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
@@ -11458,7 +11511,7 @@ func (c *Client) DeleteWebhook(ctx context.Context, id openapi_types.UUID, param
 // Returns a webhook, without its secret.
 //
 // Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
-func (c *Client) GetWebhook(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetWebhook(ctx context.Context, id WebhooksId, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetWebhookRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -11477,7 +11530,7 @@ func (c *Client) GetWebhook(ctx context.Context, id openapi_types.UUID, reqEdito
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-func (c *Client) UpdateWebhookWithBody(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateWebhookWithBody(ctx context.Context, id WebhooksId, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateWebhookRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -11496,7 +11549,7 @@ func (c *Client) UpdateWebhookWithBody(ctx context.Context, id openapi_types.UUI
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-func (c *Client) UpdateWebhook(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) UpdateWebhook(ctx context.Context, id WebhooksId, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewUpdateWebhookRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -11515,7 +11568,7 @@ func (c *Client) UpdateWebhook(ctx context.Context, id openapi_types.UUID, param
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-func (c *Client) RotateWebhookSecretWithBody(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RotateWebhookSecretWithBody(ctx context.Context, id WebhooksId, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRotateWebhookSecretRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -11534,7 +11587,7 @@ func (c *Client) RotateWebhookSecretWithBody(ctx context.Context, id openapi_typ
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-func (c *Client) RotateWebhookSecret(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RotateWebhookSecret(ctx context.Context, id WebhooksId, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRotateWebhookSecretRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -11553,7 +11606,7 @@ func (c *Client) RotateWebhookSecret(ctx context.Context, id openapi_types.UUID,
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-func (c *Client) TestWebhookWithBody(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) TestWebhookWithBody(ctx context.Context, id WebhooksId, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTestWebhookRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -11572,7 +11625,7 @@ func (c *Client) TestWebhookWithBody(ctx context.Context, id openapi_types.UUID,
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-func (c *Client) TestWebhook(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) TestWebhook(ctx context.Context, id WebhooksId, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewTestWebhookRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
@@ -11589,7 +11642,7 @@ func (c *Client) TestWebhook(ctx context.Context, id openapi_types.UUID, params 
 // Returns a page of the log of deliveries, newest first. The log covers 30 days.
 //
 // Corresponds with GET /api/v1/webhooks/{webhookId}/deliveries (the `ListWebhookDeliveries` operationId).
-func (c *Client) ListWebhookDeliveries(ctx context.Context, webhookId openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) ListWebhookDeliveries(ctx context.Context, webhookId WebhookId, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewListWebhookDeliveriesRequest(c.Server, webhookId, params)
 	if err != nil {
 		return nil, err
@@ -11608,7 +11661,7 @@ func (c *Client) ListWebhookDeliveries(ctx context.Context, webhookId openapi_ty
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-func (c *Client) RedeliverWebhookEventWithBody(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RedeliverWebhookEventWithBody(ctx context.Context, webhookId WebhookId, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRedeliverWebhookEventRequestWithBody(c.Server, webhookId, id, params, contentType, body)
 	if err != nil {
 		return nil, err
@@ -11627,7 +11680,7 @@ func (c *Client) RedeliverWebhookEventWithBody(ctx context.Context, webhookId op
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-func (c *Client) RedeliverWebhookEvent(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) RedeliverWebhookEvent(ctx context.Context, webhookId WebhookId, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewRedeliverWebhookEventRequest(c.Server, webhookId, id, params, body)
 	if err != nil {
 		return nil, err
@@ -12453,7 +12506,7 @@ func NewCreateBudgetRequestWithBody(server string, params *CreateBudgetParams, c
 }
 
 // NewListLimitsRequest constructs an http.Request for the ListLimits method
-func NewListLimitsRequest(server string, budgetId openapi_types.UUID, params *ListLimitsParams) (*http.Request, error) {
+func NewListLimitsRequest(server string, budgetId BudgetId, params *ListLimitsParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12526,7 +12579,7 @@ func NewListLimitsRequest(server string, budgetId openapi_types.UUID, params *Li
 }
 
 // NewListMembersRequest constructs an http.Request for the ListMembers method
-func NewListMembersRequest(server string, budgetId openapi_types.UUID, params *ListMembersParams) (*http.Request, error) {
+func NewListMembersRequest(server string, budgetId BudgetId, params *ListMembersParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12599,7 +12652,7 @@ func NewListMembersRequest(server string, budgetId openapi_types.UUID, params *L
 }
 
 // NewRemoveMemberRequest constructs an http.Request for the RemoveMember method
-func NewRemoveMemberRequest(server string, budgetId openapi_types.UUID, memberId openapi_types.UUID) (*http.Request, error) {
+func NewRemoveMemberRequest(server string, budgetId BudgetId, memberId MemberId) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12640,7 +12693,7 @@ func NewRemoveMemberRequest(server string, budgetId openapi_types.UUID, memberId
 }
 
 // NewRespondToInvitationRequest calls the generic RespondToInvitation builder with application/json body
-func NewRespondToInvitationRequest(server string, budgetId openapi_types.UUID, memberId openapi_types.UUID, body RespondToInvitationJSONRequestBody) (*http.Request, error) {
+func NewRespondToInvitationRequest(server string, budgetId BudgetId, memberId MemberId, body RespondToInvitationJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -12651,7 +12704,7 @@ func NewRespondToInvitationRequest(server string, budgetId openapi_types.UUID, m
 }
 
 // NewRespondToInvitationRequestWithBody constructs an http.Request for the RespondToInvitation method, with any body, and a specified content type
-func NewRespondToInvitationRequestWithBody(server string, budgetId openapi_types.UUID, memberId openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+func NewRespondToInvitationRequestWithBody(server string, budgetId BudgetId, memberId MemberId, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12694,7 +12747,7 @@ func NewRespondToInvitationRequestWithBody(server string, budgetId openapi_types
 }
 
 // NewShareBudgetRequest calls the generic ShareBudget builder with application/json body
-func NewShareBudgetRequest(server string, budgetId openapi_types.UUID, params *ShareBudgetParams, body ShareBudgetJSONRequestBody) (*http.Request, error) {
+func NewShareBudgetRequest(server string, budgetId BudgetId, params *ShareBudgetParams, body ShareBudgetJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -12705,7 +12758,7 @@ func NewShareBudgetRequest(server string, budgetId openapi_types.UUID, params *S
 }
 
 // NewShareBudgetRequestWithBody constructs an http.Request for the ShareBudget method, with any body, and a specified content type
-func NewShareBudgetRequestWithBody(server string, budgetId openapi_types.UUID, params *ShareBudgetParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewShareBudgetRequestWithBody(server string, budgetId BudgetId, params *ShareBudgetParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12756,7 +12809,7 @@ func NewShareBudgetRequestWithBody(server string, budgetId openapi_types.UUID, p
 }
 
 // NewDeleteBudgetRequest constructs an http.Request for the DeleteBudget method
-func NewDeleteBudgetRequest(server string, id openapi_types.UUID, params *DeleteBudgetParams) (*http.Request, error) {
+func NewDeleteBudgetRequest(server string, id BudgetsId, params *DeleteBudgetParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12805,7 +12858,7 @@ func NewDeleteBudgetRequest(server string, id openapi_types.UUID, params *Delete
 }
 
 // NewGetBudgetRequest constructs an http.Request for the GetBudget method
-func NewGetBudgetRequest(server string, id openapi_types.UUID, params *GetBudgetParams) (*http.Request, error) {
+func NewGetBudgetRequest(server string, id BudgetsId, params *GetBudgetParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12866,7 +12919,7 @@ func NewGetBudgetRequest(server string, id openapi_types.UUID, params *GetBudget
 }
 
 // NewUpdateBudgetRequest calls the generic UpdateBudget builder with application/json body
-func NewUpdateBudgetRequest(server string, id openapi_types.UUID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody) (*http.Request, error) {
+func NewUpdateBudgetRequest(server string, id BudgetsId, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -12877,7 +12930,7 @@ func NewUpdateBudgetRequest(server string, id openapi_types.UUID, params *Update
 }
 
 // NewUpdateBudgetRequestWithBody constructs an http.Request for the UpdateBudget method, with any body, and a specified content type
-func NewUpdateBudgetRequestWithBody(server string, id openapi_types.UUID, params *UpdateBudgetParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateBudgetRequestWithBody(server string, id BudgetsId, params *UpdateBudgetParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -13064,7 +13117,7 @@ func NewCreateCategoryRequestWithBody(server string, params *CreateCategoryParam
 }
 
 // NewDeleteCategoryRequest constructs an http.Request for the DeleteCategory method
-func NewDeleteCategoryRequest(server string, id openapi_types.UUID, params *DeleteCategoryParams) (*http.Request, error) {
+func NewDeleteCategoryRequest(server string, id CategoriesId, params *DeleteCategoryParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -13140,7 +13193,7 @@ func NewDeleteCategoryRequest(server string, id openapi_types.UUID, params *Dele
 }
 
 // NewGetCategoryRequest constructs an http.Request for the GetCategory method
-func NewGetCategoryRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+func NewGetCategoryRequest(server string, id CategoriesId) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -13174,7 +13227,7 @@ func NewGetCategoryRequest(server string, id openapi_types.UUID) (*http.Request,
 }
 
 // NewUpdateCategoryRequest calls the generic UpdateCategory builder with application/json body
-func NewUpdateCategoryRequest(server string, id openapi_types.UUID, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody) (*http.Request, error) {
+func NewUpdateCategoryRequest(server string, id CategoriesId, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -13185,7 +13238,7 @@ func NewUpdateCategoryRequest(server string, id openapi_types.UUID, params *Upda
 }
 
 // NewUpdateCategoryRequestWithBody constructs an http.Request for the UpdateCategory method, with any body, and a specified content type
-func NewUpdateCategoryRequestWithBody(server string, id openapi_types.UUID, params *UpdateCategoryParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateCategoryRequestWithBody(server string, id CategoriesId, params *UpdateCategoryParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -13746,7 +13799,7 @@ func NewDeleteImportProfileRequest(server string, id openapi_types.UUID) (*http.
 }
 
 // NewDeleteImportRequest constructs an http.Request for the DeleteImport method
-func NewDeleteImportRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+func NewDeleteImportRequest(server string, id ImportsId) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -13780,7 +13833,7 @@ func NewDeleteImportRequest(server string, id openapi_types.UUID) (*http.Request
 }
 
 // NewGetImportRequest constructs an http.Request for the GetImport method
-func NewGetImportRequest(server string, id openapi_types.UUID, params *GetImportParams) (*http.Request, error) {
+func NewGetImportRequest(server string, id ImportsId, params *GetImportParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -13841,7 +13894,7 @@ func NewGetImportRequest(server string, id openapi_types.UUID, params *GetImport
 }
 
 // NewUpdateImportRequest calls the generic UpdateImport builder with application/json body
-func NewUpdateImportRequest(server string, id openapi_types.UUID, body UpdateImportJSONRequestBody) (*http.Request, error) {
+func NewUpdateImportRequest(server string, id ImportsId, body UpdateImportJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -13852,7 +13905,7 @@ func NewUpdateImportRequest(server string, id openapi_types.UUID, body UpdateImp
 }
 
 // NewUpdateImportRequestWithBody constructs an http.Request for the UpdateImport method, with any body, and a specified content type
-func NewUpdateImportRequestWithBody(server string, id openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateImportRequestWithBody(server string, id ImportsId, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -13888,7 +13941,7 @@ func NewUpdateImportRequestWithBody(server string, id openapi_types.UUID, conten
 }
 
 // NewCommitImportRequest calls the generic CommitImport builder with application/json body
-func NewCommitImportRequest(server string, id openapi_types.UUID, params *CommitImportParams, body CommitImportJSONRequestBody) (*http.Request, error) {
+func NewCommitImportRequest(server string, id ImportsId, params *CommitImportParams, body CommitImportJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -13899,7 +13952,7 @@ func NewCommitImportRequest(server string, id openapi_types.UUID, params *Commit
 }
 
 // NewCommitImportRequestWithBody constructs an http.Request for the CommitImport method, with any body, and a specified content type
-func NewCommitImportRequestWithBody(server string, id openapi_types.UUID, params *CommitImportParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewCommitImportRequestWithBody(server string, id ImportsId, params *CommitImportParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -13962,7 +14015,7 @@ func NewCommitImportRequestWithBody(server string, id openapi_types.UUID, params
 }
 
 // NewListImportRowsRequest constructs an http.Request for the ListImportRows method
-func NewListImportRowsRequest(server string, id openapi_types.UUID, params *ListImportRowsParams) (*http.Request, error) {
+func NewListImportRowsRequest(server string, id ImportsId, params *ListImportRowsParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -14047,7 +14100,7 @@ func NewListImportRowsRequest(server string, id openapi_types.UUID, params *List
 }
 
 // NewUpdateImportRowsRequest calls the generic UpdateImportRows builder with application/json body
-func NewUpdateImportRowsRequest(server string, id openapi_types.UUID, body UpdateImportRowsJSONRequestBody) (*http.Request, error) {
+func NewUpdateImportRowsRequest(server string, id ImportsId, body UpdateImportRowsJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -14058,7 +14111,7 @@ func NewUpdateImportRowsRequest(server string, id openapi_types.UUID, body Updat
 }
 
 // NewUpdateImportRowsRequestWithBody constructs an http.Request for the UpdateImportRows method, with any body, and a specified content type
-func NewUpdateImportRowsRequestWithBody(server string, id openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateImportRowsRequestWithBody(server string, id ImportsId, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -14094,7 +14147,7 @@ func NewUpdateImportRowsRequestWithBody(server string, id openapi_types.UUID, co
 }
 
 // NewUndoImportRequest calls the generic UndoImport builder with application/json body
-func NewUndoImportRequest(server string, id openapi_types.UUID, body UndoImportJSONRequestBody) (*http.Request, error) {
+func NewUndoImportRequest(server string, id ImportsId, body UndoImportJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -14105,7 +14158,7 @@ func NewUndoImportRequest(server string, id openapi_types.UUID, body UndoImportJ
 }
 
 // NewUndoImportRequestWithBody constructs an http.Request for the UndoImport method, with any body, and a specified content type
-func NewUndoImportRequestWithBody(server string, id openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+func NewUndoImportRequestWithBody(server string, id ImportsId, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -14325,7 +14378,7 @@ func NewUpdateNotificationsRequestWithBody(server string, contentType string, bo
 }
 
 // NewDeleteNotificationRequest constructs an http.Request for the DeleteNotification method
-func NewDeleteNotificationRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+func NewDeleteNotificationRequest(server string, id NotificationsId) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -14359,7 +14412,7 @@ func NewDeleteNotificationRequest(server string, id openapi_types.UUID) (*http.R
 }
 
 // NewUpdateNotificationRequest calls the generic UpdateNotification builder with application/json body
-func NewUpdateNotificationRequest(server string, id openapi_types.UUID, body UpdateNotificationJSONRequestBody) (*http.Request, error) {
+func NewUpdateNotificationRequest(server string, id NotificationsId, body UpdateNotificationJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -14370,7 +14423,7 @@ func NewUpdateNotificationRequest(server string, id openapi_types.UUID, body Upd
 }
 
 // NewUpdateNotificationRequestWithBody constructs an http.Request for the UpdateNotification method, with any body, and a specified content type
-func NewUpdateNotificationRequestWithBody(server string, id openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateNotificationRequestWithBody(server string, id NotificationsId, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -14650,7 +14703,7 @@ func NewSuggestRulesRequest(server string) (*http.Request, error) {
 }
 
 // NewDeleteRuleRequest constructs an http.Request for the DeleteRule method
-func NewDeleteRuleRequest(server string, id openapi_types.UUID, params *DeleteRuleParams) (*http.Request, error) {
+func NewDeleteRuleRequest(server string, id RulesId, params *DeleteRuleParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -14699,7 +14752,7 @@ func NewDeleteRuleRequest(server string, id openapi_types.UUID, params *DeleteRu
 }
 
 // NewGetRuleRequest constructs an http.Request for the GetRule method
-func NewGetRuleRequest(server string, id openapi_types.UUID, params *GetRuleParams) (*http.Request, error) {
+func NewGetRuleRequest(server string, id RulesId, params *GetRuleParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -14760,7 +14813,7 @@ func NewGetRuleRequest(server string, id openapi_types.UUID, params *GetRulePara
 }
 
 // NewUpdateRuleRequest calls the generic UpdateRule builder with application/json body
-func NewUpdateRuleRequest(server string, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody) (*http.Request, error) {
+func NewUpdateRuleRequest(server string, id RulesId, params *UpdateRuleParams, body UpdateRuleJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -14771,7 +14824,7 @@ func NewUpdateRuleRequest(server string, id openapi_types.UUID, params *UpdateRu
 }
 
 // NewUpdateRuleRequestWithBody constructs an http.Request for the UpdateRule method, with any body, and a specified content type
-func NewUpdateRuleRequestWithBody(server string, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateRuleRequestWithBody(server string, id RulesId, params *UpdateRuleParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -14822,7 +14875,7 @@ func NewUpdateRuleRequestWithBody(server string, id openapi_types.UUID, params *
 }
 
 // NewApplyRuleRequest calls the generic ApplyRule builder with application/json body
-func NewApplyRuleRequest(server string, id openapi_types.UUID, body ApplyRuleJSONRequestBody) (*http.Request, error) {
+func NewApplyRuleRequest(server string, id RulesId, body ApplyRuleJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -14833,7 +14886,7 @@ func NewApplyRuleRequest(server string, id openapi_types.UUID, body ApplyRuleJSO
 }
 
 // NewApplyRuleRequestWithBody constructs an http.Request for the ApplyRule method, with any body, and a specified content type
-func NewApplyRuleRequestWithBody(server string, id openapi_types.UUID, contentType string, body io.Reader) (*http.Request, error) {
+func NewApplyRuleRequestWithBody(server string, id RulesId, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -15746,7 +15799,7 @@ func NewUpdateTransactionRequestWithBody(server string, id openapi_types.UUID, p
 }
 
 // NewListAttachmentsRequest constructs an http.Request for the ListAttachments method
-func NewListAttachmentsRequest(server string, transactionId openapi_types.UUID) (*http.Request, error) {
+func NewListAttachmentsRequest(server string, transactionId TransactionId) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -15780,7 +15833,7 @@ func NewListAttachmentsRequest(server string, transactionId openapi_types.UUID) 
 }
 
 // NewCreateAttachmentRequestWithBody constructs an http.Request for the CreateAttachment method, with any body, and a specified content type
-func NewCreateAttachmentRequestWithBody(server string, transactionId openapi_types.UUID, params *CreateAttachmentParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewCreateAttachmentRequestWithBody(server string, transactionId TransactionId, params *CreateAttachmentParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -16121,7 +16174,7 @@ func NewSuggestTransfersRequest(server string, params *SuggestTransfersParams) (
 }
 
 // NewDeleteTransferRequest constructs an http.Request for the DeleteTransfer method
-func NewDeleteTransferRequest(server string, id openapi_types.UUID, params *DeleteTransferParams) (*http.Request, error) {
+func NewDeleteTransferRequest(server string, id TransfersId, params *DeleteTransferParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -16170,7 +16223,7 @@ func NewDeleteTransferRequest(server string, id openapi_types.UUID, params *Dele
 }
 
 // NewGetTransferRequest constructs an http.Request for the GetTransfer method
-func NewGetTransferRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+func NewGetTransferRequest(server string, id TransfersId) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -16204,7 +16257,7 @@ func NewGetTransferRequest(server string, id openapi_types.UUID) (*http.Request,
 }
 
 // NewUpdateTransferRequest calls the generic UpdateTransfer builder with application/json body
-func NewUpdateTransferRequest(server string, id openapi_types.UUID, params *UpdateTransferParams, body UpdateTransferJSONRequestBody) (*http.Request, error) {
+func NewUpdateTransferRequest(server string, id TransfersId, params *UpdateTransferParams, body UpdateTransferJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -16215,7 +16268,7 @@ func NewUpdateTransferRequest(server string, id openapi_types.UUID, params *Upda
 }
 
 // NewUpdateTransferRequestWithBody constructs an http.Request for the UpdateTransfer method, with any body, and a specified content type
-func NewUpdateTransferRequestWithBody(server string, id openapi_types.UUID, params *UpdateTransferParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateTransferRequestWithBody(server string, id TransfersId, params *UpdateTransferParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -16476,7 +16529,7 @@ func NewCreateWalletRequestWithBody(server string, params *CreateWalletParams, c
 }
 
 // NewDeleteWalletRequest constructs an http.Request for the DeleteWallet method
-func NewDeleteWalletRequest(server string, id openapi_types.UUID, params *DeleteWalletParams) (*http.Request, error) {
+func NewDeleteWalletRequest(server string, id WalletId, params *DeleteWalletParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -16525,7 +16578,7 @@ func NewDeleteWalletRequest(server string, id openapi_types.UUID, params *Delete
 }
 
 // NewGetWalletRequest constructs an http.Request for the GetWallet method
-func NewGetWalletRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+func NewGetWalletRequest(server string, id WalletId) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -16559,7 +16612,7 @@ func NewGetWalletRequest(server string, id openapi_types.UUID) (*http.Request, e
 }
 
 // NewUpdateWalletRequest calls the generic UpdateWallet builder with application/json body
-func NewUpdateWalletRequest(server string, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody) (*http.Request, error) {
+func NewUpdateWalletRequest(server string, id WalletId, params *UpdateWalletParams, body UpdateWalletJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -16570,7 +16623,7 @@ func NewUpdateWalletRequest(server string, id openapi_types.UUID, params *Update
 }
 
 // NewUpdateWalletRequestWithBody constructs an http.Request for the UpdateWallet method, with any body, and a specified content type
-func NewUpdateWalletRequestWithBody(server string, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateWalletRequestWithBody(server string, id WalletId, params *UpdateWalletParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -16742,7 +16795,7 @@ func NewCreateWebhookRequestWithBody(server string, params *CreateWebhookParams,
 }
 
 // NewDeleteWebhookRequest constructs an http.Request for the DeleteWebhook method
-func NewDeleteWebhookRequest(server string, id openapi_types.UUID, params *DeleteWebhookParams) (*http.Request, error) {
+func NewDeleteWebhookRequest(server string, id WebhooksId, params *DeleteWebhookParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -16791,7 +16844,7 @@ func NewDeleteWebhookRequest(server string, id openapi_types.UUID, params *Delet
 }
 
 // NewGetWebhookRequest constructs an http.Request for the GetWebhook method
-func NewGetWebhookRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+func NewGetWebhookRequest(server string, id WebhooksId) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -16825,7 +16878,7 @@ func NewGetWebhookRequest(server string, id openapi_types.UUID) (*http.Request, 
 }
 
 // NewUpdateWebhookRequest calls the generic UpdateWebhook builder with application/json body
-func NewUpdateWebhookRequest(server string, id openapi_types.UUID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody) (*http.Request, error) {
+func NewUpdateWebhookRequest(server string, id WebhooksId, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -16836,7 +16889,7 @@ func NewUpdateWebhookRequest(server string, id openapi_types.UUID, params *Updat
 }
 
 // NewUpdateWebhookRequestWithBody constructs an http.Request for the UpdateWebhook method, with any body, and a specified content type
-func NewUpdateWebhookRequestWithBody(server string, id openapi_types.UUID, params *UpdateWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateWebhookRequestWithBody(server string, id WebhooksId, params *UpdateWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -16887,7 +16940,7 @@ func NewUpdateWebhookRequestWithBody(server string, id openapi_types.UUID, param
 }
 
 // NewRotateWebhookSecretRequest calls the generic RotateWebhookSecret builder with application/json body
-func NewRotateWebhookSecretRequest(server string, id openapi_types.UUID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody) (*http.Request, error) {
+func NewRotateWebhookSecretRequest(server string, id WebhooksId, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -16898,7 +16951,7 @@ func NewRotateWebhookSecretRequest(server string, id openapi_types.UUID, params 
 }
 
 // NewRotateWebhookSecretRequestWithBody constructs an http.Request for the RotateWebhookSecret method, with any body, and a specified content type
-func NewRotateWebhookSecretRequestWithBody(server string, id openapi_types.UUID, params *RotateWebhookSecretParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewRotateWebhookSecretRequestWithBody(server string, id WebhooksId, params *RotateWebhookSecretParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -16949,7 +17002,7 @@ func NewRotateWebhookSecretRequestWithBody(server string, id openapi_types.UUID,
 }
 
 // NewTestWebhookRequest calls the generic TestWebhook builder with application/json body
-func NewTestWebhookRequest(server string, id openapi_types.UUID, params *TestWebhookParams, body TestWebhookJSONRequestBody) (*http.Request, error) {
+func NewTestWebhookRequest(server string, id WebhooksId, params *TestWebhookParams, body TestWebhookJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -16960,7 +17013,7 @@ func NewTestWebhookRequest(server string, id openapi_types.UUID, params *TestWeb
 }
 
 // NewTestWebhookRequestWithBody constructs an http.Request for the TestWebhook method, with any body, and a specified content type
-func NewTestWebhookRequestWithBody(server string, id openapi_types.UUID, params *TestWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewTestWebhookRequestWithBody(server string, id WebhooksId, params *TestWebhookParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -17011,7 +17064,7 @@ func NewTestWebhookRequestWithBody(server string, id openapi_types.UUID, params 
 }
 
 // NewListWebhookDeliveriesRequest constructs an http.Request for the ListWebhookDeliveries method
-func NewListWebhookDeliveriesRequest(server string, webhookId openapi_types.UUID, params *ListWebhookDeliveriesParams) (*http.Request, error) {
+func NewListWebhookDeliveriesRequest(server string, webhookId WebhookId, params *ListWebhookDeliveriesParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -17096,7 +17149,7 @@ func NewListWebhookDeliveriesRequest(server string, webhookId openapi_types.UUID
 }
 
 // NewRedeliverWebhookEventRequest calls the generic RedeliverWebhookEvent builder with application/json body
-func NewRedeliverWebhookEventRequest(server string, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody) (*http.Request, error) {
+func NewRedeliverWebhookEventRequest(server string, webhookId WebhookId, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
@@ -17107,7 +17160,7 @@ func NewRedeliverWebhookEventRequest(server string, webhookId openapi_types.UUID
 }
 
 // NewRedeliverWebhookEventRequestWithBody constructs an http.Request for the RedeliverWebhookEvent method, with any body, and a specified content type
-func NewRedeliverWebhookEventRequestWithBody(server string, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader) (*http.Request, error) {
+func NewRedeliverWebhookEventRequestWithBody(server string, webhookId WebhookId, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -17413,7 +17466,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/budgets/{budgetId}/limits (the `ListLimits` operationId).
-	ListLimitsWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ListLimitsParams, reqEditors ...RequestEditorFn) (*ListLimitsResponse, error)
+	ListLimitsWithResponse(ctx context.Context, budgetId BudgetId, params *ListLimitsParams, reqEditors ...RequestEditorFn) (*ListLimitsResponse, error)
 
 	// ListMembersWithResponse List members
 	//
@@ -17422,7 +17475,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/budgets/{budgetId}/members (the `ListMembers` operationId).
-	ListMembersWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersResponse, error)
+	ListMembersWithResponse(ctx context.Context, budgetId BudgetId, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersResponse, error)
 
 	// RemoveMemberWithResponse Remove member
 	//
@@ -17431,7 +17484,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-	RemoveMemberWithResponse(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error)
+	RemoveMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error)
 
 	// RespondToInvitationWithBodyWithResponse Respond to invitation
 	//
@@ -17440,7 +17493,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
+	RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
 
 	// RespondToInvitationWithResponse Respond to invitation
 	//
@@ -17449,7 +17502,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithResponse(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
+	RespondToInvitationWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
 
 	// ShareBudgetWithBodyWithResponse Share budget
 	//
@@ -17458,7 +17511,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-	ShareBudgetWithBodyWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error)
+	ShareBudgetWithBodyWithResponse(ctx context.Context, budgetId BudgetId, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error)
 
 	// ShareBudgetWithResponse Share budget
 	//
@@ -17467,7 +17520,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-	ShareBudgetWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error)
+	ShareBudgetWithResponse(ctx context.Context, budgetId BudgetId, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error)
 
 	// DeleteBudgetWithResponse Delete budget
 	//
@@ -17476,7 +17529,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/budgets/{id} (the `DeleteBudget` operationId).
-	DeleteBudgetWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetResponse, error)
+	DeleteBudgetWithResponse(ctx context.Context, id BudgetsId, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetResponse, error)
 
 	// GetBudgetWithResponse Get budget
 	//
@@ -17485,7 +17538,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/budgets/{id} (the `GetBudget` operationId).
-	GetBudgetWithResponse(ctx context.Context, id openapi_types.UUID, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*GetBudgetResponse, error)
+	GetBudgetWithResponse(ctx context.Context, id BudgetsId, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*GetBudgetResponse, error)
 
 	// UpdateBudgetWithBodyWithResponse Update budget
 	//
@@ -17494,7 +17547,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-	UpdateBudgetWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error)
+	UpdateBudgetWithBodyWithResponse(ctx context.Context, id BudgetsId, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error)
 
 	// UpdateBudgetWithResponse Update budget
 	//
@@ -17503,7 +17556,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-	UpdateBudgetWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error)
+	UpdateBudgetWithResponse(ctx context.Context, id BudgetsId, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error)
 
 	// ListCategoriesWithResponse List categories
 	//
@@ -17539,7 +17592,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
-	DeleteCategoryWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*DeleteCategoryResponse, error)
+	DeleteCategoryWithResponse(ctx context.Context, id CategoriesId, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*DeleteCategoryResponse, error)
 
 	// GetCategoryWithResponse Get category
 	//
@@ -17548,7 +17601,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/categories/{id} (the `GetCategory` operationId).
-	GetCategoryWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetCategoryResponse, error)
+	GetCategoryWithResponse(ctx context.Context, id CategoriesId, reqEditors ...RequestEditorFn) (*GetCategoryResponse, error)
 
 	// UpdateCategoryWithBodyWithResponse Update category
 	//
@@ -17557,7 +17610,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-	UpdateCategoryWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error)
+	UpdateCategoryWithBodyWithResponse(ctx context.Context, id CategoriesId, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error)
 
 	// UpdateCategoryWithResponse Update category
 	//
@@ -17566,7 +17619,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-	UpdateCategoryWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error)
+	UpdateCategoryWithResponse(ctx context.Context, id CategoriesId, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error)
 
 	// ListChangesWithResponse List changes
 	//
@@ -17647,7 +17700,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/imports/{id} (the `DeleteImport` operationId).
-	DeleteImportWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteImportResponse, error)
+	DeleteImportWithResponse(ctx context.Context, id ImportsId, reqEditors ...RequestEditorFn) (*DeleteImportResponse, error)
 
 	// GetImportWithResponse Get import
 	//
@@ -17656,7 +17709,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/imports/{id} (the `GetImport` operationId).
-	GetImportWithResponse(ctx context.Context, id openapi_types.UUID, params *GetImportParams, reqEditors ...RequestEditorFn) (*GetImportResponse, error)
+	GetImportWithResponse(ctx context.Context, id ImportsId, params *GetImportParams, reqEditors ...RequestEditorFn) (*GetImportResponse, error)
 
 	// UpdateImportWithBodyWithResponse Update import
 	//
@@ -17665,7 +17718,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-	UpdateImportWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error)
+	UpdateImportWithBodyWithResponse(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error)
 
 	// UpdateImportWithResponse Update import
 	//
@@ -17674,7 +17727,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-	UpdateImportWithResponse(ctx context.Context, id openapi_types.UUID, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error)
+	UpdateImportWithResponse(ctx context.Context, id ImportsId, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error)
 
 	// CommitImportWithBodyWithResponse Commit import
 	//
@@ -17683,7 +17736,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
-	CommitImportWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CommitImportResponse, error)
+	CommitImportWithBodyWithResponse(ctx context.Context, id ImportsId, params *CommitImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CommitImportResponse, error)
 
 	// CommitImportWithResponse Commit import
 	//
@@ -17692,7 +17745,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
-	CommitImportWithResponse(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, body CommitImportJSONRequestBody, reqEditors ...RequestEditorFn) (*CommitImportResponse, error)
+	CommitImportWithResponse(ctx context.Context, id ImportsId, params *CommitImportParams, body CommitImportJSONRequestBody, reqEditors ...RequestEditorFn) (*CommitImportResponse, error)
 
 	// ListImportRowsWithResponse List import rows
 	//
@@ -17701,7 +17754,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/imports/{id}/rows (the `ListImportRows` operationId).
-	ListImportRowsWithResponse(ctx context.Context, id openapi_types.UUID, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*ListImportRowsResponse, error)
+	ListImportRowsWithResponse(ctx context.Context, id ImportsId, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*ListImportRowsResponse, error)
 
 	// UpdateImportRowsWithBodyWithResponse Update import rows
 	//
@@ -17710,7 +17763,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-	UpdateImportRowsWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error)
+	UpdateImportRowsWithBodyWithResponse(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error)
 
 	// UpdateImportRowsWithResponse Update import rows
 	//
@@ -17719,7 +17772,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-	UpdateImportRowsWithResponse(ctx context.Context, id openapi_types.UUID, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error)
+	UpdateImportRowsWithResponse(ctx context.Context, id ImportsId, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error)
 
 	// UndoImportWithBodyWithResponse Undo import
 	//
@@ -17728,7 +17781,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-	UndoImportWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoImportResponse, error)
+	UndoImportWithBodyWithResponse(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoImportResponse, error)
 
 	// UndoImportWithResponse Undo import
 	//
@@ -17737,7 +17790,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-	UndoImportWithResponse(ctx context.Context, id openapi_types.UUID, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoImportResponse, error)
+	UndoImportWithResponse(ctx context.Context, id ImportsId, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoImportResponse, error)
 
 	// ListInvitationsWithResponse List invitations
 	//
@@ -17782,7 +17835,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/notifications/{id} (the `DeleteNotification` operationId).
-	DeleteNotificationWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteNotificationResponse, error)
+	DeleteNotificationWithResponse(ctx context.Context, id NotificationsId, reqEditors ...RequestEditorFn) (*DeleteNotificationResponse, error)
 
 	// UpdateNotificationWithBodyWithResponse Update notification
 	//
@@ -17791,7 +17844,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-	UpdateNotificationWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error)
+	UpdateNotificationWithBodyWithResponse(ctx context.Context, id NotificationsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error)
 
 	// UpdateNotificationWithResponse Update notification
 	//
@@ -17800,7 +17853,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-	UpdateNotificationWithResponse(ctx context.Context, id openapi_types.UUID, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error)
+	UpdateNotificationWithResponse(ctx context.Context, id NotificationsId, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error)
 
 	// GetReceiptWithResponse Get receipt
 	//
@@ -17881,7 +17934,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
-	DeleteRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteRuleParams, reqEditors ...RequestEditorFn) (*DeleteRuleResponse, error)
+	DeleteRuleWithResponse(ctx context.Context, id RulesId, params *DeleteRuleParams, reqEditors ...RequestEditorFn) (*DeleteRuleResponse, error)
 
 	// GetRuleWithResponse Get rule
 	//
@@ -17890,7 +17943,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
-	GetRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *GetRuleParams, reqEditors ...RequestEditorFn) (*GetRuleResponse, error)
+	GetRuleWithResponse(ctx context.Context, id RulesId, params *GetRuleParams, reqEditors ...RequestEditorFn) (*GetRuleResponse, error)
 
 	// UpdateRuleWithBodyWithResponse Update rule
 	//
@@ -17899,7 +17952,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
-	UpdateRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error)
+	UpdateRuleWithBodyWithResponse(ctx context.Context, id RulesId, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error)
 
 	// UpdateRuleWithResponse Update rule
 	//
@@ -17908,7 +17961,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
-	UpdateRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error)
+	UpdateRuleWithResponse(ctx context.Context, id RulesId, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error)
 
 	// ApplyRuleWithBodyWithResponse Apply rule
 	//
@@ -17917,7 +17970,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-	ApplyRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error)
+	ApplyRuleWithBodyWithResponse(ctx context.Context, id RulesId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error)
 
 	// ApplyRuleWithResponse Apply rule
 	//
@@ -17926,7 +17979,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-	ApplyRuleWithResponse(ctx context.Context, id openapi_types.UUID, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error)
+	ApplyRuleWithResponse(ctx context.Context, id RulesId, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error)
 
 	// GetSettingsWithResponse Get settings
 	//
@@ -18106,7 +18159,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/transaction/{transactionId}/attachments (the `ListAttachments` operationId).
-	ListAttachmentsWithResponse(ctx context.Context, transactionId openapi_types.UUID, reqEditors ...RequestEditorFn) (*ListAttachmentsResponse, error)
+	ListAttachmentsWithResponse(ctx context.Context, transactionId TransactionId, reqEditors ...RequestEditorFn) (*ListAttachmentsResponse, error)
 
 	// CreateAttachmentWithBodyWithResponse Create attachment
 	//
@@ -18115,7 +18168,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/transaction/{transactionId}/attachments (the `CreateAttachment` operationId).
-	CreateAttachmentWithBodyWithResponse(ctx context.Context, transactionId openapi_types.UUID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAttachmentResponse, error)
+	CreateAttachmentWithBodyWithResponse(ctx context.Context, transactionId TransactionId, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAttachmentResponse, error)
 
 	// ListTransfersWithResponse List transfers
 	//
@@ -18178,7 +18231,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/transfers/{id} (the `DeleteTransfer` operationId).
-	DeleteTransferWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteTransferParams, reqEditors ...RequestEditorFn) (*DeleteTransferResponse, error)
+	DeleteTransferWithResponse(ctx context.Context, id TransfersId, params *DeleteTransferParams, reqEditors ...RequestEditorFn) (*DeleteTransferResponse, error)
 
 	// GetTransferWithResponse Get transfer
 	//
@@ -18187,7 +18240,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/transfers/{id} (the `GetTransfer` operationId).
-	GetTransferWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetTransferResponse, error)
+	GetTransferWithResponse(ctx context.Context, id TransfersId, reqEditors ...RequestEditorFn) (*GetTransferResponse, error)
 
 	// UpdateTransferWithBodyWithResponse Update transfer
 	//
@@ -18196,7 +18249,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
-	UpdateTransferWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransferResponse, error)
+	UpdateTransferWithBodyWithResponse(ctx context.Context, id TransfersId, params *UpdateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransferResponse, error)
 
 	// UpdateTransferWithResponse Update transfer
 	//
@@ -18205,7 +18258,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
-	UpdateTransferWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, body UpdateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransferResponse, error)
+	UpdateTransferWithResponse(ctx context.Context, id TransfersId, params *UpdateTransferParams, body UpdateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransferResponse, error)
 
 	// UnlinkTransferWithBodyWithResponse Unlink transfer
 	//
@@ -18259,7 +18312,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-	DeleteWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error)
+	DeleteWalletWithResponse(ctx context.Context, id WalletId, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error)
 
 	// GetWalletWithResponse Get wallet
 	//
@@ -18268,7 +18321,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-	GetWalletWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWalletResponse, error)
+	GetWalletWithResponse(ctx context.Context, id WalletId, reqEditors ...RequestEditorFn) (*GetWalletResponse, error)
 
 	// UpdateWalletWithBodyWithResponse Update wallet
 	//
@@ -18277,7 +18330,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWalletWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
+	UpdateWalletWithBodyWithResponse(ctx context.Context, id WalletId, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
 
 	// UpdateWalletWithResponse Update wallet
 	//
@@ -18286,7 +18339,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-	UpdateWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
+	UpdateWalletWithResponse(ctx context.Context, id WalletId, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error)
 
 	// ListWebhooksWithResponse List webhooks
 	//
@@ -18322,7 +18375,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/webhooks/{id} (the `DeleteWebhook` operationId).
-	DeleteWebhookWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookResponse, error)
+	DeleteWebhookWithResponse(ctx context.Context, id WebhooksId, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookResponse, error)
 
 	// GetWebhookWithResponse Get webhook
 	//
@@ -18331,7 +18384,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
-	GetWebhookWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWebhookResponse, error)
+	GetWebhookWithResponse(ctx context.Context, id WebhooksId, reqEditors ...RequestEditorFn) (*GetWebhookResponse, error)
 
 	// UpdateWebhookWithBodyWithResponse Update webhook
 	//
@@ -18340,7 +18393,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-	UpdateWebhookWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error)
+	UpdateWebhookWithBodyWithResponse(ctx context.Context, id WebhooksId, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error)
 
 	// UpdateWebhookWithResponse Update webhook
 	//
@@ -18349,7 +18402,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-	UpdateWebhookWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error)
+	UpdateWebhookWithResponse(ctx context.Context, id WebhooksId, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error)
 
 	// RotateWebhookSecretWithBodyWithResponse Rotate webhook secret
 	//
@@ -18358,7 +18411,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-	RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
+	RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id WebhooksId, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
 
 	// RotateWebhookSecretWithResponse Rotate webhook secret
 	//
@@ -18367,7 +18420,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-	RotateWebhookSecretWithResponse(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
+	RotateWebhookSecretWithResponse(ctx context.Context, id WebhooksId, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error)
 
 	// TestWebhookWithBodyWithResponse Test webhook
 	//
@@ -18376,7 +18429,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-	TestWebhookWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
+	TestWebhookWithBodyWithResponse(ctx context.Context, id WebhooksId, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
 
 	// TestWebhookWithResponse Test webhook
 	//
@@ -18385,7 +18438,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-	TestWebhookWithResponse(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
+	TestWebhookWithResponse(ctx context.Context, id WebhooksId, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error)
 
 	// ListWebhookDeliveriesWithResponse List webhook deliveries
 	//
@@ -18394,7 +18447,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/webhooks/{webhookId}/deliveries (the `ListWebhookDeliveries` operationId).
-	ListWebhookDeliveriesWithResponse(ctx context.Context, webhookId openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error)
+	ListWebhookDeliveriesWithResponse(ctx context.Context, webhookId WebhookId, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error)
 
 	// RedeliverWebhookEventWithBodyWithResponse Redeliver webhook event
 	//
@@ -18403,7 +18456,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-	RedeliverWebhookEventWithBodyWithResponse(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error)
+	RedeliverWebhookEventWithBodyWithResponse(ctx context.Context, webhookId WebhookId, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error)
 
 	// RedeliverWebhookEventWithResponse Redeliver webhook event
 	//
@@ -18412,7 +18465,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-	RedeliverWebhookEventWithResponse(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error)
+	RedeliverWebhookEventWithResponse(ctx context.Context, webhookId WebhookId, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error)
 }
 
 // GetKeySetResponse200Headers the declared response headers of an HTTP 200 response for GetKeySet
@@ -24117,7 +24170,7 @@ func (c *ClientWithResponses) CreateBudgetWithResponse(ctx context.Context, para
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/budgets/{budgetId}/limits (the `ListLimits` operationId).
-func (c *ClientWithResponses) ListLimitsWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ListLimitsParams, reqEditors ...RequestEditorFn) (*ListLimitsResponse, error) {
+func (c *ClientWithResponses) ListLimitsWithResponse(ctx context.Context, budgetId BudgetId, params *ListLimitsParams, reqEditors ...RequestEditorFn) (*ListLimitsResponse, error) {
 	rsp, err := c.ListLimits(ctx, budgetId, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24132,7 +24185,7 @@ func (c *ClientWithResponses) ListLimitsWithResponse(ctx context.Context, budget
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/budgets/{budgetId}/members (the `ListMembers` operationId).
-func (c *ClientWithResponses) ListMembersWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersResponse, error) {
+func (c *ClientWithResponses) ListMembersWithResponse(ctx context.Context, budgetId BudgetId, params *ListMembersParams, reqEditors ...RequestEditorFn) (*ListMembersResponse, error) {
 	rsp, err := c.ListMembers(ctx, budgetId, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24147,7 +24200,7 @@ func (c *ClientWithResponses) ListMembersWithResponse(ctx context.Context, budge
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error) {
+func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error) {
 	rsp, err := c.RemoveMember(ctx, budgetId, memberId, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24162,7 +24215,7 @@ func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budg
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
+func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
 	rsp, err := c.RespondToInvitationWithBody(ctx, budgetId, memberId, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24177,7 +24230,7 @@ func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx contex
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Context, budgetId openapi_types.UUID, memberId openapi_types.UUID, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
+func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
 	rsp, err := c.RespondToInvitation(ctx, budgetId, memberId, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24192,7 +24245,7 @@ func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Contex
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-func (c *ClientWithResponses) ShareBudgetWithBodyWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error) {
+func (c *ClientWithResponses) ShareBudgetWithBodyWithResponse(ctx context.Context, budgetId BudgetId, params *ShareBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error) {
 	rsp, err := c.ShareBudgetWithBody(ctx, budgetId, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24207,7 +24260,7 @@ func (c *ClientWithResponses) ShareBudgetWithBodyWithResponse(ctx context.Contex
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/budgets/{budgetId}/share (the `ShareBudget` operationId).
-func (c *ClientWithResponses) ShareBudgetWithResponse(ctx context.Context, budgetId openapi_types.UUID, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error) {
+func (c *ClientWithResponses) ShareBudgetWithResponse(ctx context.Context, budgetId BudgetId, params *ShareBudgetParams, body ShareBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*ShareBudgetResponse, error) {
 	rsp, err := c.ShareBudget(ctx, budgetId, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24222,7 +24275,7 @@ func (c *ClientWithResponses) ShareBudgetWithResponse(ctx context.Context, budge
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/budgets/{id} (the `DeleteBudget` operationId).
-func (c *ClientWithResponses) DeleteBudgetWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetResponse, error) {
+func (c *ClientWithResponses) DeleteBudgetWithResponse(ctx context.Context, id BudgetsId, params *DeleteBudgetParams, reqEditors ...RequestEditorFn) (*DeleteBudgetResponse, error) {
 	rsp, err := c.DeleteBudget(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24237,7 +24290,7 @@ func (c *ClientWithResponses) DeleteBudgetWithResponse(ctx context.Context, id o
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/budgets/{id} (the `GetBudget` operationId).
-func (c *ClientWithResponses) GetBudgetWithResponse(ctx context.Context, id openapi_types.UUID, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*GetBudgetResponse, error) {
+func (c *ClientWithResponses) GetBudgetWithResponse(ctx context.Context, id BudgetsId, params *GetBudgetParams, reqEditors ...RequestEditorFn) (*GetBudgetResponse, error) {
 	rsp, err := c.GetBudget(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24252,7 +24305,7 @@ func (c *ClientWithResponses) GetBudgetWithResponse(ctx context.Context, id open
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-func (c *ClientWithResponses) UpdateBudgetWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error) {
+func (c *ClientWithResponses) UpdateBudgetWithBodyWithResponse(ctx context.Context, id BudgetsId, params *UpdateBudgetParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error) {
 	rsp, err := c.UpdateBudgetWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24267,7 +24320,7 @@ func (c *ClientWithResponses) UpdateBudgetWithBodyWithResponse(ctx context.Conte
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{id} (the `UpdateBudget` operationId).
-func (c *ClientWithResponses) UpdateBudgetWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error) {
+func (c *ClientWithResponses) UpdateBudgetWithResponse(ctx context.Context, id BudgetsId, params *UpdateBudgetParams, body UpdateBudgetJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateBudgetResponse, error) {
 	rsp, err := c.UpdateBudget(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24327,7 +24380,7 @@ func (c *ClientWithResponses) CreateCategoryWithResponse(ctx context.Context, pa
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/categories/{id} (the `DeleteCategory` operationId).
-func (c *ClientWithResponses) DeleteCategoryWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*DeleteCategoryResponse, error) {
+func (c *ClientWithResponses) DeleteCategoryWithResponse(ctx context.Context, id CategoriesId, params *DeleteCategoryParams, reqEditors ...RequestEditorFn) (*DeleteCategoryResponse, error) {
 	rsp, err := c.DeleteCategory(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24342,7 +24395,7 @@ func (c *ClientWithResponses) DeleteCategoryWithResponse(ctx context.Context, id
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/categories/{id} (the `GetCategory` operationId).
-func (c *ClientWithResponses) GetCategoryWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetCategoryResponse, error) {
+func (c *ClientWithResponses) GetCategoryWithResponse(ctx context.Context, id CategoriesId, reqEditors ...RequestEditorFn) (*GetCategoryResponse, error) {
 	rsp, err := c.GetCategory(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24357,7 +24410,7 @@ func (c *ClientWithResponses) GetCategoryWithResponse(ctx context.Context, id op
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-func (c *ClientWithResponses) UpdateCategoryWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error) {
+func (c *ClientWithResponses) UpdateCategoryWithBodyWithResponse(ctx context.Context, id CategoriesId, params *UpdateCategoryParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error) {
 	rsp, err := c.UpdateCategoryWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24372,7 +24425,7 @@ func (c *ClientWithResponses) UpdateCategoryWithBodyWithResponse(ctx context.Con
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/categories/{id} (the `UpdateCategory` operationId).
-func (c *ClientWithResponses) UpdateCategoryWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error) {
+func (c *ClientWithResponses) UpdateCategoryWithResponse(ctx context.Context, id CategoriesId, params *UpdateCategoryParams, body UpdateCategoryJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateCategoryResponse, error) {
 	rsp, err := c.UpdateCategory(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24507,7 +24560,7 @@ func (c *ClientWithResponses) DeleteImportProfileWithResponse(ctx context.Contex
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/imports/{id} (the `DeleteImport` operationId).
-func (c *ClientWithResponses) DeleteImportWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteImportResponse, error) {
+func (c *ClientWithResponses) DeleteImportWithResponse(ctx context.Context, id ImportsId, reqEditors ...RequestEditorFn) (*DeleteImportResponse, error) {
 	rsp, err := c.DeleteImport(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24522,7 +24575,7 @@ func (c *ClientWithResponses) DeleteImportWithResponse(ctx context.Context, id o
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/imports/{id} (the `GetImport` operationId).
-func (c *ClientWithResponses) GetImportWithResponse(ctx context.Context, id openapi_types.UUID, params *GetImportParams, reqEditors ...RequestEditorFn) (*GetImportResponse, error) {
+func (c *ClientWithResponses) GetImportWithResponse(ctx context.Context, id ImportsId, params *GetImportParams, reqEditors ...RequestEditorFn) (*GetImportResponse, error) {
 	rsp, err := c.GetImport(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24537,7 +24590,7 @@ func (c *ClientWithResponses) GetImportWithResponse(ctx context.Context, id open
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-func (c *ClientWithResponses) UpdateImportWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error) {
+func (c *ClientWithResponses) UpdateImportWithBodyWithResponse(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error) {
 	rsp, err := c.UpdateImportWithBody(ctx, id, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24552,7 +24605,7 @@ func (c *ClientWithResponses) UpdateImportWithBodyWithResponse(ctx context.Conte
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-func (c *ClientWithResponses) UpdateImportWithResponse(ctx context.Context, id openapi_types.UUID, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error) {
+func (c *ClientWithResponses) UpdateImportWithResponse(ctx context.Context, id ImportsId, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error) {
 	rsp, err := c.UpdateImport(ctx, id, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24567,7 +24620,7 @@ func (c *ClientWithResponses) UpdateImportWithResponse(ctx context.Context, id o
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
-func (c *ClientWithResponses) CommitImportWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CommitImportResponse, error) {
+func (c *ClientWithResponses) CommitImportWithBodyWithResponse(ctx context.Context, id ImportsId, params *CommitImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CommitImportResponse, error) {
 	rsp, err := c.CommitImportWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24582,7 +24635,7 @@ func (c *ClientWithResponses) CommitImportWithBodyWithResponse(ctx context.Conte
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/imports/{id}/commit (the `CommitImport` operationId).
-func (c *ClientWithResponses) CommitImportWithResponse(ctx context.Context, id openapi_types.UUID, params *CommitImportParams, body CommitImportJSONRequestBody, reqEditors ...RequestEditorFn) (*CommitImportResponse, error) {
+func (c *ClientWithResponses) CommitImportWithResponse(ctx context.Context, id ImportsId, params *CommitImportParams, body CommitImportJSONRequestBody, reqEditors ...RequestEditorFn) (*CommitImportResponse, error) {
 	rsp, err := c.CommitImport(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24597,7 +24650,7 @@ func (c *ClientWithResponses) CommitImportWithResponse(ctx context.Context, id o
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/imports/{id}/rows (the `ListImportRows` operationId).
-func (c *ClientWithResponses) ListImportRowsWithResponse(ctx context.Context, id openapi_types.UUID, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*ListImportRowsResponse, error) {
+func (c *ClientWithResponses) ListImportRowsWithResponse(ctx context.Context, id ImportsId, params *ListImportRowsParams, reqEditors ...RequestEditorFn) (*ListImportRowsResponse, error) {
 	rsp, err := c.ListImportRows(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24612,7 +24665,7 @@ func (c *ClientWithResponses) ListImportRowsWithResponse(ctx context.Context, id
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-func (c *ClientWithResponses) UpdateImportRowsWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error) {
+func (c *ClientWithResponses) UpdateImportRowsWithBodyWithResponse(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error) {
 	rsp, err := c.UpdateImportRowsWithBody(ctx, id, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24627,7 +24680,7 @@ func (c *ClientWithResponses) UpdateImportRowsWithBodyWithResponse(ctx context.C
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-func (c *ClientWithResponses) UpdateImportRowsWithResponse(ctx context.Context, id openapi_types.UUID, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error) {
+func (c *ClientWithResponses) UpdateImportRowsWithResponse(ctx context.Context, id ImportsId, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error) {
 	rsp, err := c.UpdateImportRows(ctx, id, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24642,7 +24695,7 @@ func (c *ClientWithResponses) UpdateImportRowsWithResponse(ctx context.Context, 
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-func (c *ClientWithResponses) UndoImportWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoImportResponse, error) {
+func (c *ClientWithResponses) UndoImportWithBodyWithResponse(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoImportResponse, error) {
 	rsp, err := c.UndoImportWithBody(ctx, id, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24657,7 +24710,7 @@ func (c *ClientWithResponses) UndoImportWithBodyWithResponse(ctx context.Context
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-func (c *ClientWithResponses) UndoImportWithResponse(ctx context.Context, id openapi_types.UUID, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoImportResponse, error) {
+func (c *ClientWithResponses) UndoImportWithResponse(ctx context.Context, id ImportsId, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoImportResponse, error) {
 	rsp, err := c.UndoImport(ctx, id, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24732,7 +24785,7 @@ func (c *ClientWithResponses) UpdateNotificationsWithResponse(ctx context.Contex
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/notifications/{id} (the `DeleteNotification` operationId).
-func (c *ClientWithResponses) DeleteNotificationWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*DeleteNotificationResponse, error) {
+func (c *ClientWithResponses) DeleteNotificationWithResponse(ctx context.Context, id NotificationsId, reqEditors ...RequestEditorFn) (*DeleteNotificationResponse, error) {
 	rsp, err := c.DeleteNotification(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24747,7 +24800,7 @@ func (c *ClientWithResponses) DeleteNotificationWithResponse(ctx context.Context
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-func (c *ClientWithResponses) UpdateNotificationWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error) {
+func (c *ClientWithResponses) UpdateNotificationWithBodyWithResponse(ctx context.Context, id NotificationsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error) {
 	rsp, err := c.UpdateNotificationWithBody(ctx, id, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24762,7 +24815,7 @@ func (c *ClientWithResponses) UpdateNotificationWithBodyWithResponse(ctx context
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
-func (c *ClientWithResponses) UpdateNotificationWithResponse(ctx context.Context, id openapi_types.UUID, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error) {
+func (c *ClientWithResponses) UpdateNotificationWithResponse(ctx context.Context, id NotificationsId, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error) {
 	rsp, err := c.UpdateNotification(ctx, id, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24897,7 +24950,7 @@ func (c *ClientWithResponses) SuggestRulesWithResponse(ctx context.Context, reqE
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/rules/{id} (the `DeleteRule` operationId).
-func (c *ClientWithResponses) DeleteRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteRuleParams, reqEditors ...RequestEditorFn) (*DeleteRuleResponse, error) {
+func (c *ClientWithResponses) DeleteRuleWithResponse(ctx context.Context, id RulesId, params *DeleteRuleParams, reqEditors ...RequestEditorFn) (*DeleteRuleResponse, error) {
 	rsp, err := c.DeleteRule(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24912,7 +24965,7 @@ func (c *ClientWithResponses) DeleteRuleWithResponse(ctx context.Context, id ope
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/rules/{id} (the `GetRule` operationId).
-func (c *ClientWithResponses) GetRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *GetRuleParams, reqEditors ...RequestEditorFn) (*GetRuleResponse, error) {
+func (c *ClientWithResponses) GetRuleWithResponse(ctx context.Context, id RulesId, params *GetRuleParams, reqEditors ...RequestEditorFn) (*GetRuleResponse, error) {
 	rsp, err := c.GetRule(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24927,7 +24980,7 @@ func (c *ClientWithResponses) GetRuleWithResponse(ctx context.Context, id openap
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
-func (c *ClientWithResponses) UpdateRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error) {
+func (c *ClientWithResponses) UpdateRuleWithBodyWithResponse(ctx context.Context, id RulesId, params *UpdateRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error) {
 	rsp, err := c.UpdateRuleWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24942,7 +24995,7 @@ func (c *ClientWithResponses) UpdateRuleWithBodyWithResponse(ctx context.Context
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/rules/{id} (the `UpdateRule` operationId).
-func (c *ClientWithResponses) UpdateRuleWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error) {
+func (c *ClientWithResponses) UpdateRuleWithResponse(ctx context.Context, id RulesId, params *UpdateRuleParams, body UpdateRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateRuleResponse, error) {
 	rsp, err := c.UpdateRule(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24957,7 +25010,7 @@ func (c *ClientWithResponses) UpdateRuleWithResponse(ctx context.Context, id ope
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-func (c *ClientWithResponses) ApplyRuleWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error) {
+func (c *ClientWithResponses) ApplyRuleWithBodyWithResponse(ctx context.Context, id RulesId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error) {
 	rsp, err := c.ApplyRuleWithBody(ctx, id, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -24972,7 +25025,7 @@ func (c *ClientWithResponses) ApplyRuleWithBodyWithResponse(ctx context.Context,
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-func (c *ClientWithResponses) ApplyRuleWithResponse(ctx context.Context, id openapi_types.UUID, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error) {
+func (c *ClientWithResponses) ApplyRuleWithResponse(ctx context.Context, id RulesId, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error) {
 	rsp, err := c.ApplyRule(ctx, id, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25272,7 +25325,7 @@ func (c *ClientWithResponses) UpdateTransactionWithResponse(ctx context.Context,
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/transaction/{transactionId}/attachments (the `ListAttachments` operationId).
-func (c *ClientWithResponses) ListAttachmentsWithResponse(ctx context.Context, transactionId openapi_types.UUID, reqEditors ...RequestEditorFn) (*ListAttachmentsResponse, error) {
+func (c *ClientWithResponses) ListAttachmentsWithResponse(ctx context.Context, transactionId TransactionId, reqEditors ...RequestEditorFn) (*ListAttachmentsResponse, error) {
 	rsp, err := c.ListAttachments(ctx, transactionId, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25287,7 +25340,7 @@ func (c *ClientWithResponses) ListAttachmentsWithResponse(ctx context.Context, t
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/transaction/{transactionId}/attachments (the `CreateAttachment` operationId).
-func (c *ClientWithResponses) CreateAttachmentWithBodyWithResponse(ctx context.Context, transactionId openapi_types.UUID, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAttachmentResponse, error) {
+func (c *ClientWithResponses) CreateAttachmentWithBodyWithResponse(ctx context.Context, transactionId TransactionId, params *CreateAttachmentParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateAttachmentResponse, error) {
 	rsp, err := c.CreateAttachmentWithBody(ctx, transactionId, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25392,7 +25445,7 @@ func (c *ClientWithResponses) SuggestTransfersWithResponse(ctx context.Context, 
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/transfers/{id} (the `DeleteTransfer` operationId).
-func (c *ClientWithResponses) DeleteTransferWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteTransferParams, reqEditors ...RequestEditorFn) (*DeleteTransferResponse, error) {
+func (c *ClientWithResponses) DeleteTransferWithResponse(ctx context.Context, id TransfersId, params *DeleteTransferParams, reqEditors ...RequestEditorFn) (*DeleteTransferResponse, error) {
 	rsp, err := c.DeleteTransfer(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25407,7 +25460,7 @@ func (c *ClientWithResponses) DeleteTransferWithResponse(ctx context.Context, id
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/transfers/{id} (the `GetTransfer` operationId).
-func (c *ClientWithResponses) GetTransferWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetTransferResponse, error) {
+func (c *ClientWithResponses) GetTransferWithResponse(ctx context.Context, id TransfersId, reqEditors ...RequestEditorFn) (*GetTransferResponse, error) {
 	rsp, err := c.GetTransfer(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25422,7 +25475,7 @@ func (c *ClientWithResponses) GetTransferWithResponse(ctx context.Context, id op
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
-func (c *ClientWithResponses) UpdateTransferWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransferResponse, error) {
+func (c *ClientWithResponses) UpdateTransferWithBodyWithResponse(ctx context.Context, id TransfersId, params *UpdateTransferParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateTransferResponse, error) {
 	rsp, err := c.UpdateTransferWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25437,7 +25490,7 @@ func (c *ClientWithResponses) UpdateTransferWithBodyWithResponse(ctx context.Con
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/transfers/{id} (the `UpdateTransfer` operationId).
-func (c *ClientWithResponses) UpdateTransferWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateTransferParams, body UpdateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransferResponse, error) {
+func (c *ClientWithResponses) UpdateTransferWithResponse(ctx context.Context, id TransfersId, params *UpdateTransferParams, body UpdateTransferJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateTransferResponse, error) {
 	rsp, err := c.UpdateTransfer(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25527,7 +25580,7 @@ func (c *ClientWithResponses) CreateWalletWithResponse(ctx context.Context, para
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/wallet/{id} (the `DeleteWallet` operationId).
-func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error) {
+func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id WalletId, params *DeleteWalletParams, reqEditors ...RequestEditorFn) (*DeleteWalletResponse, error) {
 	rsp, err := c.DeleteWallet(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25542,7 +25595,7 @@ func (c *ClientWithResponses) DeleteWalletWithResponse(ctx context.Context, id o
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/wallet/{id} (the `GetWallet` operationId).
-func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWalletResponse, error) {
+func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id WalletId, reqEditors ...RequestEditorFn) (*GetWalletResponse, error) {
 	rsp, err := c.GetWallet(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25557,7 +25610,7 @@ func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id open
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
+func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Context, id WalletId, params *UpdateWalletParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
 	rsp, err := c.UpdateWalletWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25572,7 +25625,7 @@ func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Conte
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/wallet/{id} (the `UpdateWallet` operationId).
-func (c *ClientWithResponses) UpdateWalletWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
+func (c *ClientWithResponses) UpdateWalletWithResponse(ctx context.Context, id WalletId, params *UpdateWalletParams, body UpdateWalletJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWalletResponse, error) {
 	rsp, err := c.UpdateWallet(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25632,7 +25685,7 @@ func (c *ClientWithResponses) CreateWebhookWithResponse(ctx context.Context, par
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/webhooks/{id} (the `DeleteWebhook` operationId).
-func (c *ClientWithResponses) DeleteWebhookWithResponse(ctx context.Context, id openapi_types.UUID, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookResponse, error) {
+func (c *ClientWithResponses) DeleteWebhookWithResponse(ctx context.Context, id WebhooksId, params *DeleteWebhookParams, reqEditors ...RequestEditorFn) (*DeleteWebhookResponse, error) {
 	rsp, err := c.DeleteWebhook(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25647,7 +25700,7 @@ func (c *ClientWithResponses) DeleteWebhookWithResponse(ctx context.Context, id 
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/webhooks/{id} (the `GetWebhook` operationId).
-func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetWebhookResponse, error) {
+func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id WebhooksId, reqEditors ...RequestEditorFn) (*GetWebhookResponse, error) {
 	rsp, err := c.GetWebhook(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25662,7 +25715,7 @@ func (c *ClientWithResponses) GetWebhookWithResponse(ctx context.Context, id ope
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-func (c *ClientWithResponses) UpdateWebhookWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error) {
+func (c *ClientWithResponses) UpdateWebhookWithBodyWithResponse(ctx context.Context, id WebhooksId, params *UpdateWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error) {
 	rsp, err := c.UpdateWebhookWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25677,7 +25730,7 @@ func (c *ClientWithResponses) UpdateWebhookWithBodyWithResponse(ctx context.Cont
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/webhooks/{id} (the `UpdateWebhook` operationId).
-func (c *ClientWithResponses) UpdateWebhookWithResponse(ctx context.Context, id openapi_types.UUID, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error) {
+func (c *ClientWithResponses) UpdateWebhookWithResponse(ctx context.Context, id WebhooksId, params *UpdateWebhookParams, body UpdateWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateWebhookResponse, error) {
 	rsp, err := c.UpdateWebhook(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25692,7 +25745,7 @@ func (c *ClientWithResponses) UpdateWebhookWithResponse(ctx context.Context, id 
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-func (c *ClientWithResponses) RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error) {
+func (c *ClientWithResponses) RotateWebhookSecretWithBodyWithResponse(ctx context.Context, id WebhooksId, params *RotateWebhookSecretParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error) {
 	rsp, err := c.RotateWebhookSecretWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25707,7 +25760,7 @@ func (c *ClientWithResponses) RotateWebhookSecretWithBodyWithResponse(ctx contex
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{id}/secret (the `RotateWebhookSecret` operationId).
-func (c *ClientWithResponses) RotateWebhookSecretWithResponse(ctx context.Context, id openapi_types.UUID, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error) {
+func (c *ClientWithResponses) RotateWebhookSecretWithResponse(ctx context.Context, id WebhooksId, params *RotateWebhookSecretParams, body RotateWebhookSecretJSONRequestBody, reqEditors ...RequestEditorFn) (*RotateWebhookSecretResponse, error) {
 	rsp, err := c.RotateWebhookSecret(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25722,7 +25775,7 @@ func (c *ClientWithResponses) RotateWebhookSecretWithResponse(ctx context.Contex
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-func (c *ClientWithResponses) TestWebhookWithBodyWithResponse(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
+func (c *ClientWithResponses) TestWebhookWithBodyWithResponse(ctx context.Context, id WebhooksId, params *TestWebhookParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
 	rsp, err := c.TestWebhookWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25737,7 +25790,7 @@ func (c *ClientWithResponses) TestWebhookWithBodyWithResponse(ctx context.Contex
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{id}/test (the `TestWebhook` operationId).
-func (c *ClientWithResponses) TestWebhookWithResponse(ctx context.Context, id openapi_types.UUID, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
+func (c *ClientWithResponses) TestWebhookWithResponse(ctx context.Context, id WebhooksId, params *TestWebhookParams, body TestWebhookJSONRequestBody, reqEditors ...RequestEditorFn) (*TestWebhookResponse, error) {
 	rsp, err := c.TestWebhook(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25752,7 +25805,7 @@ func (c *ClientWithResponses) TestWebhookWithResponse(ctx context.Context, id op
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/webhooks/{webhookId}/deliveries (the `ListWebhookDeliveries` operationId).
-func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Context, webhookId openapi_types.UUID, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error) {
+func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Context, webhookId WebhookId, params *ListWebhookDeliveriesParams, reqEditors ...RequestEditorFn) (*ListWebhookDeliveriesResponse, error) {
 	rsp, err := c.ListWebhookDeliveries(ctx, webhookId, params, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25767,7 +25820,7 @@ func (c *ClientWithResponses) ListWebhookDeliveriesWithResponse(ctx context.Cont
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-func (c *ClientWithResponses) RedeliverWebhookEventWithBodyWithResponse(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error) {
+func (c *ClientWithResponses) RedeliverWebhookEventWithBodyWithResponse(ctx context.Context, webhookId WebhookId, id openapi_types.UUID, params *RedeliverWebhookEventParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error) {
 	rsp, err := c.RedeliverWebhookEventWithBody(ctx, webhookId, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -25782,7 +25835,7 @@ func (c *ClientWithResponses) RedeliverWebhookEventWithBodyWithResponse(ctx cont
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/webhooks/{webhookId}/deliveries/{id}/redeliver (the `RedeliverWebhookEvent` operationId).
-func (c *ClientWithResponses) RedeliverWebhookEventWithResponse(ctx context.Context, webhookId openapi_types.UUID, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error) {
+func (c *ClientWithResponses) RedeliverWebhookEventWithResponse(ctx context.Context, webhookId WebhookId, id openapi_types.UUID, params *RedeliverWebhookEventParams, body RedeliverWebhookEventJSONRequestBody, reqEditors ...RequestEditorFn) (*RedeliverWebhookEventResponse, error) {
 	rsp, err := c.RedeliverWebhookEvent(ctx, webhookId, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err

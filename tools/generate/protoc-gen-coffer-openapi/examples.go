@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 )
@@ -71,7 +72,9 @@ func (g *generator) addExamples() error {
 		}
 	}
 	for name, value := range found {
-		g.schemas[name].(object)["example"] = value
+		if !repeatsID(value, map[string]object{}) {
+			g.schemas[name].(object)["example"] = value
+		}
 	}
 	return nil
 }
@@ -87,14 +90,36 @@ func (g *generator) addExample(body object, value any, found map[string]object) 
 	g.collectBody(body, value, found)
 }
 
-// collectBody collects the examples of the schemas in the content of a request or response. The content keeps its example.
+// collectBody collects the examples of the schemas below the content of a request or response. The example of the content is
+// the one of its own schema, which is not repeated.
 func (g *generator) collectBody(body object, value any, found map[string]object) {
 	if value == nil {
 		return
 	}
 	for _, content := range body["content"].(object) {
-		g.collect(content.(object)["schema"], value, found)
+		schema := content.(object)["schema"].(object)
+		if name, ok := schema["$ref"].(string); ok {
+			schema = g.schemas[strings.TrimPrefix(name, schemas)].(object)
+		}
+		g.collect(schema, value, found)
 	}
+}
+
+// repeatsID reports whether an example contains two versions of one resource. Validators of JSON Schema read the member id of an
+// example as the identity of a schema, and reject two schemas with one identity.
+func repeatsID(value any, seen map[string]object) bool {
+	switch value := value.(type) {
+	case object:
+		id, _ := value["id"].(string)
+		if other, ok := seen[id]; ok && id != "" && !reflect.DeepEqual(other, value) {
+			return true
+		}
+		seen[id] = value
+		return slices.ContainsFunc(slices.Collect(maps.Values(value)), func(v any) bool { return repeatsID(v, seen) })
+	case []any:
+		return slices.ContainsFunc(value, func(v any) bool { return repeatsID(v, seen) })
+	}
+	return false
 }
 
 // collect finds the values of named schemas in an example. If a schema has several, it keeps the one with the most fields.

@@ -12,13 +12,11 @@
 //
 // The gateway reads the same options at run time. A change of their meaning must therefore change both.
 //
-// Start reading with build. operation.go describes an RPC, schema.go its messages, reasons.go its errors, and examples.go adds
-// the examples at the end.
+// Start reading with build. operation.go describes an RPC, schema.go its messages and reasons.go its errors. examples.go adds
+// the examples, share.go moves equal objects into components, and print.go writes the text.
 package main
 
 import (
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -37,19 +35,16 @@ func main() {
 		if err != nil {
 			return err
 		}
-		var out bytes.Buffer
-		encoder := json.NewEncoder(&out)
-		encoder.SetEscapeHTML(false)
-		encoder.SetIndent("", "  ")
-		if err := encoder.Encode(document); err != nil {
+		text, err := printed(document)
+		if err != nil {
 			return fmt.Errorf("encoding the document: %w", err)
 		}
-		_, err = plugin.NewGeneratedFile("openapi.json", "").Write(out.Bytes())
+		_, err = plugin.NewGeneratedFile("openapi.json", "").Write(text)
 		return err
 	})
 }
 
-// object is a JSON object; encoding/json writes it sorted by key, so that the document is the same every time.
+// object is a JSON object.
 type object = map[string]any
 
 // description introduces the document. It states the rules that apply to all operations.
@@ -59,9 +54,10 @@ const description = "Personal budgeting: wallets, categories, transactions, rece
 	"Unknown and read-only fields in a request are ignored."
 
 // build returns the document for all RPCs with a REST path. The order of its steps matters: the operations define the schemas of
-// their messages, addExamples completes operations and schemas, and tags reads the finished operations.
+// their messages, addExamples completes operations and schemas, and tags reads the finished operations. share comes last, because it
+// compares finished objects.
 func build(files []*protogen.File) (object, error) {
-	g := &generator{schemas: object{}, paths: object{}, defined: map[string]*protogen.Message{}}
+	g := &generator{schemas: object{}, paths: object{}, defined: map[string]*protogen.Message{}, uses: map[string][]use{}}
 	g.reasons, g.reasonNames = reasons(files)
 	for _, file := range files {
 		for _, service := range file.Services {
@@ -78,6 +74,11 @@ func build(files []*protogen.File) (object, error) {
 	if err != nil {
 		return nil, err
 	}
+	components, err := g.share()
+	if err != nil {
+		return nil, err
+	}
+	components["securitySchemes"] = securitySchemes()
 	return object{
 		"openapi": "3.0.3",
 		"info": object{
@@ -85,23 +86,25 @@ func build(files []*protogen.File) (object, error) {
 			"contact": object{"name": "Coffer", "url": "https://github.com/coffer-budget/coffer"},
 			"license": object{"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
 		},
-		"servers":  []any{object{"url": "/"}},
-		"security": []any{object{"bearer": []any{}}},
-		"tags":     tags,
-		"paths":    g.paths,
-		"components": object{
-			"schemas": g.schemas,
-			"securitySchemes": object{
-				"bearer": object{
-					"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "accessToken of POST /api/v1/auth/login",
-				},
-				"cookie": object{
-					"type": "apiKey", "in": "cookie", "name": "__Host-coffer",
-					"description": "Set by POST /api/v1/auth/login?session=cookie. Its name is coffer on localhost without HTTPS.",
-				},
-			},
-		},
+		"servers":    []any{object{"url": "/"}},
+		"security":   []any{object{"bearer": []any{}}},
+		"tags":       tags,
+		"paths":      g.paths,
+		"components": components,
 	}, nil
+}
+
+// securitySchemes returns the two ways to prove an identity.
+func securitySchemes() object {
+	return object{
+		"bearer": object{
+			"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "accessToken of POST /api/v1/auth/login",
+		},
+		"cookie": object{
+			"type": "apiKey", "in": "cookie", "name": "__Host-coffer",
+			"description": "Set by POST /api/v1/auth/login?session=cookie. Its name is coffer on localhost without HTTPS.",
+		},
+	}
 }
 
 // tags describe the groups of operations. A tag is the first name in the paths of its operations. A new resource needs an entry.
@@ -155,6 +158,8 @@ type generator struct {
 	// defined maps the name of a schema to its message. It distinguishes two messages of one name, and is set before the
 	// message's fields are described.
 	defined map[string]*protogen.Message
+	// uses lists the objects that share compares: headers, responses and parameters.
+	uses map[string][]use
 	// reasons are the declared errors, by name; reasonNames their names, by number.
 	reasons     map[string]reason
 	reasonNames map[protoreflect.EnumNumber]string

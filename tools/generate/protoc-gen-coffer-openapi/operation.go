@@ -101,6 +101,12 @@ func (g *generator) operation(o *operation) (object, error) {
 	}
 	if parameters := g.parameters(o); len(parameters) > 0 {
 		described["parameters"] = parameters
+		for i, parameter := range parameters {
+			g.uses["parameters"] = append(g.uses["parameters"], use{
+				value: parameter.(object), replace: func(r object) { parameters[i] = r },
+				name: pascal(parameter.(object)["name"].(string), "-"), tag: o.tag(),
+			})
+		}
 	}
 	if o.body {
 		described["requestBody"] = g.requestBody(o)
@@ -285,6 +291,7 @@ func (g *generator) responseHeaders(o *operation) object {
 			headers["Set-Cookie"] = object{"description": comment(field.Comments.Leading), "schema": object{"type": "string"}}
 		}
 	}
+	g.useHeaders(headers)
 	return headers
 }
 

@@ -99,7 +99,11 @@ func (g *generator) failures(o *operation, responses object) error {
 		}
 	}
 	for status, names := range byStatus {
-		responses[fmt.Sprint(status)] = g.failure(status, names)
+		failure := g.failure(status, names)
+		responses[fmt.Sprint(status)] = failure
+		g.uses["responses"] = append(g.uses["responses"], use{
+			value: failure, replace: func(r object) { responses[fmt.Sprint(status)] = r }, name: failureName(names),
+		})
 	}
 	return nil
 }
@@ -118,6 +122,7 @@ func (g *generator) failure(status int, names []string) object {
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		headers["Retry-After"] = object{"description": "Seconds after which the client may retry.", "schema": object{"type": "integer"}}
 	}
+	g.useHeaders(headers)
 	return object{
 		"description": strings.Join(lines, "\n"), "headers": headers,
 		"content": object{"application/json": object{"schema": object{"allOf": []any{

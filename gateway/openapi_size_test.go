@@ -1,0 +1,40 @@
+package gateway
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+)
+
+// maxDocument limits the document in bytes. Tools load all of it, and generators write several lines for each of its lines.
+const maxDocument = 500_000
+
+func TestDocumentSize(t *testing.T) {
+	t.Parallel()
+	require.LessOrEqual(t, len(openAPI), maxDocument, "parts that operations share belong into components: see share.go of the generator")
+}
+
+// TestDocumentSharesErrors checks that operations with the same single error for a status refer to one response.
+func TestDocumentSharesErrors(t *testing.T) {
+	t.Parallel()
+	inline := map[any]string{}
+	shared := map[string]int{}
+	for path, item := range document(t).Paths.Map() {
+		for verb, operation := range item.Operations() {
+			for status, response := range operation.Responses.Map() {
+				if response.Ref != "" {
+					shared[response.Ref]++
+				}
+				if status < "400" || response.Ref != "" {
+					continue
+				}
+				codes := response.Value.Content.Get("application/json").Schema.Value.AllOf[1].Value.Properties["code"].Value.Enum
+				if len(codes) == 1 {
+					require.Empty(t, inline[codes[0]], "%s %s has an error %s of its own", verb, path, codes[0])
+					inline[codes[0]] = verb + " " + path
+				}
+			}
+		}
+	}
+	require.Greater(t, shared["#/components/responses/RateLimited"], 90)
+}

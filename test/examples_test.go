@@ -143,6 +143,7 @@ func (r *recorder) transfers(u *user, wallet string) {
 func (r *recorder) tags(u *user, wallet, category string) {
 	u.post("/api/v1/transaction", with(expense(wallet, category, "9.00"), object{"tags": []any{"Trip"}})).created("TRANSACTION_CREATED")
 	r.call(u, http.MethodGet, "/api/v1/tags", nil)
+	r.call(u, http.MethodGet, "/api/v1/tags/Trip", nil)
 	r.call(u, http.MethodPatch, "/api/v1/tags/Trip", object{"name": "Rome", "color": "#B5651D"})
 	r.call(u, http.MethodDelete, "/api/v1/tags/Rome", nil)
 }
@@ -233,6 +234,7 @@ func (r *recorder) sharing(owner, member *user, budget string) {
 	r.event(member)
 	r.call(member, http.MethodPatch, path+"/members/"+member.id, object{"status": "accepted"})
 	r.call(owner, http.MethodGet, path+"/members?limit=50", nil)
+	r.call(owner, http.MethodGet, path+"/members/"+member.id, nil)
 	r.call(owner, http.MethodGet, path+"/limits?limit=50", nil)
 	r.call(owner, http.MethodGet, path+"?at=2026-03-20", nil)
 	r.call(owner, http.MethodGet, "/api/v1/budgets?at=2026-03-20&limit=50", nil)

@@ -240,14 +240,23 @@ func TestIdempotencyKey(t *testing.T) {
 	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	budget := u.budget(wallet, category)
 	friend, other := newUser(t), newUser(t)
+	first := u.post("/api/v1/rules", u.rule(category)).created("RULE_CREATED").text("rule.id")
+	second := u.post("/api/v1/rules", u.rule(category)).created("RULE_CREATED").text("rule.id")
+	committed, _ := u.importedFile("Bakery", wallet, category)
+	staged := u.importFile(oneRow, wallet).created("IMPORT_CREATED").text("import.id")
+	u.patch("/api/v1/imports/"+staged, object{"defaults": object{"walletId": wallet, "expenseCategoryId": category}}).ok("IMPORT_UPDATED")
 	for path, bodies := range map[string][2]object{
-		"/api/v1/wallet":                       {{"name": "A", "currency": "EUR"}, {"name": "B", "currency": "EUR"}},
-		"/api/v1/categories":                   {{"name": "A"}, {"name": "B"}},
-		"/api/v1/transaction":                  {expense(wallet, category, "1"), expense(wallet, category, "2")},
-		"/api/v1/transaction/batch":            {batch(expense(wallet, category, "1")), batch(expense(wallet, category, "2"))},
-		"/api/v1/budgets":                      {aBudget("A", wallet, category), aBudget("B", wallet, category)},
-		"/api/v1/budgets/" + budget + "/share": {{"email": friend.email}, {"email": other.email}},
-		"/api/v1/webhooks":                     {{"url": "https://example.com/a"}, {"url": "https://example.com/b"}},
+		"/api/v1/wallet":                                   {{"name": "A", "currency": "EUR"}, {"name": "B", "currency": "EUR"}},
+		"/api/v1/categories":                               {{"name": "A"}, {"name": "B"}},
+		"/api/v1/transaction":                              {expense(wallet, category, "1"), expense(wallet, category, "2")},
+		"/api/v1/transaction/batch":                        {batch(expense(wallet, category, "1")), batch(expense(wallet, category, "2"))},
+		"/api/v1/budgets":                                  {aBudget("A", wallet, category), aBudget("B", wallet, category)},
+		"/api/v1/budgets/" + budget + "/share":             {{"email": friend.email}, {"email": other.email}},
+		"/api/v1/rules/order":                              {{"ids": []any{second, first}}, {"ids": []any{first, second}}},
+		"/api/v1/rules/" + first + "/apply":                {{"from": "2026-01-01"}, {"from": "2026-01-02"}},
+		"/api/v1/imports/" + staged + "/commit?force=true": {{}, {}},
+		"/api/v1/imports/" + committed + "/undo":           {{"force": true}, {"force": false}},
+		"/api/v1/webhooks":                                 {{"url": "https://example.com/a"}, {"url": "https://example.com/b"}},
 		"/api/v1/auth/register": {
 			{"name": "A", "email": "k" + u.email, "password": u.password}, {"name": "B", "email": "k" + u.email, "password": u.password},
 		},
@@ -255,11 +264,12 @@ func TestIdempotencyKey(t *testing.T) {
 	} {
 		key := uuid.NewString()
 		first := u.post(path, bodies[0], "Idempotency-Key", key)
-		require.Contains(t, []int{http.StatusOK, http.StatusCreated}, first.status, "%s: %s", path, first.raw)
+		require.Contains(t, []int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, first.status, "%s: %s", path, first.raw)
 		require.Empty(t, first.header.Get("Idempotency-Replayed"))
 		again := u.post(path, bodies[0], "Idempotency-Key", key)
 		require.Equal(t, "true", again.header.Get("Idempotency-Replayed"), path)
 		require.JSONEq(t, string(first.raw), string(again.raw))
+		path = strings.TrimSuffix(path, "?force=true")
 		u.post(path, bodies[1], "Idempotency-Key", key).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
 		u.post(path, bodies[1], "Idempotency-Key", strings.Repeat("k", 256)).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("Idempotency-Key")
 	}
@@ -286,12 +296,42 @@ func TestIfMatch(t *testing.T) {
 		gone := u.del(path, "If-Match", `"77", `+after.header.Get("ETag"))
 		require.Equal(t, http.StatusOK, gone.status, "%s", gone.raw)
 	}
+	for path, change := range u.versioned(t, wallet, category) {
+		tag := u.get(path).header.Get("ETag")
+		require.NotEmpty(t, tag, path)
+		require.Equal(t, tag, u.get(path).header.Get("ETag"))
+		u.patch(path, change, "If-Match", `"77"`).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+		after := u.patch(path, change, "If-Match", tag)
+		require.Equal(t, http.StatusOK, after.status, "%s", after.raw)
+		require.NotEqual(t, tag, after.header.Get("ETag"), path)
+		require.Equal(t, after.header.Get("ETag"), u.get(path).header.Get("ETag"), path)
+		u.patch(path, change, "If-Match", tag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+		path = strings.TrimSuffix(path, "/rows")
+		u.del(path, "If-Match", tag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+		gone := u.del(path, "If-Match", after.header.Get("ETag"))
+		require.Equal(t, http.StatusOK, gone.status, "%s", gone.raw)
+	}
 	const me = "/api/v1/auth/me"
 	tag := u.get(me).ok("USER_FETCHED").header.Get("ETag")
 	require.NotEmpty(t, tag)
 	require.NotEqual(t, tag, u.patch(me, object{"name": "New"}, "If-Match", tag).ok("USER_UPDATED").header.Get("ETag"))
 	u.patch(me, object{"name": "Old"}, "If-Match", tag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
 	require.Equal(t, "New", u.get(me).text("user.name"))
+}
+
+// versioned creates a tag, a member and two imports, and returns a change for the path of each.
+func (u *user) versioned(t *testing.T, wallet, category string) map[string]object {
+	t.Helper()
+	u.post("/api/v1/transaction", with(expense(wallet, category, "1"), object{"tags": []any{"Trip"}})).created("TRANSACTION_CREATED")
+	budget, friend := u.budgetNamed("Shared", wallet, category), newUser(t)
+	u.post("/api/v1/budgets/"+budget+"/share", object{"email": friend.email}).created("BUDGET_SHARED")
+	staged := func() string { return u.importFile(oneRow, wallet).created("IMPORT_CREATED").text("import.id") }
+	return map[string]object{
+		"/api/v1/tags/trip": {"color": "#B5651D"},
+		"/api/v1/budgets/" + budget + "/members/" + friend.id: {"role": "editor"},
+		"/api/v1/imports/" + staged():                         {"defaults": object{"walletId": wallet}},
+		"/api/v1/imports/" + staged() + "/rows":               {"rows": []any{object{"n": 2, "description": "Bread"}}},
+	}
 }
 
 // TestListParameters sends invalid cursors and limits to every list. A limit above the maximum is reduced to it.

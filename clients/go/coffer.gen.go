@@ -915,6 +915,21 @@ func (e GetMeResultCode) Valid() bool {
 	}
 }
 
+// Defines values for GetMemberResultCode.
+const (
+	BUDGETMEMBERFETCHED GetMemberResultCode = "BUDGET_MEMBER_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetMemberResultCode enum.
+func (e GetMemberResultCode) Valid() bool {
+	switch e {
+	case BUDGETMEMBERFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for GetReceiptResultCode.
 const (
 	RECEIPTFETCHED GetReceiptResultCode = "RECEIPT_FETCHED"
@@ -969,6 +984,21 @@ const (
 func (e GetSummaryResultCode) Valid() bool {
 	switch e {
 	case DASHBOARDSUMMARYFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for GetTagResultCode.
+const (
+	TAGFETCHED GetTagResultCode = "TAG_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the GetTagResultCode enum.
+func (e GetTagResultCode) Valid() bool {
+	switch e {
+	case TAGFETCHED:
 		return true
 	default:
 		return false
@@ -3002,6 +3032,9 @@ type ApplyRuleResult struct {
 	// Code The result of the operation, for programs.
 	Code ApplyRuleResultCode `json:"code"`
 
+	// Examined Number of transactions that were examined, the newest first. If it is less than the number of transactions that the request selects, matched and changed do not count the older ones. Only with dryRun.
+	Examined *int32 `json:"examined,omitempty"`
+
 	// Examples At most 10 changes, the newest first. Only with dryRun.
 	Examples *[]RuleExample `json:"examples,omitempty"`
 
@@ -4270,6 +4303,23 @@ type GetMeResult struct {
 // GetMeResultCode The result of the operation, for programs.
 type GetMeResultCode string
 
+// GetMemberResult defines model for GetMemberResult.
+type GetMemberResult struct {
+	// Code The result of the operation, for programs.
+	Code GetMemberResultCode `json:"code"`
+
+	// Member Member is a user invited to a budget.
+	//
+	// Example: {"budgetId":"0199f0c5-0000-7000-8000-000000000025","email":"grace@example.com","id":"0199f0c5-0000-7000-8000-000000000026","invitedAt":"2026-11-20T10:15:00.000Z","memberId":"0199f0c5-0000-7000-8000-000000000026","name":"Grace","respondedAt":"2026-11-20T10:15:00.000Z","role":"editor","sharePercent":50,"status":"accepted"}
+	Member Member `json:"member"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// GetMemberResultCode The result of the operation, for programs.
+type GetMemberResultCode string
+
 // GetReceiptResult defines model for GetReceiptResult.
 type GetReceiptResult struct {
 	// Code The result of the operation, for programs.
@@ -4337,6 +4387,23 @@ type GetSummaryResult struct {
 
 // GetSummaryResultCode The result of the operation, for programs.
 type GetSummaryResultCode string
+
+// GetTagResult defines model for GetTagResult.
+type GetTagResult struct {
+	// Code The result of the operation, for programs.
+	Code GetTagResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Tag Tag is a label of transactions.
+	//
+	// Example: {"color":"#B5651D","name":"Rome","transactionCount":1}
+	Tag Tag `json:"tag"`
+}
+
+// GetTagResultCode The result of the operation, for programs.
+type GetTagResultCode string
 
 // GetTransactionResult defines model for GetTransactionResult.
 type GetTransactionResult struct {
@@ -6044,7 +6111,7 @@ type RuleCondition struct {
 	// Op For payee, description, notes and text: is, contains, startsWith, endsWith, matches, in. For amount: is, lt, gt, between. For currency, walletId, type and tag: is, in.
 	Op RuleConditionOp `json:"op"`
 
-	// Values Two values for between, which includes both; 1 to 50 for in; one for the others. matches has a regular expression in RE2 syntax of at most 200 bytes. Amounts are decimals in the major unit.
+	// Values Two values for between, which includes both; 1 to 50 for in; one for the others. matches has a regular expression in RE2 syntax of at most 200 bytes. The patterns of all rules of a user may take at most 2000000 steps on a transaction: the number of instructions of the compiled pattern times the maximum length of the text, which is 200 characters for payee, 1000 for description, 4000 for notes and the sum of them for text. Otherwise the rule is rejected with LIMIT_REACHED. Amounts are decimals in the major unit.
 	Values []string `json:"values"`
 }
 
@@ -7459,6 +7526,18 @@ type ListMembersParams struct {
 	Cursor *Cursor `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// RemoveMemberParams defines parameters for RemoveMember.
+type RemoveMemberParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// RespondToInvitationParams defines parameters for RespondToInvitation.
+type RespondToInvitationParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // ShareBudgetParams defines parameters for ShareBudget.
 type ShareBudgetParams struct {
 	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
@@ -7588,16 +7667,37 @@ type ListImportsParams struct {
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
+// CreateImportParams defines parameters for CreateImport.
+type CreateImportParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
+// DeleteImportParams defines parameters for DeleteImport.
+type DeleteImportParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // GetImportParams defines parameters for GetImport.
 type GetImportParams struct {
 	// Wait Seconds, 0 to 8. The response is sent when the job has made progress, or after this time.
 	Wait *int32 `form:"wait,omitempty" json:"wait,omitempty"`
 }
 
+// UpdateImportParams defines parameters for UpdateImport.
+type UpdateImportParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
 // CommitImportParams defines parameters for CommitImport.
 type CommitImportParams struct {
 	// Force Commit in spite of BALANCE_MISMATCH.
 	Force *bool `form:"force,omitempty" json:"force,omitempty"`
+
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListImportRowsParams defines parameters for ListImportRows.
@@ -7610,6 +7710,18 @@ type ListImportRowsParams struct {
 
 	// Cursor nextCursor of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
+}
+
+// UpdateImportRowsParams defines parameters for UpdateImportRows.
+type UpdateImportRowsParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// UndoImportParams defines parameters for UndoImport.
+type UndoImportParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
 // ListInvitationsParams defines parameters for ListInvitations.
@@ -7645,6 +7757,12 @@ type CreateRuleParams struct {
 	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
 }
 
+// OrderRulesParams defines parameters for OrderRules.
+type OrderRulesParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // DeleteRuleParams defines parameters for DeleteRule.
 type DeleteRuleParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
@@ -7663,8 +7781,20 @@ type UpdateRuleParams struct {
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
+// ApplyRuleParams defines parameters for ApplyRule.
+type ApplyRuleParams struct {
+	// IdempotencyKey Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response. At most 255 printable ASCII characters.
+	IdempotencyKey *IdempotencyKey `json:"Idempotency-Key,omitempty"`
+}
+
 // UpdateSettingsParams defines parameters for UpdateSettings.
 type UpdateSettingsParams struct {
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
+}
+
+// DeleteTagParams defines parameters for DeleteTag.
+type DeleteTagParams struct {
 	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
 	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
@@ -7673,6 +7803,9 @@ type UpdateSettingsParams struct {
 type UpdateTagParams struct {
 	// Merge true permits a name that another tag has.
 	Merge *bool `form:"merge,omitempty" json:"merge,omitempty"`
+
+	// IfMatch ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch *IfMatch `json:"If-Match,omitempty"`
 }
 
 // ListTransactionsParams defines parameters for ListTransactions.
@@ -8352,7 +8485,14 @@ type ClientInterface interface {
 	// Removes a member. The owner may remove everybody, and a member may leave.
 	//
 	// Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-	RemoveMember(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RemoveMember(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RemoveMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetMember Get member
+	//
+	// Returns a member or a pending invitation, to the owner and accepted members. A rejected invitation is only returned to the owner.
+	//
+	// Corresponds with GET /api/v1/budgets/{budgetId}/members/{memberId} (the `GetMember` operationId).
+	GetMember(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RespondToInvitationWithBody Respond to invitation
 	//
@@ -8361,7 +8501,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithBody(ctx context.Context, budgetId BudgetId, memberId MemberId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RespondToInvitationWithBody(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// RespondToInvitation Respond to invitation
 	//
@@ -8370,7 +8510,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitation(ctx context.Context, budgetId BudgetId, memberId MemberId, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	RespondToInvitation(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ShareBudgetWithBody Share budget
 	//
@@ -8521,7 +8661,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/imports (the `CreateImport` operationId).
-	CreateImportWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	CreateImportWithBody(ctx context.Context, params *CreateImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListImportProfiles List import profiles
 	//
@@ -8542,7 +8682,7 @@ type ClientInterface interface {
 	// Deletes an import with its rows. Its transactions stay, without their import id.
 	//
 	// Corresponds with DELETE /api/v1/imports/{id} (the `DeleteImport` operationId).
-	DeleteImport(ctx context.Context, id ImportsId, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteImport(ctx context.Context, id ImportsId, params *DeleteImportParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetImport Get import
 	//
@@ -8558,7 +8698,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-	UpdateImportWithBody(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateImportWithBody(ctx context.Context, id ImportsId, params *UpdateImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateImport Update import
 	//
@@ -8567,7 +8707,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-	UpdateImport(ctx context.Context, id ImportsId, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateImport(ctx context.Context, id ImportsId, params *UpdateImportParams, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// CommitImportWithBody Commit import
 	//
@@ -8601,7 +8741,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-	UpdateImportRowsWithBody(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateImportRowsWithBody(ctx context.Context, id ImportsId, params *UpdateImportRowsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateImportRows Update import rows
 	//
@@ -8610,7 +8750,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-	UpdateImportRows(ctx context.Context, id ImportsId, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UpdateImportRows(ctx context.Context, id ImportsId, params *UpdateImportRowsParams, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UndoImportWithBody Undo import
 	//
@@ -8619,7 +8759,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-	UndoImportWithBody(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UndoImportWithBody(ctx context.Context, id ImportsId, params *UndoImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UndoImport Undo import
 	//
@@ -8628,7 +8768,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-	UndoImport(ctx context.Context, id ImportsId, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	UndoImport(ctx context.Context, id ImportsId, params *UndoImportParams, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ListInvitations List invitations
 	//
@@ -8733,7 +8873,7 @@ type ClientInterface interface {
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
-	OrderRulesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	OrderRulesWithBody(ctx context.Context, params *OrderRulesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// OrderRules Order rules
 	//
@@ -8742,7 +8882,7 @@ type ClientInterface interface {
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
-	OrderRules(ctx context.Context, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	OrderRules(ctx context.Context, params *OrderRulesParams, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// SuggestRules Suggest rules
 	//
@@ -8785,21 +8925,21 @@ type ClientInterface interface {
 
 	// ApplyRuleWithBody Apply rule
 	//
-	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest transactions it would match and change. It examines at most 20000, fewer if patterns take long; examined states how many. Transfers are left out, and the parts of a split transaction keep their categories.
 	//
 	// Takes any type of body and a specified content type.
 	//
 	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-	ApplyRuleWithBody(ctx context.Context, id RulesId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ApplyRuleWithBody(ctx context.Context, id RulesId, params *ApplyRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// ApplyRule Apply rule
 	//
-	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest transactions it would match and change. It examines at most 20000, fewer if patterns take long; examined states how many. Transfers are left out, and the parts of a split transaction keep their categories.
 	//
 	// Takes a body of the `application/json` content type.
 	//
 	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-	ApplyRule(ctx context.Context, id RulesId, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
+	ApplyRule(ctx context.Context, id RulesId, params *ApplyRuleParams, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetSettings Get settings
 	//
@@ -8856,7 +8996,14 @@ type ClientInterface interface {
 	// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	//
 	// Corresponds with DELETE /api/v1/tags/{tag} (the `DeleteTag` operationId).
-	DeleteTag(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*http.Response, error)
+	DeleteTag(ctx context.Context, tag string, params *DeleteTagParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// GetTag Get tag
+	//
+	// Returns a tag.
+	//
+	// Corresponds with GET /api/v1/tags/{tag} (the `GetTag` operationId).
+	GetTag(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// UpdateTagWithBody Update tag
 	//
@@ -9693,8 +9840,25 @@ func (c *Client) ListMembers(ctx context.Context, budgetId BudgetId, params *Lis
 // Removes a member. The owner may remove everybody, and a member may leave.
 //
 // Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-func (c *Client) RemoveMember(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRemoveMemberRequest(c.Server, budgetId, memberId)
+func (c *Client) RemoveMember(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RemoveMemberParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRemoveMemberRequest(c.Server, budgetId, memberId, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetMember Get member
+//
+// Returns a member or a pending invitation, to the owner and accepted members. A rejected invitation is only returned to the owner.
+//
+// Corresponds with GET /api/v1/budgets/{budgetId}/members/{memberId} (the `GetMember` operationId).
+func (c *Client) GetMember(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetMemberRequest(c.Server, budgetId, memberId)
 	if err != nil {
 		return nil, err
 	}
@@ -9712,8 +9876,8 @@ func (c *Client) RemoveMember(ctx context.Context, budgetId BudgetId, memberId M
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *Client) RespondToInvitationWithBody(ctx context.Context, budgetId BudgetId, memberId MemberId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRespondToInvitationRequestWithBody(c.Server, budgetId, memberId, contentType, body)
+func (c *Client) RespondToInvitationWithBody(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRespondToInvitationRequestWithBody(c.Server, budgetId, memberId, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -9731,8 +9895,8 @@ func (c *Client) RespondToInvitationWithBody(ctx context.Context, budgetId Budge
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *Client) RespondToInvitation(ctx context.Context, budgetId BudgetId, memberId MemberId, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewRespondToInvitationRequest(c.Server, budgetId, memberId, body)
+func (c *Client) RespondToInvitation(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewRespondToInvitationRequest(c.Server, budgetId, memberId, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10072,8 +10236,8 @@ func (c *Client) ListImports(ctx context.Context, params *ListImportsParams, req
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/imports (the `CreateImport` operationId).
-func (c *Client) CreateImportWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewCreateImportRequestWithBody(c.Server, contentType, body)
+func (c *Client) CreateImportWithBody(ctx context.Context, params *CreateImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewCreateImportRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10123,8 +10287,8 @@ func (c *Client) DeleteImportProfile(ctx context.Context, id openapi_types.UUID,
 // Deletes an import with its rows. Its transactions stay, without their import id.
 //
 // Corresponds with DELETE /api/v1/imports/{id} (the `DeleteImport` operationId).
-func (c *Client) DeleteImport(ctx context.Context, id ImportsId, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteImportRequest(c.Server, id)
+func (c *Client) DeleteImport(ctx context.Context, id ImportsId, params *DeleteImportParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteImportRequest(c.Server, id, params)
 	if err != nil {
 		return nil, err
 	}
@@ -10159,8 +10323,8 @@ func (c *Client) GetImport(ctx context.Context, id ImportsId, params *GetImportP
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-func (c *Client) UpdateImportWithBody(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateImportRequestWithBody(c.Server, id, contentType, body)
+func (c *Client) UpdateImportWithBody(ctx context.Context, id ImportsId, params *UpdateImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateImportRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10178,8 +10342,8 @@ func (c *Client) UpdateImportWithBody(ctx context.Context, id ImportsId, content
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-func (c *Client) UpdateImport(ctx context.Context, id ImportsId, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateImportRequest(c.Server, id, body)
+func (c *Client) UpdateImport(ctx context.Context, id ImportsId, params *UpdateImportParams, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateImportRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10252,8 +10416,8 @@ func (c *Client) ListImportRows(ctx context.Context, id ImportsId, params *ListI
 // Takes any type of body and a specified content type.
 //
 // Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-func (c *Client) UpdateImportRowsWithBody(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateImportRowsRequestWithBody(c.Server, id, contentType, body)
+func (c *Client) UpdateImportRowsWithBody(ctx context.Context, id ImportsId, params *UpdateImportRowsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateImportRowsRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10271,8 +10435,8 @@ func (c *Client) UpdateImportRowsWithBody(ctx context.Context, id ImportsId, con
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-func (c *Client) UpdateImportRows(ctx context.Context, id ImportsId, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUpdateImportRowsRequest(c.Server, id, body)
+func (c *Client) UpdateImportRows(ctx context.Context, id ImportsId, params *UpdateImportRowsParams, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUpdateImportRowsRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10290,8 +10454,8 @@ func (c *Client) UpdateImportRows(ctx context.Context, id ImportsId, body Update
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-func (c *Client) UndoImportWithBody(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUndoImportRequestWithBody(c.Server, id, contentType, body)
+func (c *Client) UndoImportWithBody(ctx context.Context, id ImportsId, params *UndoImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndoImportRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10309,8 +10473,8 @@ func (c *Client) UndoImportWithBody(ctx context.Context, id ImportsId, contentTy
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-func (c *Client) UndoImport(ctx context.Context, id ImportsId, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewUndoImportRequest(c.Server, id, body)
+func (c *Client) UndoImport(ctx context.Context, id ImportsId, params *UndoImportParams, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewUndoImportRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10544,8 +10708,8 @@ func (c *Client) CreateRule(ctx context.Context, params *CreateRuleParams, body 
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
-func (c *Client) OrderRulesWithBody(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewOrderRulesRequestWithBody(c.Server, contentType, body)
+func (c *Client) OrderRulesWithBody(ctx context.Context, params *OrderRulesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOrderRulesRequestWithBody(c.Server, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10563,8 +10727,8 @@ func (c *Client) OrderRulesWithBody(ctx context.Context, contentType string, bod
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
-func (c *Client) OrderRules(ctx context.Context, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewOrderRulesRequest(c.Server, body)
+func (c *Client) OrderRules(ctx context.Context, params *OrderRulesParams, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewOrderRulesRequest(c.Server, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10666,13 +10830,13 @@ func (c *Client) UpdateRule(ctx context.Context, id RulesId, params *UpdateRuleP
 
 // ApplyRuleWithBody Apply rule
 //
-// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest transactions it would match and change. It examines at most 20000, fewer if patterns take long; examined states how many. Transfers are left out, and the parts of a split transaction keep their categories.
 //
 // Takes any type of body and a specified content type.
 //
 // Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-func (c *Client) ApplyRuleWithBody(ctx context.Context, id RulesId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewApplyRuleRequestWithBody(c.Server, id, contentType, body)
+func (c *Client) ApplyRuleWithBody(ctx context.Context, id RulesId, params *ApplyRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApplyRuleRequestWithBody(c.Server, id, params, contentType, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10685,13 +10849,13 @@ func (c *Client) ApplyRuleWithBody(ctx context.Context, id RulesId, contentType 
 
 // ApplyRule Apply rule
 //
-// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest transactions it would match and change. It examines at most 20000, fewer if patterns take long; examined states how many. Transfers are left out, and the parts of a split transaction keep their categories.
 //
 // Takes a body of the `application/json` content type.
 //
 // Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-func (c *Client) ApplyRule(ctx context.Context, id RulesId, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewApplyRuleRequest(c.Server, id, body)
+func (c *Client) ApplyRule(ctx context.Context, id RulesId, params *ApplyRuleParams, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewApplyRuleRequest(c.Server, id, params, body)
 	if err != nil {
 		return nil, err
 	}
@@ -10817,8 +10981,25 @@ func (c *Client) ListTags(ctx context.Context, reqEditors ...RequestEditorFn) (*
 // Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 //
 // Corresponds with DELETE /api/v1/tags/{tag} (the `DeleteTag` operationId).
-func (c *Client) DeleteTag(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*http.Response, error) {
-	req, err := NewDeleteTagRequest(c.Server, tag)
+func (c *Client) DeleteTag(ctx context.Context, tag string, params *DeleteTagParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteTagRequest(c.Server, tag, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// GetTag Get tag
+//
+// Returns a tag.
+//
+// Corresponds with GET /api/v1/tags/{tag} (the `GetTag` operationId).
+func (c *Client) GetTag(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewGetTagRequest(c.Server, tag)
 	if err != nil {
 		return nil, err
 	}
@@ -12652,7 +12833,7 @@ func NewListMembersRequest(server string, budgetId BudgetId, params *ListMembers
 }
 
 // NewRemoveMemberRequest constructs an http.Request for the RemoveMember method
-func NewRemoveMemberRequest(server string, budgetId BudgetId, memberId MemberId) (*http.Request, error) {
+func NewRemoveMemberRequest(server string, budgetId BudgetId, memberId MemberId, params *RemoveMemberParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12689,22 +12870,78 @@ func NewRemoveMemberRequest(server string, budgetId BudgetId, memberId MemberId)
 		return nil, err
 	}
 
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetMemberRequest constructs an http.Request for the GetMember method
+func NewGetMemberRequest(server string, budgetId BudgetId, memberId MemberId) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "budgetId", budgetId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	var pathParam1 string
+
+	pathParam1, err = runtime.StyleParamWithOptions("simple", false, "memberId", memberId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/budgets/%s/members/%s", pathParam0, pathParam1)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
 	return req, nil
 }
 
 // NewRespondToInvitationRequest calls the generic RespondToInvitation builder with application/json body
-func NewRespondToInvitationRequest(server string, budgetId BudgetId, memberId MemberId, body RespondToInvitationJSONRequestBody) (*http.Request, error) {
+func NewRespondToInvitationRequest(server string, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewRespondToInvitationRequestWithBody(server, budgetId, memberId, "application/json", bodyReader)
+	return NewRespondToInvitationRequestWithBody(server, budgetId, memberId, params, "application/json", bodyReader)
 }
 
 // NewRespondToInvitationRequestWithBody constructs an http.Request for the RespondToInvitation method, with any body, and a specified content type
-func NewRespondToInvitationRequestWithBody(server string, budgetId BudgetId, memberId MemberId, contentType string, body io.Reader) (*http.Request, error) {
+func NewRespondToInvitationRequestWithBody(server string, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -12742,6 +12979,21 @@ func NewRespondToInvitationRequestWithBody(server string, budgetId BudgetId, mem
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -13709,7 +13961,7 @@ func NewListImportsRequest(server string, params *ListImportsParams) (*http.Requ
 }
 
 // NewCreateImportRequestWithBody constructs an http.Request for the CreateImport method, with any body, and a specified content type
-func NewCreateImportRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+func NewCreateImportRequestWithBody(server string, params *CreateImportParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -13733,6 +13985,21 @@ func NewCreateImportRequestWithBody(server string, contentType string, body io.R
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -13799,7 +14066,7 @@ func NewDeleteImportProfileRequest(server string, id openapi_types.UUID) (*http.
 }
 
 // NewDeleteImportRequest constructs an http.Request for the DeleteImport method
-func NewDeleteImportRequest(server string, id ImportsId) (*http.Request, error) {
+func NewDeleteImportRequest(server string, id ImportsId, params *DeleteImportParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -13827,6 +14094,21 @@ func NewDeleteImportRequest(server string, id ImportsId) (*http.Request, error) 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
 	}
 
 	return req, nil
@@ -13894,18 +14176,18 @@ func NewGetImportRequest(server string, id ImportsId, params *GetImportParams) (
 }
 
 // NewUpdateImportRequest calls the generic UpdateImport builder with application/json body
-func NewUpdateImportRequest(server string, id ImportsId, body UpdateImportJSONRequestBody) (*http.Request, error) {
+func NewUpdateImportRequest(server string, id ImportsId, params *UpdateImportParams, body UpdateImportJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewUpdateImportRequestWithBody(server, id, "application/json", bodyReader)
+	return NewUpdateImportRequestWithBody(server, id, params, "application/json", bodyReader)
 }
 
 // NewUpdateImportRequestWithBody constructs an http.Request for the UpdateImport method, with any body, and a specified content type
-func NewUpdateImportRequestWithBody(server string, id ImportsId, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateImportRequestWithBody(server string, id ImportsId, params *UpdateImportParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -13936,6 +14218,21 @@ func NewUpdateImportRequestWithBody(server string, id ImportsId, contentType str
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -14010,6 +14307,21 @@ func NewCommitImportRequestWithBody(server string, id ImportsId, params *CommitI
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -14100,18 +14412,18 @@ func NewListImportRowsRequest(server string, id ImportsId, params *ListImportRow
 }
 
 // NewUpdateImportRowsRequest calls the generic UpdateImportRows builder with application/json body
-func NewUpdateImportRowsRequest(server string, id ImportsId, body UpdateImportRowsJSONRequestBody) (*http.Request, error) {
+func NewUpdateImportRowsRequest(server string, id ImportsId, params *UpdateImportRowsParams, body UpdateImportRowsJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewUpdateImportRowsRequestWithBody(server, id, "application/json", bodyReader)
+	return NewUpdateImportRowsRequestWithBody(server, id, params, "application/json", bodyReader)
 }
 
 // NewUpdateImportRowsRequestWithBody constructs an http.Request for the UpdateImportRows method, with any body, and a specified content type
-func NewUpdateImportRowsRequestWithBody(server string, id ImportsId, contentType string, body io.Reader) (*http.Request, error) {
+func NewUpdateImportRowsRequestWithBody(server string, id ImportsId, params *UpdateImportRowsParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -14143,22 +14455,37 @@ func NewUpdateImportRowsRequestWithBody(server string, id ImportsId, contentType
 
 	req.Header.Add("Content-Type", contentType)
 
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
 	return req, nil
 }
 
 // NewUndoImportRequest calls the generic UndoImport builder with application/json body
-func NewUndoImportRequest(server string, id ImportsId, body UndoImportJSONRequestBody) (*http.Request, error) {
+func NewUndoImportRequest(server string, id ImportsId, params *UndoImportParams, body UndoImportJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewUndoImportRequestWithBody(server, id, "application/json", bodyReader)
+	return NewUndoImportRequestWithBody(server, id, params, "application/json", bodyReader)
 }
 
 // NewUndoImportRequestWithBody constructs an http.Request for the UndoImport method, with any body, and a specified content type
-func NewUndoImportRequestWithBody(server string, id ImportsId, contentType string, body io.Reader) (*http.Request, error) {
+func NewUndoImportRequestWithBody(server string, id ImportsId, params *UndoImportParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -14189,6 +14516,21 @@ func NewUndoImportRequestWithBody(server string, id ImportsId, contentType strin
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -14636,18 +14978,18 @@ func NewCreateRuleRequestWithBody(server string, params *CreateRuleParams, conte
 }
 
 // NewOrderRulesRequest calls the generic OrderRules builder with application/json body
-func NewOrderRulesRequest(server string, body OrderRulesJSONRequestBody) (*http.Request, error) {
+func NewOrderRulesRequest(server string, params *OrderRulesParams, body OrderRulesJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewOrderRulesRequestWithBody(server, "application/json", bodyReader)
+	return NewOrderRulesRequestWithBody(server, params, "application/json", bodyReader)
 }
 
 // NewOrderRulesRequestWithBody constructs an http.Request for the OrderRules method, with any body, and a specified content type
-func NewOrderRulesRequestWithBody(server string, contentType string, body io.Reader) (*http.Request, error) {
+func NewOrderRulesRequestWithBody(server string, params *OrderRulesParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	serverURL, err := url.Parse(server)
@@ -14671,6 +15013,21 @@ func NewOrderRulesRequestWithBody(server string, contentType string, body io.Rea
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -14875,18 +15232,18 @@ func NewUpdateRuleRequestWithBody(server string, id RulesId, params *UpdateRuleP
 }
 
 // NewApplyRuleRequest calls the generic ApplyRule builder with application/json body
-func NewApplyRuleRequest(server string, id RulesId, body ApplyRuleJSONRequestBody) (*http.Request, error) {
+func NewApplyRuleRequest(server string, id RulesId, params *ApplyRuleParams, body ApplyRuleJSONRequestBody) (*http.Request, error) {
 	var bodyReader io.Reader
 	buf, err := json.Marshal(body)
 	if err != nil {
 		return nil, err
 	}
 	bodyReader = bytes.NewReader(buf)
-	return NewApplyRuleRequestWithBody(server, id, "application/json", bodyReader)
+	return NewApplyRuleRequestWithBody(server, id, params, "application/json", bodyReader)
 }
 
 // NewApplyRuleRequestWithBody constructs an http.Request for the ApplyRule method, with any body, and a specified content type
-func NewApplyRuleRequestWithBody(server string, id RulesId, contentType string, body io.Reader) (*http.Request, error) {
+func NewApplyRuleRequestWithBody(server string, id RulesId, params *ApplyRuleParams, contentType string, body io.Reader) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -14917,6 +15274,21 @@ func NewApplyRuleRequestWithBody(server string, id RulesId, contentType string, 
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IdempotencyKey != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "Idempotency-Key", *params.IdempotencyKey, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("Idempotency-Key", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -15071,7 +15443,7 @@ func NewListTagsRequest(server string) (*http.Request, error) {
 }
 
 // NewDeleteTagRequest constructs an http.Request for the DeleteTag method
-func NewDeleteTagRequest(server string, tag string) (*http.Request, error) {
+func NewDeleteTagRequest(server string, tag string, params *DeleteTagParams) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -15097,6 +15469,55 @@ func NewDeleteTagRequest(server string, tag string) (*http.Request, error) {
 	}
 
 	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
+// NewGetTagRequest constructs an http.Request for the GetTag method
+func NewGetTagRequest(server string, tag string) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "tag", tag, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: ""})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/tags/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
 	if err != nil {
 		return nil, err
 	}
@@ -15174,6 +15595,21 @@ func NewUpdateTagRequestWithBody(server string, tag string, params *UpdateTagPar
 	}
 
 	req.Header.Add("Content-Type", contentType)
+
+	if params != nil {
+
+		if params.IfMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-Match", *params.IfMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-Match", headerParam0)
+		}
+
+	}
 
 	return req, nil
 }
@@ -17484,7 +17920,16 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-	RemoveMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error)
+	RemoveMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RemoveMemberParams, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error)
+
+	// GetMemberWithResponse Get member
+	//
+	// Returns a member or a pending invitation, to the owner and accepted members. A rejected invitation is only returned to the owner.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/budgets/{budgetId}/members/{memberId} (the `GetMember` operationId).
+	GetMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*GetMemberResponse, error)
 
 	// RespondToInvitationWithBodyWithResponse Respond to invitation
 	//
@@ -17493,7 +17938,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
+	RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
 
 	// RespondToInvitationWithResponse Respond to invitation
 	//
@@ -17502,7 +17947,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-	RespondToInvitationWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
+	RespondToInvitationWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error)
 
 	// ShareBudgetWithBodyWithResponse Share budget
 	//
@@ -17673,7 +18118,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/imports (the `CreateImport` operationId).
-	CreateImportWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateImportResponse, error)
+	CreateImportWithBodyWithResponse(ctx context.Context, params *CreateImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateImportResponse, error)
 
 	// ListImportProfilesWithResponse List import profiles
 	//
@@ -17700,7 +18145,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/imports/{id} (the `DeleteImport` operationId).
-	DeleteImportWithResponse(ctx context.Context, id ImportsId, reqEditors ...RequestEditorFn) (*DeleteImportResponse, error)
+	DeleteImportWithResponse(ctx context.Context, id ImportsId, params *DeleteImportParams, reqEditors ...RequestEditorFn) (*DeleteImportResponse, error)
 
 	// GetImportWithResponse Get import
 	//
@@ -17718,7 +18163,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-	UpdateImportWithBodyWithResponse(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error)
+	UpdateImportWithBodyWithResponse(ctx context.Context, id ImportsId, params *UpdateImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error)
 
 	// UpdateImportWithResponse Update import
 	//
@@ -17727,7 +18172,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-	UpdateImportWithResponse(ctx context.Context, id ImportsId, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error)
+	UpdateImportWithResponse(ctx context.Context, id ImportsId, params *UpdateImportParams, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error)
 
 	// CommitImportWithBodyWithResponse Commit import
 	//
@@ -17763,7 +18208,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-	UpdateImportRowsWithBodyWithResponse(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error)
+	UpdateImportRowsWithBodyWithResponse(ctx context.Context, id ImportsId, params *UpdateImportRowsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error)
 
 	// UpdateImportRowsWithResponse Update import rows
 	//
@@ -17772,7 +18217,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-	UpdateImportRowsWithResponse(ctx context.Context, id ImportsId, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error)
+	UpdateImportRowsWithResponse(ctx context.Context, id ImportsId, params *UpdateImportRowsParams, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error)
 
 	// UndoImportWithBodyWithResponse Undo import
 	//
@@ -17781,7 +18226,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-	UndoImportWithBodyWithResponse(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoImportResponse, error)
+	UndoImportWithBodyWithResponse(ctx context.Context, id ImportsId, params *UndoImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoImportResponse, error)
 
 	// UndoImportWithResponse Undo import
 	//
@@ -17790,7 +18235,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-	UndoImportWithResponse(ctx context.Context, id ImportsId, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoImportResponse, error)
+	UndoImportWithResponse(ctx context.Context, id ImportsId, params *UndoImportParams, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoImportResponse, error)
 
 	// ListInvitationsWithResponse List invitations
 	//
@@ -17907,7 +18352,7 @@ type ClientWithResponsesInterface interface {
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
-	OrderRulesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OrderRulesResponse, error)
+	OrderRulesWithBodyWithResponse(ctx context.Context, params *OrderRulesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OrderRulesResponse, error)
 
 	// OrderRulesWithResponse Order rules
 	//
@@ -17916,7 +18361,7 @@ type ClientWithResponsesInterface interface {
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
-	OrderRulesWithResponse(ctx context.Context, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*OrderRulesResponse, error)
+	OrderRulesWithResponse(ctx context.Context, params *OrderRulesParams, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*OrderRulesResponse, error)
 
 	// SuggestRulesWithResponse Suggest rules
 	//
@@ -17965,21 +18410,21 @@ type ClientWithResponsesInterface interface {
 
 	// ApplyRuleWithBodyWithResponse Apply rule
 	//
-	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest transactions it would match and change. It examines at most 20000, fewer if patterns take long; examined states how many. Transfers are left out, and the parts of a split transaction keep their categories.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-	ApplyRuleWithBodyWithResponse(ctx context.Context, id RulesId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error)
+	ApplyRuleWithBodyWithResponse(ctx context.Context, id RulesId, params *ApplyRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error)
 
 	// ApplyRuleWithResponse Apply rule
 	//
-	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+	// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest transactions it would match and change. It examines at most 20000, fewer if patterns take long; examined states how many. Transfers are left out, and the parts of a split transaction keep their categories.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-	ApplyRuleWithResponse(ctx context.Context, id RulesId, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error)
+	ApplyRuleWithResponse(ctx context.Context, id RulesId, params *ApplyRuleParams, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error)
 
 	// GetSettingsWithResponse Get settings
 	//
@@ -18042,7 +18487,16 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with DELETE /api/v1/tags/{tag} (the `DeleteTag` operationId).
-	DeleteTagWithResponse(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*DeleteTagResponse, error)
+	DeleteTagWithResponse(ctx context.Context, tag string, params *DeleteTagParams, reqEditors ...RequestEditorFn) (*DeleteTagResponse, error)
+
+	// GetTagWithResponse Get tag
+	//
+	// Returns a tag.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/tags/{tag} (the `GetTag` operationId).
+	GetTagWithResponse(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*GetTagResponse, error)
 
 	// UpdateTagWithBodyWithResponse Update tag
 	//
@@ -19472,8 +19926,65 @@ func (r RemoveMemberResponse) ContentType() string {
 	return ""
 }
 
+// GetMemberResponse200Headers the declared response headers of an HTTP 200 response for GetMember
+type GetMemberResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type GetMemberResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetMemberResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetMemberResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetMemberResponse) GetJSON200() *GetMemberResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetMemberResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetMemberResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetMemberResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetMemberResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetMemberResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // RespondToInvitationResponse200Headers the declared response headers of an HTTP 200 response for RespondToInvitation
 type RespondToInvitationResponse200Headers struct {
+	ETag       *string
 	XRequestId *string
 }
 
@@ -19529,6 +20040,7 @@ func (r RespondToInvitationResponse) ContentType() string {
 
 // ShareBudgetResponse201Headers the declared response headers of an HTTP 201 response for ShareBudget
 type ShareBudgetResponse201Headers struct {
+	ETag                *string
 	IdempotencyReplayed *string
 	XRequestId          *string
 }
@@ -20320,7 +20832,9 @@ func (r ListImportsResponse) ContentType() string {
 
 // CreateImportResponse201Headers the declared response headers of an HTTP 201 response for CreateImport
 type CreateImportResponse201Headers struct {
-	XRequestId *string
+	ETag                *string
+	IdempotencyReplayed *string
+	XRequestId          *string
 }
 
 type CreateImportResponse struct {
@@ -20540,6 +21054,7 @@ func (r DeleteImportResponse) ContentType() string {
 
 // GetImportResponse200Headers the declared response headers of an HTTP 200 response for GetImport
 type GetImportResponse200Headers struct {
+	ETag       *string
 	XRequestId *string
 }
 
@@ -20595,6 +21110,7 @@ func (r GetImportResponse) ContentType() string {
 
 // UpdateImportResponse200Headers the declared response headers of an HTTP 200 response for UpdateImport
 type UpdateImportResponse200Headers struct {
+	ETag       *string
 	XRequestId *string
 }
 
@@ -20650,12 +21166,16 @@ func (r UpdateImportResponse) ContentType() string {
 
 // CommitImportResponse200Headers the declared response headers of an HTTP 200 response for CommitImport
 type CommitImportResponse200Headers struct {
-	XRequestId *string
+	ETag                *string
+	IdempotencyReplayed *string
+	XRequestId          *string
 }
 
 // CommitImportResponse202Headers the declared response headers of an HTTP 202 response for CommitImport
 type CommitImportResponse202Headers struct {
-	XRequestId *string
+	ETag                *string
+	IdempotencyReplayed *string
+	XRequestId          *string
 }
 
 type CommitImportResponse struct {
@@ -20719,6 +21239,7 @@ func (r CommitImportResponse) ContentType() string {
 
 // ListImportRowsResponse200Headers the declared response headers of an HTTP 200 response for ListImportRows
 type ListImportRowsResponse200Headers struct {
+	ETag       *string
 	XRequestId *string
 }
 
@@ -20774,6 +21295,7 @@ func (r ListImportRowsResponse) ContentType() string {
 
 // UpdateImportRowsResponse200Headers the declared response headers of an HTTP 200 response for UpdateImportRows
 type UpdateImportRowsResponse200Headers struct {
+	ETag       *string
 	XRequestId *string
 }
 
@@ -20829,12 +21351,16 @@ func (r UpdateImportRowsResponse) ContentType() string {
 
 // UndoImportResponse200Headers the declared response headers of an HTTP 200 response for UndoImport
 type UndoImportResponse200Headers struct {
-	XRequestId *string
+	ETag                *string
+	IdempotencyReplayed *string
+	XRequestId          *string
 }
 
 // UndoImportResponse202Headers the declared response headers of an HTTP 202 response for UndoImport
 type UndoImportResponse202Headers struct {
-	XRequestId *string
+	ETag                *string
+	IdempotencyReplayed *string
+	XRequestId          *string
 }
 
 type UndoImportResponse struct {
@@ -21388,7 +21914,8 @@ func (r CreateRuleResponse) ContentType() string {
 
 // OrderRulesResponse200Headers the declared response headers of an HTTP 200 response for OrderRules
 type OrderRulesResponse200Headers struct {
-	XRequestId *string
+	IdempotencyReplayed *string
+	XRequestId          *string
 }
 
 type OrderRulesResponse struct {
@@ -21665,12 +22192,14 @@ func (r UpdateRuleResponse) ContentType() string {
 
 // ApplyRuleResponse200Headers the declared response headers of an HTTP 200 response for ApplyRule
 type ApplyRuleResponse200Headers struct {
-	XRequestId *string
+	IdempotencyReplayed *string
+	XRequestId          *string
 }
 
 // ApplyRuleResponse202Headers the declared response headers of an HTTP 202 response for ApplyRule
 type ApplyRuleResponse202Headers struct {
-	XRequestId *string
+	IdempotencyReplayed *string
+	XRequestId          *string
 }
 
 type ApplyRuleResponse struct {
@@ -22009,8 +22538,65 @@ func (r DeleteTagResponse) ContentType() string {
 	return ""
 }
 
+// GetTagResponse200Headers the declared response headers of an HTTP 200 response for GetTag
+type GetTagResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type GetTagResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *GetTagResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *GetTagResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r GetTagResponse) GetJSON200() *GetTagResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r GetTagResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r GetTagResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r GetTagResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r GetTagResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r GetTagResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // UpdateTagResponse200Headers the declared response headers of an HTTP 200 response for UpdateTag
 type UpdateTagResponse200Headers struct {
+	ETag       *string
 	XRequestId *string
 }
 
@@ -24200,12 +24786,27 @@ func (c *ClientWithResponses) ListMembersWithResponse(ctx context.Context, budge
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/budgets/{budgetId}/members/{memberId} (the `RemoveMember` operationId).
-func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error) {
-	rsp, err := c.RemoveMember(ctx, budgetId, memberId, reqEditors...)
+func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RemoveMemberParams, reqEditors ...RequestEditorFn) (*RemoveMemberResponse, error) {
+	rsp, err := c.RemoveMember(ctx, budgetId, memberId, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
 	return ParseRemoveMemberResponse(rsp)
+}
+
+// GetMemberWithResponse Get member
+//
+// Returns a member or a pending invitation, to the owner and accepted members. A rejected invitation is only returned to the owner.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/budgets/{budgetId}/members/{memberId} (the `GetMember` operationId).
+func (c *ClientWithResponses) GetMemberWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, reqEditors ...RequestEditorFn) (*GetMemberResponse, error) {
+	rsp, err := c.GetMember(ctx, budgetId, memberId, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetMemberResponse(rsp)
 }
 
 // RespondToInvitationWithBodyWithResponse Respond to invitation
@@ -24215,8 +24816,8 @@ func (c *ClientWithResponses) RemoveMemberWithResponse(ctx context.Context, budg
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
-	rsp, err := c.RespondToInvitationWithBody(ctx, budgetId, memberId, contentType, body, reqEditors...)
+func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
+	rsp, err := c.RespondToInvitationWithBody(ctx, budgetId, memberId, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -24230,8 +24831,8 @@ func (c *ClientWithResponses) RespondToInvitationWithBodyWithResponse(ctx contex
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/budgets/{budgetId}/members/{memberId} (the `RespondToInvitation` operationId).
-func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
-	rsp, err := c.RespondToInvitation(ctx, budgetId, memberId, body, reqEditors...)
+func (c *ClientWithResponses) RespondToInvitationWithResponse(ctx context.Context, budgetId BudgetId, memberId MemberId, params *RespondToInvitationParams, body RespondToInvitationJSONRequestBody, reqEditors ...RequestEditorFn) (*RespondToInvitationResponse, error) {
+	rsp, err := c.RespondToInvitation(ctx, budgetId, memberId, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -24515,8 +25116,8 @@ func (c *ClientWithResponses) ListImportsWithResponse(ctx context.Context, param
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/imports (the `CreateImport` operationId).
-func (c *ClientWithResponses) CreateImportWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateImportResponse, error) {
-	rsp, err := c.CreateImportWithBody(ctx, contentType, body, reqEditors...)
+func (c *ClientWithResponses) CreateImportWithBodyWithResponse(ctx context.Context, params *CreateImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*CreateImportResponse, error) {
+	rsp, err := c.CreateImportWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -24560,8 +25161,8 @@ func (c *ClientWithResponses) DeleteImportProfileWithResponse(ctx context.Contex
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/imports/{id} (the `DeleteImport` operationId).
-func (c *ClientWithResponses) DeleteImportWithResponse(ctx context.Context, id ImportsId, reqEditors ...RequestEditorFn) (*DeleteImportResponse, error) {
-	rsp, err := c.DeleteImport(ctx, id, reqEditors...)
+func (c *ClientWithResponses) DeleteImportWithResponse(ctx context.Context, id ImportsId, params *DeleteImportParams, reqEditors ...RequestEditorFn) (*DeleteImportResponse, error) {
+	rsp, err := c.DeleteImport(ctx, id, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -24590,8 +25191,8 @@ func (c *ClientWithResponses) GetImportWithResponse(ctx context.Context, id Impo
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-func (c *ClientWithResponses) UpdateImportWithBodyWithResponse(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error) {
-	rsp, err := c.UpdateImportWithBody(ctx, id, contentType, body, reqEditors...)
+func (c *ClientWithResponses) UpdateImportWithBodyWithResponse(ctx context.Context, id ImportsId, params *UpdateImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error) {
+	rsp, err := c.UpdateImportWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -24605,8 +25206,8 @@ func (c *ClientWithResponses) UpdateImportWithBodyWithResponse(ctx context.Conte
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/imports/{id} (the `UpdateImport` operationId).
-func (c *ClientWithResponses) UpdateImportWithResponse(ctx context.Context, id ImportsId, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error) {
-	rsp, err := c.UpdateImport(ctx, id, body, reqEditors...)
+func (c *ClientWithResponses) UpdateImportWithResponse(ctx context.Context, id ImportsId, params *UpdateImportParams, body UpdateImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportResponse, error) {
+	rsp, err := c.UpdateImport(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -24665,8 +25266,8 @@ func (c *ClientWithResponses) ListImportRowsWithResponse(ctx context.Context, id
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-func (c *ClientWithResponses) UpdateImportRowsWithBodyWithResponse(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error) {
-	rsp, err := c.UpdateImportRowsWithBody(ctx, id, contentType, body, reqEditors...)
+func (c *ClientWithResponses) UpdateImportRowsWithBodyWithResponse(ctx context.Context, id ImportsId, params *UpdateImportRowsParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error) {
+	rsp, err := c.UpdateImportRowsWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -24680,8 +25281,8 @@ func (c *ClientWithResponses) UpdateImportRowsWithBodyWithResponse(ctx context.C
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with PATCH /api/v1/imports/{id}/rows (the `UpdateImportRows` operationId).
-func (c *ClientWithResponses) UpdateImportRowsWithResponse(ctx context.Context, id ImportsId, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error) {
-	rsp, err := c.UpdateImportRows(ctx, id, body, reqEditors...)
+func (c *ClientWithResponses) UpdateImportRowsWithResponse(ctx context.Context, id ImportsId, params *UpdateImportRowsParams, body UpdateImportRowsJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateImportRowsResponse, error) {
+	rsp, err := c.UpdateImportRows(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -24695,8 +25296,8 @@ func (c *ClientWithResponses) UpdateImportRowsWithResponse(ctx context.Context, 
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-func (c *ClientWithResponses) UndoImportWithBodyWithResponse(ctx context.Context, id ImportsId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoImportResponse, error) {
-	rsp, err := c.UndoImportWithBody(ctx, id, contentType, body, reqEditors...)
+func (c *ClientWithResponses) UndoImportWithBodyWithResponse(ctx context.Context, id ImportsId, params *UndoImportParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*UndoImportResponse, error) {
+	rsp, err := c.UndoImportWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -24710,8 +25311,8 @@ func (c *ClientWithResponses) UndoImportWithBodyWithResponse(ctx context.Context
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/imports/{id}/undo (the `UndoImport` operationId).
-func (c *ClientWithResponses) UndoImportWithResponse(ctx context.Context, id ImportsId, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoImportResponse, error) {
-	rsp, err := c.UndoImport(ctx, id, body, reqEditors...)
+func (c *ClientWithResponses) UndoImportWithResponse(ctx context.Context, id ImportsId, params *UndoImportParams, body UndoImportJSONRequestBody, reqEditors ...RequestEditorFn) (*UndoImportResponse, error) {
+	rsp, err := c.UndoImport(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -24905,8 +25506,8 @@ func (c *ClientWithResponses) CreateRuleWithResponse(ctx context.Context, params
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
-func (c *ClientWithResponses) OrderRulesWithBodyWithResponse(ctx context.Context, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OrderRulesResponse, error) {
-	rsp, err := c.OrderRulesWithBody(ctx, contentType, body, reqEditors...)
+func (c *ClientWithResponses) OrderRulesWithBodyWithResponse(ctx context.Context, params *OrderRulesParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*OrderRulesResponse, error) {
+	rsp, err := c.OrderRulesWithBody(ctx, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -24920,8 +25521,8 @@ func (c *ClientWithResponses) OrderRulesWithBodyWithResponse(ctx context.Context
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/rules/order (the `OrderRules` operationId).
-func (c *ClientWithResponses) OrderRulesWithResponse(ctx context.Context, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*OrderRulesResponse, error) {
-	rsp, err := c.OrderRules(ctx, body, reqEditors...)
+func (c *ClientWithResponses) OrderRulesWithResponse(ctx context.Context, params *OrderRulesParams, body OrderRulesJSONRequestBody, reqEditors ...RequestEditorFn) (*OrderRulesResponse, error) {
+	rsp, err := c.OrderRules(ctx, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -25005,13 +25606,13 @@ func (c *ClientWithResponses) UpdateRuleWithResponse(ctx context.Context, id Rul
 
 // ApplyRuleWithBodyWithResponse Apply rule
 //
-// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest transactions it would match and change. It examines at most 20000, fewer if patterns take long; examined states how many. Transfers are left out, and the parts of a split transaction keep their categories.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-func (c *ClientWithResponses) ApplyRuleWithBodyWithResponse(ctx context.Context, id RulesId, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error) {
-	rsp, err := c.ApplyRuleWithBody(ctx, id, contentType, body, reqEditors...)
+func (c *ClientWithResponses) ApplyRuleWithBodyWithResponse(ctx context.Context, id RulesId, params *ApplyRuleParams, contentType string, body io.Reader, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error) {
+	rsp, err := c.ApplyRuleWithBody(ctx, id, params, contentType, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -25020,13 +25621,13 @@ func (c *ClientWithResponses) ApplyRuleWithBodyWithResponse(ctx context.Context,
 
 // ApplyRuleWithResponse Apply rule
 //
-// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest 100000 transactions it would match and change. Transfers are left out, and the parts of a split transaction keep their categories.
+// Applies a rule to existing transactions, also if it is not enabled. It starts a job, which GetRule follows. With dryRun it changes nothing, and returns how many of the newest transactions it would match and change. It examines at most 20000, fewer if patterns take long; examined states how many. Transfers are left out, and the parts of a split transaction keep their categories.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
 // Corresponds with POST /api/v1/rules/{id}/apply (the `ApplyRule` operationId).
-func (c *ClientWithResponses) ApplyRuleWithResponse(ctx context.Context, id RulesId, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error) {
-	rsp, err := c.ApplyRule(ctx, id, body, reqEditors...)
+func (c *ClientWithResponses) ApplyRuleWithResponse(ctx context.Context, id RulesId, params *ApplyRuleParams, body ApplyRuleJSONRequestBody, reqEditors ...RequestEditorFn) (*ApplyRuleResponse, error) {
+	rsp, err := c.ApplyRule(ctx, id, params, body, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
@@ -25130,12 +25731,27 @@ func (c *ClientWithResponses) ListTagsWithResponse(ctx context.Context, reqEdito
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with DELETE /api/v1/tags/{tag} (the `DeleteTag` operationId).
-func (c *ClientWithResponses) DeleteTagWithResponse(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*DeleteTagResponse, error) {
-	rsp, err := c.DeleteTag(ctx, tag, reqEditors...)
+func (c *ClientWithResponses) DeleteTagWithResponse(ctx context.Context, tag string, params *DeleteTagParams, reqEditors ...RequestEditorFn) (*DeleteTagResponse, error) {
+	rsp, err := c.DeleteTag(ctx, tag, params, reqEditors...)
 	if err != nil {
 		return nil, err
 	}
 	return ParseDeleteTagResponse(rsp)
+}
+
+// GetTagWithResponse Get tag
+//
+// Returns a tag.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/tags/{tag} (the `GetTag` operationId).
+func (c *ClientWithResponses) GetTagWithResponse(ctx context.Context, tag string, reqEditors ...RequestEditorFn) (*GetTagResponse, error) {
+	rsp, err := c.GetTag(ctx, tag, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseGetTagResponse(rsp)
 }
 
 // UpdateTagWithBodyWithResponse Update tag
@@ -26775,6 +27391,59 @@ func ParseRemoveMemberResponse(rsp *http.Response) (*RemoveMemberResponse, error
 	return response, nil
 }
 
+// ParseGetMemberResponse parses an HTTP response from a GetMemberWithResponse call
+func ParseGetMemberResponse(rsp *http.Response) (*GetMemberResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetMemberResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetMemberResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetMemberResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseRespondToInvitationResponse parses an HTTP response from a RespondToInvitationWithResponse call
 func ParseRespondToInvitationResponse(rsp *http.Response) (*RespondToInvitationResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -26808,6 +27477,13 @@ func ParseRespondToInvitationResponse(rsp *http.Response) (*RespondToInvitationR
 	switch {
 	case rsp.StatusCode == 200:
 		var headers RespondToInvitationResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -26854,6 +27530,13 @@ func ParseShareBudgetResponse(rsp *http.Response) (*ShareBudgetResponse, error) 
 	switch {
 	case rsp.StatusCode == 201:
 		var headers ShareBudgetResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
 		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -27621,6 +28304,20 @@ func ParseCreateImportResponse(rsp *http.Response) (*CreateImportResponse, error
 	switch {
 	case rsp.StatusCode == 201:
 		var headers CreateImportResponse201Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -27805,6 +28502,13 @@ func ParseGetImportResponse(rsp *http.Response) (*GetImportResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers GetImportResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -27851,6 +28555,13 @@ func ParseUpdateImportResponse(rsp *http.Response) (*UpdateImportResponse, error
 	switch {
 	case rsp.StatusCode == 200:
 		var headers UpdateImportResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -27904,6 +28615,20 @@ func ParseCommitImportResponse(rsp *http.Response) (*CommitImportResponse, error
 	switch {
 	case rsp.StatusCode == 200:
 		var headers CommitImportResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -27914,6 +28639,20 @@ func ParseCommitImportResponse(rsp *http.Response) (*CommitImportResponse, error
 		response.Headers200 = &headers
 	case rsp.StatusCode == 202:
 		var headers CommitImportResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -27960,6 +28699,13 @@ func ParseListImportRowsResponse(rsp *http.Response) (*ListImportRowsResponse, e
 	switch {
 	case rsp.StatusCode == 200:
 		var headers ListImportRowsResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -28006,6 +28752,13 @@ func ParseUpdateImportRowsResponse(rsp *http.Response) (*UpdateImportRowsRespons
 	switch {
 	case rsp.StatusCode == 200:
 		var headers UpdateImportRowsResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -28059,6 +28812,20 @@ func ParseUndoImportResponse(rsp *http.Response) (*UndoImportResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers UndoImportResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -28069,6 +28836,20 @@ func ParseUndoImportResponse(rsp *http.Response) (*UndoImportResponse, error) {
 		response.Headers200 = &headers
 	case rsp.StatusCode == 202:
 		var headers UndoImportResponse202Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -28536,6 +29317,13 @@ func ParseOrderRulesResponse(rsp *http.Response) (*OrderRulesResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers OrderRulesResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -28787,6 +29575,13 @@ func ParseApplyRuleResponse(rsp *http.Response) (*ApplyRuleResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers ApplyRuleResponse200Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -28797,6 +29592,13 @@ func ParseApplyRuleResponse(rsp *http.Response) (*ApplyRuleResponse, error) {
 		response.Headers200 = &headers
 	case rsp.StatusCode == 202:
 		var headers ApplyRuleResponse202Headers
+		if values := rsp.Header.Values("Idempotency-Replayed"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Idempotency-Replayed", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.IdempotencyReplayed = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -29054,6 +29856,59 @@ func ParseDeleteTagResponse(rsp *http.Response) (*DeleteTagResponse, error) {
 	return response, nil
 }
 
+// ParseGetTagResponse parses an HTTP response from a GetTagWithResponse call
+func ParseGetTagResponse(rsp *http.Response) (*GetTagResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &GetTagResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest GetTagResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers GetTagResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseUpdateTagResponse parses an HTTP response from a UpdateTagWithResponse call
 func ParseUpdateTagResponse(rsp *http.Response) (*UpdateTagResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -29087,6 +29942,13 @@ func ParseUpdateTagResponse(rsp *http.Response) (*UpdateTagResponse, error) {
 	switch {
 	case rsp.StatusCode == 200:
 		var headers UpdateTagResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

@@ -12,6 +12,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -94,7 +95,7 @@ func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetReque
 		if err != nil {
 			return err
 		}
-		resp.Member = m.proto(found.GetUser())
+		resp.Member, resp.Etag = m.proto(found.GetUser()), etag.Format(m.version())
 		return nil
 	})
 	if err != nil {
@@ -169,22 +170,22 @@ func (s *server) RespondToInvitation(ctx context.Context, req *budgetv1.RespondT
 	}
 	var m member
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		m, err = s.changeMember(ctx, tx, budgetID, memberID, c)
+		b, before, err := s.lockedMember(ctx, tx, budgetID, memberID, req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		m, err = s.changeMember(ctx, tx, b, before, c)
 		return err
 	})
 	if err != nil {
 		return nil, err
 	}
-	return &budgetv1.RespondToInvitationResponse{Member: s.named(ctx, []member{m})[0]}, nil
+	return &budgetv1.RespondToInvitationResponse{Member: s.named(ctx, []member{m})[0], Etag: etag.Format(m.version())}, nil
 }
 
 // changeMember applies a change that the acting user may make. It returns INSUFFICIENT_PERMISSIONS for terms that are not from
 // the owner, and for an answer that is not the member's own.
-func (s *server) changeMember(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID, c memberChange) (member, error) {
-	b, m, err := s.lockedMember(ctx, tx, budgetID, memberID)
-	if err != nil {
-		return member{}, err
-	}
+func (s *server) changeMember(ctx context.Context, tx pgx.Tx, b seenBudget, m member, c memberChange) (member, error) {
 	if c.hasTerms() && !b.role().may(changeMembers) || c.answer != absent && m.UserID != b.UserID {
 		return member{}, errInsufficientPermissions
 	}

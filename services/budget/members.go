@@ -3,12 +3,17 @@ package budget
 import (
 	"context"
 	"errors"
+	"fmt"
+	"hash/fnv"
+	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -57,6 +62,27 @@ func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersReque
 	return &budgetv1.ListMembersResponse{Members: s.named(ctx, members), Pagination: pagination}, nil
 }
 
+// GetMember returns a member that ListMembers returns to the caller. Errors: BUDGET_MEMBER_NOT_FOUND, also for a rejected invitation if the
+// caller is not the owner.
+func (s *server) GetMember(ctx context.Context, req *budgetv1.GetMemberRequest) (*budgetv1.GetMemberResponse, error) {
+	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
+	if err != nil {
+		return nil, err
+	}
+	b, err := s.budgetFor(ctx, s.db, budgetID, readBudget)
+	if err != nil {
+		return nil, err
+	}
+	m, err := selectMember(ctx, s.db, budgetID, memberID)
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !slices.Contains(b.role().visible(), m.Status) {
+		return nil, errMemberNotFound
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &budgetv1.GetMemberResponse{Member: s.named(ctx, []member{m})[0], Etag: etag.Format(m.version())}, nil
+}
+
 // RemoveMember deletes a membership, in any status. The owner and the member may do it. Both are notified, unless they did it
 // themselves, or the member had left before. Errors: BUDGET_MEMBER_NOT_FOUND for the owner, and INSUFFICIENT_PERMISSIONS
 // for all other users.
@@ -66,7 +92,7 @@ func (s *server) RemoveMember(ctx context.Context, req *budgetv1.RemoveMemberReq
 		return nil, err
 	}
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		b, m, err := s.lockedMember(ctx, tx, budgetID, memberID)
+		b, m, err := s.lockedMember(ctx, tx, budgetID, memberID, req.GetIfMatch())
 		if err != nil {
 			return err
 		}
@@ -107,8 +133,8 @@ func (m member) nameOf(b budget) string {
 
 // lockedMember locks a budget, and returns it with one of its members, if the acting user is the owner or that member. Any other
 // user gets the same error whether the member exists or not. The lock is taken before the role is read, so that the role is still
-// valid when the transaction commits.
-func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID) (seenBudget, member, error) {
+// valid when the transaction commits. It returns VERSION_MISMATCH if the membership does not match If-Match.
+func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID, ifMatch string) (seenBudget, member, error) {
 	if err := lockBudget(ctx, tx, budgetID); err != nil {
 		return seenBudget{}, member{}, err
 	}
@@ -130,6 +156,8 @@ func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID
 		return seenBudget{}, member{}, errMemberNotFound
 	case errors.Is(err, pgx.ErrNoRows):
 		return seenBudget{}, member{}, errInsufficientPermissions
+	case err == nil && !etag.Matches(ifMatch, m.version()):
+		return seenBudget{}, member{}, apierr.VersionMismatch
 	}
 	return b, m, err
 }
@@ -229,6 +257,22 @@ func (m member) proto(user *authv1.User) *budgetv1.Member {
 		p.RespondedAt = new(calendar.FormatTime(*m.RespondedAt))
 	}
 	return p
+}
+
+// version identifies the contents of the membership for its ETag. The row counts no versions, so it is a hash of the fields that can
+// change. The name and the e-mail belong to the user and are not part of it.
+func (m member) version() int64 {
+	share := int32(-1)
+	if m.ShareBP != nil {
+		share = *m.ShareBP
+	}
+	var responded int64
+	if m.RespondedAt != nil {
+		responded = m.RespondedAt.UnixMicro()
+	}
+	h := fnv.New64a()
+	_, _ = fmt.Fprint(h, m.Role, " ", share, " ", m.Status, " ", m.InvitedAt.UnixMicro(), " ", responded)
+	return int64(h.Sum64() >> 1)
 }
 
 // sharePercent returns the share as a decimal number, or nil for a member without a share.

@@ -5,6 +5,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
@@ -17,61 +20,78 @@ const (
 	codeFetched     = "IMPORT_FETCHED"
 )
 
-// CommitImport queues the job that creates transactions. It has no effect if the import is queued, running or done.
+// CommitImport queues the job that creates transactions. The status in the database is the queue: a replica that ends loses no job, and
+// another replica finds it when it polls. CommitImport has no effect if the import is queued, running or done.
 func (s *Imports) CommitImport(ctx context.Context, req *ledgerv1.CommitImportRequest) (*ledgerv1.CommitImportResponse, error) {
-	resp := &ledgerv1.CommitImportResponse{Code: codeStarted, Message: "Import started"}
-	err := s.queue(ctx, req.GetId(), func(tx pgx.Tx, e staging.Import) (m *ledgerv1.Import, err error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	resp := &ledgerv1.CommitImportResponse{}
+	call := idem.Call{Scope: caller.Owner(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	var err error
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		e, err := lock(ctx, tx, id, "")
+		if err != nil {
+			return err
+		}
+		resp.Code, resp.Message = codeStarted, "Import started"
 		switch e.Status {
 		case staging.Queued, staging.Running, staging.Done:
-			resp.Code, resp.Message = codeFetched, "Import fetched"
-			return e.Proto()
+			resp.Code, resp.Message, resp.Etag = codeFetched, "Import fetched", etag.Format(e.Version)
+			resp.Import, err = e.Proto()
+			return err
 		case staging.Preview, staging.Failed:
 		default:
-			return nil, errState
+			return errState
 		}
 		if err := s.checkReady(ctx, tx, e, req.GetForce()); err != nil {
-			return nil, err
+			return err
 		}
 		e.Status, e.Problem, e.JobDone, e.JobTotal = staging.Queued, "", int64(e.Booked+e.Duplicate), int64(e.Ready+e.Matched+e.Booked+e.Duplicate)
-		return s.save(ctx, tx, e)
-	}, &resp.Import)
-	return resp, err
+		resp.Import, resp.Etag, err = s.save(ctx, tx, e)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.Jobs.Wake()
+	return resp, nil
 }
 
 // UndoImport queues the job that deletes the transactions. It has no effect if the import is being undone, or was undone.
 func (s *Imports) UndoImport(ctx context.Context, req *ledgerv1.UndoImportRequest) (*ledgerv1.UndoImportResponse, error) {
-	resp := &ledgerv1.UndoImportResponse{Code: codeUndoStarted, Message: "Undo of the import started"}
-	err := s.queue(ctx, req.GetId(), func(tx pgx.Tx, e staging.Import) (*ledgerv1.Import, error) {
+	id, ok := text.ID(req.GetId())
+	if !ok {
+		return nil, errInvalidID
+	}
+	resp := &ledgerv1.UndoImportResponse{}
+	call := idem.Call{Scope: caller.Owner(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	var err error
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		e, err := lock(ctx, tx, id, "")
+		if err != nil {
+			return err
+		}
+		resp.Code, resp.Message = codeUndoStarted, "Undo of the import started"
 		switch e.Status {
 		case staging.Undoing, staging.Undone:
-			resp.Code, resp.Message = codeFetched, "Import fetched"
-			return e.Proto()
+			resp.Code, resp.Message, resp.Etag = codeFetched, "Import fetched", etag.Format(e.Version)
+			resp.Import, err = e.Proto()
+			return err
 		case staging.Done, staging.Failed:
 		default:
-			return nil, errState
+			return errState
 		}
 		e.Status, e.Problem, e.UndoForce, e.JobDone, e.JobTotal = staging.Undoing, "", req.GetForce(), 0, int64(e.Booked)
-		return s.save(ctx, tx, e)
-	}, &resp.Import)
-	return resp, err
-}
-
-// queue changes an import with fn, stores the result in m and wakes the worker. The status in the database is the queue: a replica that
-// ends loses no job, and another replica finds it when it polls.
-func (s *Imports) queue(ctx context.Context, id string, fn func(tx pgx.Tx, e staging.Import) (*ledgerv1.Import, error), m **ledgerv1.Import) error {
-	parsed, ok := text.ID(id)
-	if !ok {
-		return errInvalidID
-	}
-	err := s.change(ctx, parsed, func(tx pgx.Tx, e staging.Import) (err error) {
-		*m, err = fn(tx, e)
+		resp.Import, resp.Etag, err = s.save(ctx, tx, e)
 		return err
 	})
 	if err != nil {
-		return err
+		return nil, err
 	}
 	s.Jobs.Wake()
-	return nil
+	return resp, nil
 }
 
 // DeleteImport hides an import, and queues the job that deletes it. Its transactions stay.
@@ -80,7 +100,7 @@ func (s *Imports) DeleteImport(ctx context.Context, req *ledgerv1.DeleteImportRe
 	if !ok {
 		return nil, errInvalidID
 	}
-	err := s.change(ctx, id, func(tx pgx.Tx, e staging.Import) error {
+	err := s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, e staging.Import) error {
 		if e.Working() {
 			return errState
 		}

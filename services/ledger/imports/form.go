@@ -18,6 +18,7 @@ import (
 
 // form is the validated form of an upload.
 type form struct {
+	request *ledgerv1.CreateImportRequest
 	options statement.Options
 	wallet  *uuid.UUID
 	reject  bool
@@ -27,7 +28,7 @@ type form struct {
 // parseForm validates the fields of the form.
 func (s *Imports) parseForm(ctx context.Context, owner uuid.UUID, req *ledgerv1.CreateImportRequest) (form, error) {
 	var p apierr.Problems
-	f := form{options: statement.Options{Format: req.GetFormat(), Locale: req.GetLocale()}, name: baseName(req.GetHeader().GetFileName())}
+	f := form{request: req, options: statement.Options{Format: req.GetFormat(), Locale: req.GetLocale()}, name: baseName(req.GetHeader().GetFileName())}
 	known := []string{statement.CSV, statement.OFX, statement.QIF, statement.CAMT, statement.MT940, statement.Firefly, statement.YNAB, statement.Coffer}
 	if f.options.Format != "" && !slices.Contains(known, f.options.Format) {
 		p.Field(&apierr.Field{Name: "format", Message: "must be " + strings.Join(known, ", ")})

@@ -10,8 +10,8 @@
 //
 // The files:
 //
-//   - upload.go: CreateImport parses a file and stages its rows. form.go: the fields of the form. describe.go: the first mapping, accounts
-//     and warnings
+//   - upload.go: CreateImport parses a file and stages its rows. form.go: the fields of the form. repeated.go: repetitions of an upload.
+//     describe.go: the first mapping, accounts and warnings
 //   - update.go and update_rows.go: the changes of the mapping, of assignments and of rows. read.go: the RPCs that read, and the profiles
 //   - commit.go: CommitImport, UndoImport and DeleteImport queue a job. ready.go: the reasons why an import cannot be committed
 //

@@ -12,6 +12,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -82,7 +83,7 @@ waiting:
 	if err != nil {
 		return nil, err
 	}
-	return &ledgerv1.GetImportResponse{Import: m}, nil
+	return &ledgerv1.GetImportResponse{Import: m, Etag: etag.Format(e.Version)}, nil
 }
 
 // unknown replaces pgx.ErrNoRows with the public error.
@@ -112,7 +113,9 @@ func (s *Imports) ListImportRows(ctx context.Context, req *ledgerv1.ListImportRo
 		return nil, err
 	}
 	owner := caller.Owner(ctx)
-	if _, err := unknown(staging.SelectImport(ctx, s.DB, owner, id)); err != nil {
+	// The version is read before the rows, so it cannot be newer than they are.
+	e, err := unknown(staging.SelectImport(ctx, s.DB, owner, id))
+	if err != nil {
 		return nil, err
 	}
 	statuses := slices.Compact(slices.Sorted(slices.Values(req.GetStatus())))
@@ -127,7 +130,7 @@ func (s *Imports) ListImportRows(ctx context.Context, req *ledgerv1.ListImportRo
 	if err != nil {
 		return nil, err
 	}
-	return &ledgerv1.ListImportRowsResponse{Rows: staging.RowProtos(rows), Pagination: pagination}, nil
+	return &ledgerv1.ListImportRowsResponse{Rows: staging.RowProtos(rows), Pagination: pagination, Etag: etag.Format(e.Version)}, nil
 }
 
 // ListImportProfiles returns the caller's saved mappings, newest first, as many as fit into a page.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -18,10 +19,19 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// change locks an import of the caller and runs fn.
-func (s *Imports) change(ctx context.Context, id uuid.UUID, fn func(tx pgx.Tx, e staging.Import) error) error {
+// lock locks an import of the caller whose version matches If-Match.
+func lock(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (staging.Import, error) {
+	e, err := unknown(staging.LockImport(ctx, tx, caller.Owner(ctx), id))
+	if err == nil && !etag.Matches(ifMatch, e.Version) {
+		err = apierr.VersionMismatch
+	}
+	return e, err
+}
+
+// change locks an import of the caller whose version matches If-Match, and runs fn.
+func (s *Imports) change(ctx context.Context, id uuid.UUID, ifMatch string, fn func(tx pgx.Tx, e staging.Import) error) error {
 	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		e, err := unknown(staging.LockImport(ctx, tx, caller.Owner(ctx), id))
+		e, err := lock(ctx, tx, id, ifMatch)
 		if err != nil {
 			return err
 		}
@@ -42,7 +52,7 @@ func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRe
 		return nil, apierr.EmptyUpdate
 	}
 	resp := &ledgerv1.UpdateImportResponse{}
-	err := s.change(ctx, id, func(tx pgx.Tx, e staging.Import) error {
+	err := s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, e staging.Import) error {
 		// The cells of a file are deleted when its rows are booked. Assignments can still change what is left.
 		if e.Status != staging.Preview && (e.Status != staging.Failed || req.Mapping != nil) {
 			return errState
@@ -65,7 +75,7 @@ func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRe
 		if err := e.SetDetails(details); err != nil {
 			return err
 		}
-		resp.Import, err = s.save(ctx, tx, e)
+		resp.Import, resp.Etag, err = s.save(ctx, tx, e)
 		return err
 	})
 	if err != nil {
@@ -74,17 +84,18 @@ func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRe
 	return resp, nil
 }
 
-// save writes a changed import and returns it as the API shows it.
-func (s *Imports) save(ctx context.Context, tx pgx.Tx, e staging.Import) (*ledgerv1.Import, error) {
+// save writes a changed import and returns it as the API shows it, with its ETag.
+func (s *Imports) save(ctx context.Context, tx pgx.Tx, e staging.Import) (m *ledgerv1.Import, tag string, err error) {
 	e.UpdatedAt = s.Now()
 	if err := staging.UpdateImport(ctx, tx, e); err != nil {
-		return nil, err
+		return nil, "", err
 	}
 	stored, err := staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
 	if err != nil {
-		return nil, err
+		return nil, "", err
 	}
-	return stored.Proto()
+	m, err = stored.Proto()
+	return m, etag.Format(stored.Version), err
 }
 
 // applyUpdate validates a request and changes the details, with all problems in one error. Accounts and categories that the request does not

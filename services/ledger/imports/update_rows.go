@@ -10,6 +10,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/duplicates"
@@ -35,7 +36,7 @@ func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImpo
 		return nil, apierr.Validation([]apierr.Field{{Name: "rows", Message: fmt.Sprintf("must be 1 to %d rows", maxRowChanges)}})
 	}
 	resp := &ledgerv1.UpdateImportRowsResponse{}
-	err := s.change(ctx, id, func(tx pgx.Tx, e staging.Import) error {
+	err := s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, e staging.Import) error {
 		if e.Status != staging.Preview && e.Status != staging.Failed {
 			return errState
 		}
@@ -43,7 +44,7 @@ func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImpo
 		if err != nil {
 			return err
 		}
-		resp.Rows = staging.RowProtos(rows)
+		resp.Rows, resp.Etag = staging.RowProtos(rows), etag.Format(e.Version)
 		resp.Import, err = e.Proto()
 		return err
 	})
@@ -93,7 +94,8 @@ func (s *Imports) changeRows(ctx context.Context, tx pgx.Tx, e *staging.Import, 
 	}
 	added := staging.Tally(rows).Minus(staging.Tally(before))
 	e.Counts, e.UpdatedAt = e.Plus(added), s.Now()
-	return rows, staging.AddCounts(ctx, tx, *e, added, e.UpdatedAt)
+	e.Version, err = staging.AddCounts(ctx, tx, *e, added, e.UpdatedAt)
+	return rows, err
 }
 
 // resolveAll writes changed rows, derives all rows of their import and updates e.

@@ -15,6 +15,8 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/rpc"
@@ -35,6 +37,9 @@ const (
 	// cleanupTimeout limits the deletion of an import whose upload failed. The hourly sweep repeats it.
 	cleanupTimeout = 10 * time.Second
 )
+
+// upload is the stream of an upload.
+type upload = grpc.ClientStreamingServer[ledgerv1.CreateImportRequest, ledgerv1.CreateImportResponse]
 
 // owners is a set of users. It is safe for concurrent use.
 type owners struct {
@@ -84,7 +89,10 @@ func (w *work) leave() {
 
 // CreateImport parses a file and stages its rows while it arrives. Each page of rows is committed separately, so that no database
 // transaction stays open while a client sends. The import is visible once its rows are resolved. Until then, it is deleted after any error.
-func (s *Imports) CreateImport(stream grpc.ClientStreamingServer[ledgerv1.CreateImportRequest, ledgerv1.CreateImportResponse]) error {
+//
+// A repetition of an upload with an Idempotency-Key is staged like the first one, because only the whole file shows that it is the same. It is
+// deleted then, and the response is the first one.
+func (s *Imports) CreateImport(stream upload) error {
 	ctx := stream.Context()
 	owner := caller.Owner(ctx)
 	first, err := stream.Recv()
@@ -93,7 +101,7 @@ func (s *Imports) CreateImport(stream grpc.ClientStreamingServer[ledgerv1.Create
 	}
 	f, err := s.parseForm(ctx, owner, first)
 	if err != nil {
-		return err
+		return s.replayRejected(first, stream, err)
 	}
 	if !s.uploading.enter(owner.String()) {
 		return errUploading
@@ -111,7 +119,8 @@ func (s *Imports) CreateImport(stream grpc.ClientStreamingServer[ledgerv1.Create
 	defer w.leave()
 	e := staging.Import{OwnerID: owner, ID: s.NewID(), Status: staging.Uploading, FileName: f.name, CreatedAt: s.Now()}
 	if err := s.open(ctx, e); err != nil {
-		return err
+		w.leave()
+		return s.replayRejected(first, stream, err)
 	}
 	resp, err := s.stage(ctx, &e, f, rpc.NewFileReader(maxFile, func() ([]byte, error) {
 		w.leave()
@@ -121,8 +130,10 @@ func (s *Imports) CreateImport(stream grpc.ClientStreamingServer[ledgerv1.Create
 		}
 		return m.GetFile(), err
 	}))
-	if err != nil {
+	if err != nil || resp.GetReplayed() {
 		s.discard(ctx, e)
+	}
+	if err != nil {
 		return uploadError(err)
 	}
 	return stream.SendAndClose(resp)
@@ -169,7 +180,7 @@ func (s *Imports) stage(ctx context.Context, e *staging.Import, f form, file io.
 	}
 	e.Size, e.SHA256 = seen.size, seen.hash.Sum(nil)
 	resp := &ledgerv1.CreateImportResponse{}
-	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+	resp.Replayed, err = idem.InTx(ctx, s.DB, uploadCall(ctx, f.request, e.SHA256), resp, func(tx pgx.Tx) error {
 		if err := s.finish(ctx, tx, e, f, parsed.Facts()); err != nil {
 			return err
 		}
@@ -182,6 +193,7 @@ func (s *Imports) stage(ctx context.Context, e *staging.Import, f form, file io.
 			return err
 		}
 		resp.Rows = staging.RowProtos(rows[:page.Fitting(rows, firstRows, staging.Row.Bytes)])
+		resp.Etag = etag.Format(stored.Version)
 		resp.Import, err = stored.Proto()
 		return err
 	})

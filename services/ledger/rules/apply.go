@@ -13,6 +13,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -40,8 +41,8 @@ const (
 //
 // Errors: RULE_RUNNING while the rule is being applied, RULE_NOT_FOUND, and the errors of the window.
 //
-// The job reads the rule again in each chunk, so it needs no copy. A rule cannot be changed while its job runs. A
-// repeated request gets RULE_RUNNING, or starts another job if the first one has ended.
+// The job reads the rule again in each chunk, so it needs no copy. A rule cannot be changed while its job runs. Without an
+// Idempotency-Key, a repeated request gets RULE_RUNNING, or starts another job if the first one has ended. A preview stores no key.
 func (s *Rules) ApplyRule(ctx context.Context, req *ledgerv1.ApplyRuleRequest) (*ledgerv1.ApplyRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -50,14 +51,19 @@ func (s *Rules) ApplyRule(ctx context.Context, req *ledgerv1.ApplyRuleRequest) (
 	var p apierr.Problems
 	w := parseWindow(&p, req)
 	owner := caller.Owner(ctx)
-	if err := request.CheckOwned(ctx, s.DB, p, owner, request.References{Wallet: w.Wallet}); err != nil {
+	resp := &ledgerv1.ApplyRuleResponse{}
+	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	err := request.CheckOwned(ctx, s.DB, p, owner, request.References{Wallet: w.Wallet})
+	switch {
+	case err != nil && req.GetDryRun():
 		return nil, err
-	}
-	if req.GetDryRun() {
+	case err != nil: // The wallet may have been deleted after the first request with the key.
+		resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err)
+		return resp, err
+	case req.GetDryRun():
 		return s.preview(ctx, owner, id, w)
 	}
-	resp := &ledgerv1.ApplyRuleResponse{}
-	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		r, err := lockMatching(ctx, tx, id, "")
 		if err != nil {
 			return err

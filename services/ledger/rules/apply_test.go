@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -165,4 +166,36 @@ func TestApplyRuleWaitsForSpace(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "done", status())
 	s.RequireConsistent(t)
+}
+
+// TestApplyRuleRepeated repeats an application after its job has ended and its wallet was deleted.
+func TestApplyRuleRepeated(t *testing.T) {
+	t.Parallel()
+	s := setup(t)
+	p := newPerson(t.Context(), t, s)
+	bank := s.MakeWallet(p.Ctx, t, "Bank", "EUR")
+	r := p.rule(t, setsCategory("cinema rex", p.Category))
+	req := &ledgerv1.ApplyRuleRequest{Id: r.GetId(), WalletId: new(bank.String()), IdempotencyKey: s.NewID().String()}
+	first, err := p.ApplyRule(p.Ctx, req)
+	require.NoError(t, err)
+	again, err := p.ApplyRule(p.Ctx, req)
+	require.NoError(t, err, "RULE_RUNNING without a key")
+	require.True(t, again.GetReplayed())
+	require.True(t, proto.Equal(first.GetRule(), again.GetRule()))
+	_, err = p.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: bank.String()})
+	require.NoError(t, err)
+	again, err = p.ApplyRule(p.Ctx, req)
+	require.NoError(t, err)
+	require.True(t, again.GetReplayed())
+	_, err = p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId(), IdempotencyKey: req.GetIdempotencyKey()})
+	require.ErrorIs(t, err, apierr.IdempotencyKeyUsed)
+
+	order := &ledgerv1.OrderRulesRequest{Ids: []string{r.GetId()}, IdempotencyKey: s.NewID().String()}
+	_, err = p.OrderRules(p.Ctx, order)
+	require.NoError(t, err)
+	p.rule(t, setsCategory("shop", p.Category))
+	repeated, err := p.OrderRules(p.Ctx, order)
+	require.NoError(t, err, "the order names not all rules any more")
+	require.True(t, repeated.GetReplayed())
+	require.Len(t, repeated.GetRules(), 1)
 }

@@ -294,7 +294,8 @@ func (s *Rules) OrderRules(ctx context.Context, req *ledgerv1.OrderRulesRequest)
 	}
 	owner := caller.Owner(ctx)
 	resp := &ledgerv1.OrderRulesResponse{}
-	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
+	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, owner); err != nil {
 			return err
 		}

@@ -17,14 +17,17 @@ type tag struct {
 	// Color is empty if the owner set none.
 	Color     string
 	CreatedAt time.Time `db:"created_at"`
-	Count     int64
+	// Seq is the number of the write that last changed the row (ADR 83). It is also the version of the tag: the number of transactions is
+	// not part of it, as the balance is not part of the version of a wallet.
+	Seq   int64
+	Count int64
 }
 
 // selectTags returns the tags of an owner by name. It finds the tagged transactions with the index transactions_tags, and counts
 // them once for all tags.
 func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]tag, error) {
 	tags, err := pg.All[tag](ctx, q, `
-		SELECT t.key, t.name, t.color, t.created_at, coalesce(c.count, 0) AS count
+		SELECT t.key, t.name, t.color, t.created_at, t.seq, coalesce(c.count, 0) AS count
 		FROM tags t
 		LEFT JOIN (
 			SELECT u.key, count(*) AS count
@@ -44,7 +47,7 @@ func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]tag, erro
 // transactions_tags, without which PostgreSQL would not use it.
 func selectTag(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (tag, error) {
 	t, err := pg.One[tag](ctx, q, `
-		SELECT t.key, t.name, t.color, t.created_at,
+		SELECT t.key, t.name, t.color, t.created_at, t.seq,
 			(SELECT count(*) FROM transactions x WHERE x.owner_id = $1 AND x.tags <> '{}' AND x.tags @> ARRAY[t.key]) AS count
 		FROM tags t
 		WHERE t.owner_id = $1 AND t.key = `+posting.TagKeySQL("$2::text"), owner, name)

@@ -23,6 +23,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -72,6 +73,34 @@ func (s *Server) ListTags(ctx context.Context, _ *ledgerv1.ListTagsRequest) (*le
 	return resp, nil
 }
 
+// GetTag returns one of the caller's tags. Errors: TAG_NOT_FOUND, also for a text that cannot be a name.
+func (s *Server) GetTag(ctx context.Context, req *ledgerv1.GetTagRequest) (*ledgerv1.GetTagResponse, error) {
+	owner := caller.Owner(ctx)
+	leave, err := s.Reads.Enter(ctx, owner)
+	if err != nil {
+		return nil, err
+	}
+	defer leave()
+	t, err := named(ctx, s.DB, owner, req.GetTag())
+	if err != nil {
+		return nil, err
+	}
+	return &ledgerv1.GetTagResponse{Tag: t.proto(), Etag: etag.Format(t.Seq)}, nil
+}
+
+// named returns the tag of a name, or errTagNotFound.
+func named(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (tag, error) {
+	name, problem := text.Tag("tag", name)
+	if problem != nil {
+		return tag{}, errTagNotFound
+	}
+	t, err := selectTag(ctx, q, owner, name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return tag{}, errTagNotFound
+	}
+	return t, err
+}
+
 // changes holds the fields of a tag that a request sets; the others are nil. An empty color removes the color.
 type changes struct{ name, color *string }
 
@@ -99,7 +128,7 @@ func parseChanges(req *ledgerv1.UpdateTagRequest) (changes, error) {
 // UpdateTag renames one of the caller's tags, merges it into another one, or changes its color. A new name or a merge also changes the
 // transactions and rules that show the name.
 //
-// Errors: TAG_NOT_FOUND, TAG_ALREADY_EXISTS if the name is taken and the request does not merge, EMPTY_UPDATE, and LIMIT_REACHED if
+// Errors: TAG_NOT_FOUND, VERSION_MISMATCH, TAG_ALREADY_EXISTS if the name is taken and the request does not merge, EMPTY_UPDATE, and LIMIT_REACHED if
 // more than maxChanged transactions have the tag.
 func (s *Server) UpdateTag(ctx context.Context, req *ledgerv1.UpdateTagRequest) (*ledgerv1.UpdateTagResponse, error) {
 	c, err := parseChanges(req)
@@ -114,7 +143,7 @@ func (s *Server) UpdateTag(ctx context.Context, req *ledgerv1.UpdateTagRequest) 
 	defer leave()
 	resp := &ledgerv1.UpdateTagResponse{}
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		before, err := lockTag(ctx, tx, owner, req.GetTag())
+		before, err := lockTag(ctx, tx, owner, req.GetTag(), req.GetIfMatch())
 		if err != nil {
 			return err
 		}
@@ -132,7 +161,7 @@ func (s *Server) UpdateTag(ctx context.Context, req *ledgerv1.UpdateTagRequest) 
 		if after, err = selectTag(ctx, tx, owner, after.Name); err != nil {
 			return err
 		}
-		resp.Tag = after.proto()
+		resp.Tag, resp.Etag = after.proto(), etag.Format(after.Seq)
 		return s.Publish(ctx, tx, owner, &ledgerv1.TagUpdated{OwnerId: owner.String(), Tag: after.proto(), PreviousName: before.Name})
 	})
 	if err != nil {
@@ -190,7 +219,7 @@ func (s *Server) DeleteTag(ctx context.Context, req *ledgerv1.DeleteTagRequest) 
 	var t tag
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		var err error
-		if t, err = lockTag(ctx, tx, owner, req.GetTag()); err != nil {
+		if t, err = lockTag(ctx, tx, owner, req.GetTag(), req.GetIfMatch()); err != nil {
 			return err
 		}
 		if t.Count > maxChanged {
@@ -213,19 +242,15 @@ func (s *Server) DeleteTag(ctx context.Context, req *ledgerv1.DeleteTagRequest) 
 	return &ledgerv1.DeleteTagResponse{Name: t.Name}, nil
 }
 
-// lockTag takes the owner's lock exclusively and returns the tag of a name, or errTagNotFound. A text that cannot be a name is also an
-// unknown tag. The tag is read after the lock, so its count is exact until the transaction ends.
-func lockTag(ctx context.Context, tx pgx.Tx, owner uuid.UUID, name string) (tag, error) {
-	name, problem := text.Tag("tag", name)
-	if problem != nil {
-		return tag{}, errTagNotFound
-	}
+// lockTag takes the owner's lock exclusively and returns the tag of a name whose version matches If-Match. Errors: errTagNotFound and
+// VERSION_MISMATCH. The tag is read after the lock, so its count is exact until the transaction ends.
+func lockTag(ctx context.Context, tx pgx.Tx, owner uuid.UUID, name, ifMatch string) (tag, error) {
 	if err := posting.LockOwner(ctx, tx, owner); err != nil {
 		return tag{}, err
 	}
-	t, err := selectTag(ctx, tx, owner, name)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return tag{}, errTagNotFound
+	t, err := named(ctx, tx, owner, name)
+	if err == nil && !etag.Matches(ifMatch, t.Seq) {
+		err = apierr.VersionMismatch
 	}
 	return t, err
 }

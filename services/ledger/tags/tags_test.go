@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
@@ -104,6 +105,43 @@ func TestUpdateTag(t *testing.T) {
 	require.NoError(t, err)
 	p.requireTags(t, &ledgerv1.Tag{Name: "TRIP", TransactionCount: 2})
 	p.RequireConsistent(t)
+}
+
+// TestUpdateTagVersions requires that a change of a tag changes its ETag, that a transaction with the tag does not, and that a change with
+// an old one has no effect.
+func TestUpdateTagVersions(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.tagged(t, "Trip")
+	get := func(name string) *ledgerv1.GetTagResponse {
+		resp, err := p.GetTag(p.Ctx, &ledgerv1.GetTagRequest{Tag: name})
+		require.NoError(t, err)
+		return resp
+	}
+	old := get("TRIP")
+	p.tagged(t, "Trip")
+	require.Equal(t, old.GetEtag(), get("Trip").GetEtag())
+	require.True(t, proto.Equal(&ledgerv1.Tag{Name: "Trip", TransactionCount: 2}, get("Trip").GetTag()))
+	changed, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Trip", Color: new("#000000"), IfMatch: old.GetEtag()})
+	require.NoError(t, err)
+	require.NotEqual(t, old.GetEtag(), changed.GetEtag())
+	require.Equal(t, changed.GetEtag(), get("Trip").GetEtag())
+	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Trip", Name: new("Work"), IfMatch: old.GetEtag()})
+	require.ErrorIs(t, err, apierr.VersionMismatch)
+	_, err = p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Trip", IfMatch: old.GetEtag()})
+	require.ErrorIs(t, err, apierr.VersionMismatch)
+	renamed, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Trip", Name: new("Work"), IfMatch: changed.GetEtag()})
+	require.NoError(t, err)
+	require.Equal(t, renamed.GetEtag(), get("Work").GetEtag())
+	stranger := p.NewUser(t.Context(), t)
+	for _, name := range []string{"Trip", "a/b", ""} {
+		_, err = p.GetTag(p.Ctx, &ledgerv1.GetTagRequest{Tag: name})
+		fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")
+	}
+	_, err = p.GetTag(stranger.Ctx, &ledgerv1.GetTagRequest{Tag: "Work"})
+	fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")
+	_, err = p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Work", IfMatch: renamed.GetEtag()})
+	require.NoError(t, err)
 }
 
 func TestDeleteTag(t *testing.T) {
@@ -218,6 +256,7 @@ func TestTagReadLimit(t *testing.T) {
 	require.NoError(t, err)
 	for name, do := range map[string]func() error{
 		"ListTags": func() error { _, err := p.ListTags(p.Ctx, &ledgerv1.ListTagsRequest{}); return err },
+		"GetTag":   func() error { _, err := p.GetTag(p.Ctx, &ledgerv1.GetTagRequest{Tag: "a"}); return err },
 		"UpdateTag": func() error {
 			_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "a", Name: new("b")})
 			return err

@@ -71,7 +71,9 @@ type Import struct {
 	// Problem is the code of the error that ended the last job, or empty.
 	Problem string
 	// UndoForce is set if the undo also deletes transactions that were changed since.
-	UndoForce bool      `db:"undo_force"`
+	UndoForce bool `db:"undo_force"`
+	// Version increases with each update of the row: a trigger sets it. The ETag contains it.
+	Version   int64
 	CreatedAt time.Time `db:"created_at"`
 	UpdatedAt time.Time `db:"updated_at"`
 }

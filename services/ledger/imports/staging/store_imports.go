@@ -13,7 +13,7 @@ import (
 // ImportColumns are the columns of an Import. The subquery of stale finds the ids in the details that are no wallets or categories any
 // more. Details are not changed by merges and deletions, because a request that derives rows may hold the lock of an import for seconds.
 const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, details, ready, duplicate, matched, invalid, skipped, booked,
-	undone, first_date, last_date, job_done, job_total, problem, undo_force, created_at, updated_at, (
+	undone, first_date, last_date, job_done, job_total, problem, undo_force, version, created_at, updated_at, (
 		SELECT coalesce(jsonb_object_agg(named.id, coalesce(m.category_id::text, '')), '{}')
 		FROM (
 			SELECT jsonb_path_query(imports.details, '$.accounts[*].walletId') #>> '{}' AS id
@@ -129,18 +129,21 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 	return nil
 }
 
-// AddCounts adds the effect of changed rows to the counts of an import, without reading the other rows.
-func AddCounts(ctx context.Context, q pg.Querier, e Import, added Counts, now time.Time) error {
-	_, err := q.Exec(ctx, `
+// AddCounts adds the effect of changed rows to the counts of an import, without reading the other rows. It returns the new version of the
+// import.
+func AddCounts(ctx context.Context, q pg.Querier, e Import, added Counts, now time.Time) (int64, error) {
+	type row struct{ Version int64 }
+	r, err := pg.One[row](ctx, q, `
 		UPDATE imports
 		SET ready = ready + $3, duplicate = duplicate + $4, matched = matched + $5, invalid = invalid + $6, skipped = skipped + $7,
 			updated_at = $8
-		WHERE owner_id = $1 AND id = $2`,
+		WHERE owner_id = $1 AND id = $2
+		RETURNING version`,
 		e.OwnerID, e.ID, added.Ready, added.Duplicate, added.Matched, added.Invalid, added.Skipped, now)
 	if err != nil {
-		return fmt.Errorf("counting changed rows of import %s: %w", e.ID, err)
+		return 0, fmt.Errorf("counting changed rows of import %s: %w", e.ID, err)
 	}
-	return nil
+	return r.Version, nil
 }
 
 // MarkDeleted hides an import from all requests. A job deletes it.

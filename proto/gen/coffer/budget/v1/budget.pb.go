@@ -1974,7 +1974,9 @@ type ShareBudgetResponse struct {
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Member  *Member                `protobuf:"bytes,3,opt,name=member,proto3" json:"member,omitempty"`
 	// True if this is the stored response of an earlier request with the same Idempotency-Key.
-	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	Replayed bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// Version of the membership, for If-Match.
+	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2035,6 +2037,13 @@ func (x *ShareBudgetResponse) GetReplayed() bool {
 		return x.Replayed
 	}
 	return false
+}
+
+func (x *ShareBudgetResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
 }
 
 type ListMembersRequest struct {
@@ -2169,6 +2178,129 @@ func (x *ListMembersResponse) GetPagination() *v1.Pagination {
 	return nil
 }
 
+type GetMemberRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the budget, a UUID.
+	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
+	// User id of the member, a UUID.
+	MemberId      string `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMemberRequest) Reset() {
+	*x = GetMemberRequest{}
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMemberRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMemberRequest) ProtoMessage() {}
+
+func (x *GetMemberRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMemberRequest.ProtoReflect.Descriptor instead.
+func (*GetMemberRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{23}
+}
+
+func (x *GetMemberRequest) GetBudgetId() string {
+	if x != nil {
+		return x.BudgetId
+	}
+	return ""
+}
+
+func (x *GetMemberRequest) GetMemberId() string {
+	if x != nil {
+		return x.MemberId
+	}
+	return ""
+}
+
+type GetMemberResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Member  *Member                `protobuf:"bytes,3,opt,name=member,proto3" json:"member,omitempty"`
+	// Version of the membership, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetMemberResponse) Reset() {
+	*x = GetMemberResponse{}
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetMemberResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetMemberResponse) ProtoMessage() {}
+
+func (x *GetMemberResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetMemberResponse.ProtoReflect.Descriptor instead.
+func (*GetMemberResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{24}
+}
+
+func (x *GetMemberResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *GetMemberResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *GetMemberResponse) GetMember() *Member {
+	if x != nil {
+		return x.Member
+	}
+	return nil
+}
+
+func (x *GetMemberResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 type ListLimitsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the budget, a UUID.
@@ -2183,7 +2315,7 @@ type ListLimitsRequest struct {
 
 func (x *ListLimitsRequest) Reset() {
 	*x = ListLimitsRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2195,7 +2327,7 @@ func (x *ListLimitsRequest) String() string {
 func (*ListLimitsRequest) ProtoMessage() {}
 
 func (x *ListLimitsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[23]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2208,7 +2340,7 @@ func (x *ListLimitsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLimitsRequest.ProtoReflect.Descriptor instead.
 func (*ListLimitsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{23}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{25}
 }
 
 func (x *ListLimitsRequest) GetBudgetId() string {
@@ -2245,7 +2377,7 @@ type ListLimitsResponse struct {
 
 func (x *ListLimitsResponse) Reset() {
 	*x = ListLimitsResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2257,7 +2389,7 @@ func (x *ListLimitsResponse) String() string {
 func (*ListLimitsResponse) ProtoMessage() {}
 
 func (x *ListLimitsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[24]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2270,7 +2402,7 @@ func (x *ListLimitsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListLimitsResponse.ProtoReflect.Descriptor instead.
 func (*ListLimitsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{24}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{26}
 }
 
 func (x *ListLimitsResponse) GetCode() string {
@@ -2318,7 +2450,7 @@ type BudgetLimit struct {
 
 func (x *BudgetLimit) Reset() {
 	*x = BudgetLimit{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2330,7 +2462,7 @@ func (x *BudgetLimit) String() string {
 func (*BudgetLimit) ProtoMessage() {}
 
 func (x *BudgetLimit) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[25]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2343,7 +2475,7 @@ func (x *BudgetLimit) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BudgetLimit.ProtoReflect.Descriptor instead.
 func (*BudgetLimit) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{25}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{27}
 }
 
 func (x *BudgetLimit) GetLimit() string {
@@ -2388,14 +2520,16 @@ type RespondToInvitationRequest struct {
 	Role *string `protobuf:"bytes,5,opt,name=role,proto3,oneof" json:"role,omitempty"`
 	// The member's new share in percent, which the owner sets: more than 0 and at most 100, with at most two decimals.
 	// null removes it.
-	SharePercent  *string `protobuf:"bytes,6,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
+	SharePercent *string `protobuf:"bytes,6,opt,name=share_percent,json=sharePercent,proto3,oneof" json:"share_percent,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch       string `protobuf:"bytes,7,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RespondToInvitationRequest) Reset() {
 	*x = RespondToInvitationRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2407,7 +2541,7 @@ func (x *RespondToInvitationRequest) String() string {
 func (*RespondToInvitationRequest) ProtoMessage() {}
 
 func (x *RespondToInvitationRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[26]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2420,7 +2554,7 @@ func (x *RespondToInvitationRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RespondToInvitationRequest.ProtoReflect.Descriptor instead.
 func (*RespondToInvitationRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{26}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{28}
 }
 
 func (x *RespondToInvitationRequest) GetBudgetId() string {
@@ -2465,18 +2599,27 @@ func (x *RespondToInvitationRequest) GetSharePercent() string {
 	return ""
 }
 
+func (x *RespondToInvitationRequest) GetIfMatch() string {
+	if x != nil {
+		return x.IfMatch
+	}
+	return ""
+}
+
 type RespondToInvitationResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Member        *Member                `protobuf:"bytes,3,opt,name=member,proto3" json:"member,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Member  *Member                `protobuf:"bytes,3,opt,name=member,proto3" json:"member,omitempty"`
+	// Version of the membership, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RespondToInvitationResponse) Reset() {
 	*x = RespondToInvitationResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[29]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2488,7 +2631,7 @@ func (x *RespondToInvitationResponse) String() string {
 func (*RespondToInvitationResponse) ProtoMessage() {}
 
 func (x *RespondToInvitationResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[27]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[29]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2501,7 +2644,7 @@ func (x *RespondToInvitationResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RespondToInvitationResponse.ProtoReflect.Descriptor instead.
 func (*RespondToInvitationResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{27}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{29}
 }
 
 func (x *RespondToInvitationResponse) GetCode() string {
@@ -2525,19 +2668,28 @@ func (x *RespondToInvitationResponse) GetMember() *Member {
 	return nil
 }
 
+func (x *RespondToInvitationResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 type RemoveMemberRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the budget, a UUID.
 	BudgetId string `protobuf:"bytes,1,opt,name=budget_id,json=budgetId,proto3" json:"budget_id,omitempty"`
 	// User id of the member, a UUID.
-	MemberId      string `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	MemberId string `protobuf:"bytes,2,opt,name=member_id,json=memberId,proto3" json:"member_id,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch       string `protobuf:"bytes,3,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *RemoveMemberRequest) Reset() {
 	*x = RemoveMemberRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[30]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2549,7 +2701,7 @@ func (x *RemoveMemberRequest) String() string {
 func (*RemoveMemberRequest) ProtoMessage() {}
 
 func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[28]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[30]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2562,7 +2714,7 @@ func (x *RemoveMemberRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberRequest.ProtoReflect.Descriptor instead.
 func (*RemoveMemberRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{28}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{30}
 }
 
 func (x *RemoveMemberRequest) GetBudgetId() string {
@@ -2579,6 +2731,13 @@ func (x *RemoveMemberRequest) GetMemberId() string {
 	return ""
 }
 
+func (x *RemoveMemberRequest) GetIfMatch() string {
+	if x != nil {
+		return x.IfMatch
+	}
+	return ""
+}
+
 type RemoveMemberResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -2591,7 +2750,7 @@ type RemoveMemberResponse struct {
 
 func (x *RemoveMemberResponse) Reset() {
 	*x = RemoveMemberResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[29]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[31]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2603,7 +2762,7 @@ func (x *RemoveMemberResponse) String() string {
 func (*RemoveMemberResponse) ProtoMessage() {}
 
 func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[29]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[31]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2616,7 +2775,7 @@ func (x *RemoveMemberResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use RemoveMemberResponse.ProtoReflect.Descriptor instead.
 func (*RemoveMemberResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{29}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{31}
 }
 
 func (x *RemoveMemberResponse) GetCode() string {
@@ -2652,7 +2811,7 @@ type ListInvitationsRequest struct {
 
 func (x *ListInvitationsRequest) Reset() {
 	*x = ListInvitationsRequest{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[30]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[32]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2664,7 +2823,7 @@ func (x *ListInvitationsRequest) String() string {
 func (*ListInvitationsRequest) ProtoMessage() {}
 
 func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[30]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[32]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2677,7 +2836,7 @@ func (x *ListInvitationsRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsRequest.ProtoReflect.Descriptor instead.
 func (*ListInvitationsRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{30}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{32}
 }
 
 func (x *ListInvitationsRequest) GetLimit() int32 {
@@ -2707,7 +2866,7 @@ type ListInvitationsResponse struct {
 
 func (x *ListInvitationsResponse) Reset() {
 	*x = ListInvitationsResponse{}
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[31]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[33]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -2719,7 +2878,7 @@ func (x *ListInvitationsResponse) String() string {
 func (*ListInvitationsResponse) ProtoMessage() {}
 
 func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_budget_v1_budget_proto_msgTypes[31]
+	mi := &file_coffer_budget_v1_budget_proto_msgTypes[33]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -2732,7 +2891,7 @@ func (x *ListInvitationsResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use ListInvitationsResponse.ProtoReflect.Descriptor instead.
 func (*ListInvitationsResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{31}
+	return file_coffer_budget_v1_budget_proto_rawDescGZIP(), []int{33}
 }
 
 func (x *ListInvitationsResponse) GetCode() string {
@@ -2990,12 +3149,13 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\rshare_percent\x18\x04 \x01(\tB\x04ص\x18\x01H\x01R\fsharePercent\x88\x01\x01\x12<\n" +
 	"\x0fidempotency_key\x18\x05 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\a\n" +
 	"\x05_roleB\x10\n" +
-	"\x0e_share_percent\"\xab\x01\n" +
+	"\x0e_share_percent\"\xc9\x01\n" +
 	"\x13ShareBudgetResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06member\x18\x03 \x01(\v2\x18.coffer.budget.v1.MemberR\x06member\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"n\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x12\x1c\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"n\n" +
 	"\x12ListMembersRequest\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x19\n" +
 	"\x05limit\x18\x02 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
@@ -3007,7 +3167,15 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\amembers\x18\x03 \x03(\v2\x18.coffer.budget.v1.MemberR\amembers\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination\"m\n" +
+	"pagination\"L\n" +
+	"\x10GetMemberRequest\x12\x1b\n" +
+	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1b\n" +
+	"\tmember_id\x18\x02 \x01(\tR\bmemberId\"\x91\x01\n" +
+	"\x11GetMemberResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
+	"\x06member\x18\x03 \x01(\v2\x18.coffer.budget.v1.MemberR\x06member\x12\x1c\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"m\n" +
 	"\x11ListLimitsRequest\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x19\n" +
 	"\x05limit\x18\x02 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
@@ -3025,25 +3193,28 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\bcurrency\x18\x02 \x01(\tR\bcurrency\x12\x1c\n" +
 	"\x04from\x18\x03 \x01(\tB\bʶ\x18\x04dateR\x04from\x12\x1d\n" +
 	"\x02to\x18\x04 \x01(\tB\bʶ\x18\x04dateH\x00R\x02to\x88\x01\x01B\x05\n" +
-	"\x03_to\"\xd5\x02\n" +
+	"\x03_to\"\xfe\x02\n" +
 	"\x1aRespondToInvitationRequest\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1b\n" +
 	"\tmember_id\x18\x02 \x01(\tR\bmemberId\x122\n" +
 	"\x06status\x18\x03 \x01(\tB\x15¶\x18\x11accepted rejectedH\x00R\x06status\x88\x01\x01\x126\n" +
 	"\bresponse\x18\x04 \x01(\tB\x15¶\x18\x11accepted rejectedH\x01R\bresponse\x88\x01\x01\x12*\n" +
 	"\x04role\x18\x05 \x01(\tB\x11¶\x18\rviewer editorH\x02R\x04role\x88\x01\x01\x122\n" +
-	"\rshare_percent\x18\x06 \x01(\tB\bص\x18\x01\x88\xb6\x18\x01H\x03R\fsharePercent\x88\x01\x01B\t\n" +
+	"\rshare_percent\x18\x06 \x01(\tB\bص\x18\x01\x88\xb6\x18\x01H\x03R\fsharePercent\x88\x01\x01\x12'\n" +
+	"\bif_match\x18\a \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\t\n" +
 	"\a_statusB\v\n" +
 	"\t_responseB\a\n" +
 	"\x05_roleB\x10\n" +
-	"\x0e_share_percent\"}\n" +
+	"\x0e_share_percent\"\x9b\x01\n" +
 	"\x1bRespondToInvitationResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
-	"\x06member\x18\x03 \x01(\v2\x18.coffer.budget.v1.MemberR\x06member\"O\n" +
+	"\x06member\x18\x03 \x01(\v2\x18.coffer.budget.v1.MemberR\x06member\x12\x1c\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"x\n" +
 	"\x13RemoveMemberRequest\x12\x1b\n" +
 	"\tbudget_id\x18\x01 \x01(\tR\bbudgetId\x12\x1b\n" +
-	"\tmember_id\x18\x02 \x01(\tR\bmemberId\"T\n" +
+	"\tmember_id\x18\x02 \x01(\tR\bmemberId\x12'\n" +
+	"\bif_match\x18\x03 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\"T\n" +
 	"\x14RemoveMemberResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
@@ -3058,7 +3229,7 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\vinvitations\x18\x03 \x03(\v2\x1c.coffer.budget.v1.InvitationR\vinvitations\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination2\xc1\x10\n" +
+	"pagination2\x92\x12\n" +
 	"\rBudgetService\x12\xac\x01\n" +
 	"\fCreateBudget\x12%.coffer.budget.v1.CreateBudgetRequest\x1a&.coffer.budget.v1.CreateBudgetResponse\"M\x8a\xb5\x18#\n" +
 	"\x0eBUDGET_CREATED\x12\x0eBudget created\x18\xc9\x01\xb2\xb5\x18\b\t<@f\x8a\x01gh\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/v1/budgets\x12\xa8\x01\n" +
@@ -3074,7 +3245,9 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\vShareBudget\x12$.coffer.budget.v1.ShareBudgetRequest\x1a%.coffer.budget.v1.ShareBudgetResponse\"^\x8a\xb5\x18!\n" +
 	"\rBUDGET_SHARED\x12\rBudget shared\x18\xc9\x01\xb2\xb5\x18\t\x04)deklm\x8b\x01\x82\xd3\xe4\x93\x02&:\x01*\"!/api/v1/budgets/{budget_id}/share\x12\xc8\x01\n" +
 	"\vListMembers\x12$.coffer.budget.v1.ListMembersRequest\x1a%.coffer.budget.v1.ListMembersResponse\"l\x8a\xb5\x183\n" +
-	"\x16BUDGET_MEMBERS_FETCHED\x12\x16Budget members fetched\x18\xc8\x01\xb2\xb5\x18\x03\x04de\x82\xd3\xe4\x93\x02%\x12#/api/v1/budgets/{budget_id}/members\x90\x02\x01\x12\xc2\x01\n" +
+	"\x16BUDGET_MEMBERS_FETCHED\x12\x16Budget members fetched\x18\xc8\x01\xb2\xb5\x18\x03\x04de\x82\xd3\xe4\x93\x02%\x12#/api/v1/budgets/{budget_id}/members\x90\x02\x01\x12\xce\x01\n" +
+	"\tGetMember\x12\".coffer.budget.v1.GetMemberRequest\x1a#.coffer.budget.v1.GetMemberResponse\"x\x8a\xb5\x181\n" +
+	"\x15BUDGET_MEMBER_FETCHED\x12\x15Budget member fetched\x18\xc8\x01\xb2\xb5\x18\x05\x04deij\x82\xd3\xe4\x93\x021\x12//api/v1/budgets/{budget_id}/members/{member_id}\x90\x02\x01\x12\xc2\x01\n" +
 	"\n" +
 	"ListLimits\x12#.coffer.budget.v1.ListLimitsRequest\x1a$.coffer.budget.v1.ListLimitsResponse\"i\x8a\xb5\x181\n" +
 	"\x15BUDGET_LIMITS_FETCHED\x12\x15Budget limits fetched\x18\xc8\x01\xb2\xb5\x18\x03\x04de\x82\xd3\xe4\x93\x02$\x12\"/api/v1/budgets/{budget_id}/limits\x90\x02\x01\x12\xee\x01\n" +
@@ -3097,7 +3270,7 @@ func file_coffer_budget_v1_budget_proto_rawDescGZIP() []byte {
 	return file_coffer_budget_v1_budget_proto_rawDescData
 }
 
-var file_coffer_budget_v1_budget_proto_msgTypes = make([]protoimpl.MessageInfo, 32)
+var file_coffer_budget_v1_budget_proto_msgTypes = make([]protoimpl.MessageInfo, 34)
 var file_coffer_budget_v1_budget_proto_goTypes = []any{
 	(*Budget)(nil),                      // 0: coffer.budget.v1.Budget
 	(*ListedBudget)(nil),                // 1: coffer.budget.v1.ListedBudget
@@ -3122,16 +3295,18 @@ var file_coffer_budget_v1_budget_proto_goTypes = []any{
 	(*ShareBudgetResponse)(nil),         // 20: coffer.budget.v1.ShareBudgetResponse
 	(*ListMembersRequest)(nil),          // 21: coffer.budget.v1.ListMembersRequest
 	(*ListMembersResponse)(nil),         // 22: coffer.budget.v1.ListMembersResponse
-	(*ListLimitsRequest)(nil),           // 23: coffer.budget.v1.ListLimitsRequest
-	(*ListLimitsResponse)(nil),          // 24: coffer.budget.v1.ListLimitsResponse
-	(*BudgetLimit)(nil),                 // 25: coffer.budget.v1.BudgetLimit
-	(*RespondToInvitationRequest)(nil),  // 26: coffer.budget.v1.RespondToInvitationRequest
-	(*RespondToInvitationResponse)(nil), // 27: coffer.budget.v1.RespondToInvitationResponse
-	(*RemoveMemberRequest)(nil),         // 28: coffer.budget.v1.RemoveMemberRequest
-	(*RemoveMemberResponse)(nil),        // 29: coffer.budget.v1.RemoveMemberResponse
-	(*ListInvitationsRequest)(nil),      // 30: coffer.budget.v1.ListInvitationsRequest
-	(*ListInvitationsResponse)(nil),     // 31: coffer.budget.v1.ListInvitationsResponse
-	(*v1.Pagination)(nil),               // 32: coffer.rest.v1.Pagination
+	(*GetMemberRequest)(nil),            // 23: coffer.budget.v1.GetMemberRequest
+	(*GetMemberResponse)(nil),           // 24: coffer.budget.v1.GetMemberResponse
+	(*ListLimitsRequest)(nil),           // 25: coffer.budget.v1.ListLimitsRequest
+	(*ListLimitsResponse)(nil),          // 26: coffer.budget.v1.ListLimitsResponse
+	(*BudgetLimit)(nil),                 // 27: coffer.budget.v1.BudgetLimit
+	(*RespondToInvitationRequest)(nil),  // 28: coffer.budget.v1.RespondToInvitationRequest
+	(*RespondToInvitationResponse)(nil), // 29: coffer.budget.v1.RespondToInvitationResponse
+	(*RemoveMemberRequest)(nil),         // 30: coffer.budget.v1.RemoveMemberRequest
+	(*RemoveMemberResponse)(nil),        // 31: coffer.budget.v1.RemoveMemberResponse
+	(*ListInvitationsRequest)(nil),      // 32: coffer.budget.v1.ListInvitationsRequest
+	(*ListInvitationsResponse)(nil),     // 33: coffer.budget.v1.ListInvitationsResponse
+	(*v1.Pagination)(nil),               // 34: coffer.rest.v1.Pagination
 }
 var file_coffer_budget_v1_budget_proto_depIdxs = []int32{
 	5,  // 0: coffer.budget.v1.Budget.members:type_name -> coffer.budget.v1.Member
@@ -3142,46 +3317,49 @@ var file_coffer_budget_v1_budget_proto_depIdxs = []int32{
 	8,  // 5: coffer.budget.v1.CreateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
 	0,  // 6: coffer.budget.v1.CreateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
 	1,  // 7: coffer.budget.v1.ListBudgetsResponse.budgets:type_name -> coffer.budget.v1.ListedBudget
-	32, // 8: coffer.budget.v1.ListBudgetsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	34, // 8: coffer.budget.v1.ListBudgetsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 9: coffer.budget.v1.GetBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
 	15, // 10: coffer.budget.v1.UpdateBudgetRequest.category_ids:type_name -> coffer.budget.v1.CategoryIds
 	8,  // 11: coffer.budget.v1.UpdateBudgetRequest.alert_thresholds:type_name -> coffer.budget.v1.AlertThresholds
 	0,  // 12: coffer.budget.v1.UpdateBudgetResponse.budget:type_name -> coffer.budget.v1.Budget
 	5,  // 13: coffer.budget.v1.ShareBudgetResponse.member:type_name -> coffer.budget.v1.Member
 	5,  // 14: coffer.budget.v1.ListMembersResponse.members:type_name -> coffer.budget.v1.Member
-	32, // 15: coffer.budget.v1.ListMembersResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	25, // 16: coffer.budget.v1.ListLimitsResponse.limits:type_name -> coffer.budget.v1.BudgetLimit
-	32, // 17: coffer.budget.v1.ListLimitsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	5,  // 18: coffer.budget.v1.RespondToInvitationResponse.member:type_name -> coffer.budget.v1.Member
-	6,  // 19: coffer.budget.v1.ListInvitationsResponse.invitations:type_name -> coffer.budget.v1.Invitation
-	32, // 20: coffer.budget.v1.ListInvitationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
-	7,  // 21: coffer.budget.v1.BudgetService.CreateBudget:input_type -> coffer.budget.v1.CreateBudgetRequest
-	10, // 22: coffer.budget.v1.BudgetService.ListBudgets:input_type -> coffer.budget.v1.ListBudgetsRequest
-	12, // 23: coffer.budget.v1.BudgetService.GetBudget:input_type -> coffer.budget.v1.GetBudgetRequest
-	14, // 24: coffer.budget.v1.BudgetService.UpdateBudget:input_type -> coffer.budget.v1.UpdateBudgetRequest
-	17, // 25: coffer.budget.v1.BudgetService.DeleteBudget:input_type -> coffer.budget.v1.DeleteBudgetRequest
-	19, // 26: coffer.budget.v1.BudgetService.ShareBudget:input_type -> coffer.budget.v1.ShareBudgetRequest
-	21, // 27: coffer.budget.v1.BudgetService.ListMembers:input_type -> coffer.budget.v1.ListMembersRequest
-	23, // 28: coffer.budget.v1.BudgetService.ListLimits:input_type -> coffer.budget.v1.ListLimitsRequest
-	26, // 29: coffer.budget.v1.BudgetService.RespondToInvitation:input_type -> coffer.budget.v1.RespondToInvitationRequest
-	28, // 30: coffer.budget.v1.BudgetService.RemoveMember:input_type -> coffer.budget.v1.RemoveMemberRequest
-	30, // 31: coffer.budget.v1.BudgetService.ListInvitations:input_type -> coffer.budget.v1.ListInvitationsRequest
-	9,  // 32: coffer.budget.v1.BudgetService.CreateBudget:output_type -> coffer.budget.v1.CreateBudgetResponse
-	11, // 33: coffer.budget.v1.BudgetService.ListBudgets:output_type -> coffer.budget.v1.ListBudgetsResponse
-	13, // 34: coffer.budget.v1.BudgetService.GetBudget:output_type -> coffer.budget.v1.GetBudgetResponse
-	16, // 35: coffer.budget.v1.BudgetService.UpdateBudget:output_type -> coffer.budget.v1.UpdateBudgetResponse
-	18, // 36: coffer.budget.v1.BudgetService.DeleteBudget:output_type -> coffer.budget.v1.DeleteBudgetResponse
-	20, // 37: coffer.budget.v1.BudgetService.ShareBudget:output_type -> coffer.budget.v1.ShareBudgetResponse
-	22, // 38: coffer.budget.v1.BudgetService.ListMembers:output_type -> coffer.budget.v1.ListMembersResponse
-	24, // 39: coffer.budget.v1.BudgetService.ListLimits:output_type -> coffer.budget.v1.ListLimitsResponse
-	27, // 40: coffer.budget.v1.BudgetService.RespondToInvitation:output_type -> coffer.budget.v1.RespondToInvitationResponse
-	29, // 41: coffer.budget.v1.BudgetService.RemoveMember:output_type -> coffer.budget.v1.RemoveMemberResponse
-	31, // 42: coffer.budget.v1.BudgetService.ListInvitations:output_type -> coffer.budget.v1.ListInvitationsResponse
-	32, // [32:43] is the sub-list for method output_type
-	21, // [21:32] is the sub-list for method input_type
-	21, // [21:21] is the sub-list for extension type_name
-	21, // [21:21] is the sub-list for extension extendee
-	0,  // [0:21] is the sub-list for field type_name
+	34, // 15: coffer.budget.v1.ListMembersResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	5,  // 16: coffer.budget.v1.GetMemberResponse.member:type_name -> coffer.budget.v1.Member
+	27, // 17: coffer.budget.v1.ListLimitsResponse.limits:type_name -> coffer.budget.v1.BudgetLimit
+	34, // 18: coffer.budget.v1.ListLimitsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	5,  // 19: coffer.budget.v1.RespondToInvitationResponse.member:type_name -> coffer.budget.v1.Member
+	6,  // 20: coffer.budget.v1.ListInvitationsResponse.invitations:type_name -> coffer.budget.v1.Invitation
+	34, // 21: coffer.budget.v1.ListInvitationsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	7,  // 22: coffer.budget.v1.BudgetService.CreateBudget:input_type -> coffer.budget.v1.CreateBudgetRequest
+	10, // 23: coffer.budget.v1.BudgetService.ListBudgets:input_type -> coffer.budget.v1.ListBudgetsRequest
+	12, // 24: coffer.budget.v1.BudgetService.GetBudget:input_type -> coffer.budget.v1.GetBudgetRequest
+	14, // 25: coffer.budget.v1.BudgetService.UpdateBudget:input_type -> coffer.budget.v1.UpdateBudgetRequest
+	17, // 26: coffer.budget.v1.BudgetService.DeleteBudget:input_type -> coffer.budget.v1.DeleteBudgetRequest
+	19, // 27: coffer.budget.v1.BudgetService.ShareBudget:input_type -> coffer.budget.v1.ShareBudgetRequest
+	21, // 28: coffer.budget.v1.BudgetService.ListMembers:input_type -> coffer.budget.v1.ListMembersRequest
+	23, // 29: coffer.budget.v1.BudgetService.GetMember:input_type -> coffer.budget.v1.GetMemberRequest
+	25, // 30: coffer.budget.v1.BudgetService.ListLimits:input_type -> coffer.budget.v1.ListLimitsRequest
+	28, // 31: coffer.budget.v1.BudgetService.RespondToInvitation:input_type -> coffer.budget.v1.RespondToInvitationRequest
+	30, // 32: coffer.budget.v1.BudgetService.RemoveMember:input_type -> coffer.budget.v1.RemoveMemberRequest
+	32, // 33: coffer.budget.v1.BudgetService.ListInvitations:input_type -> coffer.budget.v1.ListInvitationsRequest
+	9,  // 34: coffer.budget.v1.BudgetService.CreateBudget:output_type -> coffer.budget.v1.CreateBudgetResponse
+	11, // 35: coffer.budget.v1.BudgetService.ListBudgets:output_type -> coffer.budget.v1.ListBudgetsResponse
+	13, // 36: coffer.budget.v1.BudgetService.GetBudget:output_type -> coffer.budget.v1.GetBudgetResponse
+	16, // 37: coffer.budget.v1.BudgetService.UpdateBudget:output_type -> coffer.budget.v1.UpdateBudgetResponse
+	18, // 38: coffer.budget.v1.BudgetService.DeleteBudget:output_type -> coffer.budget.v1.DeleteBudgetResponse
+	20, // 39: coffer.budget.v1.BudgetService.ShareBudget:output_type -> coffer.budget.v1.ShareBudgetResponse
+	22, // 40: coffer.budget.v1.BudgetService.ListMembers:output_type -> coffer.budget.v1.ListMembersResponse
+	24, // 41: coffer.budget.v1.BudgetService.GetMember:output_type -> coffer.budget.v1.GetMemberResponse
+	26, // 42: coffer.budget.v1.BudgetService.ListLimits:output_type -> coffer.budget.v1.ListLimitsResponse
+	29, // 43: coffer.budget.v1.BudgetService.RespondToInvitation:output_type -> coffer.budget.v1.RespondToInvitationResponse
+	31, // 44: coffer.budget.v1.BudgetService.RemoveMember:output_type -> coffer.budget.v1.RemoveMemberResponse
+	33, // 45: coffer.budget.v1.BudgetService.ListInvitations:output_type -> coffer.budget.v1.ListInvitationsResponse
+	34, // [34:46] is the sub-list for method output_type
+	22, // [22:34] is the sub-list for method input_type
+	22, // [22:22] is the sub-list for extension type_name
+	22, // [22:22] is the sub-list for extension extendee
+	0,  // [0:22] is the sub-list for field type_name
 }
 
 func init() { file_coffer_budget_v1_budget_proto_init() }
@@ -3200,17 +3378,17 @@ func file_coffer_budget_v1_budget_proto_init() {
 	file_coffer_budget_v1_budget_proto_msgTypes[14].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[19].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[21].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[23].OneofWrappers = []any{}
 	file_coffer_budget_v1_budget_proto_msgTypes[25].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[26].OneofWrappers = []any{}
-	file_coffer_budget_v1_budget_proto_msgTypes[30].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[27].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[28].OneofWrappers = []any{}
+	file_coffer_budget_v1_budget_proto_msgTypes[32].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_budget_v1_budget_proto_rawDesc), len(file_coffer_budget_v1_budget_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   32,
+			NumMessages:   34,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

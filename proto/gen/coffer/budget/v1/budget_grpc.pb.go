@@ -28,6 +28,7 @@ const (
 	BudgetService_DeleteBudget_FullMethodName        = "/coffer.budget.v1.BudgetService/DeleteBudget"
 	BudgetService_ShareBudget_FullMethodName         = "/coffer.budget.v1.BudgetService/ShareBudget"
 	BudgetService_ListMembers_FullMethodName         = "/coffer.budget.v1.BudgetService/ListMembers"
+	BudgetService_GetMember_FullMethodName           = "/coffer.budget.v1.BudgetService/GetMember"
 	BudgetService_ListLimits_FullMethodName          = "/coffer.budget.v1.BudgetService/ListLimits"
 	BudgetService_RespondToInvitation_FullMethodName = "/coffer.budget.v1.BudgetService/RespondToInvitation"
 	BudgetService_RemoveMember_FullMethodName        = "/coffer.budget.v1.BudgetService/RemoveMember"
@@ -57,6 +58,8 @@ type BudgetServiceClient interface {
 	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected
 	// invitations are only returned to the owner.
 	ListMembers(ctx context.Context, in *ListMembersRequest, opts ...grpc.CallOption) (*ListMembersResponse, error)
+	// Returns a member or a pending invitation, to the owner and accepted members. A rejected invitation is only returned to the owner.
+	GetMember(ctx context.Context, in *GetMemberRequest, opts ...grpc.CallOption) (*GetMemberResponse, error)
 	// Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
 	ListLimits(ctx context.Context, in *ListLimitsRequest, opts ...grpc.CallOption) (*ListLimitsResponse, error)
 	// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a
@@ -146,6 +149,16 @@ func (c *budgetServiceClient) ListMembers(ctx context.Context, in *ListMembersRe
 	return out, nil
 }
 
+func (c *budgetServiceClient) GetMember(ctx context.Context, in *GetMemberRequest, opts ...grpc.CallOption) (*GetMemberResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetMemberResponse)
+	err := c.cc.Invoke(ctx, BudgetService_GetMember_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *budgetServiceClient) ListLimits(ctx context.Context, in *ListLimitsRequest, opts ...grpc.CallOption) (*ListLimitsResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListLimitsResponse)
@@ -209,6 +222,8 @@ type BudgetServiceServer interface {
 	// Returns a page of the members and pending invitations, newest first, to the owner and accepted members. Rejected
 	// invitations are only returned to the owner.
 	ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error)
+	// Returns a member or a pending invitation, to the owner and accepted members. A rejected invitation is only returned to the owner.
+	GetMember(context.Context, *GetMemberRequest) (*GetMemberResponse, error)
 	// Returns a page of the limits that the budget has and had, newest first, to the owner and accepted members.
 	ListLimits(context.Context, *ListLimitsRequest) (*ListLimitsResponse, error)
 	// Accepts or rejects an invitation, which only the invited user may do, or changes the role and the share of a
@@ -248,6 +263,9 @@ func (UnimplementedBudgetServiceServer) ShareBudget(context.Context, *ShareBudge
 }
 func (UnimplementedBudgetServiceServer) ListMembers(context.Context, *ListMembersRequest) (*ListMembersResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListMembers not implemented")
+}
+func (UnimplementedBudgetServiceServer) GetMember(context.Context, *GetMemberRequest) (*GetMemberResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetMember not implemented")
 }
 func (UnimplementedBudgetServiceServer) ListLimits(context.Context, *ListLimitsRequest) (*ListLimitsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListLimits not implemented")
@@ -408,6 +426,24 @@ func _BudgetService_ListMembers_Handler(srv interface{}, ctx context.Context, de
 	return interceptor(ctx, in, info, handler)
 }
 
+func _BudgetService_GetMember_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetMemberRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(BudgetServiceServer).GetMember(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: BudgetService_GetMember_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(BudgetServiceServer).GetMember(ctx, req.(*GetMemberRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _BudgetService_ListLimits_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(ListLimitsRequest)
 	if err := dec(in); err != nil {
@@ -514,6 +550,10 @@ var BudgetService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListMembers",
 			Handler:    _BudgetService_ListMembers_Handler,
+		},
+		{
+			MethodName: "GetMember",
+			Handler:    _BudgetService_GetMember_Handler,
 		},
 		{
 			MethodName: "ListLimits",

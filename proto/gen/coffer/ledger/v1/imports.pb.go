@@ -1190,9 +1190,12 @@ type CreateImportRequest struct {
 	// Name and media type of the file, from the header of its part.
 	Header *v1.FileHeader `protobuf:"bytes,5,opt,name=header,proto3" json:"header,omitempty"`
 	// The file.
-	File          []byte `protobuf:"bytes,6,opt,name=file,proto3" json:"file,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	File []byte `protobuf:"bytes,6,opt,name=file,proto3" json:"file,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,7,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *CreateImportRequest) Reset() {
@@ -1267,13 +1270,24 @@ func (x *CreateImportRequest) GetFile() []byte {
 	return nil
 }
 
+func (x *CreateImportRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
 type CreateImportResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Import  *Import                `protobuf:"bytes,3,opt,name=import,proto3" json:"import,omitempty"`
 	// The first 50 rows, or fewer if they are long.
-	Rows          []*ImportRow `protobuf:"bytes,4,rep,name=rows,proto3" json:"rows,omitempty"`
+	Rows []*ImportRow `protobuf:"bytes,4,rep,name=rows,proto3" json:"rows,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed bool `protobuf:"varint,5,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// Version of the import, for If-Match.
+	Etag          string `protobuf:"bytes,6,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1334,6 +1348,20 @@ func (x *CreateImportResponse) GetRows() []*ImportRow {
 		return x.Rows
 	}
 	return nil
+}
+
+func (x *CreateImportResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
+func (x *CreateImportResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
 }
 
 type ListImportsRequest struct {
@@ -1513,10 +1541,12 @@ func (x *GetImportRequest) GetWait() int32 {
 }
 
 type GetImportResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Import        *Import                `protobuf:"bytes,3,opt,name=import,proto3" json:"import,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Import  *Import                `protobuf:"bytes,3,opt,name=import,proto3" json:"import,omitempty"`
+	// Version of the import, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1570,6 +1600,13 @@ func (x *GetImportResponse) GetImport() *Import {
 		return x.Import
 	}
 	return nil
+}
+
+func (x *GetImportResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
 }
 
 type ListImportRowsRequest struct {
@@ -1645,11 +1682,13 @@ func (x *ListImportRowsRequest) GetCursor() string {
 }
 
 type ListImportRowsResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Rows          []*ImportRow           `protobuf:"bytes,3,rep,name=rows,proto3" json:"rows,omitempty"`
-	Pagination    *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	state      protoimpl.MessageState `protogen:"open.v1"`
+	Code       string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message    string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Rows       []*ImportRow           `protobuf:"bytes,3,rep,name=rows,proto3" json:"rows,omitempty"`
+	Pagination *v1.Pagination         `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	// Version of the import, for If-Match.
+	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1712,6 +1751,13 @@ func (x *ListImportRowsResponse) GetPagination() *v1.Pagination {
 	return nil
 }
 
+func (x *ListImportRowsResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 type UpdateImportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the import, a UUID.
@@ -1723,7 +1769,9 @@ type UpdateImportRequest struct {
 	// Assigns categories: name, and categoryId or create. Other categories stay.
 	Categories []*ImportCategory `protobuf:"bytes,4,rep,name=categories,proto3" json:"categories,omitempty"`
 	// Replaces the defaults.
-	Defaults      *ImportDefaults `protobuf:"bytes,5,opt,name=defaults,proto3" json:"defaults,omitempty"`
+	Defaults *ImportDefaults `protobuf:"bytes,5,opt,name=defaults,proto3" json:"defaults,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch       string `protobuf:"bytes,6,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1793,11 +1841,20 @@ func (x *UpdateImportRequest) GetDefaults() *ImportDefaults {
 	return nil
 }
 
+func (x *UpdateImportRequest) GetIfMatch() string {
+	if x != nil {
+		return x.IfMatch
+	}
+	return ""
+}
+
 type UpdateImportResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Import        *Import                `protobuf:"bytes,3,opt,name=import,proto3" json:"import,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Import  *Import                `protobuf:"bytes,3,opt,name=import,proto3" json:"import,omitempty"`
+	// Version of the import, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1853,12 +1910,21 @@ func (x *UpdateImportResponse) GetImport() *Import {
 	return nil
 }
 
+func (x *UpdateImportResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 type UpdateImportRowsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the import, a UUID.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// 1 to 500, whose contents have at most 6 MiB together.
-	Rows          []*ImportRowChange `protobuf:"bytes,2,rep,name=rows,proto3" json:"rows,omitempty"`
+	Rows []*ImportRowChange `protobuf:"bytes,2,rep,name=rows,proto3" json:"rows,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch       string `protobuf:"bytes,3,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1905,6 +1971,13 @@ func (x *UpdateImportRowsRequest) GetRows() []*ImportRowChange {
 		return x.Rows
 	}
 	return nil
+}
+
+func (x *UpdateImportRowsRequest) GetIfMatch() string {
+	if x != nil {
+		return x.IfMatch
+	}
+	return ""
 }
 
 // ImportRowChange changes a row of an import.
@@ -2005,7 +2078,9 @@ type UpdateImportRowsResponse struct {
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	Import  *Import                `protobuf:"bytes,3,opt,name=import,proto3" json:"import,omitempty"`
 	// The changed rows.
-	Rows          []*ImportRow `protobuf:"bytes,4,rep,name=rows,proto3" json:"rows,omitempty"`
+	Rows []*ImportRow `protobuf:"bytes,4,rep,name=rows,proto3" json:"rows,omitempty"`
+	// Version of the import, for If-Match.
+	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2068,14 +2143,24 @@ func (x *UpdateImportRowsResponse) GetRows() []*ImportRow {
 	return nil
 }
 
+func (x *UpdateImportRowsResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 type CommitImportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the import, a UUID.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Commit in spite of BALANCE_MISMATCH.
-	Force         bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Force bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,3,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *CommitImportRequest) Reset() {
@@ -2122,11 +2207,22 @@ func (x *CommitImportRequest) GetForce() bool {
 	return false
 }
 
+func (x *CommitImportRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
 type CommitImportResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Import        *Import                `protobuf:"bytes,3,opt,name=import,proto3" json:"import,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Import  *Import                `protobuf:"bytes,3,opt,name=import,proto3" json:"import,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// Version of the import, for If-Match.
+	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2182,14 +2278,31 @@ func (x *CommitImportResponse) GetImport() *Import {
 	return nil
 }
 
+func (x *CommitImportResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
+func (x *CommitImportResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 type UndoImportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the import, a UUID.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
 	// Also delete transactions that were changed since.
-	Force         bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Force bool `protobuf:"varint,2,opt,name=force,proto3" json:"force,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,3,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *UndoImportRequest) Reset() {
@@ -2236,11 +2349,22 @@ func (x *UndoImportRequest) GetForce() bool {
 	return false
 }
 
+func (x *UndoImportRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
 type UndoImportResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Import        *Import                `protobuf:"bytes,3,opt,name=import,proto3" json:"import,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Import  *Import                `protobuf:"bytes,3,opt,name=import,proto3" json:"import,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
+	// Version of the import, for If-Match.
+	Etag          string `protobuf:"bytes,5,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2296,10 +2420,26 @@ func (x *UndoImportResponse) GetImport() *Import {
 	return nil
 }
 
+func (x *UndoImportResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
+func (x *UndoImportResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 type DeleteImportRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the import, a UUID.
-	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch       string `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2337,6 +2477,13 @@ func (*DeleteImportRequest) Descriptor() ([]byte, []int) {
 func (x *DeleteImportRequest) GetId() string {
 	if x != nil {
 		return x.Id
+	}
+	return ""
+}
+
+func (x *DeleteImportRequest) GetIfMatch() string {
+	if x != nil {
+		return x.IfMatch
 	}
 	return ""
 }
@@ -2799,19 +2946,22 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\vImportSplit\x12\x1c\n" +
 	"\x06amount\x18\x01 \x01(\tB\x04ص\x18\x01R\x06amount\x12\x1a\n" +
 	"\bcategory\x18\x02 \x01(\tR\bcategory\x12 \n" +
-	"\vdescription\x18\x03 \x01(\tR\vdescription\"\xcd\x01\n" +
+	"\vdescription\x18\x03 \x01(\tR\vdescription\"\x8b\x02\n" +
 	"\x13CreateImportRequest\x12\x16\n" +
 	"\x06format\x18\x01 \x01(\tR\x06format\x12\x1b\n" +
 	"\twallet_id\x18\x02 \x01(\tR\bwalletId\x12!\n" +
 	"\fon_duplicate\x18\x03 \x01(\tR\vonDuplicate\x12\x16\n" +
 	"\x06locale\x18\x04 \x01(\tR\x06locale\x122\n" +
 	"\x06header\x18\x05 \x01(\v2\x1a.coffer.rest.v1.FileHeaderR\x06header\x12\x12\n" +
-	"\x04file\x18\x06 \x01(\fR\x04file\"\xa7\x01\n" +
+	"\x04file\x18\x06 \x01(\fR\x04file\x12<\n" +
+	"\x0fidempotency_key\x18\a \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xfb\x01\n" +
 	"\x14CreateImportResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\x12/\n" +
-	"\x04rows\x18\x04 \x03(\v2\x1b.coffer.ledger.v1.ImportRowR\x04rows\"Q\n" +
+	"\x04rows\x18\x04 \x03(\v2\x1b.coffer.ledger.v1.ImportRowR\x04rows\x124\n" +
+	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x12\x1c\n" +
+	"\x04etag\x18\x06 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"Q\n" +
 	"\x12ListImportsRequest\x12\x19\n" +
 	"\x05limit\x18\x01 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
 	"\x06cursor\x18\x02 \x01(\tR\x06cursorB\b\n" +
@@ -2826,24 +2976,26 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x10GetImportRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x17\n" +
 	"\x04wait\x18\x02 \x01(\x05H\x00R\x04wait\x88\x01\x01B\a\n" +
-	"\x05_wait\"s\n" +
+	"\x05_wait\"\x91\x01\n" +
 	"\x11GetImportResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
-	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\"|\n" +
+	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\x12\x1c\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"|\n" +
 	"\x15ListImportRowsRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x16\n" +
 	"\x06status\x18\x02 \x03(\tR\x06status\x12\x19\n" +
 	"\x05limit\x18\x03 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
 	"\x06cursor\x18\x04 \x01(\tR\x06cursorB\b\n" +
-	"\x06_limit\"\xb3\x01\n" +
+	"\x06_limit\"\xd1\x01\n" +
 	"\x16ListImportRowsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12/\n" +
 	"\x04rows\x18\x03 \x03(\v2\x1b.coffer.ledger.v1.ImportRowR\x04rows\x12:\n" +
 	"\n" +
 	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
-	"pagination\"\x9d\x02\n" +
+	"pagination\x12\x1c\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xc6\x02\n" +
 	"\x13UpdateImportRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x129\n" +
 	"\amapping\x18\x02 \x01(\v2\x1f.coffer.ledger.v1.ImportMappingR\amapping\x12;\n" +
@@ -2851,14 +3003,17 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\n" +
 	"categories\x18\x04 \x03(\v2 .coffer.ledger.v1.ImportCategoryR\n" +
 	"categories\x12<\n" +
-	"\bdefaults\x18\x05 \x01(\v2 .coffer.ledger.v1.ImportDefaultsR\bdefaults\"v\n" +
+	"\bdefaults\x18\x05 \x01(\v2 .coffer.ledger.v1.ImportDefaultsR\bdefaults\x12'\n" +
+	"\bif_match\x18\x06 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\"\x94\x01\n" +
 	"\x14UpdateImportResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
-	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\"f\n" +
+	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\x12\x1c\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x8f\x01\n" +
 	"\x17UpdateImportRowsRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12;\n" +
-	"\x04rows\x18\x02 \x03(\v2!.coffer.ledger.v1.ImportRowChangeB\x04\xf0\xb5\x18\x01R\x04rows\"\xa9\x02\n" +
+	"\x04rows\x18\x02 \x03(\v2!.coffer.ledger.v1.ImportRowChangeB\x04\xf0\xb5\x18\x01R\x04rows\x12'\n" +
+	"\bif_match\x18\x03 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\"\xa9\x02\n" +
 	"\x0fImportRowChange\x12\x12\n" +
 	"\x01n\x18\x01 \x01(\x05B\x04\xf0\xb5\x18\x01R\x01n\x12\x1b\n" +
 	"\x06action\x18\x02 \x01(\tH\x00R\x06action\x88\x01\x01\x12$\n" +
@@ -2871,28 +3026,36 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\f_category_idB\x0e\n" +
 	"\f_descriptionB\b\n" +
 	"\x06_payeeB\x15\n" +
-	"\x13_transfer_wallet_id\"\xab\x01\n" +
+	"\x13_transfer_wallet_id\"\xc9\x01\n" +
 	"\x18UpdateImportRowsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\x12/\n" +
-	"\x04rows\x18\x04 \x03(\v2\x1b.coffer.ledger.v1.ImportRowR\x04rows\"A\n" +
+	"\x04rows\x18\x04 \x03(\v2\x1b.coffer.ledger.v1.ImportRowR\x04rows\x12\x1c\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\x7f\n" +
 	"\x13CommitImportRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x1a\n" +
-	"\x05force\x18\x02 \x01(\bB\x04\xe8\xb5\x18\x01R\x05force\"v\n" +
+	"\x05force\x18\x02 \x01(\bB\x04\xe8\xb5\x18\x01R\x05force\x12<\n" +
+	"\x0fidempotency_key\x18\x03 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xca\x01\n" +
 	"\x14CommitImportResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
-	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\"9\n" +
+	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\x124\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x12\x1c\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"w\n" +
 	"\x11UndoImportRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x14\n" +
-	"\x05force\x18\x02 \x01(\bR\x05force\"t\n" +
+	"\x05force\x18\x02 \x01(\bR\x05force\x12<\n" +
+	"\x0fidempotency_key\x18\x03 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xc8\x01\n" +
 	"\x12UndoImportResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
-	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\"%\n" +
+	"\x06import\x18\x03 \x01(\v2\x18.coffer.ledger.v1.ImportR\x06import\x124\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x12\x1c\n" +
+	"\x04etag\x18\x05 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"N\n" +
 	"\x13DeleteImportRequest\x12\x0e\n" +
-	"\x02id\x18\x01 \x01(\tR\x02id\"T\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\x12'\n" +
+	"\bif_match\x18\x02 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\"T\n" +
 	"\x14DeleteImportResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
@@ -2913,7 +3076,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x1bDeleteImportProfileResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id2\x83\x11\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id2\x85\x11\n" +
 	"\rImportService\x12\xb6\x01\n" +
 	"\fCreateImport\x12%.coffer.ledger.v1.CreateImportRequest\x1a&.coffer.ledger.v1.CreateImportResponse\"U\x8a\xb5\x18#\n" +
 	"\x0eIMPORT_CREATED\x12\x0eImport created\x18\xc9\x01\xb2\xb5\x18\f\x96\x01\x97\x01\x98\x01\x99\x01\x9e\x01<\x13\xb8\xb5\x18\x01\x82\xd3\xe4\x93\x02\x14:\x01*\"\x0f/api/v1/imports(\x01\x12\x9f\x01\n" +
@@ -2922,12 +3085,12 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\tGetImport\x12\".coffer.ledger.v1.GetImportRequest\x1a#.coffer.ledger.v1.GetImportResponse\"N\x8a\xb5\x18#\n" +
 	"\x0eIMPORT_FETCHED\x12\x0eImport fetched\x18\xc8\x01\xb2\xb5\x18\x04\x9a\x01\x9b\x01\x82\xd3\xe4\x93\x02\x16\x12\x14/api/v1/imports/{id}\x90\x02\x01\x12\xc2\x01\n" +
 	"\x0eListImportRows\x12'.coffer.ledger.v1.ListImportRowsRequest\x1a(.coffer.ledger.v1.ListImportRowsResponse\"]\x8a\xb5\x18-\n" +
-	"\x13IMPORT_ROWS_FETCHED\x12\x13Import rows fetched\x18\xc8\x01\xb2\xb5\x18\x04\x9a\x01\x9b\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/imports/{id}/rows\x90\x02\x01\x12\xb3\x01\n" +
-	"\fUpdateImport\x12%.coffer.ledger.v1.UpdateImportRequest\x1a&.coffer.ledger.v1.UpdateImportResponse\"T\x8a\xb5\x18#\n" +
-	"\x0eIMPORT_UPDATED\x12\x0eImport updated\x18\xc8\x01\xb2\xb5\x18\n" +
-	"\x05\x9a\x01\x9b\x01\x9c\x01<@\t\x82\xd3\xe4\x93\x02\x19:\x01*2\x14/api/v1/imports/{id}\x12\xcd\x01\n" +
-	"\x10UpdateImportRows\x12).coffer.ledger.v1.UpdateImportRowsRequest\x1a*.coffer.ledger.v1.UpdateImportRowsResponse\"b\x8a\xb5\x18-\n" +
-	"\x13IMPORT_ROWS_UPDATED\x12\x13Import rows updated\x18\xc8\x01\xb2\xb5\x18\t\x9a\x01\x9b\x01\x9c\x01<@E\x82\xd3\xe4\x93\x02\x1e:\x01*2\x19/api/v1/imports/{id}/rows\x12\xe0\x01\n" +
+	"\x13IMPORT_ROWS_FETCHED\x12\x13Import rows fetched\x18\xc8\x01\xb2\xb5\x18\x04\x9a\x01\x9b\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/imports/{id}/rows\x90\x02\x01\x12\xb4\x01\n" +
+	"\fUpdateImport\x12%.coffer.ledger.v1.UpdateImportRequest\x1a&.coffer.ledger.v1.UpdateImportResponse\"U\x8a\xb5\x18#\n" +
+	"\x0eIMPORT_UPDATED\x12\x0eImport updated\x18\xc8\x01\xb2\xb5\x18\v\x05\x9a\x01\x9b\x01\x9c\x01\x13<@\t\x82\xd3\xe4\x93\x02\x19:\x01*2\x14/api/v1/imports/{id}\x12\xce\x01\n" +
+	"\x10UpdateImportRows\x12).coffer.ledger.v1.UpdateImportRowsRequest\x1a*.coffer.ledger.v1.UpdateImportRowsResponse\"c\x8a\xb5\x18-\n" +
+	"\x13IMPORT_ROWS_UPDATED\x12\x13Import rows updated\x18\xc8\x01\xb2\xb5\x18\n" +
+	"\x9a\x01\x9b\x01\x9c\x01\x13<@E\x82\xd3\xe4\x93\x02\x1e:\x01*2\x19/api/v1/imports/{id}/rows\x12\xe0\x01\n" +
 	"\fCommitImport\x12%.coffer.ledger.v1.CommitImportRequest\x1a&.coffer.ledger.v1.CommitImportResponse\"\x80\x01\x8a\xb5\x18#\n" +
 	"\x0eIMPORT_STARTED\x12\x0eImport started\x18\xca\x01\x8a\xb5\x18#\n" +
 	"\x0eIMPORT_FETCHED\x12\x0eImport fetched\x18\xc8\x01\xb2\xb5\x18\b\x9a\x01\x9b\x01\x9c\x01\x9d\x01\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/imports/{id}/commit\x12\xe7\x01\n" +

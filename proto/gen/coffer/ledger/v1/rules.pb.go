@@ -1170,9 +1170,12 @@ func (x *DeleteRuleResponse) GetId() string {
 type OrderRulesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Ids of all rules of the user, each once.
-	Ids           []string `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Ids []string `protobuf:"bytes,1,rep,name=ids,proto3" json:"ids,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,2,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *OrderRulesRequest) Reset() {
@@ -1212,12 +1215,21 @@ func (x *OrderRulesRequest) GetIds() []string {
 	return nil
 }
 
+func (x *OrderRulesRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
 type OrderRulesResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
 	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// By position.
-	Rules         []*Rule `protobuf:"bytes,3,rep,name=rules,proto3" json:"rules,omitempty"`
+	Rules []*Rule `protobuf:"bytes,3,rep,name=rules,proto3" json:"rules,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,4,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1273,6 +1285,13 @@ func (x *OrderRulesResponse) GetRules() []*Rule {
 	return nil
 }
 
+func (x *OrderRulesResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
+}
+
 type ApplyRuleRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the rule, a UUID.
@@ -1284,9 +1303,12 @@ type ApplyRuleRequest struct {
 	// Only transactions of this wallet.
 	WalletId *string `protobuf:"bytes,4,opt,name=wallet_id,json=walletId,proto3,oneof" json:"wallet_id,omitempty"`
 	// true changes nothing, and returns what would change.
-	DryRun        bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	DryRun bool `protobuf:"varint,5,opt,name=dry_run,json=dryRun,proto3" json:"dry_run,omitempty"`
+	// Identifies the request, so that a repetition within 24 hours has no further effect and returns the same response.
+	// At most 255 printable ASCII characters.
+	IdempotencyKey string `protobuf:"bytes,6,opt,name=idempotency_key,json=idempotencyKey,proto3" json:"idempotency_key,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ApplyRuleRequest) Reset() {
@@ -1354,6 +1376,13 @@ func (x *ApplyRuleRequest) GetDryRun() bool {
 	return false
 }
 
+func (x *ApplyRuleRequest) GetIdempotencyKey() string {
+	if x != nil {
+		return x.IdempotencyKey
+	}
+	return ""
+}
+
 type ApplyRuleResponse struct {
 	state   protoimpl.MessageState `protogen:"open.v1"`
 	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
@@ -1367,7 +1396,9 @@ type ApplyRuleResponse struct {
 	// matched and changed do not count the older ones. Only with dryRun.
 	Examined *int32 `protobuf:"varint,7,opt,name=examined,proto3,oneof" json:"examined,omitempty"`
 	// At most 10 changes, the newest first. Only with dryRun.
-	Examples      []*RuleExample `protobuf:"bytes,6,rep,name=examples,proto3" json:"examples,omitempty"`
+	Examples []*RuleExample `protobuf:"bytes,6,rep,name=examples,proto3" json:"examples,omitempty"`
+	// True if this is the stored response of an earlier request with the same Idempotency-Key.
+	Replayed      bool `protobuf:"varint,8,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1449,6 +1480,13 @@ func (x *ApplyRuleResponse) GetExamples() []*RuleExample {
 		return x.Examples
 	}
 	return nil
+}
+
+func (x *ApplyRuleResponse) GetReplayed() bool {
+	if x != nil {
+		return x.Replayed
+	}
+	return false
 }
 
 // RuleExample is a transaction that a rule would change.
@@ -2075,23 +2113,26 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\x12DeleteRuleResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
-	"\x02id\x18\x03 \x01(\tR\x02id\"+\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"i\n" +
 	"\x11OrderRulesRequest\x12\x16\n" +
-	"\x03ids\x18\x01 \x03(\tB\x04\xf0\xb5\x18\x01R\x03ids\"p\n" +
+	"\x03ids\x18\x01 \x03(\tB\x04\xf0\xb5\x18\x01R\x03ids\x12<\n" +
+	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\"\xa6\x01\n" +
 	"\x12OrderRulesResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12,\n" +
-	"\x05rules\x18\x03 \x03(\v2\x16.coffer.ledger.v1.RuleR\x05rules\"\xbd\x01\n" +
+	"\x05rules\x18\x03 \x03(\v2\x16.coffer.ledger.v1.RuleR\x05rules\x124\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xfb\x01\n" +
 	"\x10ApplyRuleRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\x04from\x18\x02 \x01(\tB\bʶ\x18\x04dateH\x00R\x04from\x88\x01\x01\x12\x1d\n" +
 	"\x02to\x18\x03 \x01(\tB\bʶ\x18\x04dateH\x01R\x02to\x88\x01\x01\x12 \n" +
 	"\twallet_id\x18\x04 \x01(\tH\x02R\bwalletId\x88\x01\x01\x12\x17\n" +
-	"\adry_run\x18\x05 \x01(\bR\x06dryRunB\a\n" +
+	"\adry_run\x18\x05 \x01(\bR\x06dryRun\x12<\n" +
+	"\x0fidempotency_key\x18\x06 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKeyB\a\n" +
 	"\x05_fromB\x05\n" +
 	"\x03_toB\f\n" +
 	"\n" +
-	"_wallet_id\"\xb2\x02\n" +
+	"_wallet_id\"\xe8\x02\n" +
 	"\x11ApplyRuleResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12*\n" +
@@ -2099,7 +2140,8 @@ const file_coffer_ledger_v1_rules_proto_rawDesc = "" +
 	"\amatched\x18\x04 \x01(\x05H\x00R\amatched\x88\x01\x01\x12\x1d\n" +
 	"\achanged\x18\x05 \x01(\x05H\x01R\achanged\x88\x01\x01\x12\x1f\n" +
 	"\bexamined\x18\a \x01(\x05H\x02R\bexamined\x88\x01\x01\x12?\n" +
-	"\bexamples\x18\x06 \x03(\v2\x1d.coffer.ledger.v1.RuleExampleB\x04\xf8\xb5\x18\x01R\bexamplesB\n" +
+	"\bexamples\x18\x06 \x03(\v2\x1d.coffer.ledger.v1.RuleExampleB\x04\xf8\xb5\x18\x01R\bexamples\x124\n" +
+	"\breplayed\x18\b \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayedB\n" +
 	"\n" +
 	"\b_matchedB\n" +
 	"\n" +

@@ -184,6 +184,120 @@ func (x *ListTagsResponse) GetTags() []*Tag {
 	return nil
 }
 
+type GetTagRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Name of the tag, ignoring case.
+	Tag           string `protobuf:"bytes,1,opt,name=tag,proto3" json:"tag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTagRequest) Reset() {
+	*x = GetTagRequest{}
+	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[3]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTagRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTagRequest) ProtoMessage() {}
+
+func (x *GetTagRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[3]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTagRequest.ProtoReflect.Descriptor instead.
+func (*GetTagRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_tags_proto_rawDescGZIP(), []int{3}
+}
+
+func (x *GetTagRequest) GetTag() string {
+	if x != nil {
+		return x.Tag
+	}
+	return ""
+}
+
+type GetTagResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Tag     *Tag                   `protobuf:"bytes,3,opt,name=tag,proto3" json:"tag,omitempty"`
+	// Version of the name and the color, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *GetTagResponse) Reset() {
+	*x = GetTagResponse{}
+	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[4]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *GetTagResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*GetTagResponse) ProtoMessage() {}
+
+func (x *GetTagResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[4]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use GetTagResponse.ProtoReflect.Descriptor instead.
+func (*GetTagResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_tags_proto_rawDescGZIP(), []int{4}
+}
+
+func (x *GetTagResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *GetTagResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *GetTagResponse) GetTag() *Tag {
+	if x != nil {
+		return x.Tag
+	}
+	return nil
+}
+
+func (x *GetTagResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 type UpdateTagRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the tag, ignoring case.
@@ -193,14 +307,16 @@ type UpdateTagRequest struct {
 	// #RRGGBB. null or an empty string removes it.
 	Color *string `protobuf:"bytes,3,opt,name=color,proto3,oneof" json:"color,omitempty"`
 	// true permits a name that another tag has.
-	Merge         *bool `protobuf:"varint,4,opt,name=merge,proto3,oneof" json:"merge,omitempty"`
+	Merge *bool `protobuf:"varint,4,opt,name=merge,proto3,oneof" json:"merge,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch       string `protobuf:"bytes,5,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UpdateTagRequest) Reset() {
 	*x = UpdateTagRequest{}
-	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[3]
+	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -212,7 +328,7 @@ func (x *UpdateTagRequest) String() string {
 func (*UpdateTagRequest) ProtoMessage() {}
 
 func (x *UpdateTagRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[3]
+	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -225,7 +341,7 @@ func (x *UpdateTagRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTagRequest.ProtoReflect.Descriptor instead.
 func (*UpdateTagRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_tags_proto_rawDescGZIP(), []int{3}
+	return file_coffer_ledger_v1_tags_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *UpdateTagRequest) GetTag() string {
@@ -256,18 +372,27 @@ func (x *UpdateTagRequest) GetMerge() bool {
 	return false
 }
 
+func (x *UpdateTagRequest) GetIfMatch() string {
+	if x != nil {
+		return x.IfMatch
+	}
+	return ""
+}
+
 type UpdateTagResponse struct {
-	state         protoimpl.MessageState `protogen:"open.v1"`
-	Code          string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
-	Message       string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
-	Tag           *Tag                   `protobuf:"bytes,3,opt,name=tag,proto3" json:"tag,omitempty"`
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	Tag     *Tag                   `protobuf:"bytes,3,opt,name=tag,proto3" json:"tag,omitempty"`
+	// Version of the name and the color, for If-Match.
+	Etag          string `protobuf:"bytes,4,opt,name=etag,proto3" json:"etag,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *UpdateTagResponse) Reset() {
 	*x = UpdateTagResponse{}
-	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[4]
+	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[6]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -279,7 +404,7 @@ func (x *UpdateTagResponse) String() string {
 func (*UpdateTagResponse) ProtoMessage() {}
 
 func (x *UpdateTagResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[4]
+	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[6]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -292,7 +417,7 @@ func (x *UpdateTagResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use UpdateTagResponse.ProtoReflect.Descriptor instead.
 func (*UpdateTagResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_tags_proto_rawDescGZIP(), []int{4}
+	return file_coffer_ledger_v1_tags_proto_rawDescGZIP(), []int{6}
 }
 
 func (x *UpdateTagResponse) GetCode() string {
@@ -316,17 +441,26 @@ func (x *UpdateTagResponse) GetTag() *Tag {
 	return nil
 }
 
+func (x *UpdateTagResponse) GetEtag() string {
+	if x != nil {
+		return x.Etag
+	}
+	return ""
+}
+
 type DeleteTagRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Name of the tag, ignoring case.
-	Tag           string `protobuf:"bytes,1,opt,name=tag,proto3" json:"tag,omitempty"`
+	Tag string `protobuf:"bytes,1,opt,name=tag,proto3" json:"tag,omitempty"`
+	// ETag of the version that the change is based on. If it is absent, the change applies to any version.
+	IfMatch       string `protobuf:"bytes,2,opt,name=if_match,json=ifMatch,proto3" json:"if_match,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
 
 func (x *DeleteTagRequest) Reset() {
 	*x = DeleteTagRequest{}
-	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[5]
+	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[7]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -338,7 +472,7 @@ func (x *DeleteTagRequest) String() string {
 func (*DeleteTagRequest) ProtoMessage() {}
 
 func (x *DeleteTagRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[5]
+	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[7]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -351,12 +485,19 @@ func (x *DeleteTagRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTagRequest.ProtoReflect.Descriptor instead.
 func (*DeleteTagRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_tags_proto_rawDescGZIP(), []int{5}
+	return file_coffer_ledger_v1_tags_proto_rawDescGZIP(), []int{7}
 }
 
 func (x *DeleteTagRequest) GetTag() string {
 	if x != nil {
 		return x.Tag
+	}
+	return ""
+}
+
+func (x *DeleteTagRequest) GetIfMatch() string {
+	if x != nil {
+		return x.IfMatch
 	}
 	return ""
 }
@@ -373,7 +514,7 @@ type DeleteTagResponse struct {
 
 func (x *DeleteTagResponse) Reset() {
 	*x = DeleteTagResponse{}
-	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[6]
+	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[8]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -385,7 +526,7 @@ func (x *DeleteTagResponse) String() string {
 func (*DeleteTagResponse) ProtoMessage() {}
 
 func (x *DeleteTagResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[6]
+	mi := &file_coffer_ledger_v1_tags_proto_msgTypes[8]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -398,7 +539,7 @@ func (x *DeleteTagResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DeleteTagResponse.ProtoReflect.Descriptor instead.
 func (*DeleteTagResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_tags_proto_rawDescGZIP(), []int{6}
+	return file_coffer_ledger_v1_tags_proto_rawDescGZIP(), []int{8}
 }
 
 func (x *DeleteTagResponse) GetCode() string {
@@ -435,29 +576,41 @@ const file_coffer_ledger_v1_tags_proto_rawDesc = "" +
 	"\x10ListTagsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12)\n" +
-	"\x04tags\x18\x03 \x03(\v2\x15.coffer.ledger.v1.TagR\x04tags\"\x9c\x01\n" +
+	"\x04tags\x18\x03 \x03(\v2\x15.coffer.ledger.v1.TagR\x04tags\"!\n" +
+	"\rGetTagRequest\x12\x10\n" +
+	"\x03tag\x18\x01 \x01(\tR\x03tag\"\x85\x01\n" +
+	"\x0eGetTagResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12'\n" +
+	"\x03tag\x18\x03 \x01(\v2\x15.coffer.ledger.v1.TagR\x03tag\x12\x1c\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xc5\x01\n" +
 	"\x10UpdateTagRequest\x12\x10\n" +
 	"\x03tag\x18\x01 \x01(\tR\x03tag\x12\x17\n" +
 	"\x04name\x18\x02 \x01(\tH\x00R\x04name\x88\x01\x01\x12\x1f\n" +
 	"\x05color\x18\x03 \x01(\tB\x04\x88\xb6\x18\x01H\x01R\x05color\x88\x01\x01\x12\x1f\n" +
-	"\x05merge\x18\x04 \x01(\bB\x04\xe8\xb5\x18\x01H\x02R\x05merge\x88\x01\x01B\a\n" +
+	"\x05merge\x18\x04 \x01(\bB\x04\xe8\xb5\x18\x01H\x02R\x05merge\x88\x01\x01\x12'\n" +
+	"\bif_match\x18\x05 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatchB\a\n" +
 	"\x05_nameB\b\n" +
 	"\x06_colorB\b\n" +
-	"\x06_merge\"j\n" +
+	"\x06_merge\"\x88\x01\n" +
 	"\x11UpdateTagResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12'\n" +
-	"\x03tag\x18\x03 \x01(\v2\x15.coffer.ledger.v1.TagR\x03tag\"$\n" +
+	"\x03tag\x18\x03 \x01(\v2\x15.coffer.ledger.v1.TagR\x03tag\x12\x1c\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"M\n" +
 	"\x10DeleteTagRequest\x12\x10\n" +
-	"\x03tag\x18\x01 \x01(\tR\x03tag\"U\n" +
+	"\x03tag\x18\x01 \x01(\tR\x03tag\x12'\n" +
+	"\bif_match\x18\x02 \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\"U\n" +
 	"\x11DeleteTagResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x12\n" +
-	"\x04name\x18\x03 \x01(\tR\x04name2\xd5\x03\n" +
+	"\x04name\x18\x03 \x01(\tR\x04name2\xe8\x04\n" +
 	"\n" +
 	"TagService\x12\x8d\x01\n" +
 	"\bListTags\x12!.coffer.ledger.v1.ListTagsRequest\x1a\".coffer.ledger.v1.ListTagsResponse\":\x8a\xb5\x18\x1f\n" +
-	"\fTAGS_FETCHED\x12\fTags fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x0e\x12\f/api/v1/tags\x90\x02\x01\x12\x9c\x01\n" +
+	"\fTAGS_FETCHED\x12\fTags fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x0e\x12\f/api/v1/tags\x90\x02\x01\x12\x90\x01\n" +
+	"\x06GetTag\x12\x1f.coffer.ledger.v1.GetTagRequest\x1a .coffer.ledger.v1.GetTagResponse\"C\x8a\xb5\x18\x1d\n" +
+	"\vTAG_FETCHED\x12\vTag fetched\x18\xc8\x01\xb2\xb5\x18\x01K\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/tags/{tag}\x90\x02\x01\x12\x9c\x01\n" +
 	"\tUpdateTag\x12\".coffer.ledger.v1.UpdateTagRequest\x1a#.coffer.ledger.v1.UpdateTagResponse\"F\x8a\xb5\x18\x1d\n" +
 	"\vTAG_UPDATED\x12\vTag updated\x18\xc8\x01\xb2\xb5\x18\x04\x05KL\x13\x82\xd3\xe4\x93\x02\x17:\x01*2\x12/api/v1/tags/{tag}\x12\x97\x01\n" +
 	"\tDeleteTag\x12\".coffer.ledger.v1.DeleteTagRequest\x1a#.coffer.ledger.v1.DeleteTagResponse\"A\x8a\xb5\x18\x1d\n" +
@@ -475,30 +628,35 @@ func file_coffer_ledger_v1_tags_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_tags_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_tags_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_coffer_ledger_v1_tags_proto_msgTypes = make([]protoimpl.MessageInfo, 9)
 var file_coffer_ledger_v1_tags_proto_goTypes = []any{
 	(*Tag)(nil),               // 0: coffer.ledger.v1.Tag
 	(*ListTagsRequest)(nil),   // 1: coffer.ledger.v1.ListTagsRequest
 	(*ListTagsResponse)(nil),  // 2: coffer.ledger.v1.ListTagsResponse
-	(*UpdateTagRequest)(nil),  // 3: coffer.ledger.v1.UpdateTagRequest
-	(*UpdateTagResponse)(nil), // 4: coffer.ledger.v1.UpdateTagResponse
-	(*DeleteTagRequest)(nil),  // 5: coffer.ledger.v1.DeleteTagRequest
-	(*DeleteTagResponse)(nil), // 6: coffer.ledger.v1.DeleteTagResponse
+	(*GetTagRequest)(nil),     // 3: coffer.ledger.v1.GetTagRequest
+	(*GetTagResponse)(nil),    // 4: coffer.ledger.v1.GetTagResponse
+	(*UpdateTagRequest)(nil),  // 5: coffer.ledger.v1.UpdateTagRequest
+	(*UpdateTagResponse)(nil), // 6: coffer.ledger.v1.UpdateTagResponse
+	(*DeleteTagRequest)(nil),  // 7: coffer.ledger.v1.DeleteTagRequest
+	(*DeleteTagResponse)(nil), // 8: coffer.ledger.v1.DeleteTagResponse
 }
 var file_coffer_ledger_v1_tags_proto_depIdxs = []int32{
 	0, // 0: coffer.ledger.v1.ListTagsResponse.tags:type_name -> coffer.ledger.v1.Tag
-	0, // 1: coffer.ledger.v1.UpdateTagResponse.tag:type_name -> coffer.ledger.v1.Tag
-	1, // 2: coffer.ledger.v1.TagService.ListTags:input_type -> coffer.ledger.v1.ListTagsRequest
-	3, // 3: coffer.ledger.v1.TagService.UpdateTag:input_type -> coffer.ledger.v1.UpdateTagRequest
-	5, // 4: coffer.ledger.v1.TagService.DeleteTag:input_type -> coffer.ledger.v1.DeleteTagRequest
-	2, // 5: coffer.ledger.v1.TagService.ListTags:output_type -> coffer.ledger.v1.ListTagsResponse
-	4, // 6: coffer.ledger.v1.TagService.UpdateTag:output_type -> coffer.ledger.v1.UpdateTagResponse
-	6, // 7: coffer.ledger.v1.TagService.DeleteTag:output_type -> coffer.ledger.v1.DeleteTagResponse
-	5, // [5:8] is the sub-list for method output_type
-	2, // [2:5] is the sub-list for method input_type
-	2, // [2:2] is the sub-list for extension type_name
-	2, // [2:2] is the sub-list for extension extendee
-	0, // [0:2] is the sub-list for field type_name
+	0, // 1: coffer.ledger.v1.GetTagResponse.tag:type_name -> coffer.ledger.v1.Tag
+	0, // 2: coffer.ledger.v1.UpdateTagResponse.tag:type_name -> coffer.ledger.v1.Tag
+	1, // 3: coffer.ledger.v1.TagService.ListTags:input_type -> coffer.ledger.v1.ListTagsRequest
+	3, // 4: coffer.ledger.v1.TagService.GetTag:input_type -> coffer.ledger.v1.GetTagRequest
+	5, // 5: coffer.ledger.v1.TagService.UpdateTag:input_type -> coffer.ledger.v1.UpdateTagRequest
+	7, // 6: coffer.ledger.v1.TagService.DeleteTag:input_type -> coffer.ledger.v1.DeleteTagRequest
+	2, // 7: coffer.ledger.v1.TagService.ListTags:output_type -> coffer.ledger.v1.ListTagsResponse
+	4, // 8: coffer.ledger.v1.TagService.GetTag:output_type -> coffer.ledger.v1.GetTagResponse
+	6, // 9: coffer.ledger.v1.TagService.UpdateTag:output_type -> coffer.ledger.v1.UpdateTagResponse
+	8, // 10: coffer.ledger.v1.TagService.DeleteTag:output_type -> coffer.ledger.v1.DeleteTagResponse
+	7, // [7:11] is the sub-list for method output_type
+	3, // [3:7] is the sub-list for method input_type
+	3, // [3:3] is the sub-list for extension type_name
+	3, // [3:3] is the sub-list for extension extendee
+	0, // [0:3] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_tags_proto_init() }
@@ -506,14 +664,14 @@ func file_coffer_ledger_v1_tags_proto_init() {
 	if File_coffer_ledger_v1_tags_proto != nil {
 		return
 	}
-	file_coffer_ledger_v1_tags_proto_msgTypes[3].OneofWrappers = []any{}
+	file_coffer_ledger_v1_tags_proto_msgTypes[5].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_tags_proto_rawDesc), len(file_coffer_ledger_v1_tags_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   9,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

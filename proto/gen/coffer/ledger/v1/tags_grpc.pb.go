@@ -20,6 +20,7 @@ const _ = grpc.SupportPackageIsVersion9
 
 const (
 	TagService_ListTags_FullMethodName  = "/coffer.ledger.v1.TagService/ListTags"
+	TagService_GetTag_FullMethodName    = "/coffer.ledger.v1.TagService/GetTag"
 	TagService_UpdateTag_FullMethodName = "/coffer.ledger.v1.TagService/UpdateTag"
 	TagService_DeleteTag_FullMethodName = "/coffer.ledger.v1.TagService/DeleteTag"
 )
@@ -32,6 +33,8 @@ const (
 type TagServiceClient interface {
 	// Returns all tags of the user, by name; at most 2000.
 	ListTags(ctx context.Context, in *ListTagsRequest, opts ...grpc.CallOption) (*ListTagsResponse, error)
+	// Returns a tag.
+	GetTag(ctx context.Context, in *GetTagRequest, opts ...grpc.CallOption) (*GetTagResponse, error)
 	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag,
 	// which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes
 	// nothing and returns LIMIT_REACHED.
@@ -53,6 +56,16 @@ func (c *tagServiceClient) ListTags(ctx context.Context, in *ListTagsRequest, op
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(ListTagsResponse)
 	err := c.cc.Invoke(ctx, TagService_ListTags_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *tagServiceClient) GetTag(ctx context.Context, in *GetTagRequest, opts ...grpc.CallOption) (*GetTagResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(GetTagResponse)
+	err := c.cc.Invoke(ctx, TagService_GetTag_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +100,8 @@ func (c *tagServiceClient) DeleteTag(ctx context.Context, in *DeleteTagRequest, 
 type TagServiceServer interface {
 	// Returns all tags of the user, by name; at most 2000.
 	ListTags(context.Context, *ListTagsRequest) (*ListTagsResponse, error)
+	// Returns a tag.
+	GetTag(context.Context, *GetTagRequest) (*GetTagResponse, error)
 	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag,
 	// which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes
 	// nothing and returns LIMIT_REACHED.
@@ -106,6 +121,9 @@ type UnimplementedTagServiceServer struct{}
 
 func (UnimplementedTagServiceServer) ListTags(context.Context, *ListTagsRequest) (*ListTagsResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method ListTags not implemented")
+}
+func (UnimplementedTagServiceServer) GetTag(context.Context, *GetTagRequest) (*GetTagResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method GetTag not implemented")
 }
 func (UnimplementedTagServiceServer) UpdateTag(context.Context, *UpdateTagRequest) (*UpdateTagResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method UpdateTag not implemented")
@@ -148,6 +166,24 @@ func _TagService_ListTags_Handler(srv interface{}, ctx context.Context, dec func
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(TagServiceServer).ListTags(ctx, req.(*ListTagsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _TagService_GetTag_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(GetTagRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(TagServiceServer).GetTag(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: TagService_GetTag_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(TagServiceServer).GetTag(ctx, req.(*GetTagRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -198,6 +234,10 @@ var TagService_ServiceDesc = grpc.ServiceDesc{
 		{
 			MethodName: "ListTags",
 			Handler:    _TagService_ListTags_Handler,
+		},
+		{
+			MethodName: "GetTag",
+			Handler:    _TagService_GetTag_Handler,
 		},
 		{
 			MethodName: "UpdateTag",

@@ -96,6 +96,9 @@ const de: typeof en = {
     n === 0 ? `${currency} hat keine Nachkommastellen` : `${currency} hat höchstens ${plural(n, { one: "# Nachkommastelle", other: "# Nachkommastellen" })}`,
   amountTooLarge: "Dieser Betrag ist zu groß",
   required: "Dieses Feld ist nötig",
+  otherCurrency: (wallet, own, other) => `${wallet} wird in ${own} geführt. Dieser Betrag wäre ein eigener Saldo in ${other}.`,
+  useWallet: (wallet, currency) => `${wallet} (${currency}) verwenden`,
+  useCurrency: (currency) => `In ${currency} ändern`,
 
   shortcuts: "Tastenkürzel",
   shortcutNew: "Neue Buchung",

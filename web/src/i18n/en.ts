@@ -96,6 +96,9 @@ export default {
     n === 0 ? `${currency} has no decimals` : `${currency} has at most ${plural(n, { one: "# decimal", other: "# decimals" })}`,
   amountTooLarge: "This amount is too large",
   required: "This field is required",
+  otherCurrency: (wallet: string, own: string, other: string) => `${wallet} is kept in ${own}. This amount would be a separate balance in ${other}.`,
+  useWallet: (wallet: string, currency: string) => `Use ${wallet} (${currency})`,
+  useCurrency: (currency: string) => `Change to ${currency}`,
 
   shortcuts: "Keyboard shortcuts",
   shortcutNew: "New transaction",

@@ -52,8 +52,16 @@ export function shares(summary: Summary, currency: string, most: number, nameOfR
   return list;
 }
 
-/** currenciesOf returns the currencies of a month, the one with the most transactions first, then those of the wallets. */
-export function currenciesOf(summary: Summary, walletCurrencies: readonly string[]): string[] {
+/**
+ * currenciesOf returns the currencies of a month and of the wallets, the main one first, then by transactions. The main one is that of the
+ * settings, and otherwise that of the most wallets: a single receipt in another currency must not decide it.
+ */
+export function currenciesOf(summary: Summary, walletCurrencies: readonly string[], base: string | undefined): string[] {
   const used = [...summary.totals].sort((a, b) => b.transactionCount - a.transactionCount).map(({ currency }) => currency);
-  return [...new Set([...used, ...walletCurrencies])];
+  const all = [...new Set([...used, ...walletCurrencies])];
+  const wallets = (code: string) => walletCurrencies.filter((other) => other === code).length;
+  const rank = (code: string) => (code === base ? Infinity : wallets(code));
+  const main = Math.max(...all.map(rank));
+  const first = all.find((code) => rank(code) === main);
+  return all.sort((a, b) => Number(b === first) - Number(a === first));
 }

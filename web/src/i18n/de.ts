@@ -12,6 +12,7 @@ const de: typeof en = {
   webhooks: "Webhooks",
   settings: "Einstellungen",
   receipt: "Beleg",
+  items: (n) => plural(n, { one: "# Position", other: "# Positionen" }),
   more: "Mehr",
   add: "Neue Buchung",
   documentation: "API-Dokumentation",

@@ -12,6 +12,7 @@ export default {
   webhooks: "Webhooks",
   settings: "Settings",
   receipt: "Receipt",
+  items: (n: number) => plural(n, { one: "# item", other: "# items" }),
   more: "More",
   add: "Add transaction",
   documentation: "API documentation",

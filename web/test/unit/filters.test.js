@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { addressOf, filtersOf, isFiltered, noFilters, readFilters, requestOf } from "../../src/screens/transactions/filters.ts";
-import { group, headingHeight, heightOf, noGroups, rowHeight, sumsOf, visible } from "../../src/screens/transactions/groups.ts";
+import { bundle, group, headingHeight, heightOf, noGroups, receiptKey, rowHeight, sumsOf, visible } from "../../src/screens/transactions/groups.ts";
 
 const food = "0199f0c5-0000-7000-8000-000000000004";
 const cash = "0199f0c5-0000-7000-8000-000000000003";
@@ -50,7 +50,8 @@ test("amounts of expenses are negative in requests", () => {
   assert.equal(filtersOf(new URLSearchParams("min=20")).type, "expense");
 });
 
-const itemsOf = (transactions) => group(transactions, noGroups).items;
+const none = noGroups.opened;
+const itemsOf = (transactions) => group(transactions, none, noGroups).items;
 
 test("group groups by day, sumsOf sums per currency", () => {
   const of = (id, date, amount, currency = "EUR") => ({ id, date: `${date}T10:00:00.000Z`, amount, currency });
@@ -85,16 +86,44 @@ test("group after another list has the same items as without it", () => {
   const changed = long.map((row, i) => (i === 3 ? { ...row, amount: "-2" } : row));
   const lists = [[], long.slice(0, 1), long.slice(0, 3), long.slice(0, 5), long, changed, long.toSpliced(2, 1), long.slice(1), rows(24, 23)];
   for (const before of lists) {
-    for (const after of lists) assert.deepEqual(group(after, group(before, noGroups)).items, itemsOf(after));
+    for (const after of lists) assert.deepEqual(group(after, none, group(before, none, noGroups)).items, itemsOf(after));
   }
 });
 
 test("group keeps the items of the days before a further page", () => {
   const row = (i) => ({ id: String(i), date: new Date(Date.UTC(2026, 0, 1) - Math.floor(i / 3) * 864e5).toISOString(), amount: "-1", currency: "EUR" });
   const first = Array.from({ length: 10 }, (_, i) => row(i));
-  const before = group(first, noGroups);
-  const after = group([...first, row(10), row(11)], before);
+  const before = group(first, none, noGroups);
+  const after = group([...first, row(10), row(11)], none, before);
   assert.equal(after.items.filter((item) => before.items.includes(item)).length, 9 + 3);
+});
+
+const line = (id, day, receiptId, amount = "-1", currency = "EUR") => ({ id, date: `2026-11-${day}T00:00:00.000Z`, type: "expense", amount, currency, receiptId });
+const keysOf = (items) => items.map((item) => (item.kind === "receipt" ? item.transactions.map(({ id }) => id).join("+") : item.key));
+
+test("bundle joins the lines of a receipt of one day and currency", () => {
+  const list = [line("a", 22, "r"), line("b", 22), line("c", 22, "r"), line("d", 22, "s"), line("e", 22, "r", "-1", "USD"), line("f", 21, "r")];
+  assert.deepEqual(bundle(list).map((lines) => lines.map(({ id }) => id).join("")), ["ac", "b", "d", "e", "f"]);
+});
+
+test("group shows a receipt as one row, which opens to its lines", () => {
+  const list = [line("a", 22, "r"), line("b", 22, "r"), line("c", 22), line("d", 21, "s")];
+  const closed = group(list, none, noGroups);
+  assert.deepEqual(keysOf(closed.items), ["2026-11-22", "a+b", "c", "2026-11-21", "d"]);
+  assert.equal(heightOf(closed.items), 2 * headingHeight + 3 * rowHeight);
+  const open = group(list, new Set([receiptKey(list[0])]), closed);
+  assert.deepEqual(keysOf(open.items), ["2026-11-22", "a+b", "a", "b", "c", "2026-11-21", "d"]);
+  assert.deepEqual(open.items.filter(({ line: ofReceipt }) => ofReceipt).map(({ key }) => key), ["a", "b"]);
+  assert.equal(heightOf(open.items), 2 * headingHeight + 5 * rowHeight);
+});
+
+test("group adds the lines of a further page to the receipt at the end of the last one", () => {
+  const pages = [[line("a", 23), line("b", 22, "r", "-2")], [line("c", 22, "r", "-3"), line("d", 22, "r", "-4"), line("e", 21)]];
+  const first = group(pages[0], none, noGroups);
+  assert.deepEqual(keysOf(first.items), ["2026-11-23", "a", "2026-11-22", "b"]);
+  const both = group(pages.flat(), none, first);
+  assert.deepEqual(keysOf(both.items), ["2026-11-23", "a", "2026-11-22", "b+c+d", "2026-11-21", "e"]);
+  assert.equal(both.items[1], first.items[1], "the items of the earlier days stay");
 });
 
 test("visible finds the rows of 100 000 without a scan", () => {

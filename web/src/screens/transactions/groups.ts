@@ -1,4 +1,5 @@
-// The rows of the list: a heading for each day, and its transactions. Heights are fixed, so that only the visible rows need to exist.
+// The rows of the list: a heading for each day, and its transactions. The lines of a receipt are one row, which opens to its lines. Heights
+// are fixed, so that only the visible rows need to exist.
 import type { Transaction } from "../../api/types";
 import { dayOf, type Day } from "../../dates/dates";
 import { counted } from "../../money/counted";
@@ -9,28 +10,52 @@ export const rowHeight = 62;
 
 export type Item =
   | { readonly kind: "day"; readonly key: Day; readonly top: number; readonly transactions: readonly Transaction[] }
-  | { readonly kind: "row"; readonly key: string; readonly top: number; readonly transaction: Transaction };
+  | { readonly kind: "receipt"; readonly key: string; readonly top: number; readonly transactions: readonly Transaction[]; readonly open: boolean }
+  | { readonly kind: "row"; readonly key: string; readonly top: number; readonly transaction: Transaction; readonly line: boolean };
 
-/** A Grouping is a list of transactions with its items. */
+/** A Grouping is a list of transactions with its items. opened has the keys of the receipts whose lines are items too. */
 export interface Grouping {
   readonly transactions: readonly Transaction[];
+  readonly opened: ReadonlySet<string>;
   readonly items: readonly Item[];
 }
 
-export const noGroups: Grouping = { transactions: [], items: [] };
+export const noGroups: Grouping = { transactions: [], opened: new Set(), items: [] };
+
+/** receiptKey identifies the lines of a receipt that are one row: those of one day and currency. */
+export function receiptKey({ receiptId, date, currency }: Transaction): string {
+  return `${receiptId} ${dayOf(date)} ${currency}`;
+}
+
+/** bundle returns each transaction as a list of one, and the lines of a receipt as one list in the place of the first of them. */
+export function bundle(transactions: readonly Transaction[]): Transaction[][] {
+  const receipts = new Map<string, Transaction[]>();
+  const bundles: Transaction[][] = [];
+  for (const transaction of transactions) {
+    const key = transaction.receiptId && receiptKey(transaction);
+    const lines = key && receipts.get(key);
+    if (lines) lines.push(transaction);
+    else {
+      const added = [transaction];
+      bundles.push(added);
+      if (key) receipts.set(key, added);
+    }
+  }
+  return bundles;
+}
 
 /**
  * group returns transactions, sorted by date, with a heading before those of each day. It keeps the items of before up to the last day that
- * both begin with, so that another page of a long list costs its own rows only.
+ * both begin with, so that another page of a long list costs its own rows only. A receipt whose lines are on two pages is in that day, so
+ * its row gets the lines of the second one.
  */
-export function group(transactions: readonly Transaction[], before: Grouping): Grouping {
+export function group(transactions: readonly Transaction[], opened: ReadonlySet<string>, before: Grouping): Grouping {
   let same = 0;
-  while (same < transactions.length && transactions[same] === before.transactions[same]) same++;
+  while (opened === before.opened && same < transactions.length && transactions[same] === before.transactions[same]) same++;
   // The day of the last common transaction may have more transactions now.
   const day = same > 0 && dayOf(transactions[same - 1]!.date);
   while (same > 0 && dayOf(transactions[same - 1]!.date) === day) same--;
-  const kept = before.items.findLastIndex((item) => item.kind === "row" && item.transaction === transactions[same - 1]) + 1;
-  const items = before.items.slice(0, kept);
+  const items = same > 0 ? before.items.slice(0, before.items.findLastIndex((item) => item.kind === "day" && item.transactions[0] === before.transactions[same])) : [];
   let top = heightOf(items);
   for (let start = same; start < transactions.length; ) {
     const key = dayOf(transactions[start]!.date);
@@ -39,13 +64,22 @@ export function group(transactions: readonly Transaction[], before: Grouping): G
     const ofDay = transactions.slice(start, end);
     items.push({ kind: "day", key, top, transactions: ofDay });
     top += headingHeight;
-    for (const transaction of ofDay) {
-      items.push({ kind: "row", key: transaction.id, top, transaction });
-      top += rowHeight;
+    for (const lines of bundle(ofDay)) {
+      const line = lines.length > 1;
+      const receipt = line ? receiptKey(lines[0]!) : "";
+      const open = opened.has(receipt);
+      if (line) {
+        items.push({ kind: "receipt", key: receipt, top, transactions: lines, open });
+        top += rowHeight;
+      }
+      for (const transaction of line && !open ? [] : lines) {
+        items.push({ kind: "row", key: transaction.id, top, transaction, line });
+        top += rowHeight;
+      }
     }
     start = end;
   }
-  return { transactions, items };
+  return { transactions, opened, items };
 }
 
 /**

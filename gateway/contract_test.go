@@ -3,12 +3,15 @@ package gateway
 import (
 	"net/http"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/internal/restjson"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
 // notIdempotent names the POST operations without an Idempotency-Key, with the reason.
@@ -74,4 +77,53 @@ func TestEveryChangeHasIfMatch(t *testing.T) {
 		require.True(t, readable[r.template], "no GET of %s has an ETag", r.template)
 		require.Equal(t, r.verb == http.MethodPatch, hasHeader(r.method.Output(), "ETag"), name)
 	}
+}
+
+// unlocated names the POST operations that answer 201 without a Location, with the reason.
+var unlocated = map[string]string{
+	"CreateTransactions":    "it creates several transactions",
+	"RedeliverWebhookEvent": "a delivery has no path of its own",
+	"RotateWebhookSecret":   "the secret can be read only once",
+	"TestWebhook":           "a delivery has no path of its own",
+}
+
+// TestEveryCreationHasLocation requires that each 201 has the path of the created resource in Location, and that a GET serves this path.
+func TestEveryCreationHasLocation(t *testing.T) {
+	t.Parallel()
+	doc := document(t)
+	routes, err := rpcRoutes()
+	require.NoError(t, err)
+	paths := newPathTable(routes, nil)
+	found := map[string]string{}
+	for _, r := range routes {
+		name := string(r.method.Name())
+		if !slices.ContainsFunc(r.success, func(s *restv1.Success) bool { return s.GetHttpStatus() == http.StatusCreated }) {
+			continue
+		}
+		if _, named := unlocated[name]; named {
+			require.Nil(t, r.location, name)
+			continue
+		}
+		require.NotNil(t, r.location, name)
+		encoded, err := proto.Marshal(filled(t, doc, r.method.Output(), 0))
+		require.NoError(t, err)
+		path := r.location.path(encoded)
+		require.NotContains(t, path, "{", name)
+		require.Contains(t, paths.allow(path), http.MethodGet, name)
+		found[name] = r.location.template()
+	}
+	require.Equal(t, "/api/v1/transaction/{id}", found["CreateTransaction"])
+	require.Equal(t, "/api/v1/budgets/{budget_id}/members/{member_id}", found["ShareBudget"])
+	require.Equal(t, "/api/v1/attachments/{id}", found["CreateAttachment"])
+	require.Equal(t, "/api/v1/receipts/{id}", found["CreateTransactionsFromReceipt"])
+	require.Equal(t, "/api/v1/transfers/{id}", found["MatchTransfer"])
+}
+
+// template returns the path with the names of fields in braces.
+func (l *location) template() string {
+	parts := make([]string, len(l.segments))
+	for i, s := range l.segments {
+		parts[i] = s.text
+	}
+	return strings.Join(parts, "/")
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // encode converts an RPC's reply to the response that the options in the proto describe: code, message and status from the method's
-// success option, the fields that are headers, and the others as JSON. It adds code and message to reply, and uses buffer for the body.
+// success option, the fields that are headers, the path of a created resource, and the others as JSON. It adds code and message to reply, and uses buffer for the body.
 // If it fails, header is unchanged.
 func (r *route) encode(reply, buffer *rpc.Encoded, header http.Header) (status int, body []byte, err error) {
 	success, err := r.envelope(reply)
@@ -38,6 +38,11 @@ func (r *route) encode(reply, buffer *rpc.Encoded, header http.Header) (status i
 	for _, h := range restjson.Headers(r.method.Output()) {
 		if value := headerValue(*reply, h.Field); value != "" {
 			header.Set(h.Name, value)
+		}
+	}
+	if r.location != nil && success.GetHttpStatus() == http.StatusCreated {
+		if path := r.location.path(*reply); path != "" {
+			header.Set("Location", path)
 		}
 	}
 	return int(success.GetHttpStatus()), body, nil

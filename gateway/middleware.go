@@ -41,7 +41,7 @@ func (s *restServer) crossOrigin(next http.Handler) http.Handler {
 		AllowedOrigins: s.config.AllowedOrigins,
 		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
 		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", "X-Request-Id", "Traceparent", "Tracestate"},
-		ExposedHeaders: []string{"ETag", "X-Request-Id", "Idempotency-Replayed", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"},
+		ExposedHeaders: []string{"ETag", "Location", "X-Request-Id", "Idempotency-Replayed", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"},
 		MaxAge:         600,
 	}).Handler(next)
 }

@@ -55,6 +55,8 @@ type route struct {
 	// upload and download are set if the RPC streams a file. The messages of a download have the fields fileHeader and file.
 	upload, download bool
 	fileHeader       protoreflect.FieldDescriptor
+	// location is the path of the resource that the RPC creates, or nil.
+	location *location
 }
 
 // isEvents reports whether the RPC streams events.
@@ -99,6 +101,7 @@ func rpcRoutes() ([]*route, error) {
 			routes = append(routes, more...)
 		}
 	}
+	locate(routes)
 	return routes, nil
 }
 

@@ -275,6 +275,34 @@ func TestIdempotencyKey(t *testing.T) {
 	}
 }
 
+// TestLocation creates resources, and reads each one with the path in Location.
+func TestLocation(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	id := u.spend(wallet, category, "1")
+	attached := u.attach(id, "menu.txt", "Soup 4.50")
+	require.Equal(t, "/api/v1/attachments/"+attached.text("attachment.id"), attached.header.Get("Location"))
+	require.Empty(t, u.attach(id, "menu.txt", "Soup 4.50").header.Get("Location"), "a file that the transaction has is not created")
+	for resource, created := range map[string]response{
+		"wallet":      u.post("/api/v1/wallet", object{"name": "A", "currency": "EUR"}),
+		"category":    u.post("/api/v1/categories", object{"name": "A"}),
+		"transaction": u.post("/api/v1/transaction", expense(wallet, category, "1")),
+		"transfer":    u.post("/api/v1/transfers", moves(wallet, u.wallet("EUR", "0"), "1")),
+		"budget":      u.post("/api/v1/budgets", aBudget("A", wallet, category)),
+		"member":      u.post("/api/v1/budgets/"+u.budgetNamed("B", wallet, category)+"/share", object{"email": newUser(t).email}),
+		"webhook":     u.post("/api/v1/webhooks", object{"url": "https://example.com/a"}),
+		"rule":        u.post("/api/v1/rules", u.rule(category)),
+		"import":      u.importFile(oneRow, wallet),
+	} {
+		require.Equal(t, http.StatusCreated, created.status, "%s", created.raw)
+		read := u.get(created.header.Get("Location"))
+		require.Equal(t, http.StatusOK, read.status, "%s: %s", resource, read.raw)
+		require.Equal(t, created.text(resource+".id"), read.text(resource+".id"))
+	}
+	require.Empty(t, u.post("/api/v1/transaction/batch", batch(expense(wallet, category, "1"))).header.Get("Location"))
+}
+
 // TestIfMatch sends PATCH and DELETE requests with the current and with an old ETag.
 func TestIfMatch(t *testing.T) {
 	t.Parallel()

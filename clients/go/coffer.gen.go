@@ -19477,6 +19477,7 @@ func (r RefreshResponse) ContentType() string {
 type RegisterResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -19708,6 +19709,7 @@ func (r ListBudgetsResponse) ContentType() string {
 type CreateBudgetResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -20042,6 +20044,7 @@ func (r RespondToInvitationResponse) ContentType() string {
 type ShareBudgetResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -20330,6 +20333,7 @@ func (r ListCategoriesResponse) ContentType() string {
 type CreateCategoryResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -20834,6 +20838,7 @@ func (r ListImportsResponse) ContentType() string {
 type CreateImportResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -21859,6 +21864,7 @@ func (r ListRulesResponse) ContentType() string {
 type CreateRuleResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -22709,6 +22715,7 @@ func (r ListTransactionsResponse) ContentType() string {
 type CreateTransactionResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -22765,6 +22772,7 @@ func (r CreateTransactionResponse) ContentType() string {
 // CreateTransactionsResponse201Headers the declared response headers of an HTTP 201 response for CreateTransactions
 type CreateTransactionsResponse201Headers struct {
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -22827,6 +22835,7 @@ type CreateTransactionsFromReceiptResponse200Headers struct {
 // CreateTransactionsFromReceiptResponse201Headers the declared response headers of an HTTP 201 response for CreateTransactionsFromReceipt
 type CreateTransactionsFromReceiptResponse201Headers struct {
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -23120,6 +23129,7 @@ type CreateAttachmentResponse200Headers struct {
 // CreateAttachmentResponse201Headers the declared response headers of an HTTP 201 response for CreateAttachment
 type CreateAttachmentResponse201Headers struct {
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -23241,6 +23251,7 @@ func (r ListTransfersResponse) ContentType() string {
 type CreateTransferResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -23298,6 +23309,7 @@ func (r CreateTransferResponse) ContentType() string {
 type MatchTransferResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -23697,6 +23709,7 @@ func (r ListWalletsResponse) ContentType() string {
 type CreateWalletResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -23976,6 +23989,7 @@ func (r ListWebhooksResponse) ContentType() string {
 type CreateWebhookResponse201Headers struct {
 	ETag                *string
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -24199,6 +24213,7 @@ func (r UpdateWebhookResponse) ContentType() string {
 // RotateWebhookSecretResponse201Headers the declared response headers of an HTTP 201 response for RotateWebhookSecret
 type RotateWebhookSecretResponse201Headers struct {
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -24255,6 +24270,7 @@ func (r RotateWebhookSecretResponse) ContentType() string {
 // TestWebhookResponse201Headers the declared response headers of an HTTP 201 response for TestWebhook
 type TestWebhookResponse201Headers struct {
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -24366,6 +24382,7 @@ func (r ListWebhookDeliveriesResponse) ContentType() string {
 // RedeliverWebhookEventResponse201Headers the declared response headers of an HTTP 201 response for RedeliverWebhookEvent
 type RedeliverWebhookEventResponse201Headers struct {
 	IdempotencyReplayed *string
+	Location            *string
 	XRequestId          *string
 }
 
@@ -27015,6 +27032,13 @@ func ParseRegisterResponse(rsp *http.Response) (*RegisterResponse, error) {
 			}
 			headers.IdempotencyReplayed = &value
 		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -27239,6 +27263,13 @@ func ParseCreateBudgetResponse(rsp *http.Response) (*CreateBudgetResponse, error
 				return nil, err
 			}
 			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
 		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
@@ -27544,6 +27575,13 @@ func ParseShareBudgetResponse(rsp *http.Response) (*ShareBudgetResponse, error) 
 			}
 			headers.IdempotencyReplayed = &value
 		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -27828,6 +27866,13 @@ func ParseCreateCategoryResponse(rsp *http.Response) (*CreateCategoryResponse, e
 				return nil, err
 			}
 			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
 		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
@@ -28317,6 +28362,13 @@ func ParseCreateImportResponse(rsp *http.Response) (*CreateImportResponse, error
 				return nil, err
 			}
 			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
 		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
@@ -29271,6 +29323,13 @@ func ParseCreateRuleResponse(rsp *http.Response) (*CreateRuleResponse, error) {
 			}
 			headers.IdempotencyReplayed = &value
 		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -30055,6 +30114,13 @@ func ParseCreateTransactionResponse(rsp *http.Response) (*CreateTransactionRespo
 			}
 			headers.IdempotencyReplayed = &value
 		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -30107,6 +30173,13 @@ func ParseCreateTransactionsResponse(rsp *http.Response) (*CreateTransactionsRes
 				return nil, err
 			}
 			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
 		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
@@ -30184,6 +30257,13 @@ func ParseCreateTransactionsFromReceiptResponse(rsp *http.Response) (*CreateTran
 				return nil, err
 			}
 			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
 		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
@@ -30460,6 +30540,13 @@ func ParseCreateAttachmentResponse(rsp *http.Response) (*CreateAttachmentRespons
 			}
 			headers.IdempotencyReplayed = &value
 		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -30566,6 +30653,13 @@ func ParseCreateTransferResponse(rsp *http.Response) (*CreateTransferResponse, e
 			}
 			headers.IdempotencyReplayed = &value
 		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -30625,6 +30719,13 @@ func ParseMatchTransferResponse(rsp *http.Response) (*MatchTransferResponse, err
 				return nil, err
 			}
 			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
 		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
@@ -31010,6 +31111,13 @@ func ParseCreateWalletResponse(rsp *http.Response) (*CreateWalletResponse, error
 			}
 			headers.IdempotencyReplayed = &value
 		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -31268,6 +31376,13 @@ func ParseCreateWebhookResponse(rsp *http.Response) (*CreateWebhookResponse, err
 			}
 			headers.IdempotencyReplayed = &value
 		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -31473,6 +31588,13 @@ func ParseRotateWebhookSecretResponse(rsp *http.Response) (*RotateWebhookSecretR
 			}
 			headers.IdempotencyReplayed = &value
 		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
+		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
@@ -31525,6 +31647,13 @@ func ParseTestWebhookResponse(rsp *http.Response) (*TestWebhookResponse, error) 
 				return nil, err
 			}
 			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
 		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
@@ -31624,6 +31753,13 @@ func ParseRedeliverWebhookEventResponse(rsp *http.Response) (*RedeliverWebhookEv
 				return nil, err
 			}
 			headers.IdempotencyReplayed = &value
+		}
+		if values := rsp.Header.Values("Location"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "Location", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.Location = &value
 		}
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string

@@ -220,13 +220,13 @@ func (g *generator) responses(o *operation) (object, error) {
 			text = http.StatusText(int(s.GetHttpStatus()))
 		}
 		responses[strconv.Itoa(int(s.GetHttpStatus()))] = object{
-			"description": text, "headers": g.responseHeaders(o),
+			"description": text, "headers": g.responseHeaders(o, int(s.GetHttpStatus())),
 			"content": object{mediaType: object{"schema": body}},
 		}
 	}
 	if o.conditional {
 		responses[strconv.Itoa(http.StatusNotModified)] = object{
-			"description": "The response is the one whose ETag is in If-None-Match", "headers": g.responseHeaders(o),
+			"description": "The response is the one whose ETag is in If-None-Match", "headers": g.responseHeaders(o, http.StatusNotModified),
 		}
 	}
 	return responses, g.failures(o, responses)
@@ -275,8 +275,11 @@ func (g *generator) streamed(m *protogen.Message) object {
 
 // responseHeaders returns the headers of a success: the request's id and the fields of the response that are headers, such as
 // ETag.
-func (g *generator) responseHeaders(o *operation) object {
+func (g *generator) responseHeaders(o *operation, status int) object {
 	headers := object{"X-Request-Id": requestIDHeader()}
+	if status == http.StatusCreated {
+		headers["Location"] = object{"description": "Path of the created resource, if it has one.", "schema": object{"type": "string"}}
+	}
 	if o.conditional {
 		headers["ETag"] = object{"description": "Identifies the body, for If-None-Match.", "schema": object{"type": "string"}}
 	}

@@ -8754,7 +8754,7 @@ type ClientInterface interface {
 
 	// UndoImportWithBody Undo import
 	//
-	// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -8763,7 +8763,7 @@ type ClientInterface interface {
 
 	// UndoImport Undo import
 	//
-	// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10449,7 +10449,7 @@ func (c *Client) UpdateImportRows(ctx context.Context, id ImportsId, params *Upd
 
 // UndoImportWithBody Undo import
 //
-// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
 //
 // Takes any type of body and a specified content type.
 //
@@ -10468,7 +10468,7 @@ func (c *Client) UndoImportWithBody(ctx context.Context, id ImportsId, params *U
 
 // UndoImport Undo import
 //
-// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -18221,7 +18221,7 @@ type ClientWithResponsesInterface interface {
 
 	// UndoImportWithBodyWithResponse Undo import
 	//
-	// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18230,7 +18230,7 @@ type ClientWithResponsesInterface interface {
 
 	// UndoImportWithResponse Undo import
 	//
-	// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25308,7 +25308,7 @@ func (c *ClientWithResponses) UpdateImportRowsWithResponse(ctx context.Context, 
 
 // UndoImportWithBodyWithResponse Undo import
 //
-// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -25323,7 +25323,7 @@ func (c *ClientWithResponses) UndoImportWithBodyWithResponse(ctx context.Context
 
 // UndoImportWithResponse Undo import
 //
-// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo of an undone import has no effect.
+// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an undo of an undone import has no effect.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

@@ -139,8 +139,8 @@ func newIsolated(t *testing.T) *isolated {
 	return s
 }
 
-// statement is a file to import: two rows of an account.
-const statement = "Account;Date;Payee;Amount;Currency\nDE02;2026-02-03;Bakery;-3.50;EUR\nDE02;2026-02-04;Employer;900.00;EUR\n"
+// statement is a file to import: two rows of an account. The commit creates the category of the first one.
+const statement = "Account;Date;Payee;Amount;Currency;Category\nDE02;2026-02-03;Bakery;-3.50;EUR;Bread\nDE02;2026-02-04;Employer;900.00;EUR;\n"
 
 // importFile uploads a file whose account belongs to a wallet, and returns the id of the import.
 func (s *isolated) importFile(t *testing.T, file string) string {
@@ -229,7 +229,7 @@ func (s *isolated) prepare(t *testing.T) {
 	_, err = s.imports.CommitImport(s.user.Ctx, &ledgerv1.CommitImportRequest{Id: s.committed})
 	require.NoError(t, err)
 	s.imports.Jobs.RunQueued(t.Context())
-	s.preview = s.importFile(t, strings.ReplaceAll(statement, "900.00", "901.00"))
+	s.preview = s.importFile(t, strings.NewReplacer("900.00", "901.00", "Bread", "Rolls").Replace(statement))
 	for i, file := range []string{"a file", "a second file"} {
 		receipt, err := s.CreateTransactionsFromReceipt(s.user.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
 			Receipt: []byte(file), WalletId: s.wallets[0], CategoryId: s.categories[0], KeepImage: true,

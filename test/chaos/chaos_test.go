@@ -93,6 +93,10 @@ var mutants = []struct {
 			File: "services/ledger/imports/booking/undo.go",
 			Old:  "posting.Remove(ctx, tx, ts...)", New: "ctx.Err()",
 		}, "the wallet of imports holds"},
+		{"an undo keeps what the commit created", programs.Change{
+			File: "services/ledger/imports/booking/prepare.go",
+			Old:  "staging.InsertCreations(ctx, tx, e.OwnerID, e.ID, created)", New: "staging.InsertCreations(ctx, tx, e.OwnerID, e.ID, nil)",
+		}, "is left after the undo"},
 		{"renames lose tags", programs.Change{
 			File: "services/ledger/tags/store_tags.go",
 			Old:  "array_replace(tags, $2, $3)", New: "array_remove(tags, $2)",

@@ -22,7 +22,7 @@ type transactions map[string]version
 // check verifies the guarantees after the recovery:
 //
 //   - An acknowledged write exists once, with a state that was requested (checkTransactions, checkCategories, checkReceipts).
-//   - Each row of an imported file is booked once, and no row of an undone import is left (checkImports).
+//   - Each row of an imported file is booked once, and no row, wallet or category of an undone import is left (checkImports).
 //   - A transfer has both legs, and an attachment its content (checkTransfers, checkAttachments).
 //   - A device that follows the changes has all objects that the lists return, and no others (checkMirror).
 //   - A bulk request or a receipt without a conclusive response took effect completely or not at all (checkBatches).

@@ -11,8 +11,14 @@ import (
 	"strings"
 )
 
-// longStatement is a number of rows that a commit writes in two chunks.
-const longStatement = 510
+const (
+	// longStatement is a number of rows that a commit writes in two chunks or more.
+	longStatement = 510
+	// createdWallets and createdCategories are the numbers of accounts and categories that a file names if its commit creates them.
+	createdWallets, createdCategories = 3, 10
+	// maxStatements limits the imports that create something. A user may have 500 wallets and 1000 categories.
+	maxStatements = 100
+)
 
 // statement is an imported file in the model.
 type statement struct {
@@ -25,16 +31,22 @@ type statement struct {
 	number, rows int
 	// undo is set if the import is undone after its commit.
 	undo bool
+	// creates is set if the commit creates the wallets and the categories of the rows.
+	creates bool
 }
 
-// importStatement imports a file, and in one of three cases undoes the import. It does not wait for long jobs: the requests continue after
-// the last fault.
+// importStatement imports a file, and in one of three cases undoes the import. In another one of three cases the commit creates wallets and
+// categories. It does not wait for long jobs: the requests continue after the last fault.
 func (u *user) importStatement(ctx context.Context, random *rand.Rand) {
 	s := &statement{
 		owner: u, mark: strings.TrimSuffix(u.nextMark(), ";") + " row", number: len(u.statements) + 1, rows: 1 + random.IntN(20),
-		undo: random.IntN(3) == 0,
+		undo: random.IntN(3) == 0, creates: len(u.statements) < maxStatements && random.IntN(3) == 0,
 	}
-	if random.IntN(8) == 0 {
+	switch {
+	case s.creates:
+		// Each account and each category has rows. More imports of this kind are undone, because a kill may leave something in both jobs.
+		s.rows, s.undo = 2*createdCategories, random.IntN(3) > 0
+	case random.IntN(8) == 0:
 		s.rows = longStatement
 	}
 	u.statements = append(u.statements, s)
@@ -44,20 +56,30 @@ func (u *user) importStatement(ctx context.Context, random *rand.Rand) {
 // amount returns the amount of a row in cents.
 func (s *statement) amount(row int) int64 { return -int64(1000*s.number + row) }
 
+// named returns the name of a wallet or category that the commit creates.
+func (s *statement) named(kind string, n int) string { return fmt.Sprintf("%s %s %d", s.mark, kind, n) }
+
 // form returns the multipart body of the upload and its content type.
 func (s *statement) form() (form []byte, contentType string, err error) {
 	var b bytes.Buffer
 	w := multipart.NewWriter(&b)
-	if err := w.WriteField("walletId", s.owner.imports.id); err != nil {
-		return nil, "", err
+	if !s.creates {
+		if err := w.WriteField("walletId", s.owner.imports.id); err != nil {
+			return nil, "", err
+		}
 	}
 	part, err := w.CreateFormFile("file", "statement.csv")
 	if err != nil {
 		return nil, "", err
 	}
-	file := "Date,Amount,Description\n"
+	file := "Date,Amount,Currency,Description,Account,Category\n"
 	for row := range s.rows {
-		file += fmt.Sprintf("2026-03-14,%s,%s %d\n", big.NewRat(s.amount(row), 100).FloatString(2), s.mark, row)
+		account, category := "", ""
+		if s.creates {
+			account, category = s.named("wallet", row%createdWallets), s.named("category", row%createdCategories)
+		}
+		amount := big.NewRat(s.amount(row), 100).FloatString(2)
+		file += fmt.Sprintf("2026-03-14,%s,EUR,%s %d,%s,%s\n", amount, s.mark, row, account, category)
 	}
 	if _, err := part.Write([]byte(file)); err != nil {
 		return nil, "", err
@@ -93,8 +115,7 @@ func (s *statement) proceed(ctx context.Context) bool {
 			return true
 		}
 	case status == "preview":
-		defaults := object{"defaults": object{"walletId": u.imports.id, "expenseCategoryId": u.budget.category, "incomeCategoryId": u.budget.category}}
-		if _, result := u.write(ctx, http.MethodPatch, path, defaults); result == accepted {
+		if _, result := u.write(ctx, http.MethodPatch, path, s.assignments()); result == accepted {
 			u.write(ctx, http.MethodPost, path+"/commit", object{})
 		}
 	case status == "done" && s.undo:
@@ -108,13 +129,37 @@ func (s *statement) proceed(ctx context.Context) bool {
 	return false
 }
 
-// checkImports requires that each row of an import is a transaction once, or that no row of an undone import is one. The imports have a
-// separate wallet.
+// assignments returns the body of the PATCH before the commit.
+func (s *statement) assignments() object {
+	if !s.creates {
+		category := s.owner.budget.category
+		return object{"defaults": object{"walletId": s.owner.imports.id, "expenseCategoryId": category, "incomeCategoryId": category}}
+	}
+	var accounts []object
+	for n := range createdWallets {
+		accounts = append(accounts, object{"key": s.named("wallet", n), "create": true})
+	}
+	return object{"accounts": accounts}
+}
+
+// checkImports requires that each row of an import is a transaction once, or that no row of an undone import is one. Each wallet and
+// category that a commit created must exist once, and none after an undo. The other imports have a separate wallet.
 func (u *user) checkImports(ctx context.Context) {
+	wallets, categories := u.named(ctx, "wallet", "wallets"), u.named(ctx, "categories", "categories")
+	listed := []string{u.imports.id}
+	for _, s := range u.statements {
+		if !s.creates {
+			continue
+		}
+		listed = append(listed, s.checkCreated("wallet", createdWallets, wallets)...)
+		s.checkCreated("category", createdCategories, categories)
+	}
 	count := map[string]int{}
-	for _, t := range u.list(ctx, "/api/v1/transaction?walletId="+u.imports.id, "transactions") {
-		row := response{body: object{"t": t}}
-		count[row.text("t.description")+" of "+row.text("t.amount")]++
+	for _, wallet := range listed {
+		for _, t := range u.list(ctx, "/api/v1/transaction?walletId="+wallet, "transactions") {
+			row := response{body: object{"t": t}}
+			count[row.text("t.description")+" of "+row.text("t.amount")]++
+		}
 	}
 	balance := new(big.Rat)
 	for _, s := range u.statements {
@@ -124,7 +169,7 @@ func (u *user) checkImports(ctx context.Context) {
 			want := 1
 			if s.undo {
 				want = 0
-			} else {
+			} else if !s.creates {
 				balance.Add(balance, amount)
 			}
 			if count[text] != want {
@@ -139,4 +184,30 @@ func (u *user) checkImports(ctx context.Context) {
 	if a := u.call(ctx, http.MethodGet, "/api/v1/wallet/"+u.imports.id, nil); a.text("wallet.balance") != balance.FloatString(2) {
 		u.reportf("%s: the wallet of imports holds %s, not %s", u.mark, a.text("wallet.balance"), balance.FloatString(2))
 	}
+}
+
+// named returns the ids of all objects of a list by their names.
+func (u *user) named(ctx context.Context, path, list string) map[string][]string {
+	ids := map[string][]string{}
+	for _, o := range u.list(ctx, "/api/v1/"+path, list) {
+		row := response{body: object{"o": o}}
+		ids[row.text("o.name")] = append(ids[row.text("o.name")], row.text("o.id"))
+	}
+	return ids
+}
+
+// checkCreated requires that each of the n wallets or categories of an import exists once, or that none exists after its undo. It returns
+// the ids.
+func (s *statement) checkCreated(kind string, n int, named map[string][]string) (ids []string) {
+	for i := range n {
+		found := named[s.named(kind, i)]
+		switch {
+		case s.undo && len(found) > 0:
+			s.owner.reportf("%s %q is left after the undo of import %s", kind, s.named(kind, i), s.id)
+		case !s.undo && len(found) != 1:
+			s.owner.reportf("%s %q of import %s is there %d times", kind, s.named(kind, i), s.id, len(found))
+		}
+		ids = append(ids, found...)
+	}
+	return ids
 }

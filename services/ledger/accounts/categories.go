@@ -27,34 +27,54 @@ const MaxCategories = 1000
 // CreateCategory creates a category. Errors: CATEGORY_ALREADY_EXISTS if the caller has one of that name, ignoring case, and
 // CATEGORY_LIMIT_REACHED.
 func (s *Accounts) CreateCategory(ctx context.Context, req *ledgerv1.CreateCategoryRequest) (*ledgerv1.CreateCategoryResponse, error) {
-	c, err := parseCategory(req)
+	c, err := s.newCategory(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	c.ID, c.OwnerID, c.Version, c.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
-	c.UpdatedAt = c.CreatedAt
 	call := idem.Call{Scope: c.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, c.OwnerID); err != nil {
 			return err
 		}
-		n, err := countCategories(ctx, tx, c.OwnerID)
-		if err != nil {
-			return err
-		}
-		if n >= MaxCategories {
-			return errCategoryLimitReached
-		}
-		if err := insertCategory(ctx, tx, c); err != nil {
-			return takenName(err)
-		}
-		return s.Publish(ctx, tx, c.OwnerID, &ledgerv1.CategoryCreated{OwnerId: c.OwnerID.String(), Category: c.proto()})
+		return s.addCategory(ctx, tx, c)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return resp, nil
+}
+
+// AddCategory creates a category like CreateCategory, in a database transaction that has called posting.ShareOwner.
+func (s *Accounts) AddCategory(ctx context.Context, tx pgx.Tx, req *ledgerv1.CreateCategoryRequest) (uuid.UUID, error) {
+	c, err := s.newCategory(ctx, req)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	return c.ID, s.addCategory(ctx, tx, c)
+}
+
+// newCategory returns the category of a request.
+func (s *Accounts) newCategory(ctx context.Context, req *ledgerv1.CreateCategoryRequest) (category, error) {
+	c, err := parseCategory(req)
+	c.ID, c.OwnerID, c.Version, c.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
+	c.UpdatedAt = c.CreatedAt
+	return c, err
+}
+
+// addCategory inserts a category with its event, unless the owner has too many.
+func (s *Accounts) addCategory(ctx context.Context, tx pgx.Tx, c category) error {
+	n, err := countCategories(ctx, tx, c.OwnerID)
+	if err != nil {
+		return err
+	}
+	if n >= MaxCategories {
+		return errCategoryLimitReached
+	}
+	if err := insertCategory(ctx, tx, c); err != nil {
+		return takenName(err)
+	}
+	return s.Publish(ctx, tx, c.OwnerID, &ledgerv1.CategoryCreated{OwnerId: c.OwnerID.String(), Category: c.proto()})
 }
 
 // ListCategories returns a page of the caller's categories, newest first. Ids are UUIDs of version 7, which start with

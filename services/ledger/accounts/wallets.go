@@ -29,34 +29,55 @@ const MaxWallets = 500
 // CreateWallet creates a wallet with an opening balance. The balance is not a transaction: summaries and budgets do not count it. Several
 // wallets may have the same name. Errors: WALLET_LIMIT_REACHED.
 func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletRequest) (*ledgerv1.CreateWalletResponse, error) {
-	w, err := parseWallet(req)
+	w, err := s.newWallet(ctx, req)
 	if err != nil {
 		return nil, err
 	}
-	w.ID, w.OwnerID, w.Version, w.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
-	w.UpdatedAt = w.CreatedAt
 	call := idem.Call{Scope: w.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, w.OwnerID); err != nil {
 			return err
 		}
-		n, err := countWallets(ctx, tx, w.OwnerID)
-		if err != nil {
-			return err
-		}
-		if n >= MaxWallets {
-			return errWalletLimitReached
-		}
-		if err := insertWallet(ctx, tx, w); err != nil {
-			return err
-		}
-		return s.Publish(ctx, tx, w.OwnerID, &ledgerv1.WalletCreated{OwnerId: w.OwnerID.String(), Wallet: w.proto()})
+		return s.addWallet(ctx, tx, w)
 	})
 	if err != nil {
 		return nil, err
 	}
 	return resp, nil
+}
+
+// AddWallet creates a wallet like CreateWallet, in a database transaction that has called posting.ShareOwner. The wallet may be archived.
+func (s *Accounts) AddWallet(ctx context.Context, tx pgx.Tx, req *ledgerv1.CreateWalletRequest, archived bool) (uuid.UUID, error) {
+	w, err := s.newWallet(ctx, req)
+	if err != nil {
+		return uuid.Nil, err
+	}
+	w.Archived = archived
+	return w.ID, s.addWallet(ctx, tx, w)
+}
+
+// newWallet returns the wallet of a request.
+func (s *Accounts) newWallet(ctx context.Context, req *ledgerv1.CreateWalletRequest) (wallet, error) {
+	w, err := parseWallet(req)
+	w.ID, w.OwnerID, w.Version, w.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
+	w.UpdatedAt = w.CreatedAt
+	return w, err
+}
+
+// addWallet inserts a wallet with its event, unless the owner has too many.
+func (s *Accounts) addWallet(ctx context.Context, tx pgx.Tx, w wallet) error {
+	n, err := countWallets(ctx, tx, w.OwnerID)
+	if err != nil {
+		return err
+	}
+	if n >= MaxWallets {
+		return errWalletLimitReached
+	}
+	if err := insertWallet(ctx, tx, w); err != nil {
+		return err
+	}
+	return s.Publish(ctx, tx, w.OwnerID, &ledgerv1.WalletCreated{OwnerId: w.OwnerID.String(), Wallet: w.proto()})
 }
 
 // ListWallets returns a page of the caller's wallets in the order of walletPlace. A cursor is valid for the same filter only.

@@ -3,6 +3,7 @@ package imports
 import (
 	"context"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/caller"
@@ -59,7 +60,8 @@ func (s *Imports) CommitImport(ctx context.Context, req *ledgerv1.CommitImportRe
 	return resp, nil
 }
 
-// UndoImport queues the job that deletes the transactions. It has no effect if the import is being undone, or was undone.
+// UndoImport queues the job that deletes the transactions, and then the wallets and categories that the commit created. It has no effect if
+// the import is being undone, or was undone completely. If wallets or categories of it were in use, it queues the job again.
 func (s *Imports) UndoImport(ctx context.Context, req *ledgerv1.UndoImportRequest) (*ledgerv1.UndoImportResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -74,14 +76,22 @@ func (s *Imports) UndoImport(ctx context.Context, req *ledgerv1.UndoImportReques
 			return err
 		}
 		resp.Code, resp.Message = codeUndoStarted, "Undo of the import started"
+		left := true
 		switch e.Status {
-		case staging.Undoing, staging.Undone:
-			resp.Code, resp.Message, resp.Etag = codeFetched, "Import fetched", etag.Format(e.Version)
-			resp.Import, err = e.Proto()
-			return err
+		case staging.Undoing:
+			left = false
+		case staging.Undone:
+			if _, left, err = staging.NextCreation(ctx, tx, e.OwnerID, e.ID, uuid.Nil); err != nil {
+				return err
+			}
 		case staging.Done, staging.Failed:
 		default:
 			return errState
+		}
+		if !left {
+			resp.Code, resp.Message, resp.Etag = codeFetched, "Import fetched", etag.Format(e.Version)
+			resp.Import, err = e.Proto()
+			return err
 		}
 		e.Status, e.Problem, e.UndoForce, e.JobDone, e.JobTotal = staging.Undoing, "", req.GetForce(), 0, int64(e.Booked)
 		resp.Import, resp.Etag, err = s.save(ctx, tx, e)

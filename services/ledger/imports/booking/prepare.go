@@ -3,58 +3,122 @@ package booking
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 	"github.com/coffer-budget/coffer/services/ledger/jobs"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// prepare creates the wallets and categories that the commit needs, resolves the rows with them, and sets the status running. Wallets and
-// categories are created with the RPC methods of package accounts, each in a separate transaction, so limits and events apply as for
-// users. prepare can be repeated: a wallet or category that exists already is used.
-func (x *executor) prepare(ctx context.Context, j jobs.Job) error {
-	e, err := renewLease(ctx, x.DB, j)
-	if err != nil {
-		return err
-	}
-	details, err := e.ReadDetails()
-	if err != nil {
-		return err
-	}
-	created := false
-	for _, a := range details.GetAccounts() {
-		if a.GetCreate() && a.GetWalletId() == "" {
-			if err := x.createWallet(ctx, e, details, a); err != nil {
-				return err
-			}
-			created = true
+// createdTogether is the number of wallets and categories that a chunk creates. It limits the time that other writes of the owner wait.
+const createdTogether = 20
+
+// createChunk creates the next wallets and categories that a commit needs, and reports whether there were none. Their records, by which
+// the undo finds them, and their ids in the details of the import commit together with them.
+func (x *executor) createChunk(ctx context.Context, j jobs.Job) (finished bool, err error) {
+	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
+		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
+			return err
 		}
+		e, err := renewLease(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		details, err := e.ReadDetails()
+		if err != nil {
+			return err
+		}
+		created, assigned, err := x.createMissing(ctx, tx, e, details)
+		if err != nil {
+			return err
+		}
+		if finished = assigned == 0; finished {
+			return nil
+		}
+		if err := staging.InsertCreations(ctx, tx, e.OwnerID, e.ID, created); err != nil {
+			return err
+		}
+		if err := e.SetDetails(details); err != nil {
+			return err
+		}
+		return setCreated(ctx, tx, e, x.Now())
+	})
+	return finished, err
+}
+
+// createMissing creates wallets and categories, up to createdTogether, and sets their ids in details. assigned is the number of ids, which
+// includes those of categories that the user has created since the preview.
+func (x *executor) createMissing(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import) (created []staging.Creation, assigned int, err error) {
+	for _, a := range details.GetAccounts() {
+		if !a.GetCreate() || a.GetWalletId() != "" || assigned == createdTogether {
+			continue
+		}
+		id, err := x.createWallet(ctx, tx, e, details, a)
+		if err != nil {
+			return nil, 0, err
+		}
+		a.WalletId = id.String()
+		created, assigned = append(created, staging.Creation{ID: id, Kind: staging.CreatedWallet}), assigned+1
 	}
 	for _, c := range details.GetCategories() {
-		if c.GetCreate() && c.GetCategoryId() == "" {
-			if err := x.createCategory(ctx, c); err != nil {
-				return err
-			}
-			created = true
+		if !c.GetCreate() || c.GetCategoryId() != "" || assigned == createdTogether {
+			continue
 		}
+		id, found, err := categoryNamed(ctx, tx, e.OwnerID, c.GetName())
+		if err != nil {
+			return nil, 0, err
+		}
+		if c.Create = !found; !found {
+			id, err = x.accounts.AddCategory(ctx, tx, &ledgerv1.CreateCategoryRequest{
+				Name: c.GetName(), Color: c.GetColor(), Icon: c.GetIcon(), Kind: c.GetKind(),
+			})
+			if err != nil {
+				return nil, 0, err
+			}
+			created = append(created, staging.Creation{ID: id, Kind: staging.CreatedCategory})
+		}
+		c.CategoryId = id.String()
+		assigned++
 	}
+	return created, assigned, nil
+}
+
+// createWallet creates the wallet of an account, in the currency of the account or otherwise of its rows.
+func (x *executor) createWallet(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import, a *ledgerv1.ImportAccount) (uuid.UUID, error) {
+	code := a.GetCurrency()
+	if code == "" {
+		usual, err := usualCurrency(ctx, tx, e.OwnerID, e.ID, a.GetKey())
+		if err != nil {
+			return uuid.Nil, err
+		}
+		code = cmp.Or(usual, details.GetMapping().GetCurrency(), details.GetDefaults().GetCurrency())
+	}
+	initial := cmp.Or(a.GetOpeningBalance(), "0")
+	return x.accounts.AddWallet(ctx, tx, &ledgerv1.CreateWalletRequest{
+		Name: a.GetName(), Currency: code, Balance: &initial, Color: a.GetColor(), Icon: a.GetIcon(), Position: a.Position,
+	}, a.GetArchived())
+}
+
+// prepare derives the rows with the wallets and categories that createChunk has created, and sets the status running.
+func (x *executor) prepare(ctx context.Context, j jobs.Job) error {
 	return pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		e, err := renewLease(ctx, tx, j)
 		if err != nil {
 			return err
 		}
-		if created {
+		details, err := e.ReadDetails()
+		if err != nil {
+			return err
+		}
+		if e.Underived {
 			if err := resolving.All(ctx, tx, j.OwnerID, j.ID, details, false); err != nil {
 				return err
 			}
@@ -65,58 +129,9 @@ func (x *executor) prepare(ctx context.Context, j jobs.Job) error {
 		if err := x.remember(ctx, tx, e, details); err != nil {
 			return err
 		}
-		e.Status, e.UpdatedAt = staging.Running, x.Now()
+		e.Status, e.Underived, e.UpdatedAt = staging.Running, false, x.Now()
 		return staging.UpdateImport(ctx, tx, e)
 	})
-}
-
-// createWallet creates the wallet of an account, in the currency of the account or otherwise of its rows. The idempotency key makes a
-// repeated attempt find the wallet of the first one.
-func (x *executor) createWallet(ctx context.Context, e staging.Import, details *ledgerv1.Import, a *ledgerv1.ImportAccount) error {
-	code := a.GetCurrency()
-	if code == "" {
-		usual, err := usualCurrency(ctx, x.DB, e.OwnerID, e.ID, a.GetKey())
-		if err != nil {
-			return err
-		}
-		code = cmp.Or(usual, details.GetMapping().GetCurrency(), details.GetDefaults().GetCurrency())
-	}
-	initial := a.GetOpeningBalance()
-	if initial == "" {
-		initial = "0"
-	}
-	resp, err := x.accounts.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{
-		Name: a.GetName(), Currency: code, Balance: &initial, Color: a.GetColor(), Icon: a.GetIcon(), Position: a.Position,
-		IdempotencyKey: fmt.Sprintf("import %s %x", e.ID, x.key.MAC(a.GetKey())[:8]),
-	})
-	if err != nil {
-		return err
-	}
-	a.WalletId = resp.GetWallet().GetId()
-	if a.GetArchived() {
-		_, err = x.accounts.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: a.GetWalletId(), Archived: new(true)})
-	}
-	return err
-}
-
-// createCategory creates a category, or finds the one that has its name.
-func (x *executor) createCategory(ctx context.Context, c *ledgerv1.ImportCategory) error {
-	resp, err := x.accounts.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{
-		Name: c.GetName(), Color: c.GetColor(), Icon: c.GetIcon(), Kind: c.GetKind(),
-	})
-	if err == nil {
-		c.CategoryId = resp.GetCategory().GetId()
-		return nil
-	}
-	if e := apierr.From(err); e == nil || e.Reason != restv1.Reason_CATEGORY_ALREADY_EXISTS.String() {
-		return err
-	}
-	id, err := categoryNamed(ctx, x.DB, c.GetName())
-	if err != nil {
-		return err
-	}
-	c.CategoryId, c.Create = id.String(), false
-	return nil
 }
 
 // remember stores the mapping and the wallets of the accounts for the next file. Only a commit does this, because it confirms the user's

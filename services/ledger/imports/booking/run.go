@@ -1,9 +1,10 @@
 // Package booking runs the jobs of imports: a commit, an undo or a deletion, in chunks of one database transaction each. It guarantees that
 // each row of a committed import is booked exactly once, even if replicas are killed or two of them commit: the transactions of a chunk,
-// the outcome of its rows, the progress of the job and one event commit together.
+// the outcome of its rows, the progress of the job and one event commit together. Wallets and categories are recorded when they are created
+// (import_creations), and the status undone follows their deletion, so an undo leaves none that is not in use.
 //
 //   - run.go: the steps of a job. store_jobs.go: its lease, which is in its row of imports. Package jobs decides which job runs
-//   - prepare.go: creates the wallets and categories before the first chunk of a commit
+//   - prepare.go: creates wallets and categories and derives the rows before the first chunk of a commit
 //   - book.go: a chunk of a commit. existing.go: its rows whose transaction exists already. transaction.go: the transactions of a row.
 //     pair.go: rows whose transfer has its other leg already
 //   - undo.go: a chunk of an undo. delete.go: a chunk of a deletion
@@ -14,6 +15,7 @@ import (
 	"log/slog"
 	"math"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -50,7 +52,13 @@ func (x *executor) runJob(ctx context.Context, j jobs.Job) error {
 
 // progress holds the numbers of the last rows that this lease of a job considered. The commit reads the rows forward and the undo
 // backward. Without the numbers, each chunk would read all rows that are finished.
-type progress struct{ committed, undone int32 }
+type progress struct {
+	committed, undone int32
+	// emptied is set if the undo has considered all rows.
+	emptied bool
+	// deleted is the last creation that the undo considered. It does not try one again that is in use.
+	deleted uuid.UUID
+}
 
 // runChunk runs one step of a job in a database transaction. Between two chunks no lock is held, so other writes of the owner wait for one
 // chunk at most.
@@ -59,15 +67,19 @@ func (x *executor) runChunk(ctx context.Context, j *jobs.Job, p *progress) (fini
 	defer cancel()
 	switch j.Status {
 	case staging.Queued:
-		err := x.prepare(ctx, *j)
-		if err == nil {
-			j.Status = staging.Running
+		created, err := x.createChunk(ctx, *j)
+		if err != nil || !created {
+			return false, err
 		}
-		return false, err
+		if err := x.prepare(ctx, *j); err != nil {
+			return false, err
+		}
+		j.Status = staging.Running
+		return false, nil
 	case staging.Running:
 		return x.commitChunk(ctx, *j, &p.committed)
 	case staging.Undoing:
-		return x.undoChunk(ctx, *j, &p.undone)
+		return x.undoChunk(ctx, *j, p)
 	default:
 		return x.deleteChunk(ctx, *j)
 	}

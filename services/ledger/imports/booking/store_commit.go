@@ -10,7 +10,6 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
-	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
@@ -122,16 +121,30 @@ func usualCurrency(ctx context.Context, q pg.Querier, owner, id uuid.UUID, accou
 	return r.Currency, nil
 }
 
-// categoryNamed returns the caller's category with a name, ignoring case.
-func categoryNamed(ctx context.Context, q pg.Querier, name string) (uuid.UUID, error) {
-	type found struct{ ID uuid.UUID }
-	r, err := pg.One[found](ctx, q, `
-		SELECT id FROM categories WHERE owner_id = $1 AND lower(name COLLATE "und-x-icu") = lower($2 COLLATE "und-x-icu")`,
-		caller.Owner(ctx), name)
-	if err != nil {
-		return uuid.Nil, fmt.Errorf("selecting a category by its name: %w", err)
+// categoryNamed returns an owner's category with a name, ignoring case. found is false if there is none.
+func categoryNamed(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (id uuid.UUID, found bool, err error) {
+	type row struct{ ID uuid.UUID }
+	r, err := pg.One[row](ctx, q, `
+		SELECT id FROM categories WHERE owner_id = $1 AND lower(name COLLATE "und-x-icu") = lower($2 COLLATE "und-x-icu")`, owner, name)
+	if errors.Is(err, pgx.ErrNoRows) {
+		return uuid.Nil, false, nil
 	}
-	return r.ID, nil
+	if err != nil {
+		return uuid.Nil, false, fmt.Errorf("selecting a category by its name: %w", err)
+	}
+	return r.ID, true, nil
+}
+
+// setCreated writes the details of an import after wallets and categories were created. The rows must be derived with them.
+func setCreated(ctx context.Context, q pg.Querier, e staging.Import, now time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE imports
+		SET details = $3, underived = true, updated_at = $4, attempts = 0
+		WHERE owner_id = $1 AND id = $2`, e.OwnerID, e.ID, e.Details, now)
+	if err != nil {
+		return fmt.Errorf("writing the created wallets and categories of import %s: %w", e.ID, err)
+	}
+	return nil
 }
 
 // setOutcomes writes the status, the problem, the category and the transaction of rows, and the texts that they gave to it.

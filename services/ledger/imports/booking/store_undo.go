@@ -12,26 +12,34 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// unlinkTransactions removes the external ids and texts that a commit gave to matched transactions, and releases the rows. A text that the
-// user has changed stays. An external id that the transaction has received since stays, too.
-func unlinkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, now time.Time) error {
-	_, err := q.Exec(ctx, `
+// unlinkTransactions removes the external ids and texts that a commit gave to matched transactions, and releases up to limit rows. It
+// returns the number of rows. A text that the user has changed stays. An external id that the transaction has received since stays, too.
+func unlinkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int, now time.Time) (int32, error) {
+	type result struct{ Released int32 }
+	r, err := pg.One[result](ctx, q, `
 		WITH released AS (
 			UPDATE import_rows
 			SET transaction_id = NULL
-			WHERE owner_id = $1 AND import_id = $2 AND status = 'matched' AND transaction_id IS NOT NULL
+			WHERE owner_id = $1 AND import_id = $2 AND n IN (
+				SELECT n
+				FROM import_rows
+				WHERE owner_id = $1 AND import_id = $2 AND status = 'matched' AND transaction_id IS NOT NULL
+				ORDER BY n
+				LIMIT $4)
 			RETURNING duplicate_of, external_id, filled_payee, filled_notes
+		), unlinked AS (
+			UPDATE transactions t
+			SET external_id = nullif(t.external_id, r.external_id), payee = coalesce(nullif(t.payee, r.filled_payee), ''),
+				notes = coalesce(nullif(t.notes, r.filled_notes), ''), version = t.version + 1, updated_at = $3, seq = (SELECT taken_seq($1))
+			FROM released r
+			WHERE t.owner_id = $1 AND t.id = r.duplicate_of
+				AND (t.external_id = r.external_id OR t.payee = r.filled_payee OR t.notes = r.filled_notes)
 		)
-		UPDATE transactions t
-		SET external_id = nullif(t.external_id, r.external_id), payee = coalesce(nullif(t.payee, r.filled_payee), ''),
-			notes = coalesce(nullif(t.notes, r.filled_notes), ''), version = t.version + 1, updated_at = $3, seq = (SELECT taken_seq($1))
-		FROM released r
-		WHERE t.owner_id = $1 AND t.id = r.duplicate_of
-			AND (t.external_id = r.external_id OR t.payee = r.filled_payee OR t.notes = r.filled_notes)`, owner, id, now)
+		SELECT count(*)::integer AS released FROM released`, owner, id, now, limit)
 	if err != nil {
-		return fmt.Errorf("unlinking the transactions of import %s: %w", id, err)
+		return 0, fmt.Errorf("unlinking the transactions of import %s: %w", id, err)
 	}
-	return nil
+	return r.Released, nil
 }
 
 // bookedRow is a row that a commit booked.

@@ -17,11 +17,25 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
-// undoChunk deletes the transactions of the next booked rows, the last first, and ends the job if there are none. before is the number of
-// the last row that was considered. Transactions that were changed since the import, or have attachments, are kept unless the undo is
-// forced.
-func (x *executor) undoChunk(ctx context.Context, j jobs.Job, before *int32) (finished bool, err error) {
-	position := *before
+// undoChunk runs the next step of an undo, and ends the job after the last one: it deletes the transactions of booked rows, then unlinks
+// matched transactions, and then deletes the wallets and categories that the commit created.
+func (x *executor) undoChunk(ctx context.Context, j jobs.Job, p *progress) (finished bool, err error) {
+	if !p.emptied {
+		found, err := x.removeChunk(ctx, j, p)
+		p.emptied = err == nil && !found
+		return false, err
+	}
+	if found, err := x.deleteCreated(ctx, j, p); err != nil || found {
+		return false, err
+	}
+	return true, x.completeUndo(ctx, j)
+}
+
+// removeChunk deletes the transactions of the next booked rows, the last first. When there are none it unlinks matched transactions. found
+// is false if there are none of these either. Transactions that were changed since the import, or have attachments, are kept unless the
+// undo is forced.
+func (x *executor) removeChunk(ctx context.Context, j jobs.Job, p *progress) (found bool, err error) {
+	before := p.undone
 	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
@@ -30,24 +44,24 @@ func (x *executor) undoChunk(ctx context.Context, j jobs.Job, before *int32) (fi
 		if err != nil {
 			return err
 		}
-		rows, err := selectBooked(ctx, tx, j.OwnerID, j.ID, *before, chunkRows)
+		rows, err := selectBooked(ctx, tx, j.OwnerID, j.ID, p.undone, chunkRows)
 		if err != nil {
 			return err
 		}
-		if finished = len(rows) == 0; finished {
-			return x.completeUndo(ctx, tx, j, e)
+		if found = len(rows) > 0; found {
+			before = rows[len(rows)-1].N
+			return x.remove(ctx, tx, e, rows)
 		}
-		position = rows[len(rows)-1].N
-		return x.remove(ctx, tx, e, rows)
+		n, err := unlinkTransactions(ctx, tx, j.OwnerID, j.ID, chunkRows, x.Now())
+		if found = n > 0; found {
+			return addProgress(ctx, tx, e, staging.Counts{}, 0, x.Now())
+		}
+		return err
 	})
-	if err != nil {
-		return false, err
+	if err == nil {
+		p.undone = before
 	}
-	*before = position
-	if !finished {
-		return false, nil
-	}
-	return true, x.deleteCreated(ctx, j)
+	return found, err
 }
 
 // removal holds the decisions of a chunk of an undo about the transactions of its rows.
@@ -205,46 +219,55 @@ func (x *executor) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r re
 	return posting.Replace(ctx, tx, r.released, after)
 }
 
-// completeUndo removes the external ids that the commit gave to existing transactions, and ends the job.
-func (x *executor) completeUndo(ctx context.Context, tx pgx.Tx, j jobs.Job, e staging.Import) error {
-	if err := unlinkTransactions(ctx, tx, j.OwnerID, j.ID, x.Now()); err != nil {
-		return err
-	}
-	if err := setStatus(ctx, tx, e, staging.Undone, "", x.Now()); err != nil {
-		return err
-	}
-	m, err := x.summary(ctx, tx, j)
-	if err != nil {
-		return err
-	}
-	return x.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportUndone{OwnerId: j.OwnerID.String(), Import: m})
+// completeUndo ends the job. It follows the last deletion, so an import that is undone has left nothing that is not in use.
+func (x *executor) completeUndo(ctx context.Context, j jobs.Job) error {
+	return pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
+		e, err := renewLease(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		if err := setStatus(ctx, tx, e, staging.Undone, "", x.Now()); err != nil {
+			return err
+		}
+		m, err := x.summary(ctx, tx, j)
+		if err != nil {
+			return err
+		}
+		return x.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportUndone{OwnerId: j.OwnerID.String(), Import: m})
+	})
 }
 
-// deleteCreated deletes the wallets and categories that the import created, unless something uses them.
-func (x *executor) deleteCreated(ctx context.Context, j jobs.Job) error {
-	m, err := x.current(ctx, x.DB, j)
+// deleteCreated deletes the next wallet or category that the import created, and reports whether there was one. One that something uses
+// stays, and another undo tries it again.
+func (x *executor) deleteCreated(ctx context.Context, j jobs.Job, p *progress) (found bool, err error) {
+	c, found, err := staging.NextCreation(ctx, x.DB, j.OwnerID, j.ID, p.deleted)
+	if err != nil || !found {
+		return false, err
+	}
+	if _, err := renewLease(ctx, x.DB, j); err != nil {
+		return false, err
+	}
+	if c.Kind == staging.CreatedWallet {
+		_, err = x.accounts.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: c.ID.String()})
+	} else {
+		_, err = x.accounts.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: c.ID.String()})
+	}
+	switch {
+	case err == nil, hasCode(err, codes.NotFound):
+		// The user may have deleted it, and so may an attempt that was interrupted here.
+		err = staging.DeleteCreation(ctx, x.DB, j.OwnerID, j.ID, c.ID)
+	case hasCode(err, codes.FailedPrecondition), hasCode(err, codes.AlreadyExists):
+		err = nil
+	}
 	if err != nil {
-		return err
+		return false, err
 	}
-	for _, a := range m.GetAccounts() {
-		if a.GetCreate() && a.GetWalletId() != "" {
-			if _, err := x.accounts.DeleteWallet(ctx, &ledgerv1.DeleteWalletRequest{Id: a.GetWalletId()}); err != nil && !inUse(err) {
-				return err
-			}
-		}
-	}
-	for _, c := range m.GetCategories() {
-		if c.GetCreate() && c.GetCategoryId() != "" {
-			if _, err := x.accounts.DeleteCategory(ctx, &ledgerv1.DeleteCategoryRequest{Id: c.GetCategoryId()}); err != nil && !inUse(err) {
-				return err
-			}
-		}
-	}
-	return nil
+	p.deleted = c.ID
+	return true, nil
 }
 
-// inUse reports whether a wallet or category was not deleted because something uses it, or because it has already been deleted.
-func inUse(err error) bool {
+// hasCode reports whether an error is a public one with a code.
+func hasCode(err error, code codes.Code) bool {
 	e := apierr.From(err)
-	return e != nil && (e.Code == codes.NotFound || e.Code == codes.FailedPrecondition || e.Code == codes.AlreadyExists)
+	return e != nil && e.Code == code
 }

@@ -72,6 +72,8 @@ type Import struct {
 	Problem string
 	// UndoForce is set if the undo also deletes transactions that were changed since.
 	UndoForce bool `db:"undo_force"`
+	// Underived is set if a commit has created wallets or categories, and the rows have not been derived with them.
+	Underived bool
 	// Version increases with each update of the row: a trigger sets it. The ETag contains it.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`

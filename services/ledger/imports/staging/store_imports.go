@@ -13,7 +13,7 @@ import (
 // ImportColumns are the columns of an Import. The subquery of stale finds the ids in the details that are no wallets or categories any
 // more. Details are not changed by merges and deletions, because a request that derives rows may hold the lock of an import for seconds.
 const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, details, ready, duplicate, matched, invalid, skipped, booked,
-	undone, first_date, last_date, job_done, job_total, problem, undo_force, version, created_at, updated_at, (
+	undone, first_date, last_date, job_done, job_total, problem, undo_force, underived, version, created_at, updated_at, (
 		SELECT coalesce(jsonb_object_agg(named.id, coalesce(m.category_id::text, '')), '{}')
 		FROM (
 			SELECT jsonb_path_query(imports.details, '$.accounts[*].walletId') #>> '{}' AS id
@@ -119,10 +119,12 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 		UPDATE imports
 		SET status = $3, size = $4, sha256 = $5, format = $6, details = $7, job_done = $8, job_total = $9, problem = $10, undo_force = $11,
 			updated_at = $12, ready = c.ready, duplicate = c.duplicate, matched = c.matched, invalid = c.invalid, skipped = c.skipped,
-			booked = c.booked, undone = c.undone, first_date = c.first_date, last_date = c.last_date, attempts = 0
+			booked = c.booked, undone = c.undone, first_date = c.first_date, last_date = c.last_date, underived = $13,
+			attempts = 0
 		FROM counted c
 		WHERE owner_id = $1 AND id = $2`,
-		e.OwnerID, e.ID, e.Status, e.Size, e.SHA256, e.Format, e.Details, e.JobDone, e.JobTotal, e.Problem, e.UndoForce, e.UpdatedAt)
+		e.OwnerID, e.ID, e.Status, e.Size, e.SHA256, e.Format, e.Details, e.JobDone, e.JobTotal, e.Problem, e.UndoForce, e.UpdatedAt,
+		e.Underived)
 	if err != nil {
 		return fmt.Errorf("updating import %s: %w", e.ID, err)
 	}

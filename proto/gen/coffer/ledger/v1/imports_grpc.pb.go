@@ -60,8 +60,9 @@ type ImportServiceClient interface {
 	// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit
 	// of a failed import continues at the first row that is not yet committed.
 	CommitImport(ctx context.Context, in *CommitImportRequest, opts ...grpc.CallOption) (*CommitImportResponse, error)
-	// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo
-	// of an undone import has no effect.
+	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that
+	// were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an
+	// undo of an undone import has no effect.
 	UndoImport(ctx context.Context, in *UndoImportRequest, opts ...grpc.CallOption) (*UndoImportResponse, error)
 	// Deletes an import with its rows. Its transactions stay, without their import id.
 	DeleteImport(ctx context.Context, in *DeleteImportRequest, opts ...grpc.CallOption) (*DeleteImportResponse, error)
@@ -221,8 +222,9 @@ type ImportServiceServer interface {
 	// Starts the job that creates transactions from the rows. A commit of an import that is queued, running or done has no effect. A commit
 	// of a failed import continues at the first row that is not yet committed.
 	CommitImport(context.Context, *CommitImportRequest) (*CommitImportResponse, error)
-	// Starts the job that deletes the transactions of an import. Transactions that were changed since are kept, unless force is set. An undo
-	// of an undone import has no effect.
+	// Starts the job that deletes the transactions of an import, and then the wallets and categories that its commit created. Transactions that
+	// were changed since are kept, unless force is set. Wallets and categories in use stay, and another undo tries them again. Otherwise an
+	// undo of an undone import has no effect.
 	UndoImport(context.Context, *UndoImportRequest) (*UndoImportResponse, error)
 	// Deletes an import with its rows. Its transactions stay, without their import id.
 	DeleteImport(context.Context, *DeleteImportRequest) (*DeleteImportResponse, error)

@@ -149,28 +149,29 @@ func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*o
 	// The file and the images take as much memory as the service, which would otherwise keep it for minutes.
 	defer debug.FreeOSMemory()
 	resp := &ocrv1.RecognizeResponse{}
-	if resp.Receipt, err = s.receipt(ctx, userID, req.GetFile()); err != nil {
+	reader := s.reader.ForReceipt()
+	if resp.Receipt, err = s.receipt(ctx, reader, userID, req.GetFile()); err != nil {
 		return nil, err
 	}
 	if req.GetPictures() {
-		if resp.Pictures, err = s.images(ctx, req.GetFile()); err != nil {
+		if resp.Pictures, err = s.images(ctx, reader, req.GetFile()); err != nil {
 			return nil, err
 		}
 	}
 	if req.GetPreview() {
-		resp.Receipt.Pages, err = s.preview(ctx, req.GetFile(), resp.GetReceipt().GetEvidence())
+		resp.Receipt.Pages, err = s.preview(ctx, reader, req.GetFile(), resp.GetReceipt().GetEvidence())
 	}
 	return resp, err
 }
 
 // receipt returns the stored receipt of a file, or reads the file and stores the result. Results are kept per user, by SHA-256.
-func (s *server) receipt(ctx context.Context, userID uuid.UUID, file []byte) (*ocrv1.Receipt, error) {
+func (s *server) receipt(ctx context.Context, reader worker.Reader, userID uuid.UUID, file []byte) (*ocrv1.Receipt, error) {
 	digest := sha256.Sum256(file)
 	if known := s.stored(ctx, userID, digest[:]); known != nil {
 		return known, nil
 	}
 	start := time.Now()
-	found, err := s.recognize(ctx, file)
+	found, err := s.recognize(ctx, reader, file)
 	s.metrics.record(ctx, time.Since(start), err)
 	if err != nil {
 		return nil, err
@@ -244,32 +245,32 @@ func (s *server) stored(ctx context.Context, userID uuid.UUID, digest []byte) *o
 }
 
 // recognize reads a file as soon as a worker is free. Decoding happens behind the gate too, because it needs the most memory.
-func (s *server) recognize(ctx context.Context, file []byte) (worker.Reading, error) {
+func (s *server) recognize(ctx context.Context, reader worker.Reader, file []byte) (worker.Reading, error) {
 	leave, err := s.gate.Enter(ctx)
 	if err != nil {
 		return worker.Reading{}, err
 	}
 	defer leave()
-	return s.reader.Read(ctx, file)
+	return reader.Read(ctx, file)
 }
 
 // images returns the pages of a file as JPEGs, made as soon as a worker is free. It decodes the file a second time, so it enters
 // the gate again.
-func (s *server) images(ctx context.Context, file []byte) ([][]byte, error) {
+func (s *server) images(ctx context.Context, reader worker.Reader, file []byte) ([][]byte, error) {
 	leave, err := s.gate.Enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	return s.reader.Images(ctx, file)
+	return reader.Images(ctx, file)
 }
 
 // preview returns the pages of a file for display, made as soon as a worker is free.
-func (s *server) preview(ctx context.Context, file []byte, evidence []*ocrv1.Evidence) ([]*ocrv1.ReceiptPage, error) {
+func (s *server) preview(ctx context.Context, reader worker.Reader, file []byte, evidence []*ocrv1.Evidence) ([]*ocrv1.ReceiptPage, error) {
 	leave, err := s.gate.Enter(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer leave()
-	return s.reader.Preview(ctx, file, evidence)
+	return reader.Preview(ctx, file, evidence)
 }

@@ -15,5 +15,6 @@ var (
 	errReceiptNotFound         = apierr.New(restv1.Reason_RECEIPT_NOT_FOUND)
 	errReceiptImageMissing     = apierr.New(restv1.Reason_RECEIPT_IMAGE_NOT_FOUND)
 	errOCRParse                = apierr.New(restv1.Reason_OCR_PARSE_FAILED)
+	errTooComplex              = apierr.New(restv1.Reason_RECEIPT_TOO_COMPLEX)
 	errOCRResponse             = apierr.New(restv1.Reason_OCR_RESPONSE_FAILED)
 )

@@ -63,15 +63,16 @@ func TestCreateTransactionsFromReceiptFailedRecognition(t *testing.T) {
 		code   codes.Code
 		reason string
 	}{
-		"no readable receipt":      {errOCRParse.GRPCStatus().Err(), codes.Internal, "OCR_PARSE_FAILED"},
-		"a broken engine":          {errOCRResponse.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
-		"a full queue":             {busy.GRPCStatus().Err(), codes.Unavailable, "SERVICE_UNAVAILABLE"},
-		"an unreachable service":   {status.Error(codes.Unavailable, "connection refused"), codes.Internal, "OCR_RESPONSE_FAILED"},
-		"a service that hangs":     {status.Error(codes.DeadlineExceeded, "context deadline exceeded"), codes.Internal, "OCR_RESPONSE_FAILED"},
-		"a service out of time":    {apierr.DeadlineExceeded.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
-		"a service that broke":     {apierr.Internal.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
-		"a service of strangers":   {apierr.ServiceOnly.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
-		"a service without an RPC": {status.Error(codes.Unimplemented, "unknown method"), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"no readable receipt":        {errOCRParse.GRPCStatus().Err(), codes.Internal, "OCR_PARSE_FAILED"},
+		"a file that is too complex": {errTooComplex.GRPCStatus().Err(), codes.InvalidArgument, "RECEIPT_TOO_COMPLEX"},
+		"a broken engine":            {errOCRResponse.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"a full queue":               {busy.GRPCStatus().Err(), codes.Unavailable, "SERVICE_UNAVAILABLE"},
+		"an unreachable service":     {status.Error(codes.Unavailable, "connection refused"), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"a service that hangs":       {status.Error(codes.DeadlineExceeded, "context deadline exceeded"), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"a service out of time":      {apierr.DeadlineExceeded.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"a service that broke":       {apierr.Internal.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"a service of strangers":     {apierr.ServiceOnly.GRPCStatus().Err(), codes.Internal, "OCR_RESPONSE_FAILED"},
+		"a service without an RPC":   {status.Error(codes.Unimplemented, "unknown method"), codes.Internal, "OCR_RESPONSE_FAILED"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -120,7 +120,7 @@ func (s *Receipts) CreateTransactionsFromReceipt(ctx context.Context, req *ledge
 }
 
 // recognize sends the file to the ocr service. It returns that service's errors about the file (OCR_PARSE_FAILED,
-// OCR_RESPONSE_FAILED) or its load (SERVICE_UNAVAILABLE) unchanged. It logs any other failure and returns OCR_RESPONSE_FAILED.
+// RECEIPT_TOO_COMPLEX, OCR_RESPONSE_FAILED) or its load (SERVICE_UNAVAILABLE) unchanged. It logs any other failure and returns OCR_RESPONSE_FAILED.
 func (s *Receipts) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeResponse, error) {
 	within := ctx
 	if deadline, ok := ctx.Deadline(); ok {
@@ -136,7 +136,7 @@ func (s *Receipts) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeRes
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil, ctx.Err()
 	}
-	if e := apierr.From(err); e != nil && slices.Contains([]string{errOCRParse.Reason, errOCRResponse.Reason, apierr.Unavailable.Reason}, e.Reason) {
+	if e := apierr.From(err); e != nil && slices.Contains([]string{errOCRParse.Reason, errTooComplex.Reason, errOCRResponse.Reason, apierr.Unavailable.Reason}, e.Reason) {
 		return nil, e
 	}
 	s.Log.WarnContext(ctx, "failed to recognize a receipt", "error", err)

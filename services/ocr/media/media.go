@@ -142,7 +142,7 @@ func (o Opener) run(ctx context.Context, file []byte, program string, args ...st
 	if _, refused := errors.AsType[*exec.ExitError](err); refused || errors.Is(err, sandbox.ErrOutput) {
 		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
-	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil {
+	if errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, sandbox.ErrTime) && ctx.Err() == nil {
 		return nil, fmt.Errorf("%w: takes too long: %w", ErrUnreadable, err)
 	}
 	return out, err

@@ -9,7 +9,7 @@
 //
 // Images and PDFs are read in a worker, a process that package worker starts for each of them. The parts are in other packages: media
 // decodes files, imaging prepares pages, tesseract and neural/process read words, and receipt has the rules from words to a receipt.
-// Errors are ErrParse, ErrResponse or the context's.
+// Errors are ErrParse, ErrComplex, ErrResponse or the context's.
 package recognition
 
 import (
@@ -24,6 +24,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/media"
 	"github.com/coffer-budget/coffer/services/ocr/neural"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
+	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
 
@@ -36,6 +37,8 @@ type Config struct {
 	// Timeout limits a page of the neural engine by the clock, and the processor time of a run of Tesseract or of a PDF program. Reading
 	// a receipt takes several runs.
 	Timeout time.Duration `env:"OCR_ENGINE_TIMEOUT" envDefault:"15s"`
+	// Processor limits the processor time of a receipt: of its workers and their programs together. 0 is no limit.
+	Processor time.Duration `env:"OCR_PROCESSOR_TIME" envDefault:"20s"`
 	// Vision configures the engine that replaces the others, if its URL is set.
 	Vision VisionConfig
 }
@@ -111,7 +114,7 @@ func (r Reading) TesseractAlone() bool { return r.tesseractAlone && !r.fromFallb
 // Failure returns the engine's error that the reading survived, or nil.
 func (r Reading) Failure() error { return r.failure }
 
-// Read returns the receipt in a file, or ErrParse, ErrResponse or the context's error.
+// Read returns the receipt in a file, or ErrParse, ErrComplex, ErrResponse or the context's error.
 func (r Reader) Read(ctx context.Context, file []byte) (Reading, error) {
 	out, err := r.recognize(ctx, file)
 	if err != nil {
@@ -138,7 +141,7 @@ func (r Reader) Preview(ctx context.Context, file []byte, evidence []*ocrv1.Evid
 	return pages, publicError(ctx, err)
 }
 
-// publicError maps an error to ErrParse (the file is unreadable), ErrResponse (the engine failed) or the context's error.
+// publicError maps an error to ErrParse (the file is unreadable), ErrComplex (a program used its processor time), ErrResponse (the engine failed) or the context's error.
 func publicError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -148,6 +151,8 @@ func publicError(ctx context.Context, err error) error {
 		return ctx.Err()
 	case errors.Is(err, media.ErrUnreadable):
 		return fmt.Errorf("%w: %w", ErrParse, err)
+	case errors.Is(err, sandbox.ErrTime):
+		return fmt.Errorf("%w: %w", ErrComplex, err)
 	}
 	return fmt.Errorf("%w: %w", ErrResponse, err)
 }

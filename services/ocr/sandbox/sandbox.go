@@ -1,11 +1,11 @@
 // Package sandbox runs programs on untrusted files: Tesseract, the decoders of PDF and HEIF, and the service's own workers.
 //
 // Run guarantees that a run of a program ends within the limits on time, memory and output, and that no process remains after it. A program
-// that exceeds its time fails with context.DeadlineExceeded. The program gets none of the service's environment. Input and output pass
+// that exceeds its processor time fails with ErrTime, and after slowdown times as long with context.DeadlineExceeded. The program gets none of the service's environment. Input and output pass
 // through memory only, so no receipt is written to disk. Other systems than Linux have no limit on memory, and there a program survives
 // the process that started it if that process is killed.
 //
-// Confine is for such a program itself: it gives up rights before it reads the file.
+// Confine and LimitTime are for such a program itself: it gives up rights, and limits all its programs together, before it reads the file.
 //
 // An error that wraps an exec.ExitError is the program's verdict on its input. ErrNotStarted means that the program is missing.
 package sandbox
@@ -21,14 +21,15 @@ import (
 	"os/exec"
 	"runtime"
 	"strconv"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
 
-// Limits bounds one run of a program: processor time, memory and output in bytes. By the clock, a run may take slowdown times its
-// processor time. The programs that a program starts cannot have higher limits, except for Heap.
+// Limits bounds one run of a program: processor time, memory and output in bytes. By the clock, a run may take Clock, or slowdown times its
+// processor time if Clock is 0. The programs that a program starts cannot have higher limits, except for Heap.
 type Limits struct {
-	Time time.Duration
+	Time, Clock time.Duration
 	// Memory is the address space, which exceeds the memory in use. Heap limits heap and stacks, and is Memory if it is 0.
 	Memory, Heap int64
 	Output       int
@@ -49,9 +50,30 @@ const slowdown = 3
 var (
 	// ErrOutput marks a program that was stopped because it printed more than its limit.
 	ErrOutput = errors.New("printed too much")
+	// ErrTime marks a program that used its processor time. It is a context.DeadlineExceeded, too.
+	ErrTime = fmt.Errorf("used too much processor time: %w", context.DeadlineExceeded)
 	// ErrNotStarted marks a program that is missing or cannot be executed.
 	ErrNotStarted = errors.New("could not be started")
 )
+
+// allowance is the processor time of LimitTime in nanoseconds, or 0.
+var allowance atomic.Int64
+
+// LimitTime limits the processor time of this process and of all programs that it runs, together. A program that would use more fails with
+// ErrTime. The processor time of a program counts when it has ended, so simultaneous programs may exceed the limit.
+func LimitTime(d time.Duration) { allowance.Store(int64(d)) }
+
+// Used returns the processor time of this process and of the programs that it has run.
+func Used() time.Duration {
+	var total int64
+	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
+		var usage syscall.Rusage
+		if err := syscall.Getrusage(who, &usage); err == nil {
+			total += usage.Utime.Nano() + usage.Stime.Nano()
+		}
+	}
+	return time.Duration(total)
+}
 
 // Run executes a program with the given standard input and returns its output. The program is the leader of a process group that is
 // killed when ctx ends or a limit is exceeded, so that no process outlives the request. No data is written to disk.
@@ -61,10 +83,16 @@ func Run(ctx context.Context, l Limits, stdin []byte, program string, args ...st
 
 // RunWith is Run for a program that gets more than its standard input.
 func RunWith(ctx context.Context, l Limits, from Inherited, program string, args ...string) ([]byte, error) {
+	l.Clock = cmp.Or(l.Clock, slowdown*l.Time)
+	if limit := time.Duration(allowance.Load()); limit > 0 {
+		if l.Time = min(l.Time, limit-Used()); l.Time <= 0 {
+			return nil, fmt.Errorf("%s: %w", program, ErrTime)
+		}
+	}
 	// The kernel kills a program when the thread that started it ends, so that none survives this process.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
-	ctx, cancel := context.WithTimeout(ctx, slowdown*l.Time)
+	ctx, cancel := context.WithTimeout(ctx, l.Clock)
 	defer cancel()
 	name, args, err := limited(l, program, args)
 	if err != nil {
@@ -98,7 +126,7 @@ func RunWith(ctx context.Context, l Limits, from Inherited, program string, args
 	case err != nil && ctx.Err() != nil:
 		return nil, fmt.Errorf("%s: %w", program, ctx.Err())
 	case exceededTime(cmd.ProcessState):
-		return nil, fmt.Errorf("%s: %w", program, context.DeadlineExceeded)
+		return nil, fmt.Errorf("%s: %w", program, ErrTime)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %w: %s", program, err, bytes.TrimSpace(complaint.Bytes()))
 	}

@@ -62,8 +62,9 @@ func TestRunProgramLimitsProcessorTime(t *testing.T) {
 	t.Parallel()
 	l := roomy
 	// Processor time is limited in whole seconds, so the limit is two seconds.
-	l.Time = time.Second
+	l.Time, l.Clock = time.Second, time.Minute
 	_, err := Run(t.Context(), l, nil, fixture.Program(t, "while true; do :; done"))
+	require.ErrorIs(t, err, ErrTime)
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 

@@ -30,6 +30,8 @@ type job struct {
 	Kind     string
 	Config   recognition.Config
 	Deadline time.Time
+	// Processor limits the processor time of the worker and its programs together. 0 is no limit.
+	Processor time.Duration
 	// Neural is set if the service has the neural engine.
 	Neural bool
 	// Evidence is a Receipt with the evidence for a preview.
@@ -58,6 +60,8 @@ func serve() int {
 	switch {
 	case errors.Is(err, recognition.ErrParse):
 		return exitUnreadable
+	case errors.Is(err, recognition.ErrComplex):
+		return exitComplex
 	// A failed engine may have exceeded its deadline, which ends earlier.
 	case errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, recognition.ErrResponse):
 		return exitLate
@@ -80,6 +84,7 @@ func work(in io.Reader, out io.Writer) error {
 	if err := sandbox.Confine(sandbox.Rights{Programs: true, Network: j.Config.Vision.URL != ""}); err != nil {
 		return fmt.Errorf("giving up rights: %w", err)
 	}
+	sandbox.LimitTime(j.Processor)
 	ctx := context.Background()
 	if !j.Deadline.IsZero() {
 		var cancel context.CancelFunc
@@ -98,6 +103,7 @@ func work(in io.Reader, out io.Writer) error {
 	if err != nil {
 		return err
 	}
+	found.Processor = sandbox.Used()
 	if head, err = json.Marshal(found); err != nil {
 		return fmt.Errorf("encoding the result: %w", err)
 	}

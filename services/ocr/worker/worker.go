@@ -19,6 +19,7 @@ package worker
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,8 +45,9 @@ const (
 	heap, addressSpace = 1 << 30, 4 << 30
 	// output limits the result: five pages of 2 MiB. It exceeds the output of each program that a worker starts, as a limit must.
 	output = 64 << 20
-	// exitUnreadable is the exit code for recognition.ErrParse, and exitLate the one for context.DeadlineExceeded.
-	exitUnreadable, exitLate = 3, 4
+	// exitUnreadable is the exit code for recognition.ErrParse, exitLate the one for context.DeadlineExceeded, and exitComplex the one for
+	// recognition.ErrComplex.
+	exitUnreadable, exitLate, exitComplex = 3, 4, 5
 )
 
 // inherited lists the environment variables of the service that a worker gets.
@@ -62,6 +64,8 @@ type Reader struct {
 	installed bool
 	// heap limits the memory of a worker in bytes.
 	heap int64
+	// left is the processor time that the jobs of a receipt may still take, or nil without a limit.
+	left *time.Duration
 }
 
 // New returns a reader, and removes the files that killed services have left. It returns an error for a configuration that a worker would reject.
@@ -79,6 +83,14 @@ func New(config recognition.Config) (Reader, error) {
 	return Reader{config: config, texts: texts, program: program, neural: neural, installed: neural.Check() == nil, heap: heap}, nil
 }
 
+// ForReceipt returns a reader for one receipt. Its jobs share the processor time of a receipt, and run one after the other.
+func (r Reader) ForReceipt() Reader {
+	if r.config.Processor > 0 {
+		r.left = new(r.config.Processor)
+	}
+	return r
+}
+
 // Neural returns the process of the neural engine.
 func (r Reader) Neural() *process.Process { return r.neural }
 
@@ -88,9 +100,11 @@ type Reading struct {
 	Final, FromFallback, TesseractAlone bool
 	// Failure is the text of the engine's error that the reading survived, or empty.
 	Failure string
+	// Processor is the processor time of the worker and its programs.
+	Processor time.Duration
 }
 
-// Read returns the receipt in a file, or recognition.ErrParse, recognition.ErrResponse or the context's error.
+// Read returns the receipt in a file, or recognition.ErrParse, recognition.ErrComplex, recognition.ErrResponse or the context's error.
 func (r Reader) Read(ctx context.Context, file []byte) (Reading, error) {
 	out, resp, err := r.run(ctx, job{Kind: read}, file)
 	out.Receipt = resp.GetReceipt()
@@ -121,11 +135,20 @@ func (r Reader) run(ctx context.Context, j job, file []byte) (out Reading, resp 
 	}
 	j.Config, j.Neural = r.config, r.installed
 	j.Deadline, _ = ctx.Deadline()
+	if r.left != nil {
+		if *r.left <= 0 {
+			return Reading{}, nil, recognition.ErrComplex
+		}
+		j.Processor = *r.left
+	}
 	printed, err := r.start(ctx, j, file)
 	if err == nil {
 		out, resp, err = parse(printed)
 	}
 	if err == nil {
+		if r.left != nil {
+			*r.left -= out.Processor
+		}
 		return out, resp, nil
 	}
 	code := -1
@@ -138,6 +161,8 @@ func (r Reader) run(ctx context.Context, j job, file []byte) (out Reading, resp 
 		return Reading{}, nil, ctx.Err()
 	case code == exitLate:
 		return Reading{}, nil, context.DeadlineExceeded
+	case code == exitComplex || errors.Is(err, sandbox.ErrTime):
+		return Reading{}, nil, fmt.Errorf("%w: %w", recognition.ErrComplex, err)
 	case code == exitUnreadable:
 		return Reading{}, nil, fmt.Errorf("%w: %w", recognition.ErrParse, err)
 	}
@@ -183,6 +208,8 @@ func (r Reader) start(ctx context.Context, j job, file []byte) ([]byte, error) {
 	}()
 	// A worker computes for a few seconds at most. The programs that it starts cannot have a higher limit.
 	limits := sandbox.Limits{Time: max(time.Minute, 2*r.config.Timeout), Memory: addressSpace, Heap: r.heap, Output: output}
+	limits.Clock = 3 * limits.Time
+	limits.Time = cmp.Or(j.Processor, limits.Time)
 	return sandbox.RunWith(ctx, limits, from, r.program, command)
 }
 

@@ -243,6 +243,29 @@ func TestReadDeadline(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
+// TestReadLimitsProcessorTime reads a file that takes more than its processor time: five pages with curves.
+func TestReadLimitsProcessorTime(t *testing.T) {
+	t.Parallel()
+	r := newTestReader(t, "")
+	r.config.Processor = time.Second
+	file := fixture.CurvesPDF(5, 50_000)
+	_, err := r.ForReceipt().Read(t.Context(), file)
+	require.ErrorIs(t, err, recognition.ErrComplex)
+	_, err = r.ForReceipt().Images(t.Context(), file)
+	require.ErrorIs(t, err, recognition.ErrComplex)
+	_, err = r.ForReceipt().Preview(t.Context(), file, nil)
+	require.ErrorIs(t, err, recognition.ErrComplex)
+
+	r.config.Processor = 30 * time.Second
+	r = r.ForReceipt()
+	_, err = r.Read(t.Context(), receipt(t))
+	require.NoError(t, err)
+	require.Less(t, *r.left, 30*time.Second)
+	*r.left = 0
+	_, err = r.Images(t.Context(), receipt(t))
+	require.ErrorIs(t, err, recognition.ErrComplex)
+}
+
 // TestReadInheritsNoSecrets has a worker that writes its environment and its folder, and leaves a file.
 func TestReadInheritsNoSecrets(t *testing.T) {
 	t.Setenv("PGPASSWORD", "secret")

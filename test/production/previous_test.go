@@ -25,7 +25,7 @@ const previousRelease = "8493eb371ab75877860d60071fe60aaa2b2ac613"
 // back misses none of the transactions that the previous release created meanwhile.
 //
 // Transfers, splits and tags are used as soon as no instance of the previous release runs, with transactions of that release. After the
-// roll back, it returns the same balances and totals.
+// roll back, it returns the same balances and totals, and its deletion of an expense with a refund leaves correct totals (ADR 103).
 func TestUpgradeAndRollback(t *testing.T) {
 	t.Parallel()
 	released := buildPrevious(t)
@@ -56,6 +56,7 @@ func TestUpgradeAndRollback(t *testing.T) {
 	a.useFeatures(t)
 	c.replaceAll(running, previous)
 	a.check(t)
+	a.deleteRefund(t)
 	c.replaceAll(running, c.spawn)
 	a.check(t)
 	a.changeFeatures(t)

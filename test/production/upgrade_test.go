@@ -16,6 +16,7 @@ type account struct {
 	bank, rent      string
 	spent, out, in  string
 	transfer        string
+	refunded        string
 	cash, total     int
 	inBank, entries int
 }
@@ -50,7 +51,8 @@ func (a *account) request(t *testing.T, method, path string, body map[string]any
 	return answer
 }
 
-// useFeatures splits and tags a transaction of the previous release, matches two of them, and creates a transfer of 7.
+// useFeatures splits and tags a transaction of the previous release, matches two of them, and creates a transfer of 7. It also creates an
+// expense of 10 that consists of 30 and a refund of 20, in February.
 func (a *account) useFeatures(t *testing.T) {
 	t.Helper()
 	a.request(t, http.MethodPatch, "/transaction/"+a.spent, map[string]any{"tags": []string{"Trip"}, "splits": []any{
@@ -58,18 +60,34 @@ func (a *account) useFeatures(t *testing.T) {
 	}})
 	a.create(t, "/transfers/match", "transfer", map[string]any{"outTransactionId": a.out, "inTransactionId": a.in})
 	a.transfer = a.create(t, "/transfers", "transfer", map[string]any{"fromWalletId": a.wallet, "toWalletId": a.bank, "amount": 7, "date": "2026-01-01"})
-	a.cash, a.total, a.inBank, a.entries = -16, 5, 11, 5
+	a.refunded = a.create(t, "/transaction", "transaction", map[string]any{
+		"amount": 10, "type": "expense", "currency": "EUR", "date": "2026-02-01", "walletId": a.wallet, "splits": []any{
+			map[string]any{"categoryId": a.category, "amount": 30}, map[string]any{"categoryId": a.rent, "amount": -20},
+		},
+	})
+	a.cash, a.total, a.inBank, a.entries = -26, 5, 11, 6
 	a.check(t)
 	a.checkFeatures(t)
+	february := a.request(t, http.MethodGet, "/dashboard/summary?from=2026-02-01&to=2026-02-28", nil)["summary"].(map[string]any)
+	totals := february["totals"].([]any)[0].(map[string]any)
+	require.Equal(t, []any{float64(0), float64(10), float64(1)}, []any{totals["income"], totals["expense"], totals["transactionCount"]})
 }
 
-// changeFeatures changes the transfer of 7 to one of 8, and replaces the parts of the split transaction.
+// deleteRefund deletes the expense with a refund.
+func (a *account) deleteRefund(t *testing.T) {
+	t.Helper()
+	a.request(t, http.MethodDelete, "/transaction/"+a.refunded, nil)
+	a.cash, a.entries = -16, 5
+	a.check(t)
+}
+
+// changeFeatures changes the transfer of 7 to one of 8, and replaces the parts of the split transaction. One of the new parts is a refund.
 func (a *account) changeFeatures(t *testing.T) {
 	t.Helper()
 	a.checkFeatures(t)
 	a.request(t, http.MethodPatch, "/transfers/"+a.transfer, map[string]any{"amount": 8})
 	a.request(t, http.MethodPatch, "/transaction/"+a.spent, map[string]any{"amount": 6, "splits": []any{
-		map[string]any{"categoryId": a.category, "amount": 5}, map[string]any{"categoryId": a.rent, "amount": 1},
+		map[string]any{"categoryId": a.category, "amount": 8}, map[string]any{"categoryId": a.rent, "amount": -2},
 	}})
 	a.cash, a.total, a.inBank = -18, 6, 12
 	a.check(t)

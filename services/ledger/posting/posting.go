@@ -5,6 +5,10 @@
 // together with their postings, events and idempotency records, in one statement. After a change or a deletion of a transaction,
 // Replace or Remove corrects the sums, in the same database transaction.
 //
+// A posting adds to income or expense by its sign. A refund, which is a part with the opposite sign of its transaction, counts with the
+// type of the transaction instead. Triggers on splits add such parts to the column refund_minor, which readers subtract from both, and the
+// parts after the first of a transaction to further_parts, which readers subtract from the count (ADR 103).
+//
 // Each database transaction that writes balances or totals takes the owner's lock first: ShareOwner if it writes transactions,
 // LockOwner if it deletes or merges wallets or categories (see store_locks.go). Insert takes the lock itself.
 //

@@ -21,6 +21,8 @@ import (
 // the current version of the row, also if another transaction has committed that version after the statement's snapshot.
 // PostgreSQL checks constraints on the proposed row before it detects the conflict, so monthly_totals and monthly_transfers must
 // admit negative differences.
+//
+// The totals add up parts by their signs. Triggers on splits correct them for refunds, for the writes of all releases (ADR 103).
 const applyPostingsSQL = `balance AS (
 			INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency, amount_minor)
 			SELECT owner_id, wallet_id, currency, sum(sign * amount_minor)::bigint

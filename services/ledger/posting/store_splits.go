@@ -52,7 +52,8 @@ func addSplits(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transact
 }
 
 // ReplaceSplits writes the splits of a changed transaction, with the wallet, currency and date that they share with it. The caller
-// holds the lock of the transaction's row. A category that is not the owner's violates transactions_category_fkey.
+// holds the lock of the transaction's row. All parts are deleted and inserted at once, because the triggers that correct the monthly totals
+// (ADR 103) derive the type of the transaction from the sum of its parts. A category that is not the owner's violates transactions_category_fkey.
 func ReplaceSplits(ctx context.Context, q pg.Querier, t Transaction) error {
 	categories, amounts, descriptions := make([]uuid.UUID, len(t.Splits)), make([]int64, len(t.Splits)), make([]string, len(t.Splits))
 	for i, s := range t.Splits {

@@ -62,8 +62,8 @@ const TransactionColumns = `t.id, t.owner_id, t.amount_minor, t.description, t.d
 // Split is a part of a transaction: a row of table splits.
 type Split struct {
 	CategoryID uuid.UUID `db:"category_id"`
-	// AmountMinor has the sign of the transaction, or the opposite one for a refund within an expense. The parts of a transaction
-	// add up to its amount.
+	// AmountMinor has the sign of the transaction, or the opposite one for a refund. A refund counts with the type of its transaction, so a
+	// refund within an expense lowers the expense of its category (ADR 103). The parts of a transaction add up to its amount.
 	AmountMinor int64 `db:"amount_minor"`
 	Description string
 }
@@ -143,7 +143,7 @@ func (t Transaction) Proto() *ledgerv1.Transaction {
 	return m
 }
 
-// proto returns s as the API shows it. Its amount is positive, and negative for a refund within an expense.
+// proto returns s as the API shows it. Its amount is positive, and negative for a refund.
 func (s Split) proto(t Transaction) *ledgerv1.Split {
 	amount := s.AmountMinor
 	if t.AmountMinor < 0 {

@@ -37,8 +37,9 @@ type figures struct {
 	tags []tagged
 }
 
-// movement is the income and the expense in one currency, both positive and in minor units. ID and Name identify the category or the
-// wallet in rows by category or wallet, and Month is set in the trend.
+// movement is the income and the expense in one currency, both in minor units. They are negative only in a row by category whose refunds
+// exceed its other parts (ADR 103). Count is the number of transactions, which a row by category does not show. ID and Name identify the
+// category or the wallet in rows by category or wallet, and Month is set in the trend.
 type movement struct {
 	Currency string
 	Income   int64
@@ -172,15 +173,15 @@ func totalsProto(held map[string]bool, movements []movement, balances map[string
 // categoriesProto returns the categories by currency, those with the largest expenses first. When there are more rows than
 // maxSummaryRows, every currency has an equal share of them.
 func (f figures) categoriesProto() []*ledgerv1.CategoryTotals {
-	spent := map[string]int64{}
-	for _, m := range f.totals {
-		spent[m.Currency] = m.Expense
+	// The sum of all expenses may exceed an int64 where the totals, from which refunds are subtracted, do not.
+	spent := map[string]float64{}
+	for _, m := range f.categories {
+		spent[m.Currency] += float64(max(m.Expense, 0))
 	}
 	slices.SortFunc(f.categories, func(a, b movement) int {
 		return cmp.Or(cmp.Compare(a.Currency, b.Currency), cmp.Compare(b.Expense, a.Expense), cmp.Compare(b.Income, a.Income),
 			cmp.Compare(a.Name, b.Name), slices.Compare(a.ID[:], b.ID[:]))
 	})
-	// spent is not empty: each currency of a category also has a row in the totals.
 	share := shareOf(len(f.categories), len(spent))
 	shown := map[string]int{}
 	out := make([]*ledgerv1.CategoryTotals, 0, min(len(f.categories), maxSummaryRows))
@@ -198,7 +199,8 @@ func (f figures) categoriesProto() []*ledgerv1.CategoryTotals {
 	return out
 }
 
-// shareOf returns the number of rows that each of some currencies gets: all, or an equal share of maxSummaryRows if there are more.
+// shareOf returns the number of rows that each of some currencies gets: all, or an equal share of maxSummaryRows if there are more. Each
+// row has one of the currencies.
 func shareOf(rows, currencies int) int {
 	if rows <= maxSummaryRows {
 		return rows
@@ -206,12 +208,13 @@ func shareOf(rows, currencies int) int {
 	return maxSummaryRows / currencies
 }
 
-// percentage returns part of whole in percent with two decimals, and 0 when whole is 0.
-func percentage(part, whole int64) float64 {
-	if whole == 0 {
+// percentage returns the share of an expense in the sum of all positive expenses, in percent with two decimals. It is 0 for an expense that is
+// not positive, so the shares of all categories add up to 100, and a chart can draw them.
+func percentage(expense int64, spent float64) float64 {
+	if expense <= 0 {
 		return 0
 	}
-	return math.Round(float64(part)/float64(whole)*10_000) / 100
+	return math.Round(float64(expense)/spent*10_000) / 100
 }
 
 // walletsProto returns a row for each currency that a wallet holds, by the wallet's name. A wallet always holds its own

@@ -70,6 +70,7 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 			AmountMinor: amount.Draw(r, "amount"), Currency: rapid.SampledFrom(currencies).Draw(r, "currency"), Date: fixture.AnyTime(r),
 		})
 	}
+	h.transactions = append(h.transactions, anySplits(r, h.wallets, categories, currencies)...)
 	for range rapid.IntRange(0, 10).Draw(r, "transfers") {
 		transfer := s.NewID()
 		for _, sign := range []int64{-1, 1} {
@@ -82,6 +83,29 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 	}
 	s.Record(ctx, r, h.transactions...)
 	return h
+}
+
+// anySplits draws split transactions. Most have a part of the opposite sign, which may exceed the other parts of its category.
+func anySplits(r *rapid.T, wallets []historyWallet, categories []uuid.UUID, currencies []string) (ts []posting.Transaction) {
+	for range rapid.IntRange(0, 10).Draw(r, "splits") {
+		t := posting.Transaction{
+			WalletID: rapid.SampledFrom(wallets).Draw(r, "wallet of a split").ID,
+			Currency: rapid.SampledFrom(currencies).Draw(r, "currency of a split"), Date: fixture.AnyTime(r),
+		}
+		for range rapid.IntRange(2, 4).Draw(r, "parts") {
+			part := posting.Split{
+				CategoryID:  rapid.SampledFrom(categories).Draw(r, "category of a part"),
+				AmountMinor: rapid.SampledFrom([]int64{-400, -7, 7, 300}).Draw(r, "amount of a part"),
+			}
+			t.Splits = append(t.Splits, part)
+			t.AmountMinor += part.AmountMinor
+		}
+		if t.AmountMinor != 0 {
+			t.SplitCount = len(t.Splits)
+			ts = append(ts, t)
+		}
+	}
+	return ts
 }
 
 func anyQuestion(r *rapid.T) *ledgerv1.GetSummaryRequest {
@@ -236,20 +260,48 @@ func (h history) moved(w calendar.Period, currency string, which func(posting.Tr
 	return income, expense, count
 }
 
+// movedIn adds up the parts of a window in some categories, and the matching transactions without parts. A part counts with the type of
+// its transaction, also if it has the opposite sign. count is the number of transactions.
+func (h history) movedIn(w calendar.Period, currency string, categories []uuid.UUID, which func(posting.Transaction) bool) (income, expense int64, count int32) {
+	for _, t := range h.transactions {
+		if t.TransferID != nil || !w.Contains(t.Date) || t.Currency != currency || !which(t) {
+			continue
+		}
+		parts := t.Splits
+		if t.CategoryID != nil {
+			parts = []posting.Split{{CategoryID: *t.CategoryID, AmountMinor: t.AmountMinor}}
+		}
+		parts = slices.DeleteFunc(slices.Clone(parts), func(s posting.Split) bool { return !slices.Contains(categories, s.CategoryID) })
+		if len(parts) > 0 {
+			count++
+		}
+		for _, s := range parts {
+			if t.AmountMinor > 0 {
+				income += s.AmountMinor
+			} else {
+				expense -= s.AmountMinor
+			}
+		}
+	}
+	return income, expense, count
+}
+
 func (h history) categoryTotals(w calendar.Period, currency string) (out []*ledgerv1.CategoryTotals) {
 	c := money.CurrencyOf(currency)
-	_, all, _ := h.moved(w, currency, func(posting.Transaction) bool { return true })
-	spent, earned := map[string]int64{}, map[string]int64{}
+	spent, earned, all := map[string]int64{}, map[string]int64{}, int64(0)
 	for id, name := range h.categories {
-		income, expense, count := h.moved(w, currency, func(t posting.Transaction) bool { return t.HasCategory(id) })
+		income, expense, count := h.movedIn(w, currency, []uuid.UUID{id}, func(posting.Transaction) bool { return true })
 		if count == 0 {
 			continue
 		}
 		spent[name], earned[name] = expense, income
+		all += max(expense, 0)
 		out = append(out, &ledgerv1.CategoryTotals{
 			CategoryId: id.String(), Name: name, Currency: currency, Income: c.Format(income), Expense: c.Format(expense),
-			Percentage: math.Round(10_000*float64(expense)/float64(max(all, 1))) / 100,
 		})
+	}
+	for _, row := range out {
+		row.Percentage = math.Round(10_000*float64(max(spent[row.GetName()], 0))/float64(max(all, 1))) / 100
 	}
 	slices.SortFunc(out, func(a, b *ledgerv1.CategoryTotals) int {
 		return cmp.Or(cmp.Compare(spent[b.GetName()], spent[a.GetName()]), cmp.Compare(earned[b.GetName()], earned[a.GetName()]), cmp.Compare(a.GetName(), b.GetName()))

@@ -60,29 +60,36 @@ var hidden = func() *strings.Replacer {
 // movementsOf selects the movements of a window: the monthly totals of its whole months, and the transactions and splits of the days
 // before and after them. So the cost is independent of the window's length and of the history. It excludes rows without a category:
 // a leg of a transfer is no movement, and of a split transaction the splits are selected.
-const movementsOf = `(
-		SELECT wallet_id, category_id, currency, income_minor, expense_minor, transaction_count
+//
+// A split counts with the type of its transaction (ADR 103). Moved counts transactions and splits, so it is 0 only if nothing moved. Count
+// counts transactions.
+var movementsOf = `(
+		SELECT wallet_id, category_id, currency, income_minor - refund_minor AS income, expense_minor - refund_minor AS expense,
+			transaction_count AS moved, transaction_count - further_parts AS count
 		FROM monthly_totals
 		WHERE owner_id = @owner AND month >= @months_from AND month < @months_end AND (@currency = '' OR currency = @currency)
-		UNION ALL
-		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1
-		FROM transactions
-		WHERE owner_id = @owner AND date >= @head_from AND date < @head_end AND category_id IS NOT NULL
-			AND (@currency = '' OR currency = @currency)
-		UNION ALL
-		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1
-		FROM splits
-		WHERE owner_id = @owner AND date >= @head_from AND date < @head_end AND (@currency = '' OR currency = @currency)
-		UNION ALL
-		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1
-		FROM transactions
-		WHERE owner_id = @owner AND date >= @tail_from AND date < @tail_end AND category_id IS NOT NULL
-			AND (@currency = '' OR currency = @currency)
-		UNION ALL
-		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1
-		FROM splits
-		WHERE owner_id = @owner AND date >= @tail_from AND date < @tail_end AND (@currency = '' OR currency = @currency)
+		UNION ALL` + movementsOfDays("head") + `
+		UNION ALL` + movementsOfDays("tail") + `
 	)`
+
+// movementsOfDays selects the movements of the days before or after the whole months of a window. All splits of a transaction have its date,
+// so their sum is its amount. The window function has the order of the index splits_date.
+func movementsOfDays(part string) string {
+	return strings.ReplaceAll(`
+		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1, 1
+		FROM transactions
+		WHERE owner_id = @owner AND date >= @part_from AND date < @part_end AND category_id IS NOT NULL
+			AND (@currency = '' OR currency = @currency)
+		UNION ALL
+		SELECT wallet_id, category_id, currency, CASE WHEN whole > 0 THEN amount_minor ELSE 0 END,
+			CASE WHEN whole < 0 THEN -amount_minor ELSE 0 END, 1, CASE WHEN position = 0 THEN 1 ELSE 0 END
+		FROM (
+			SELECT wallet_id, category_id, currency, amount_minor, position,
+				sum(amount_minor) OVER (PARTITION BY date, transaction_id) AS whole
+			FROM splits
+			WHERE owner_id = @owner AND date >= @part_from AND date < @part_end AND (@currency = '' OR currency = @currency)
+		) AS s`, "@part", "@"+part)
+}
 
 // args returns the arguments of the statements for a period.
 func (q summaryQuery) args(p calendar.Period) pgx.NamedArgs {
@@ -111,12 +118,12 @@ var movementsStatement = hidden.Replace(`
 	SELECT s.wallet_id, s.category_id, coalesce(c.name, '') AS name, s.currency, s.income, s.expense, s.count
 	FROM (
 		SELECT wallet_id, category_id, currency,
-			sum(income_minor)::bigint AS income, sum(expense_minor)::bigint AS expense, sum(transaction_count)::bigint AS count
+			sum(income)::bigint AS income, sum(expense)::bigint AS expense, sum(count)::bigint AS count, sum(moved) AS moved
 		FROM ` + movementsOf + ` AS m
 		GROUP BY GROUPING SETS ((currency), (category_id, currency), (wallet_id, currency))
 	) AS s
 	LEFT JOIN categories c ON c.owner_id = @owner AND c.id = s.category_id
-	WHERE s.count > 0`)
+	WHERE s.moved > 0`)
 
 // queueMovements adds up the window by currency, by category and by wallet in one pass.
 func queueMovements(batch *pgx.Batch, q summaryQuery, f *figures) {
@@ -145,11 +152,10 @@ func queueMovements(batch *pgx.Batch, q summaryQuery, f *figures) {
 
 // previousStatement returns the sums by currency of a window. Balances are not read: openingBalances computes them.
 var previousStatement = hidden.Replace(`
-	SELECT currency,
-		sum(income_minor)::bigint AS income, sum(expense_minor)::bigint AS expense, sum(transaction_count)::bigint AS count
+	SELECT currency, sum(income)::bigint AS income, sum(expense)::bigint AS expense, sum(count)::bigint AS count
 	FROM ` + movementsOf + ` AS m
 	GROUP BY currency
-	HAVING sum(transaction_count) > 0`)
+	HAVING sum(moved) > 0`)
 
 // queuePrevious adds up the window that ends where the requested one starts.
 func queuePrevious(batch *pgx.Batch, q summaryQuery, into *[]movement) {
@@ -158,8 +164,8 @@ func queuePrevious(batch *pgx.Batch, q summaryQuery, into *[]movement) {
 
 // trendStatement reads monthly totals only, because a trend consists of whole months.
 var trendStatement = hidden.Replace(`
-	SELECT month, currency,
-		sum(income_minor)::bigint AS income, sum(expense_minor)::bigint AS expense, sum(transaction_count)::bigint AS count
+	SELECT month, currency, sum(income_minor - refund_minor)::bigint AS income, sum(expense_minor - refund_minor)::bigint AS expense,
+		sum(transaction_count - further_parts)::bigint AS count
 	FROM monthly_totals
 	WHERE owner_id = @owner AND month >= @months_from AND month < @months_end AND (@currency = '' OR currency = @currency)
 	GROUP BY month, currency

@@ -12,8 +12,8 @@ import (
 
 // Difference is a stored sum that differs from the recomputed one. Amounts are in minor units. There are three kinds:
 //
-//   - a balance of a wallet: Month is nil. Income holds the amount, which may be negative. Expense and Count are zero
-//   - a monthly total: Month is its first day, and CategoryID is set
+//   - a balance of a wallet: Month is nil. Income holds the amount, which may be negative. The other values are zero
+//   - a monthly total: Month is its first day, and CategoryID is set. Only these have refunds and further parts
 //   - the transfers of a month: Month is its first day, and CategoryID is nil. Income is the amount moved into the wallet, and Expense the
 //     amount moved out of it
 type Difference struct {
@@ -28,12 +28,17 @@ type Difference struct {
 	ComputedIncome  int64 `db:"computed_income"`
 	ComputedExpense int64 `db:"computed_expense"`
 	ComputedCount   int64 `db:"computed_count"`
+	// Refund and Further are the corrections of a total for its parts: the columns refund_minor and further_parts (ADR 103).
+	StoredRefund    int64 `db:"stored_refund"`
+	StoredFurther   int64 `db:"stored_further"`
+	ComputedRefund  int64 `db:"computed_refund"`
+	ComputedFurther int64 `db:"computed_further"`
 }
 
 // computedSums contains CTEs with the balances, the monthly totals and the monthly transfers of the owner $1, recomputed from opening
 // balances, transactions and splits. The copies of the transaction in its splits are not used, because they may be wrong. The expressions
-// must agree with applyPostingsSQL, for example the month in UTC: otherwise correct sums would be reported, and a repair would damage
-// them.
+// must agree with applyPostingsSQL and the triggers on splits, for example the month in UTC: otherwise correct sums would be reported,
+// and a repair would damage them.
 const computedSums = `computed_balances AS MATERIALIZED (
 			SELECT owner_id, wallet_id, currency, sum(amount_minor)::bigint AS amount_minor
 			FROM (
@@ -45,13 +50,15 @@ const computedSums = `computed_balances AS MATERIALIZED (
 		), computed_totals AS MATERIALIZED (
 			SELECT owner_id, date_trunc('month', date AT TIME ZONE 'UTC')::date AS month, wallet_id, category_id, currency,
 				sum(greatest(amount_minor, 0))::bigint AS income_minor, sum(greatest(-amount_minor, 0))::bigint AS expense_minor,
-				count(*) AS transaction_count
+				count(*) AS transaction_count,
+				coalesce(sum(abs(amount_minor)) FILTER (WHERE refund), 0)::bigint AS refund_minor, sum(further)::bigint AS further_parts
 			FROM (
-				SELECT owner_id, wallet_id, category_id, currency, date, amount_minor
+				SELECT owner_id, wallet_id, category_id, currency, date, amount_minor, false AS refund, 0 AS further
 				FROM transactions
 				WHERE owner_id = $1 AND category_id IS NOT NULL
 				UNION ALL
-				SELECT t.owner_id, t.wallet_id, s.category_id, t.currency, t.date, s.amount_minor
+				SELECT t.owner_id, t.wallet_id, s.category_id, t.currency, t.date, s.amount_minor,
+					sign(s.amount_minor) <> sign(t.amount_minor), CASE WHEN s.position > 0 THEN 1 ELSE 0 END
 				FROM splits s
 				JOIN transactions t ON t.owner_id = $1 AND t.id = s.transaction_id
 				WHERE s.owner_id = $1
@@ -75,22 +82,25 @@ func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Di
 		WITH `+computedSums+`
 		SELECT wallet_id, NULL::uuid AS category_id, NULL::date AS month, currency,
 			coalesce(b.amount_minor, 0) AS stored_income, 0::bigint AS stored_expense, 0::bigint AS stored_count,
-			coalesce(c.amount_minor, 0) AS computed_income, 0::bigint AS computed_expense, 0::bigint AS computed_count
+			coalesce(c.amount_minor, 0) AS computed_income, 0::bigint AS computed_expense, 0::bigint AS computed_count,
+			0::bigint AS stored_refund, 0::bigint AS stored_further, 0::bigint AS computed_refund, 0::bigint AS computed_further
 		FROM (SELECT * FROM wallet_balances WHERE owner_id = $1) AS b
 		FULL JOIN computed_balances c USING (owner_id, wallet_id, currency)
 		WHERE b.amount_minor IS DISTINCT FROM coalesce(c.amount_minor, 0)
 		UNION ALL
 		SELECT wallet_id, category_id, month, currency,
 			coalesce(m.income_minor, 0), coalesce(m.expense_minor, 0), coalesce(m.transaction_count, 0),
-			coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0), coalesce(c.transaction_count, 0)
+			coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0), coalesce(c.transaction_count, 0),
+			coalesce(m.refund_minor, 0), coalesce(m.further_parts, 0), coalesce(c.refund_minor, 0), coalesce(c.further_parts, 0)
 		FROM (SELECT * FROM monthly_totals WHERE owner_id = $1) AS m
 		FULL JOIN computed_totals c USING (owner_id, month, wallet_id, category_id, currency)
-		WHERE (m.income_minor, m.expense_minor, m.transaction_count)
-			IS DISTINCT FROM (coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0), coalesce(c.transaction_count, 0))
+		WHERE (m.income_minor, m.expense_minor, m.transaction_count, m.refund_minor, m.further_parts)
+			IS DISTINCT FROM (coalesce(c.income_minor, 0), coalesce(c.expense_minor, 0), coalesce(c.transaction_count, 0),
+				coalesce(c.refund_minor, 0), coalesce(c.further_parts, 0))
 		UNION ALL
 		SELECT wallet_id, NULL, month, currency,
 			coalesce(m.in_minor, 0), coalesce(m.out_minor, 0), coalesce(m.transfer_count, 0),
-			coalesce(c.in_minor, 0), coalesce(c.out_minor, 0), coalesce(c.transfer_count, 0)
+			coalesce(c.in_minor, 0), coalesce(c.out_minor, 0), coalesce(c.transfer_count, 0), 0, 0, 0, 0
 		FROM (SELECT * FROM monthly_transfers WHERE owner_id = $1) AS m
 		FULL JOIN computed_transfers c USING (owner_id, month, wallet_id, currency)
 		WHERE (m.in_minor, m.out_minor, m.transfer_count)
@@ -150,7 +160,8 @@ func repairTransfers(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	return nil
 }
 
-// repairTotals replaces the monthly totals of an owner with recomputed ones, like repairTransfers. The caller holds the owner's lock.
+// repairTotals replaces the monthly totals of an owner with recomputed ones, like repairTransfers. The caller holds the owner's lock, and
+// has repaired the parts, because a change of a part also changes the totals.
 func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH `+computedSums+`, surplus AS (
@@ -160,14 +171,15 @@ func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 				WHERE (c.month, c.wallet_id, c.category_id, c.currency) = (m.month, m.wallet_id, m.category_id, m.currency))
 		)
 		INSERT INTO monthly_totals AS m
-			(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count)
-		SELECT owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count
+			(owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count, refund_minor, further_parts)
+		SELECT owner_id, month, wallet_id, category_id, currency, income_minor, expense_minor, transaction_count, refund_minor, further_parts
 		FROM computed_totals
 		ON CONFLICT (owner_id, month, wallet_id, category_id, currency) DO UPDATE
 		SET income_minor = EXCLUDED.income_minor, expense_minor = EXCLUDED.expense_minor,
-			transaction_count = EXCLUDED.transaction_count
-		WHERE (m.income_minor, m.expense_minor, m.transaction_count)
-			<> (EXCLUDED.income_minor, EXCLUDED.expense_minor, EXCLUDED.transaction_count)`, owner)
+			transaction_count = EXCLUDED.transaction_count, refund_minor = EXCLUDED.refund_minor,
+			further_parts = EXCLUDED.further_parts
+		WHERE (m.income_minor, m.expense_minor, m.transaction_count, m.refund_minor, m.further_parts) <> (EXCLUDED.income_minor,
+			EXCLUDED.expense_minor, EXCLUDED.transaction_count, EXCLUDED.refund_minor, EXCLUDED.further_parts)`, owner)
 	if err != nil {
 		return fmt.Errorf("repairing the totals of owner %s: %w", owner, err)
 	}

@@ -166,7 +166,7 @@ func RepairOwner(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID) (differ
 		if differences, err = compare(ctx, tx, owner); err != nil {
 			return err
 		}
-		for _, repair := range []func(context.Context, pg.Querier, uuid.UUID) error{repairBalances, repairTransfers, repairTotals, repairDetails} {
+		for _, repair := range []func(context.Context, pg.Querier, uuid.UUID) error{repairDetails, repairBalances, repairTransfers, repairTotals} {
 			if err := repair(ctx, tx, owner); err != nil {
 				return err
 			}
@@ -188,7 +188,12 @@ func (d Difference) String() string {
 			d.Month.Format("2006-01"), d.WalletID, c.Format(d.StoredIncome), c.Format(d.StoredExpense), d.Currency,
 			d.StoredCount, c.Format(d.ComputedIncome), c.Format(d.ComputedExpense), d.ComputedCount)
 	}
-	return fmt.Sprintf("total of %s in wallet %s and category %s is +%s -%s %s of %d transactions, they add up to +%s -%s of %d",
+	totals := fmt.Sprintf("total of %s in wallet %s and category %s is +%s -%s %s of %d transactions, they add up to +%s -%s of %d",
 		d.Month.Format("2006-01"), d.WalletID, *d.CategoryID, c.Format(d.StoredIncome), c.Format(d.StoredExpense), d.Currency,
 		d.StoredCount, c.Format(d.ComputedIncome), c.Format(d.ComputedExpense), d.ComputedCount)
+	if d.StoredRefund == d.ComputedRefund && d.StoredFurther == d.ComputedFurther {
+		return totals
+	}
+	return fmt.Sprintf("%s; its refunds are %s with %d further parts, they add up to %s with %d", totals,
+		c.Format(d.StoredRefund), d.StoredFurther, c.Format(d.ComputedRefund), d.ComputedFurther)
 }

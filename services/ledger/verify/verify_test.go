@@ -25,6 +25,8 @@ var corruptions = map[string]string{
 	"total's income differs":    `UPDATE monthly_totals SET income_minor = income_minor + 1 WHERE owner_id = $1`,
 	"total's expense differs":   `UPDATE monthly_totals SET expense_minor = expense_minor + 1 WHERE owner_id = $1`,
 	"total's count differs":     `UPDATE monthly_totals SET transaction_count = -1 WHERE owner_id = $1`,
+	"total's refunds differ":    `UPDATE monthly_totals SET refund_minor = refund_minor + 1 WHERE owner_id = $1`,
+	"total's parts differ":      `UPDATE monthly_totals SET further_parts = 0 WHERE owner_id = $1`,
 	"total is missing":          `DELETE FROM monthly_totals WHERE owner_id = $1`,
 	"total is of another month": `UPDATE monthly_totals SET month = '2026-02-01' WHERE owner_id = $1`,
 	"transfers differ":          `UPDATE monthly_transfers SET out_minor = out_minor + 1 WHERE owner_id = $1 AND out_minor > 0`,

@@ -10,23 +10,25 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// totaledRows is the maximum number of rows in exact totals of a list.
+// totaledRows is the maximum number of rows that the totals of a list add up, unless the stored totals of months have them.
 const totaledRows = 20_000
 
-// listTotals contains the totals of rows of a list in one currency, in minor units. Income and Expense are positive and exclude the
-// legs of transfers. Count includes them.
+// listTotals contains the totals of rows of a list in one currency, in minor units. Income and Expense exclude the legs of transfers. They
+// are negative only in lists by category whose refunds exceed the other parts (ADR 103). Count includes the legs.
 type listTotals struct {
 	Currency string
 	// Matching is false for rows that were examined and do not match, because no index supports the list's search.
 	Matching               bool
 	Count, Income, Expense int64
+	// Capped reports whether one more row was read, which is not in the totals.
+	Capped bool
 }
 
-// totalTransactions returns the totals of the newest rows of a list, by currency. Examined rows that do not match have separate
-// totals. It reads at most totaledRows+1 rows; if it reads so many, the totals are lower bounds. The plan depends on the values, as
-// in collectTransactions. If a sum does not fit into a bigint, it returns an error that pg.IsOutOfRange recognizes.
+// totalTransactions returns the totals of the newest totaledRows rows of a list, by currency. Examined rows that do not match have
+// separate totals. The plan depends on the values, as in collectTransactions. If a sum does not fit into a bigint, it returns an error
+// that pg.IsOutOfRange recognizes.
 func totalTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]listTotals, error) {
-	// The order does not matter for the totals. In this one, the dates are conditions on the rows that are read, not filters.
+	// In this order, the dates are conditions on the rows that are read, not filters.
 	l.after, l.sort = nil, newestFirst
 	c := l.conditions()
 	totals, err := pg.All[listTotals](ctx, q, c.total(l), slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))...)
@@ -46,24 +48,46 @@ func (c *conditions) total(l transactionList) string {
 		read, matching = c.bounds, all(c.filters, known)
 	}
 	return fmt.Sprintf(`
-		SELECT t.currency, %s AS matching, count(*) AS count,
-			coalesce(sum(%s) FILTER (WHERE t.transfer_id IS NULL), 0)::bigint AS income,
-			coalesce(sum(%s) FILTER (WHERE t.transfer_id IS NULL), 0)::bigint AS expense
-		FROM (SELECT * FROM %s %s LIMIT %d) t
+		SELECT t.currency, %[1]s AS matching, count(*) FILTER (WHERE t.place <= %[2]d) AS count, bool_or(t.place > %[2]d) AS capped,
+			coalesce(sum(%[3]s) FILTER (WHERE t.place <= %[2]d AND t.transfer_id IS NULL AND t.amount_minor > 0), 0)::bigint AS income,
+			coalesce(-sum(%[3]s) FILTER (WHERE t.place <= %[2]d AND t.transfer_id IS NULL AND t.amount_minor < 0), 0)::bigint AS expense
+		FROM (SELECT t.*, row_number() OVER (%[5]s) AS place FROM (SELECT * FROM %[4]s %[5]s LIMIT %[2]d + 1) t) t
 		GROUP BY t.currency, matching
-		ORDER BY t.currency`, matching, c.added("greatest(%s.amount_minor, 0)"), c.added("greatest(-%s.amount_minor, 0)"),
-		c.rows(all(read, known)), l.order(), totaledRows+1)
+		ORDER BY t.currency`, matching, totaledRows, c.added(), c.rows(all(read, known)), l.order())
 }
 
-// added returns the amount that a row t adds to the totals. amount is its expression for a table. With a filter by category, a split
-// transaction adds its parts in these categories only.
-func (c *conditions) added(amount string) string {
-	whole := fmt.Sprintf(amount, "t")
+// added returns the amount that a row t adds to the income or the expense of the totals. With a filter by category, a split transaction
+// adds its parts in these categories only. They count with the type of the transaction.
+func (c *conditions) added() string {
 	if c.categories == 0 {
-		return whole
+		return "t.amount_minor"
 	}
-	return fmt.Sprintf(`CASE WHEN t.split_count = 0 THEN %s ELSE (
-		SELECT coalesce(sum(%s), 0) FROM splits s
-		WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id AND s.category_id = ANY($%d::uuid[])) END`,
-		whole, fmt.Sprintf(amount, "s"), c.categories)
+	return fmt.Sprintf(`CASE WHEN t.split_count = 0 THEN t.amount_minor ELSE (
+		SELECT coalesce(sum(s.amount_minor), 0) FROM splits s
+		WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id AND s.category_id = ANY($%d::uuid[])) END`, c.categories)
+}
+
+// totalMonths returns the totals of a list of whole months by currency, from the stored totals of the months. So they include all rows.
+func totalMonths(ctx context.Context, q pg.Querier, l transactionList) ([]listTotals, error) {
+	const months = `
+		WHERE owner_id = $1 AND ($2::date IS NULL OR month >= $2) AND ($3::date IS NULL OR month < $3)
+			AND (coalesce(cardinality($4::uuid[]), 0) = 0 OR wallet_id = ANY($4)) AND ($5 = '' OR currency = $5)`
+	totals, err := pg.All[listTotals](ctx, q, `
+		SELECT currency, true AS matching, false AS capped,
+			sum(count)::bigint AS count, sum(income)::bigint AS income, sum(expense)::bigint AS expense
+		FROM (
+			SELECT currency, transaction_count - further_parts AS count,
+				income_minor - refund_minor AS income, expense_minor - refund_minor AS expense
+			FROM monthly_totals`+months+`
+			UNION ALL
+			SELECT currency, transfer_count, 0, 0
+			FROM monthly_transfers`+months+`
+		) AS m
+		GROUP BY currency
+		HAVING sum(count) > 0
+		ORDER BY currency`, l.owner, l.from, l.end, l.wallets, l.currency)
+	if err != nil {
+		return nil, fmt.Errorf("adding up months: %w", err)
+	}
+	return totals, nil
 }

@@ -2,8 +2,11 @@ package transactions
 
 import (
 	"context"
+	"math"
+	"time"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -22,32 +25,48 @@ func checkInclude(p *apierr.Problems, include []string) {
 	}
 }
 
-// addTotals adds the totals of all pages of a list to the response. If they would require more than totaledRows rows, they are lower
-// bounds, and the field capped says so. The caller has checked that the list's wallets and categories belong to the owner.
+// addTotals adds the totals of all pages of a list to the response. Totals that no stored totals have are limited to the newest
+// totaledRows rows, and the fields capped and cappedAt say so. The caller has checked that the list's wallets and categories belong to the
+// owner.
 func (s *Transactions) addTotals(ctx context.Context, l transactionList, resp *ledgerv1.ListTransactionsResponse) error {
 	leave, err := s.reads.Enter(ctx, l.owner)
 	if err != nil {
 		return err
 	}
 	defer leave()
-	rows, err := totalTransactions(ctx, s.DB, l)
+	add := totalTransactions
+	if l.wholeMonths() {
+		add = totalMonths
+	}
+	rows, err := add(ctx, s.DB, l)
 	if pg.IsOutOfRange(err) {
 		return errTotalsOverflow
 	}
 	if err != nil {
 		return err
 	}
-	examined := int64(0)
+	capped := false
 	for _, r := range rows {
-		examined += r.Count
-		if !r.Matching {
+		capped = capped || r.Capped
+		if !r.Matching || r.Count == 0 {
 			continue
 		}
 		c := money.CurrencyOf(r.Currency)
 		resp.Totals = append(resp.Totals, &ledgerv1.FilterTotals{
-			Currency: r.Currency, Count: int32(r.Count), Income: c.Format(r.Income), Expense: c.Format(r.Expense),
+			Currency: r.Currency, Count: int32(min(r.Count, math.MaxInt32)), Income: c.Format(r.Income), Expense: c.Format(r.Expense),
 		})
 	}
-	resp.Capped = new(examined > totaledRows)
+	resp.Capped = &capped
+	if capped {
+		resp.CappedAt = new(int32(totaledRows))
+	}
 	return nil
+}
+
+// wholeMonths reports whether the stored totals of months have the totals of the list: it has no other filters than wallets, a currency and
+// whole months. They have no number of transactions by type or category.
+func (l transactionList) wholeMonths() bool {
+	starts := func(at *time.Time) bool { return at == nil || at.Equal(calendar.MonthOf(*at)) }
+	return len(l.categories)+len(l.tagNames) == 0 && l.kind+l.substring+l.payee == "" && !l.untagged &&
+		l.minE4 == nil && l.maxE4 == nil && starts(l.from) && starts(l.end)
 }

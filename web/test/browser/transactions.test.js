@@ -24,6 +24,24 @@ test("typed text becomes filters, and the header shows their totals", async (t) 
   await page.getByText("30 transactions").waitFor();
 });
 
+test("sums of the newest transactions are not shown as those of all", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 1);
+  const expense = { amount: 1, type: "expense", currency: "EUR", date: "2026-01-15", walletId: wallets[0].id, categoryId: categories[0].id };
+  // Batches have at most 500.
+  for (let i = 0; i < 41; i++) await user.post("/transaction/batch", { transactions: Array(500).fill(expense) });
+  await user.post("/transaction", { ...expense, date: "2026-01-16", description: "Öl" });
+  const page = await open(t, user, "/transactions?type=expense&from=2026-01-01&to=2026-01-31");
+  await page.getByText("only the newest 20,000 transactions").waitFor();
+  await page.getByText("-€20,000.00").waitFor();
+  await page.goto(`${url}/transactions?q=%C3%96l`);
+  await page.getByText("1 transaction among the newest 20,000").waitFor();
+  // The sums of whole months are stored.
+  await page.goto(`${url}/transactions?from=2026-01-01&to=2026-01-31`);
+  await page.getByText("20,501 transactions").waitFor();
+  await page.getByText("-€20,501.00").waitFor();
+});
+
 test("the list loads while it scrolls, and keeps few rows in the page", async (t) => {
   const user = await account();
   await household(user, 450);

@@ -11,8 +11,8 @@ export interface DayTotals {
 }
 
 /**
- * cumulative returns the spending of a period up to each of its days. Days after last, which are still to come, are undefined. Refunds
- * are income, so the sum never falls.
+ * cumulative returns the spending of a period up to each of its days. Days after last, which are still to come, are undefined. The
+ * expense of a day is never negative, because a refund within an expense is smaller than the expense. So the sum never falls.
  */
 export function cumulative(daily: readonly DayTotals[], currency: string, from: Day, to: Day, last: Day): (bigint | undefined)[] {
   const byDay = new Map<string, bigint>();
@@ -32,24 +32,28 @@ export interface Share {
   readonly percentage: number;
 }
 
-/** shares returns the categories with the highest spending, and one entry with the sum of the others. */
+/**
+ * shares returns the categories with the highest spending, and one entry with the sum of the others. Percentages are shares in the sum of
+ * these. Categories with more refunds than expenses are last, without a share, so that all entries add up to the total expense.
+ */
 export function shares(summary: Summary, currency: string, most: number, nameOfRest: (n: number) => string): Share[] {
   const all = summary.byCategory
     .filter((category) => category.currency === currency)
     .map(({ categoryId, name, expense }) => ({ id: categoryId, name, spent: money(expense, currency) }))
-    .filter(({ spent }) => spent.minor > 0n)
     .sort((a, b) => (a.spent.minor < b.spent.minor ? 1 : -1));
-  const total = all.reduce((sum, { spent }) => sum + spent.minor, 0n);
+  const spending = all.filter(({ spent }) => spent.minor > 0n);
+  const total = spending.reduce((sum, { spent }) => sum + spent.minor, 0n);
   const percentage = (spent: Money) => ratio(spent.minor, total) * 100;
   // A rest of one category would say less than its name.
-  const head = all.length <= most + 1 ? all : all.slice(0, most);
-  const rest = all.slice(head.length);
+  const head = spending.length <= most + 1 ? spending : spending.slice(0, most);
+  const rest = spending.slice(head.length);
   const list: Share[] = head.map((share) => ({ ...share, percentage: percentage(share.spent) }));
   if (rest.length) {
     const spent = { minor: rest.reduce((sum, share) => sum + share.spent.minor, 0n), currency };
     list.push({ name: nameOfRest(rest.length), spent, percentage: percentage(spent) });
   }
-  return list;
+  const refunded = all.filter(({ spent }) => spent.minor < 0n);
+  return [...list, ...refunded.map((share) => ({ ...share, percentage: 0 }))];
 }
 
 /**

@@ -13,7 +13,8 @@ import { isFiltered, requestOf, type Filters } from "./filters";
 
 export interface Totals {
   readonly count: number;
-  readonly capped: boolean;
+  /** newest is the number of the newest transactions that the sums cover, if they do not cover all. Of these, count match the filters. */
+  readonly newest?: number;
   readonly sums: readonly { readonly income: Money; readonly expense: Money }[];
 }
 
@@ -202,11 +203,19 @@ export function transactionList(filters: () => Filters) {
 
 export type TransactionList = ReturnType<typeof transactionList>;
 
-function totalsOf(answer: { totals?: readonly { currency: string; count: number; income: string; expense: string }[]; capped?: boolean }): Totals | undefined {
+interface TotalsAnswer {
+  totals?: readonly { currency: string; count: number; income: string; expense: string }[];
+  capped?: boolean;
+  cappedAt?: number;
+}
+
+function totalsOf(answer: TotalsAnswer): Totals | undefined {
   if (!answer.totals) return undefined;
+  const count = answer.totals.reduce((sum, { count }) => sum + count, 0);
   return {
-    count: answer.totals.reduce((sum, { count }) => sum + count, 0),
-    capped: answer.capped ?? false,
+    count,
+    // A ledger of the previous release does not say how many.
+    newest: answer.capped ? (answer.cappedAt ?? count) : undefined,
     sums: answer.totals.map(({ currency, income, expense }) => ({ income: money(income, currency), expense: money(expense, currency) })),
   };
 }

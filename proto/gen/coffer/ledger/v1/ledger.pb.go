@@ -1924,12 +1924,14 @@ func (x *Transaction) GetAttachmentCount() int32 {
 	return 0
 }
 
-// Split is a part of a transaction with a separate category.
+// Split is a part of a transaction with a separate category. It counts with the type of its transaction: a part of an expense is part of the
+// expense of its category, and a negative part, such as a refund, lowers that expense. It is never income. A negative part of an income
+// lowers the income of its category in the same way. All totals of Coffer use this definition, and count a split transaction once.
 type Split struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of one of the user's categories.
 	CategoryId string `protobuf:"bytes,1,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
-	// In the major unit of the transaction's currency: positive, and negative for a refund within an expense. Not 0.
+	// In the major unit of the transaction's currency: positive, and negative for a refund. Not 0.
 	Amount string `protobuf:"bytes,2,opt,name=amount,proto3" json:"amount,omitempty"`
 	// Up to 1000 characters.
 	Description   string `protobuf:"bytes,3,opt,name=description,proto3" json:"description,omitempty"`
@@ -2633,9 +2635,13 @@ type ListTransactionsResponse struct {
 	// counts with its parts in these categories only. The page is read before the
 	// totals, so a transaction that is created in between is only in the totals.
 	Totals []*FilterTotals `protobuf:"bytes,5,rep,name=totals,proto3" json:"totals,omitempty"`
-	// Only with include=totals: true if the totals are lower bounds, because more than 20000 transactions match, or, with a q
-	// that no index supports or with untagged, because more than 20000 would have to be examined.
-	Capped        *bool `protobuf:"varint,6,opt,name=capped,proto3,oneof" json:"capped,omitempty"`
+	// Only with include=totals: true if the totals cover only the newest cappedAt transactions, because more match, or, with a q
+	// that no index supports or with untagged, because more would have to be examined. Totals of whole months (UTC), or of the whole
+	// history, with no other filters than walletId and currency always cover all transactions.
+	Capped *bool `protobuf:"varint,6,opt,name=capped,proto3,oneof" json:"capped,omitempty"`
+	// Only if capped is true: the number of the newest transactions that the totals cover, 20000. With a q that no index supports or with
+	// untagged, it is the number of examined transactions, and the totals have those of them that match.
+	CappedAt      *int32 `protobuf:"varint,7,opt,name=capped_at,json=cappedAt,proto3,oneof" json:"capped_at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -2712,16 +2718,24 @@ func (x *ListTransactionsResponse) GetCapped() bool {
 	return false
 }
 
-// FilterTotals contains the totals of the transactions in a list in one currency, in the major unit.
+func (x *ListTransactionsResponse) GetCappedAt() int32 {
+	if x != nil && x.CappedAt != nil {
+		return *x.CappedAt
+	}
+	return 0
+}
+
+// FilterTotals contains the totals of the transactions in a list in one currency, in the major unit. Parts count with the type of their
+// transaction (see Split).
 type FilterTotals struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// ISO 4217 code.
 	Currency string `protobuf:"bytes,1,opt,name=currency,proto3" json:"currency,omitempty"`
-	// Number of transactions.
+	// Number of transactions, including the legs of transfers.
 	Count int32 `protobuf:"varint,2,opt,name=count,proto3" json:"count,omitempty"`
-	// Sum of the incomes.
+	// Sum of the incomes, without transfers. Negative only with categoryId, if negative parts exceed the rest.
 	Income string `protobuf:"bytes,3,opt,name=income,proto3" json:"income,omitempty"`
-	// Sum of the expenses, positive.
+	// Sum of the expenses, positive, without transfers. Negative only with categoryId, if refunds exceed the rest.
 	Expense       string `protobuf:"bytes,4,opt,name=expense,proto3" json:"expense,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -4019,7 +4033,9 @@ func (x *GetSummaryResponse) GetSummary() *Summary {
 	return nil
 }
 
-// Summary contains a user's totals in a window. Income and expense are positive; net is income - expense.
+// Summary contains a user's totals in a window. Income and expense are positive; net is income - expense. All rows use one definition: a
+// part counts with the type of its transaction (see Split), and a split transaction counts once. So the rows by category, by wallet and by
+// day each add up to totals.
 type Summary struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// First day, YYYY-MM-DD.
@@ -4217,7 +4233,7 @@ type TagTotal struct {
 	Income string `protobuf:"bytes,3,opt,name=income,proto3" json:"income,omitempty"`
 	// Expenses with the tag, positive.
 	Expense string `protobuf:"bytes,4,opt,name=expense,proto3" json:"expense,omitempty"`
-	// Number of transactions.
+	// Number of transactions. A split transaction counts once.
 	TransactionCount int32 `protobuf:"varint,5,opt,name=transaction_count,json=transactionCount,proto3" json:"transaction_count,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -4421,7 +4437,7 @@ type Totals struct {
 	// Sum of the balances of the user's wallets in this currency at the end of the window. In previous: at the end of the
 	// previous window.
 	Balance string `protobuf:"bytes,5,opt,name=balance,proto3" json:"balance,omitempty"`
-	// Number of transactions.
+	// Number of transactions. A split transaction counts once.
 	TransactionCount int32 `protobuf:"varint,6,opt,name=transaction_count,json=transactionCount,proto3" json:"transaction_count,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -4508,11 +4524,12 @@ type CategoryTotals struct {
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// ISO 4217 code.
 	Currency string `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
-	// Sum of the incomes.
+	// Sum of the incomes. Negative if negative parts of incomes exceed the rest.
 	Income string `protobuf:"bytes,4,opt,name=income,proto3" json:"income,omitempty"`
-	// Sum of the expenses, positive.
+	// Sum of the expenses, positive. Negative if refunds, which are negative parts of expenses, exceed the rest.
 	Expense string `protobuf:"bytes,5,opt,name=expense,proto3" json:"expense,omitempty"`
-	// Share of the window's total expense in this currency, 0 to 100, with two decimals.
+	// Share in the sum of the positive expenses of all categories in this currency, 0 to 100, with two decimals. 0 if expense is not positive. A
+	// chart shows these shares, which add up to 100.
 	Percentage    float64 `protobuf:"fixed64,6,opt,name=percentage,proto3" json:"percentage,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5313,7 +5330,7 @@ type Spending struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// false if the wallet was deleted.
 	Found bool `protobuf:"varint,1,opt,name=found,proto3" json:"found,omitempty"`
-	// Expense minus income, per currency, by currency.
+	// Expense minus income, per currency, by currency. Refunds lower it, whether they are parts of expenses or incomes.
 	Amounts       []*SpentAmount `protobuf:"bytes,2,rep,name=amounts,proto3" json:"amounts,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -5675,7 +5692,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x05_sortB\b\n" +
 	"\x06_limitB\v\n" +
 	"\t_untaggedB\b\n" +
-	"\x06_payee\"\xb3\x02\n" +
+	"\x06_payee\"\xe3\x02\n" +
 	"\x18ListTransactionsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
@@ -5685,8 +5702,11 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"pagination\x12B\n" +
 	"\x06totals\x18\x05 \x03(\v2\x1e.coffer.ledger.v1.FilterTotalsB\n" +
 	"\xba\xb6\x18\x06cappedR\x06totals\x12\x1b\n" +
-	"\x06capped\x18\x06 \x01(\bH\x00R\x06capped\x88\x01\x01B\t\n" +
-	"\a_capped\"~\n" +
+	"\x06capped\x18\x06 \x01(\bH\x00R\x06capped\x88\x01\x01\x12 \n" +
+	"\tcapped_at\x18\a \x01(\x05H\x01R\bcappedAt\x88\x01\x01B\t\n" +
+	"\a_cappedB\f\n" +
+	"\n" +
+	"_capped_at\"~\n" +
 	"\fFilterTotals\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x14\n" +
 	"\x05count\x18\x02 \x01(\x05R\x05count\x12\x1c\n" +

@@ -7860,6 +7860,18 @@ type ListTransactionsParams struct {
 
 	// Payee Transactions with this payee, ignoring case.
 	Payee *string `form:"payee,omitempty" json:"payee,omitempty"`
+
+	// ExternalId The transactions with this external id, at most one per wallet.
+	ExternalId *string `form:"externalId,omitempty" json:"externalId,omitempty"`
+
+	// ImportId Transactions of this import. An unknown id matches nothing.
+	ImportId *openapi_types.UUID `form:"importId,omitempty" json:"importId,omitempty"`
+
+	// ReceiptId Transactions of this receipt. An unknown id matches nothing.
+	ReceiptId *openapi_types.UUID `form:"receiptId,omitempty" json:"receiptId,omitempty"`
+
+	// HasAttachments true: transactions with attachments. false: transactions without; a page examines 10000 transactions then, as for a q without an index.
+	HasAttachments *bool `form:"hasAttachments,omitempty" json:"hasAttachments,omitempty"`
 }
 
 // ListTransactionsParamsType defines parameters for ListTransactions.
@@ -15828,6 +15840,54 @@ func NewListTransactionsRequest(server string, params *ListTransactionsParams) (
 		if params.Payee != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "payee", *params.Payee, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ExternalId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "externalId", *params.ExternalId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ImportId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "importId", *params.ImportId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ReceiptId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "receiptId", *params.ReceiptId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.HasAttachments != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "hasAttachments", *params.HasAttachments, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

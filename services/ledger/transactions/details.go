@@ -1,8 +1,6 @@
 package transactions
 
 import (
-	"fmt"
-
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/text"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -34,13 +32,7 @@ func (c *changes) setTags(p *apierr.Problems, names []string) {
 
 // setExternalID accepts 1 to maxExternalID characters. The index transactions_external decides whether it is unique in the wallet.
 func (c *changes) setExternalID(p *apierr.Problems, s string) {
-	id, problem := text.Description("externalId", s)
-	switch {
-	case problem == nil && id == "":
-		problem = &apierr.Field{Name: "externalId", Message: "must not be blank"}
-	case len([]rune(id)) > maxExternalID:
-		problem = &apierr.Field{Name: "externalId", Message: fmt.Sprintf("must be at most %d characters", maxExternalID)}
-	}
+	id, problem := parseExternalID(s)
 	p.Field(problem)
 	c.externalID = &id
 }

@@ -107,10 +107,11 @@ func (s *Transactions) readList(ctx context.Context, l transactionList) (rows []
 	return rows, nil, err
 }
 
-// unindexed reports whether the list has a search, or the filter by untagged transactions, and no index that supports it. The index of
-// searches also finds payees.
+// unindexed reports whether the list has a search, or the filter by transactions without tags or attachments, and no index that supports
+// it or another filter. The index of searches also finds payees.
 func (l transactionList) unindexed() bool {
-	return (l.substring+l.payee != "" || l.untagged) && !hasTrigram(l.substring) && !hasTrigram(l.payee)
+	scanned := l.substring+l.payee != "" || l.untagged || l.unattached()
+	return scanned && !l.indexed() && !hasTrigram(l.substring) && !hasTrigram(l.payee)
 }
 
 // hasTrigram reports whether the trigram index of descriptions can find a substring, which requires three letters or digits in a
@@ -152,6 +153,7 @@ type transactionList struct {
 	// tagNames are the tags of the request, and tags their keys. The list has the transactions with at least one of them.
 	tagNames, tags []string
 	untagged       bool
+	origin
 	// parts is true if the owner has a part of a split transaction in one of the categories.
 	parts bool
 	sort  string
@@ -228,6 +230,7 @@ func parseList(req *ledgerv1.ListTransactionsRequest) (l transactionList, p apie
 	l.substring = part
 	p.Field(problem)
 	l.parseDetails(&p, req)
+	l.origin = parseOrigin(&p, req)
 	if req.Sort != nil {
 		l.sort = req.GetSort()
 	}

@@ -2,6 +2,7 @@ package transactions
 
 import (
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -29,6 +30,19 @@ func TestListTransactionsByDetails(t *testing.T) {
 		r.Splits = []*ledgerv1.Split{{CategoryId: food, Amount: "12"}, {CategoryId: fun, Amount: "-1.5"}, {CategoryId: fun, Amount: "-0.5"}}
 	})
 	other := create(func(r *ledgerv1.CreateTransactionRequest) { r.CategoryId = fun })
+	imported, received := s.NewID().String(), s.NewID().String()
+	_, err := s.DB.Exec(t.Context(), `INSERT INTO receipts (id, owner_id, file_sha256, content, created_at) VALUES ($1, $2, '', '', now())`, received, p.ID)
+	require.NoError(t, err)
+	_, err = s.DB.Exec(t.Context(), `
+		UPDATE transactions
+		SET external_id = CASE WHEN id = $2 THEN 'bank 1' END, import_id = CASE WHEN id IN ($2, $3) THEN $4::uuid END,
+			receipt_id = CASE WHEN id IN ($3, $5) THEN $6::uuid END, attachment_count = CASE WHEN id = $5 THEN 2 ELSE 0 END
+		WHERE owner_id = $1`, p.ID, plain, bakery, imported, short, received)
+	require.NoError(t, err)
+	stranger := newPerson(t.Context(), t, s)
+	theirs := stranger.Create(t, stranger.Spends("1")).GetId()
+	_, err = s.DB.Exec(t.Context(), `UPDATE transactions SET external_id = 'bank 1', import_id = $2, attachment_count = 1 WHERE id = $1`, theirs, imported)
+	require.NoError(t, err)
 	type list = ledgerv1.ListTransactionsRequest
 	for name, c := range map[string]struct {
 		req  *list
@@ -46,6 +60,13 @@ func TestListTransactionsByDetails(t *testing.T) {
 		"both":                    {&list{CategoryId: []string{food, fun}}, []string{plain, bakery, short, split, other}, "0.00", "50.00"},
 		"a category and a payee":  {&list{CategoryId: []string{fun}, Payee: new("bäckerei 1000")}, []string{split}, "0.00", "-2.00"},
 		"a category and a search": {&list{CategoryId: []string{fun}, Q: new("10")}, []string{split}, "0.00", "-2.00"},
+		"an external id":          {&list{ExternalId: new(" bank 1 ")}, []string{plain}, "0.00", "10.00"},
+		"an import":               {&list{ImportId: &imported}, []string{plain, bakery}, "0.00", "20.00"},
+		"a receipt":               {&list{ReceiptId: &received}, []string{bakery, short}, "0.00", "20.00"},
+		"attachments":             {&list{HasAttachments: new(true)}, []string{short}, "0.00", "10.00"},
+		"no attachments":          {&list{HasAttachments: new(false)}, []string{plain, bakery, split, other}, "0.00", "40.00"},
+		"import and receipt":      {&list{ImportId: &imported, ReceiptId: &received, HasAttachments: new(false)}, []string{bakery}, "0.00", "10.00"},
+		"attachments of a wallet": {&list{HasAttachments: new(true), WalletId: []string{p.Wallet.String()}}, []string{short}, "0.00", "10.00"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			for _, sort := range []string{newestFirst, oldestFirst, largestAmount, leastAmount} {
@@ -79,6 +100,8 @@ func TestListTransactionsByDetails(t *testing.T) {
 		"a malformed tag":     {&list{Tag: []string{"a/b"}}, "tag"},
 		"too many tags":       {&list{Tag: make([]string, 201)}, "tag"},
 		"a blank payee":       {&list{Payee: new(" ")}, "payee"},
+		"a blank external id": {&list{ExternalId: new(" ")}, "externalId"},
+		"a long external id":  {&list{ExternalId: new(strings.Repeat("x", 256))}, "externalId"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := p.ListTransactions(p.Ctx, c.req)
@@ -86,4 +109,11 @@ func TestListTransactionsByDetails(t *testing.T) {
 			require.Equal(t, []string{c.field}, fixture.FieldNames(e))
 		})
 	}
+	_, err = p.ListTransactions(p.Ctx, &list{ImportId: new("x")})
+	require.ErrorIs(t, err, errInvalidImportID)
+	_, err = p.ListTransactions(p.Ctx, &list{ReceiptId: new("x")})
+	require.ErrorIs(t, err, errInvalidReceiptID)
+	resp, err := p.ListTransactions(p.Ctx, &list{ImportId: new(s.NewID().String())})
+	require.NoError(t, err)
+	require.Empty(t, resp.GetTransactions())
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -100,7 +101,9 @@ func (p person) details(t *testing.T, db *pgxpool.Pool, plans *fixture.Plans) {
 	_, err := db.Exec(t.Context(), `
 		ALTER TABLE transactions DISABLE TRIGGER ALL;
 		UPDATE transactions t
-		SET payee = 'Payee ' || n % 20, tags = CASE WHEN n > 99000 THEN '{}' WHEN n % 1000 = 0 THEN '{seldom,often}' ELSE '{often}' END::text[]
+		SET import_id = CASE WHEN n > 95000 THEN '00000000-0000-0000-0000-00000000000a'::uuid END, external_id = 'bank ' || n,
+			receipt_id = CASE WHEN n > 99900 THEN '00000000-0000-0000-0000-00000000000b'::uuid END,
+			attachment_count = CASE WHEN n <= 1200 OR n > 99000 THEN 1 ELSE 0 END, payee = 'Payee ' || n % 20, tags = CASE WHEN n > 99000 THEN '{}' WHEN n % 1000 = 0 THEN '{seldom,often}' ELSE '{often}' END::text[]
 		FROM (SELECT id, row_number() OVER (ORDER BY date DESC) AS n FROM transactions WHERE owner_id = '`+p.ID.String()+`') AS o
 		WHERE t.id = o.id AND t.owner_id = '`+p.ID.String()+`';
 		ALTER TABLE transactions ENABLE TRIGGER ALL`)
@@ -120,6 +123,16 @@ func (p person) details(t *testing.T, db *pgxpool.Pool, plans *fixture.Plans) {
 		"transfers":              {Type: new(posting.Transfer)},
 		"tag and payee":          {Tag: []string{"seldom"}, Payee: new("payee 7")},
 		"tag and unknown payee":  {Tag: []string{"often"}, Payee: new("nobody")},
+		"external id":            {ExternalId: new("bank 98765")},
+		"unknown external id":    {ExternalId: new("bank x")},
+		"import":                 {ImportId: new("00000000-0000-0000-0000-00000000000a")},
+		"unknown import":         {ImportId: new("00000000-0000-0000-0000-00000000000c")},
+		"receipt":                {ReceiptId: new("00000000-0000-0000-0000-00000000000b")},
+		"attachments":            {HasAttachments: new(true)},
+		"old attachments":        {HasAttachments: new(true), To: new("2020-12-31")},
+		"attachments and tag":    {HasAttachments: new(true), Tag: []string{"seldom"}},
+		"no attachments":         {HasAttachments: new(false)},
+		"import without any":     {HasAttachments: new(false), ImportId: new("00000000-0000-0000-0000-00000000000a")},
 		"tag and wallet":         {Tag: []string{"seldom"}, WalletId: []string{p.Wallet.String()}},
 	} {
 		for _, sort := range []string{newestFirst, largestAmount} {
@@ -135,7 +148,10 @@ func (p person) details(t *testing.T, db *pgxpool.Pool, plans *fixture.Plans) {
 			continue // The totals read all matching rows.
 		}
 		t.Run(name+" in total", func(t *testing.T) {
-			_, err := p.ListTransactions(p.Ctx, &list{Payee: req.Payee, Tag: req.GetTag(), Untagged: req.Untagged, Type: req.Type, Include: []string{includeTotals}})
+			total := proto.CloneOf(req)
+			total.Sort, total.WalletId, total.CategoryId, total.From, total.To = nil, nil, nil, nil, nil
+			total.Include = []string{includeTotals}
+			_, err := p.ListTransactions(p.Ctx, total)
 			require.NoError(t, err)
 			plans.RequireCheap(t, nearbyRows+scannedRows+totaledRows*5/4, 45_000)
 		})

@@ -68,6 +68,7 @@ func (l transactionList) conditions() *conditions {
 		c.add(&c.filters, searched+` LIKE %s`, value{"%" + likeEscaped(l.substring) + "%", `lower($%d COLLATE "und-x-icu")`})
 	}
 	c.addDetails(l)
+	c.addOrigin(l)
 	c.addPlace(l)
 	return c
 }

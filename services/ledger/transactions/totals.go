@@ -67,6 +67,6 @@ func (s *Transactions) addTotals(ctx context.Context, l transactionList, resp *l
 // whole months. They have no number of transactions by type or category.
 func (l transactionList) wholeMonths() bool {
 	starts := func(at *time.Time) bool { return at == nil || at.Equal(calendar.MonthOf(*at)) }
-	return len(l.categories)+len(l.tagNames) == 0 && l.kind+l.substring+l.payee == "" && !l.untagged &&
+	return len(l.categories)+len(l.tagNames) == 0 && l.kind+l.substring+l.payee == "" && !l.untagged && l.origin == (origin{}) &&
 		l.minE4 == nil && l.maxE4 == nil && starts(l.from) && starts(l.end)
 }

@@ -2477,9 +2477,18 @@ type ListTransactionsRequest struct {
 	// q without an index.
 	Untagged *bool `protobuf:"varint,15,opt,name=untagged,proto3,oneof" json:"untagged,omitempty"`
 	// Transactions with this payee, ignoring case.
-	Payee         *string `protobuf:"bytes,16,opt,name=payee,proto3,oneof" json:"payee,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Payee *string `protobuf:"bytes,16,opt,name=payee,proto3,oneof" json:"payee,omitempty"`
+	// The transactions with this external id, at most one per wallet.
+	ExternalId *string `protobuf:"bytes,17,opt,name=external_id,json=externalId,proto3,oneof" json:"external_id,omitempty"`
+	// Transactions of this import. An unknown id matches nothing.
+	ImportId *string `protobuf:"bytes,18,opt,name=import_id,json=importId,proto3,oneof" json:"import_id,omitempty"`
+	// Transactions of this receipt. An unknown id matches nothing.
+	ReceiptId *string `protobuf:"bytes,19,opt,name=receipt_id,json=receiptId,proto3,oneof" json:"receipt_id,omitempty"`
+	// true: transactions with attachments. false: transactions without; a page examines 10000 transactions then, as for a q without an
+	// index.
+	HasAttachments *bool `protobuf:"varint,20,opt,name=has_attachments,json=hasAttachments,proto3,oneof" json:"has_attachments,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ListTransactionsRequest) Reset() {
@@ -2622,6 +2631,34 @@ func (x *ListTransactionsRequest) GetPayee() string {
 		return *x.Payee
 	}
 	return ""
+}
+
+func (x *ListTransactionsRequest) GetExternalId() string {
+	if x != nil && x.ExternalId != nil {
+		return *x.ExternalId
+	}
+	return ""
+}
+
+func (x *ListTransactionsRequest) GetImportId() string {
+	if x != nil && x.ImportId != nil {
+		return *x.ImportId
+	}
+	return ""
+}
+
+func (x *ListTransactionsRequest) GetReceiptId() string {
+	if x != nil && x.ReceiptId != nil {
+		return *x.ReceiptId
+	}
+	return ""
+}
+
+func (x *ListTransactionsRequest) GetHasAttachments() bool {
+	if x != nil && x.HasAttachments != nil {
+		return *x.HasAttachments
+	}
+	return false
 }
 
 type ListTransactionsResponse struct {
@@ -5658,7 +5695,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x124\n" +
-	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\x96\x05\n" +
+	"\breplayed\x18\x04 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"\xfb\x06\n" +
 	"\x17ListTransactionsRequest\x12\x1b\n" +
 	"\twallet_id\x18\x01 \x03(\tR\bwalletId\x12\x1f\n" +
 	"\vcategory_id\x18\x02 \x03(\tR\n" +
@@ -5681,7 +5718,13 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x03tag\x18\x0e \x03(\tR\x03tag\x12\x1f\n" +
 	"\buntagged\x18\x0f \x01(\bH\tR\buntagged\x88\x01\x01\x12\x19\n" +
 	"\x05payee\x18\x10 \x01(\tH\n" +
-	"R\x05payee\x88\x01\x01B\a\n" +
+	"R\x05payee\x88\x01\x01\x12.\n" +
+	"\vexternal_id\x18\x11 \x01(\tB\bʶ\x18\x04noneH\vR\n" +
+	"externalId\x88\x01\x01\x12 \n" +
+	"\timport_id\x18\x12 \x01(\tH\fR\bimportId\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"receipt_id\x18\x13 \x01(\tH\rR\treceiptId\x88\x01\x01\x12,\n" +
+	"\x0fhas_attachments\x18\x14 \x01(\bH\x0eR\x0ehasAttachments\x88\x01\x01B\a\n" +
 	"\x05_typeB\v\n" +
 	"\t_currencyB\a\n" +
 	"\x05_fromB\x05\n" +
@@ -5692,7 +5735,12 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x05_sortB\b\n" +
 	"\x06_limitB\v\n" +
 	"\t_untaggedB\b\n" +
-	"\x06_payee\"\xe3\x02\n" +
+	"\x06_payeeB\x0e\n" +
+	"\f_external_idB\f\n" +
+	"\n" +
+	"_import_idB\r\n" +
+	"\v_receipt_idB\x12\n" +
+	"\x10_has_attachments\"\xe3\x02\n" +
 	"\x18ListTransactionsResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
@@ -5932,7 +5980,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xfc \n" +
+	"spentMinor2\xff \n" +
 	"\rLedgerService\x12\xa5\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"F\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\xb2\xb5\x18\x02\t>\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\xa2\x01\n" +
@@ -5957,9 +6005,9 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x11CreateTransaction\x12*.coffer.ledger.v1.CreateTransactionRequest\x1a+.coffer.ledger.v1.CreateTransactionResponse\"\\\x8a\xb5\x18-\n" +
 	"\x13TRANSACTION_CREATED\x12\x13Transaction created\x18\xc9\x01\xb2\xb5\x18\t\t<?@GHIJ\x13\x82\xd3\xe4\x93\x02\x18:\x01*\"\x13/api/v1/transaction\x12\xd9\x01\n" +
 	"\x12CreateTransactions\x12+.coffer.ledger.v1.CreateTransactionsRequest\x1a,.coffer.ledger.v1.CreateTransactionsResponse\"h\x8a\xb5\x18/\n" +
-	"\x14TRANSACTIONS_CREATED\x12\x14Transactions created\x18\xc9\x01\xa8\xb5\x182\xb2\xb5\x18\t\t<?@GHIJ\x13\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/transaction/batch\x12\xc5\x01\n" +
-	"\x10ListTransactions\x12).coffer.ledger.v1.ListTransactionsRequest\x1a*.coffer.ledger.v1.ListTransactionsResponse\"Z\x8a\xb5\x18/\n" +
-	"\x14TRANSACTIONS_FETCHED\x12\x14Transactions fetched\x18\xc8\x01\xb2\xb5\x18\x05\t<@GH\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/transaction\x90\x02\x01\x12\xc0\x01\n" +
+	"\x14TRANSACTIONS_CREATED\x12\x14Transactions created\x18\xc9\x01\xa8\xb5\x182\xb2\xb5\x18\t\t<?@GHIJ\x13\x82\xd3\xe4\x93\x02\x1e:\x01*\"\x19/api/v1/transaction/batch\x12\xc8\x01\n" +
+	"\x10ListTransactions\x12).coffer.ledger.v1.ListTransactionsRequest\x1a*.coffer.ledger.v1.ListTransactionsResponse\"]\x8a\xb5\x18/\n" +
+	"\x14TRANSACTIONS_FETCHED\x12\x14Transactions fetched\x18\xc8\x01\xb2\xb5\x18\b\t<@GH\x9a\x01S\x82\xd3\xe4\x93\x02\x15\x12\x13/api/v1/transaction\x90\x02\x01\x12\xc0\x01\n" +
 	"\x0eGetTransaction\x12'.coffer.ledger.v1.GetTransactionRequest\x1a(.coffer.ledger.v1.GetTransactionResponse\"[\x8a\xb5\x18-\n" +
 	"\x13TRANSACTION_FETCHED\x12\x13Transaction fetched\x18\xc8\x01\xb2\xb5\x18\x03DEF\x82\xd3\xe4\x93\x02\x1a\x12\x18/api/v1/transaction/{id}\x90\x02\x01\x12\xd4\x01\n" +
 	"\x11UpdateTransaction\x12*.coffer.ledger.v1.UpdateTransactionRequest\x1a+.coffer.ledger.v1.UpdateTransactionResponse\"f\x8a\xb5\x18-\n" +

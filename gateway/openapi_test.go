@@ -360,6 +360,10 @@ func filledString(doc *openapi3.T, field protoreflect.FieldDescriptor) string {
 	switch {
 	case len(schema.Enum) > 0:
 		return schema.Enum[0].(string)
+	case strings.HasPrefix(schema.Pattern, "^("):
+		// The first alternative is a plain word.
+		first, _, _ := strings.Cut(strings.TrimPrefix(schema.Pattern, "^("), "|")
+		return first
 	case schema.Format == "uuid":
 		return anID
 	case schema.Format == "date":

@@ -247,7 +247,7 @@ func (s *attackRun) body(t *testing.T, o operation) object {
 		"accounts": []object{}, "categories": []object{}, "defaults": object{"walletId": s.attackerIDs["wallet"]}, "rows": []object{{"n": 2, "action": "skip"}}, "force": false,
 		"from": "2026-03-01", "to": "2026-03-31", "dryRun": true, "items": []object{{"payee": "Shop", "walletId": s.attackerIDs["wallet"]}},
 		"match": "all", "stop": false, "on": []string{"import"}, "ids": []string{s.attackerIDs["rule"]},
-		"conditions": []object{{"field": "payee", "op": "is", "values": []string{"Shop"}}}, "actions": []object{{"kind": "addTag", "value": "Trip"}},
+		"conditions": []object{{"field": "payee", "op": "in", "values": []string{"Shop"}}}, "actions": []object{{"kind": "addTag", "value": "Trip"}},
 		"outTransactionId": s.attackerIDs["transaction"], "inTransactionId": s.attackerIDs["transaction"], "inCategoryId": s.attackerIDs["category"],
 		"transactions": []object{expense(s.attackerIDs["wallet"], s.attackerIDs["category"], "1")}, "alertThresholds": []int{50}, "currentPassword": "not the password", "newPassword": "another long secret",
 	}

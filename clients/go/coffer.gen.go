@@ -423,6 +423,60 @@ func (e CreateCategoryResultCode) Valid() bool {
 	}
 }
 
+// Defines values for CreateImportRequestFormat.
+const (
+	CreateImportRequestFormatCamt    CreateImportRequestFormat = "camt"
+	CreateImportRequestFormatCoffer  CreateImportRequestFormat = "coffer"
+	CreateImportRequestFormatCsv     CreateImportRequestFormat = "csv"
+	CreateImportRequestFormatFirefly CreateImportRequestFormat = "firefly"
+	CreateImportRequestFormatMt940   CreateImportRequestFormat = "mt940"
+	CreateImportRequestFormatOfx     CreateImportRequestFormat = "ofx"
+	CreateImportRequestFormatQif     CreateImportRequestFormat = "qif"
+	CreateImportRequestFormatYnab    CreateImportRequestFormat = "ynab"
+)
+
+// Valid indicates whether the value is a known member of the CreateImportRequestFormat enum.
+func (e CreateImportRequestFormat) Valid() bool {
+	switch e {
+	case CreateImportRequestFormatCamt:
+		return true
+	case CreateImportRequestFormatCoffer:
+		return true
+	case CreateImportRequestFormatCsv:
+		return true
+	case CreateImportRequestFormatFirefly:
+		return true
+	case CreateImportRequestFormatMt940:
+		return true
+	case CreateImportRequestFormatOfx:
+		return true
+	case CreateImportRequestFormatQif:
+		return true
+	case CreateImportRequestFormatYnab:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateImportRequestOnDuplicate.
+const (
+	CreateImportRequestOnDuplicateKeep   CreateImportRequestOnDuplicate = "keep"
+	CreateImportRequestOnDuplicateReject CreateImportRequestOnDuplicate = "reject"
+)
+
+// Valid indicates whether the value is a known member of the CreateImportRequestOnDuplicate enum.
+func (e CreateImportRequestOnDuplicate) Valid() bool {
+	switch e {
+	case CreateImportRequestOnDuplicateKeep:
+		return true
+	case CreateImportRequestOnDuplicateReject:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for CreateImportResultCode.
 const (
 	IMPORTCREATED CreateImportResultCode = "IMPORT_CREATED"
@@ -450,6 +504,27 @@ func (e CreateRuleRequestMatch) Valid() bool {
 	case CreateRuleRequestMatchAll:
 		return true
 	case CreateRuleRequestMatchAny:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for CreateRuleRequestOn.
+const (
+	CreateRuleRequestOnImport     CreateRuleRequestOn = "import"
+	CreateRuleRequestOnReceipt    CreateRuleRequestOn = "receipt"
+	CreateRuleRequestOnRecurrence CreateRuleRequestOn = "recurrence"
+)
+
+// Valid indicates whether the value is a known member of the CreateRuleRequestOn enum.
+func (e CreateRuleRequestOn) Valid() bool {
+	switch e {
+	case CreateRuleRequestOnImport:
+		return true
+	case CreateRuleRequestOnReceipt:
+		return true
+	case CreateRuleRequestOnRecurrence:
 		return true
 	default:
 		return false
@@ -1155,6 +1230,60 @@ func (e ImportCategoryKind) Valid() bool {
 	}
 }
 
+// Defines values for ImportColumnField.
+const (
+	ImportColumnFieldAccount     ImportColumnField = "account"
+	ImportColumnFieldAmount      ImportColumnField = "amount"
+	ImportColumnFieldCategory    ImportColumnField = "category"
+	ImportColumnFieldCredit      ImportColumnField = "credit"
+	ImportColumnFieldCurrency    ImportColumnField = "currency"
+	ImportColumnFieldDate        ImportColumnField = "date"
+	ImportColumnFieldDebit       ImportColumnField = "debit"
+	ImportColumnFieldDescription ImportColumnField = "description"
+	ImportColumnFieldExternalId  ImportColumnField = "externalId"
+	ImportColumnFieldIgnore      ImportColumnField = "ignore"
+	ImportColumnFieldNotes       ImportColumnField = "notes"
+	ImportColumnFieldPayee       ImportColumnField = "payee"
+	ImportColumnFieldTags        ImportColumnField = "tags"
+	ImportColumnFieldType        ImportColumnField = "type"
+)
+
+// Valid indicates whether the value is a known member of the ImportColumnField enum.
+func (e ImportColumnField) Valid() bool {
+	switch e {
+	case ImportColumnFieldAccount:
+		return true
+	case ImportColumnFieldAmount:
+		return true
+	case ImportColumnFieldCategory:
+		return true
+	case ImportColumnFieldCredit:
+		return true
+	case ImportColumnFieldCurrency:
+		return true
+	case ImportColumnFieldDate:
+		return true
+	case ImportColumnFieldDebit:
+		return true
+	case ImportColumnFieldDescription:
+		return true
+	case ImportColumnFieldExternalId:
+		return true
+	case ImportColumnFieldIgnore:
+		return true
+	case ImportColumnFieldNotes:
+		return true
+	case ImportColumnFieldPayee:
+		return true
+	case ImportColumnFieldTags:
+		return true
+	case ImportColumnFieldType:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ImportMappingAmountMode.
 const (
 	DebitCredit ImportMappingAmountMode = "debitCredit"
@@ -1242,6 +1371,39 @@ func (e InvitationRole) Valid() bool {
 	case InvitationRoleEditor:
 		return true
 	case InvitationRoleViewer:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for JobStatus.
+const (
+	JobStatusDone    JobStatus = "done"
+	JobStatusFailed  JobStatus = "failed"
+	JobStatusPreview JobStatus = "preview"
+	JobStatusQueued  JobStatus = "queued"
+	JobStatusRunning JobStatus = "running"
+	JobStatusUndoing JobStatus = "undoing"
+	JobStatusUndone  JobStatus = "undone"
+)
+
+// Valid indicates whether the value is a known member of the JobStatus enum.
+func (e JobStatus) Valid() bool {
+	switch e {
+	case JobStatusDone:
+		return true
+	case JobStatusFailed:
+		return true
+	case JobStatusPreview:
+		return true
+	case JobStatusQueued:
+		return true
+	case JobStatusRunning:
+		return true
+	case JobStatusUndoing:
+		return true
+	case JobStatusUndone:
 		return true
 	default:
 		return false
@@ -2067,6 +2229,27 @@ func (e RuleMatch) Valid() bool {
 	}
 }
 
+// Defines values for RuleOn.
+const (
+	RuleOnImport     RuleOn = "import"
+	RuleOnReceipt    RuleOn = "receipt"
+	RuleOnRecurrence RuleOn = "recurrence"
+)
+
+// Valid indicates whether the value is a known member of the RuleOn enum.
+func (e RuleOn) Valid() bool {
+	switch e {
+	case RuleOnImport:
+		return true
+	case RuleOnReceipt:
+		return true
+	case RuleOnRecurrence:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for RuleActionKind.
 const (
 	AddTag         RuleActionKind = "addTag"
@@ -2565,6 +2748,27 @@ func (e UpdateRuleRequestMatch) Valid() bool {
 	}
 }
 
+// Defines values for UpdateRuleRequestOn.
+const (
+	UpdateRuleRequestOnImport     UpdateRuleRequestOn = "import"
+	UpdateRuleRequestOnReceipt    UpdateRuleRequestOn = "receipt"
+	UpdateRuleRequestOnRecurrence UpdateRuleRequestOn = "recurrence"
+)
+
+// Valid indicates whether the value is a known member of the UpdateRuleRequestOn enum.
+func (e UpdateRuleRequestOn) Valid() bool {
+	switch e {
+	case UpdateRuleRequestOnImport:
+		return true
+	case UpdateRuleRequestOnReceipt:
+		return true
+	case UpdateRuleRequestOnRecurrence:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for UpdateRuleResultCode.
 const (
 	RULEUPDATED UpdateRuleResultCode = "RULE_UPDATED"
@@ -2871,6 +3075,63 @@ func (e GetSummaryParamsInclude) Valid() bool {
 	case GetSummaryParamsIncludeDaily:
 		return true
 	case GetSummaryParamsIncludeTags:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ExportTransactionsParamsFormat.
+const (
+	ExportTransactionsParamsFormatBeancount ExportTransactionsParamsFormat = "beancount"
+	ExportTransactionsParamsFormatCsv       ExportTransactionsParamsFormat = "csv"
+	ExportTransactionsParamsFormatHledger   ExportTransactionsParamsFormat = "hledger"
+	ExportTransactionsParamsFormatJson      ExportTransactionsParamsFormat = "json"
+)
+
+// Valid indicates whether the value is a known member of the ExportTransactionsParamsFormat enum.
+func (e ExportTransactionsParamsFormat) Valid() bool {
+	switch e {
+	case ExportTransactionsParamsFormatBeancount:
+		return true
+	case ExportTransactionsParamsFormatCsv:
+		return true
+	case ExportTransactionsParamsFormatHledger:
+		return true
+	case ExportTransactionsParamsFormatJson:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListImportRowsParamsStatus.
+const (
+	ListImportRowsParamsStatusBooked    ListImportRowsParamsStatus = "booked"
+	ListImportRowsParamsStatusDuplicate ListImportRowsParamsStatus = "duplicate"
+	ListImportRowsParamsStatusInvalid   ListImportRowsParamsStatus = "invalid"
+	ListImportRowsParamsStatusMatched   ListImportRowsParamsStatus = "matched"
+	ListImportRowsParamsStatusReady     ListImportRowsParamsStatus = "ready"
+	ListImportRowsParamsStatusSkipped   ListImportRowsParamsStatus = "skipped"
+	ListImportRowsParamsStatusUndone    ListImportRowsParamsStatus = "undone"
+)
+
+// Valid indicates whether the value is a known member of the ListImportRowsParamsStatus enum.
+func (e ListImportRowsParamsStatus) Valid() bool {
+	switch e {
+	case ListImportRowsParamsStatusBooked:
+		return true
+	case ListImportRowsParamsStatusDuplicate:
+		return true
+	case ListImportRowsParamsStatusInvalid:
+		return true
+	case ListImportRowsParamsStatusMatched:
+		return true
+	case ListImportRowsParamsStatusReady:
+		return true
+	case ListImportRowsParamsStatusSkipped:
+		return true
+	case ListImportRowsParamsStatusUndone:
 		return true
 	default:
 		return false
@@ -3566,17 +3827,23 @@ type CreateImportRequest struct {
 	File *openapi_types.File `json:"file,omitempty"`
 
 	// Format Accept this format only: csv, ofx, qif, camt, mt940, firefly, ynab or coffer.
-	Format *string `json:"format,omitempty"`
+	Format *CreateImportRequestFormat `json:"format,omitempty"`
 
 	// Locale BCP 47 tag, such as de-DE. It decides the order of day and month if the file does not.
 	Locale *string `json:"locale,omitempty"`
 
 	// OnDuplicate keep (default): a file that was committed before gets a warning. reject: it is rejected with IMPORT_DUPLICATE.
-	OnDuplicate *string `json:"onDuplicate,omitempty"`
+	OnDuplicate *CreateImportRequestOnDuplicate `json:"onDuplicate,omitempty"`
 
 	// WalletId Id of the wallet for all rows.
 	WalletId *openapi_types.UUID `json:"walletId,omitempty"`
 }
+
+// CreateImportRequestFormat Accept this format only: csv, ofx, qif, camt, mt940, firefly, ynab or coffer.
+type CreateImportRequestFormat string
+
+// CreateImportRequestOnDuplicate keep (default): a file that was committed before gets a warning. reject: it is rejected with IMPORT_DUPLICATE.
+type CreateImportRequestOnDuplicate string
 
 // CreateImportResult defines model for CreateImportResult.
 type CreateImportResult struct {
@@ -3616,7 +3883,7 @@ type CreateRuleRequest struct {
 	Name string `json:"name"`
 
 	// On What the rule runs on: import, receipt, recurrence. Default import and receipt.
-	On *[]string `json:"on,omitempty"`
+	On *[]CreateRuleRequestOn `json:"on,omitempty"`
 
 	// Stop If the rule matches, later rules do not run. Default false.
 	Stop *bool `json:"stop,omitempty"`
@@ -3624,6 +3891,9 @@ type CreateRuleRequest struct {
 
 // CreateRuleRequestMatch all (default): every condition must be met. any: one is enough.
 type CreateRuleRequestMatch string
+
+// CreateRuleRequestOn defines model for CreateRuleRequest.On.
+type CreateRuleRequestOn string
 
 // CreateRuleResult defines model for CreateRuleResult.
 type CreateRuleResult struct {
@@ -4619,11 +4889,14 @@ type ImportCategoryKind string
 // Example: {"field":"date","index":0}
 type ImportColumn struct {
 	// Field date, amount, debit, credit, type, currency, payee, description, notes, category, tags, account, externalId or ignore.
-	Field string `json:"field"`
+	Field ImportColumnField `json:"field"`
 
 	// Index From 0.
 	Index int32 `json:"index"`
 }
+
+// ImportColumnField date, amount, debit, credit, type, currency, payee, description, notes, category, tags, account, externalId or ignore.
+type ImportColumnField string
 
 // ImportCounts ImportCounts are the numbers of rows by status.
 //
@@ -4891,12 +5164,15 @@ type Job struct {
 	// Problem Code of the error that ended the operation.
 	Problem *string `json:"problem,omitempty"`
 
-	// Status queued, running, done or failed. An operation may have further states.
-	Status string `json:"status"`
+	// Status queued, running, done or failed. The job of an import has the status of the import, which has further values.
+	Status JobStatus `json:"status"`
 
 	// Total Number of all items; 0 until it is known.
 	Total int64 `json:"total"`
 }
+
+// JobStatus queued, running, done or failed. The job of an import has the status of the import, which has further values.
+type JobStatus string
 
 // Key Key is an Ed25519 public key as a JSON Web Key (RFC 8037).
 //
@@ -5592,7 +5868,7 @@ type NotificationType string
 // OrderRulesRequest defines model for OrderRulesRequest.
 type OrderRulesRequest struct {
 	// Ids Ids of all rules of the user, each once.
-	Ids []string `json:"ids"`
+	Ids []openapi_types.UUID `json:"ids"`
 }
 
 // OrderRulesResult defines model for OrderRulesResult.
@@ -6069,7 +6345,7 @@ type Rule struct {
 	Name string `json:"name"`
 
 	// On What the rule runs on: import, receipt, recurrence. No recurrences run rules yet.
-	On []string `json:"on"`
+	On []RuleOn `json:"on"`
 
 	// Position Rules run in ascending order of their positions. Positions start at 1 and may have gaps.
 	Position int32 `json:"position"`
@@ -6086,6 +6362,9 @@ type Rule struct {
 
 // RuleMatch all: every condition must be met. any: one is enough.
 type RuleMatch string
+
+// RuleOn defines model for Rule.On.
+type RuleOn string
 
 // RuleAction RuleAction is a change of a transaction.
 //
@@ -6918,7 +7197,7 @@ type UpdateRuleRequest struct {
 	Name *string `json:"name,omitempty"`
 
 	// On What the rule runs on: import, receipt, recurrence; at least one.
-	On *[]string `json:"on,omitempty"`
+	On *[]UpdateRuleRequestOn `json:"on,omitempty"`
 
 	// Stop If the rule matches, later rules do not run.
 	Stop *bool `json:"stop,omitempty"`
@@ -6926,6 +7205,9 @@ type UpdateRuleRequest struct {
 
 // UpdateRuleRequestMatch all: every condition must be met. any: one is enough.
 type UpdateRuleRequestMatch string
+
+// UpdateRuleRequestOn defines model for UpdateRuleRequest.On.
+type UpdateRuleRequestOn string
 
 // UpdateRuleResult defines model for UpdateRuleResult.
 type UpdateRuleResult struct {
@@ -7640,7 +7922,7 @@ type StreamEventsParams struct {
 // ExportTransactionsParams defines parameters for ExportTransactions.
 type ExportTransactionsParams struct {
 	// Format csv: a table with a row per transaction and per part of a split. json: a line per wallet, category and transaction, as the API shows them; imports read it. hledger: a journal of hledger, with a transfer as one entry. beancount: the same as a ledger of beancount 2, with names in its alphabet.
-	Format *string `form:"format,omitempty" json:"format,omitempty"`
+	Format *ExportTransactionsParamsFormat `form:"format,omitempty" json:"format,omitempty"`
 
 	// From Inclusive; ISO 8601 date or date-time.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
@@ -7660,6 +7942,9 @@ type ExportTransactionsParams struct {
 	// Bom true: a csv file begins with a byte order mark, which some spreadsheets need to read UTF-8.
 	Bom *bool `form:"bom,omitempty" json:"bom,omitempty"`
 }
+
+// ExportTransactionsParamsFormat defines parameters for ExportTransactions.
+type ExportTransactionsParamsFormat string
 
 // ListImportsParams defines parameters for ListImports.
 type ListImportsParams struct {
@@ -7706,7 +7991,7 @@ type CommitImportParams struct {
 // ListImportRowsParams defines parameters for ListImportRows.
 type ListImportRowsParams struct {
 	// Status Only rows with one of these statuses.
-	Status *[]string `form:"status,omitempty" json:"status,omitempty"`
+	Status *[]ListImportRowsParamsStatus `form:"status,omitempty" json:"status,omitempty"`
 
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *Limit `form:"limit,omitempty" json:"limit,omitempty"`
@@ -7714,6 +7999,9 @@ type ListImportRowsParams struct {
 	// Cursor nextCursor of the previous page.
 	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
+
+// ListImportRowsParamsStatus defines parameters for ListImportRows.
+type ListImportRowsParamsStatus string
 
 // UpdateImportRowsParams defines parameters for UpdateImportRows.
 type UpdateImportRowsParams struct {

@@ -9,7 +9,7 @@ import (
 )
 
 // lineWidth is the width up to which an object or array stays on one line.
-const lineWidth = 160
+const lineWidth = 200
 
 // printed returns a value as JSON that is compact and readable in a review: an object or array is on one line if it fits. An example
 // always is, because examples.json has it for reviews. Objects are sorted by key, so that the document is the same every time.

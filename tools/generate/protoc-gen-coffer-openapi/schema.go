@@ -129,7 +129,7 @@ func (g *generator) schema(field *protogen.Field, preview bool) object {
 	case field.Desc.IsMap():
 		return object{"type": "object", "additionalProperties": g.element(field.Message.Fields[1], false)}
 	case field.Desc.IsList():
-		return object{"type": "array", "items": g.element(field, preview)}
+		return limitItems(field, object{"type": "array", "items": g.element(field, preview)})
 	}
 	return g.element(field, preview)
 }
@@ -137,7 +137,7 @@ func (g *generator) schema(field *protogen.Field, preview bool) object {
 // element returns the schema of a field without its cardinality.
 func (g *generator) element(field *protogen.Field, preview bool) object {
 	if field.Message == nil {
-		return scalar(field)
+		return limitValues(field, scalar(field))
 	}
 	// The content of an event depends on its type.
 	if field.Message.Desc.FullName() == "google.protobuf.Any" {

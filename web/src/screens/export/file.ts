@@ -1,8 +1,11 @@
 // The file of an export. All functions are pure.
 
+/** Format is a format of the API. */
+export type Format = "csv" | "json" | "hledger" | "beancount";
+
 /** Choice is what the user exports. Empty texts mean everything. */
 export interface Choice {
-  format: string;
+  format: Format;
   from: string;
   to: string;
   walletId: string;
@@ -11,14 +14,14 @@ export interface Choice {
   bom: boolean;
 }
 
-const endings: Record<string, string> = { csv: "csv", json: "jsonl", hledger: "journal", beancount: "beancount" };
+const endings: Record<Format, string> = { csv: "csv", json: "jsonl", hledger: "journal", beancount: "beancount" };
 
-/** formats are the formats of the API. */
-export const formats = Object.keys(endings);
+/** formats are the formats in the order of the screen. */
+export const formats = Object.keys(endings) as Format[];
 
 /** fileName returns the name of the file, such as coffer-2026-11-22.csv. */
-export function fileName(format: string, day: string): string {
-  return `coffer-${day}.${endings[format] ?? "txt"}`;
+export function fileName(format: Format, day: string): string {
+  return `coffer-${day}.${endings[format]}`;
 }
 
 /** queryOf returns the query of the request. A byte order mark is possible in CSV only. */

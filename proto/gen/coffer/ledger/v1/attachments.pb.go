@@ -592,10 +592,10 @@ const file_coffer_ledger_v1_attachments_proto_rawDesc = "" +
 	"\x04size\x18\x05 \x01(\x03R\x04size\x12\x16\n" +
 	"\x06sha256\x18\x06 \x01(\tR\x06sha256\x12\x1d\n" +
 	"\n" +
-	"created_at\x18\a \x01(\tR\tcreatedAt\"\xcc\x01\n" +
+	"created_at\x18\a \x01(\tR\tcreatedAt\"\xd3\x01\n" +
 	"\x17CreateAttachmentRequest\x12%\n" +
-	"\x0etransaction_id\x18\x01 \x01(\tR\rtransactionId\x12<\n" +
-	"\x0fidempotency_key\x18\x02 \x01(\tB\x13\xe2\xb5\x18\x0fIdempotency-KeyR\x0eidempotencyKey\x122\n" +
+	"\x0etransaction_id\x18\x01 \x01(\tR\rtransactionId\x12C\n" +
+	"\x0fidempotency_key\x18\x02 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\x122\n" +
 	"\x06header\x18\x03 \x01(\v2\x1a.coffer.rest.v1.FileHeaderR\x06header\x12\x18\n" +
 	"\x04file\x18\x04 \x01(\fB\x04\xf0\xb5\x18\x01R\x04file\"\xbc\x01\n" +
 	"\x18CreateAttachmentResponse\x12\x12\n" +

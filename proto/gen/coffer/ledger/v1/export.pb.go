@@ -182,15 +182,15 @@ var File_coffer_ledger_v1_export_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_export_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/ledger/v1/export.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xe6\x01\n" +
-	"\x19ExportTransactionsRequest\x12\x1c\n" +
-	"\x06format\x18\x01 \x01(\tB\x04\xf0\xb5\x18\x01R\x06format\x12\x17\n" +
+	"\x1dcoffer/ledger/v1/export.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x9d\x02\n" +
+	"\x19ExportTransactionsRequest\x12:\n" +
+	"\x06format\x18\x01 \x01(\tB\"\xf0\xb5\x18\x01¶\x18\x1acsv json hledger beancountR\x06format\x12\x17\n" +
 	"\x04from\x18\x02 \x01(\tH\x00R\x04from\x88\x01\x01\x12\x13\n" +
-	"\x02to\x18\x03 \x01(\tH\x01R\x02to\x88\x01\x01\x12\x1b\n" +
-	"\twallet_id\x18\x04 \x03(\tR\bwalletId\x12\x1f\n" +
-	"\vcategory_id\x18\x05 \x03(\tR\n" +
-	"categoryId\x12\x10\n" +
-	"\x03tag\x18\x06 \x03(\tR\x03tag\x12\x15\n" +
+	"\x02to\x18\x03 \x01(\tH\x01R\x02to\x88\x01\x01\x12#\n" +
+	"\twallet_id\x18\x04 \x03(\tB\x06\xe2\xb6\x18\x02@dR\bwalletId\x12'\n" +
+	"\vcategory_id\x18\x05 \x03(\tB\x06\xe2\xb6\x18\x02@dR\n" +
+	"categoryId\x12\x19\n" +
+	"\x03tag\x18\x06 \x03(\tB\a\xe2\xb6\x18\x03@\xc8\x01R\x03tag\x12\x15\n" +
 	"\x03bom\x18\a \x01(\bH\x02R\x03bom\x88\x01\x01B\a\n" +
 	"\x05_fromB\x05\n" +
 	"\x03_toB\x06\n" +

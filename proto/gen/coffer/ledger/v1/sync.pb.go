@@ -503,9 +503,9 @@ var File_coffer_ledger_v1_sync_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_sync_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/ledger/v1/sync.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1ccoffer/ledger/v1/rules.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a coffer/ledger/v1/transfers.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"Q\n" +
-	"\x12ListChangesRequest\x12\x19\n" +
-	"\x05limit\x18\x01 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
+	"\x1bcoffer/ledger/v1/sync.proto\x12\x10coffer.ledger.v1\x1a\x1dcoffer/ledger/v1/ledger.proto\x1a\x1ccoffer/ledger/v1/rules.proto\x1a\x1fcoffer/ledger/v1/settings.proto\x1a coffer/ledger/v1/transfers.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"Z\n" +
+	"\x12ListChangesRequest\x12\"\n" +
+	"\x05limit\x18\x01 \x01(\x05B\a\xe2\xb6\x18\x03\"\x011H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
 	"\x06cursor\x18\x02 \x01(\tR\x06cursorB\b\n" +
 	"\x06_limit\"\xf4\x01\n" +
 	"\x13ListChangesResponse\x12\x12\n" +

@@ -150,6 +150,112 @@ func (x *Success) GetPreview() bool {
 	return false
 }
 
+// Limits are the limits of a field. A number that is 0 and a text that is empty mean no limit. Services trim and normalize texts before
+// they count characters, so they may accept a longer one.
+type Limits struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Number of characters of a string.
+	MinLength int32 `protobuf:"varint,1,opt,name=min_length,json=minLength,proto3" json:"min_length,omitempty"`
+	MaxLength int32 `protobuf:"varint,2,opt,name=max_length,json=maxLength,proto3" json:"max_length,omitempty"`
+	// Regular expression that the whole string matches, in the common syntax of RE2 and ECMAScript.
+	Pattern string `protobuf:"bytes,3,opt,name=pattern,proto3" json:"pattern,omitempty"`
+	// Range of a number. The limits are allowed values, and more_than is not.
+	Minimum  string `protobuf:"bytes,4,opt,name=minimum,proto3" json:"minimum,omitempty"`
+	Maximum  string `protobuf:"bytes,5,opt,name=maximum,proto3" json:"maximum,omitempty"`
+	MoreThan string `protobuf:"bytes,6,opt,name=more_than,json=moreThan,proto3" json:"more_than,omitempty"`
+	// Number of elements of a list.
+	MinItems      int32 `protobuf:"varint,7,opt,name=min_items,json=minItems,proto3" json:"min_items,omitempty"`
+	MaxItems      int32 `protobuf:"varint,8,opt,name=max_items,json=maxItems,proto3" json:"max_items,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Limits) Reset() {
+	*x = Limits{}
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[1]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Limits) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Limits) ProtoMessage() {}
+
+func (x *Limits) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[1]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Limits.ProtoReflect.Descriptor instead.
+func (*Limits) Descriptor() ([]byte, []int) {
+	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{1}
+}
+
+func (x *Limits) GetMinLength() int32 {
+	if x != nil {
+		return x.MinLength
+	}
+	return 0
+}
+
+func (x *Limits) GetMaxLength() int32 {
+	if x != nil {
+		return x.MaxLength
+	}
+	return 0
+}
+
+func (x *Limits) GetPattern() string {
+	if x != nil {
+		return x.Pattern
+	}
+	return ""
+}
+
+func (x *Limits) GetMinimum() string {
+	if x != nil {
+		return x.Minimum
+	}
+	return ""
+}
+
+func (x *Limits) GetMaximum() string {
+	if x != nil {
+		return x.Maximum
+	}
+	return ""
+}
+
+func (x *Limits) GetMoreThan() string {
+	if x != nil {
+		return x.MoreThan
+	}
+	return ""
+}
+
+func (x *Limits) GetMinItems() int32 {
+	if x != nil {
+		return x.MinItems
+	}
+	return 0
+}
+
+func (x *Limits) GetMaxItems() int32 {
+	if x != nil {
+		return x.MaxItems
+	}
+	return 0
+}
+
 // Cookie is a change of the session cookie in a browser. The gateway chooses its name and attributes.
 type Cookie struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -162,7 +268,7 @@ type Cookie struct {
 
 func (x *Cookie) Reset() {
 	*x = Cookie{}
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[1]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[2]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -174,7 +280,7 @@ func (x *Cookie) String() string {
 func (*Cookie) ProtoMessage() {}
 
 func (x *Cookie) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[1]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[2]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -187,7 +293,7 @@ func (x *Cookie) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Cookie.ProtoReflect.Descriptor instead.
 func (*Cookie) Descriptor() ([]byte, []int) {
-	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{1}
+	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{2}
 }
 
 func (x *Cookie) GetValue() string {
@@ -219,7 +325,7 @@ type FileHeader struct {
 
 func (x *FileHeader) Reset() {
 	*x = FileHeader{}
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[2]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[3]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -231,7 +337,7 @@ func (x *FileHeader) String() string {
 func (*FileHeader) ProtoMessage() {}
 
 func (x *FileHeader) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[2]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[3]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -244,7 +350,7 @@ func (x *FileHeader) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use FileHeader.ProtoReflect.Descriptor instead.
 func (*FileHeader) Descriptor() ([]byte, []int) {
-	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{2}
+	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{3}
 }
 
 func (x *FileHeader) GetMediaType() string {
@@ -271,7 +377,7 @@ func (x *FileHeader) GetSize() int64 {
 // Job is the progress of a long operation.
 type Job struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// queued, running, done or failed. An operation may have further states.
+	// queued, running, done or failed. The job of an import has the status of the import, which has further values.
 	Status string `protobuf:"bytes,1,opt,name=status,proto3" json:"status,omitempty"`
 	// Number of processed items.
 	Done int64 `protobuf:"varint,2,opt,name=done,proto3" json:"done,omitempty"`
@@ -285,7 +391,7 @@ type Job struct {
 
 func (x *Job) Reset() {
 	*x = Job{}
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[3]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[4]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -297,7 +403,7 @@ func (x *Job) String() string {
 func (*Job) ProtoMessage() {}
 
 func (x *Job) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[3]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[4]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -310,7 +416,7 @@ func (x *Job) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Job.ProtoReflect.Descriptor instead.
 func (*Job) Descriptor() ([]byte, []int) {
-	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{3}
+	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{4}
 }
 
 func (x *Job) GetStatus() string {
@@ -356,7 +462,7 @@ type Pagination struct {
 
 func (x *Pagination) Reset() {
 	*x = Pagination{}
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[4]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[5]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -368,7 +474,7 @@ func (x *Pagination) String() string {
 func (*Pagination) ProtoMessage() {}
 
 func (x *Pagination) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_rest_v1_rest_proto_msgTypes[4]
+	mi := &file_coffer_rest_v1_rest_proto_msgTypes[5]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -381,7 +487,7 @@ func (x *Pagination) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Pagination.ProtoReflect.Descriptor instead.
 func (*Pagination) Descriptor() ([]byte, []int) {
-	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{4}
+	return file_coffer_rest_v1_rest_proto_rawDescGZIP(), []int{5}
 }
 
 func (x *Pagination) GetLimit() int32 {
@@ -590,6 +696,14 @@ var file_coffer_rest_v1_rest_proto_extTypes = []protoimpl.ExtensionInfo{
 		Tag:           "varint,50027,opt,name=site",
 		Filename:      "coffer/rest/v1/rest.proto",
 	},
+	{
+		ExtendedType:  (*descriptorpb.FieldOptions)(nil),
+		ExtensionType: (*Limits)(nil),
+		Field:         50028,
+		Name:          "coffer.rest.v1.limits",
+		Tag:           "bytes,50028,opt,name=limits",
+		Filename:      "coffer/rest/v1/rest.proto",
+	},
 }
 
 // Extension fields to descriptorpb.MethodOptions.
@@ -709,6 +823,11 @@ var (
 	//
 	// optional bool site = 50027;
 	E_Site = &file_coffer_rest_v1_rest_proto_extTypes[22]
+	// What the field's values must not exceed. The option only documents this in OpenAPI; the services check it, and a test of the whole
+	// system compares both. On a list, it applies to the elements, except the number of items.
+	//
+	// optional coffer.rest.v1.Limits limits = 50028;
+	E_Limits = &file_coffer_rest_v1_rest_proto_extTypes[23]
 )
 
 var File_coffer_rest_v1_rest_proto protoreflect.FileDescriptor
@@ -721,7 +840,18 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12\x1f\n" +
 	"\vhttp_status\x18\x03 \x01(\x05R\n" +
 	"httpStatus\x12\x18\n" +
-	"\apreview\x18\x04 \x01(\bR\apreview\"7\n" +
+	"\apreview\x18\x04 \x01(\bR\apreview\"\xeb\x01\n" +
+	"\x06Limits\x12\x1d\n" +
+	"\n" +
+	"min_length\x18\x01 \x01(\x05R\tminLength\x12\x1d\n" +
+	"\n" +
+	"max_length\x18\x02 \x01(\x05R\tmaxLength\x12\x18\n" +
+	"\apattern\x18\x03 \x01(\tR\apattern\x12\x18\n" +
+	"\aminimum\x18\x04 \x01(\tR\aminimum\x12\x18\n" +
+	"\amaximum\x18\x05 \x01(\tR\amaximum\x12\x1b\n" +
+	"\tmore_than\x18\x06 \x01(\tR\bmoreThan\x12\x1b\n" +
+	"\tmin_items\x18\a \x01(\x05R\bminItems\x12\x1b\n" +
+	"\tmax_items\x18\b \x01(\x05R\bmaxItems\"7\n" +
 	"\x06Cookie\x12\x14\n" +
 	"\x05value\x18\x01 \x01(\tR\x05value\x12\x17\n" +
 	"\amax_age\x18\x02 \x01(\x05R\x06maxAge\"\\\n" +
@@ -730,9 +860,9 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\n" +
 	"media_type\x18\x01 \x01(\tR\tmediaType\x12\x1b\n" +
 	"\tfile_name\x18\x02 \x01(\tR\bfileName\x12\x12\n" +
-	"\x04size\x18\x03 \x01(\x03R\x04size\"g\n" +
-	"\x03Job\x12\x16\n" +
-	"\x06status\x18\x01 \x01(\tR\x06status\x12\x12\n" +
+	"\x04size\x18\x03 \x01(\x03R\x04size\"\x9e\x01\n" +
+	"\x03Job\x12M\n" +
+	"\x06status\x18\x01 \x01(\tB5¶\x181queued running done failed preview undoing undoneR\x06status\x12\x12\n" +
 	"\x04done\x18\x02 \x01(\x03R\x04done\x12\x14\n" +
 	"\x05total\x18\x03 \x01(\x03R\x05total\x12\x1e\n" +
 	"\aproblem\x18\x04 \x01(\tB\x04\xf8\xb5\x18\x01R\aproblem\"^\n" +
@@ -769,7 +899,8 @@ const file_coffer_rest_v1_rest_proto_rawDesc = "" +
 	"\x06one_of\x12\x1d.google.protobuf.FieldOptions\x18\xe8\x86\x03 \x01(\tR\x05oneOf:7\n" +
 	"\x06format\x12\x1d.google.protobuf.FieldOptions\x18\xe9\x86\x03 \x01(\tR\x06format:7\n" +
 	"\x06cookie\x12\x1d.google.protobuf.FieldOptions\x18\xea\x86\x03 \x01(\bR\x06cookie:3\n" +
-	"\x04site\x12\x1d.google.protobuf.FieldOptions\x18\xeb\x86\x03 \x01(\bR\x04siteBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
+	"\x04site\x12\x1d.google.protobuf.FieldOptions\x18\xeb\x86\x03 \x01(\bR\x04site:O\n" +
+	"\x06limits\x12\x1d.google.protobuf.FieldOptions\x18\xec\x86\x03 \x01(\v2\x16.coffer.rest.v1.LimitsR\x06limitsBAZ?github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1;restv1b\x06proto3"
 
 var (
 	file_coffer_rest_v1_rest_proto_rawDescOnce sync.Once
@@ -784,49 +915,52 @@ func file_coffer_rest_v1_rest_proto_rawDescGZIP() []byte {
 }
 
 var file_coffer_rest_v1_rest_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_coffer_rest_v1_rest_proto_msgTypes = make([]protoimpl.MessageInfo, 5)
+var file_coffer_rest_v1_rest_proto_msgTypes = make([]protoimpl.MessageInfo, 6)
 var file_coffer_rest_v1_rest_proto_goTypes = []any{
 	(Access)(0),                        // 0: coffer.rest.v1.Access
 	(*Success)(nil),                    // 1: coffer.rest.v1.Success
-	(*Cookie)(nil),                     // 2: coffer.rest.v1.Cookie
-	(*FileHeader)(nil),                 // 3: coffer.rest.v1.FileHeader
-	(*Job)(nil),                        // 4: coffer.rest.v1.Job
-	(*Pagination)(nil),                 // 5: coffer.rest.v1.Pagination
-	(*descriptorpb.MethodOptions)(nil), // 6: google.protobuf.MethodOptions
-	(*descriptorpb.FieldOptions)(nil),  // 7: google.protobuf.FieldOptions
-	(Reason)(0),                        // 8: coffer.rest.v1.Reason
+	(*Limits)(nil),                     // 2: coffer.rest.v1.Limits
+	(*Cookie)(nil),                     // 3: coffer.rest.v1.Cookie
+	(*FileHeader)(nil),                 // 4: coffer.rest.v1.FileHeader
+	(*Job)(nil),                        // 5: coffer.rest.v1.Job
+	(*Pagination)(nil),                 // 6: coffer.rest.v1.Pagination
+	(*descriptorpb.MethodOptions)(nil), // 7: google.protobuf.MethodOptions
+	(*descriptorpb.FieldOptions)(nil),  // 8: google.protobuf.FieldOptions
+	(Reason)(0),                        // 9: coffer.rest.v1.Reason
 }
 var file_coffer_rest_v1_rest_proto_depIdxs = []int32{
-	6,  // 0: coffer.rest.v1.success:extendee -> google.protobuf.MethodOptions
-	6,  // 1: coffer.rest.v1.access:extendee -> google.protobuf.MethodOptions
-	6,  // 2: coffer.rest.v1.multipart:extendee -> google.protobuf.MethodOptions
-	6,  // 3: coffer.rest.v1.callers:extendee -> google.protobuf.MethodOptions
-	6,  // 4: coffer.rest.v1.weight:extendee -> google.protobuf.MethodOptions
-	6,  // 5: coffer.rest.v1.errors:extendee -> google.protobuf.MethodOptions
-	6,  // 6: coffer.rest.v1.upload:extendee -> google.protobuf.MethodOptions
-	6,  // 7: coffer.rest.v1.download:extendee -> google.protobuf.MethodOptions
-	6,  // 8: coffer.rest.v1.conditional:extendee -> google.protobuf.MethodOptions
-	7,  // 9: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
-	7,  // 10: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
-	7,  // 11: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
-	7,  // 12: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
-	7,  // 13: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
-	7,  // 14: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
-	7,  // 15: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
-	7,  // 16: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
-	7,  // 17: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
-	7,  // 18: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
-	7,  // 19: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
-	7,  // 20: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
-	7,  // 21: coffer.rest.v1.cookie:extendee -> google.protobuf.FieldOptions
-	7,  // 22: coffer.rest.v1.site:extendee -> google.protobuf.FieldOptions
-	1,  // 23: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
-	0,  // 24: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
-	8,  // 25: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
-	26, // [26:26] is the sub-list for method output_type
-	26, // [26:26] is the sub-list for method input_type
-	23, // [23:26] is the sub-list for extension type_name
-	0,  // [0:23] is the sub-list for extension extendee
+	7,  // 0: coffer.rest.v1.success:extendee -> google.protobuf.MethodOptions
+	7,  // 1: coffer.rest.v1.access:extendee -> google.protobuf.MethodOptions
+	7,  // 2: coffer.rest.v1.multipart:extendee -> google.protobuf.MethodOptions
+	7,  // 3: coffer.rest.v1.callers:extendee -> google.protobuf.MethodOptions
+	7,  // 4: coffer.rest.v1.weight:extendee -> google.protobuf.MethodOptions
+	7,  // 5: coffer.rest.v1.errors:extendee -> google.protobuf.MethodOptions
+	7,  // 6: coffer.rest.v1.upload:extendee -> google.protobuf.MethodOptions
+	7,  // 7: coffer.rest.v1.download:extendee -> google.protobuf.MethodOptions
+	7,  // 8: coffer.rest.v1.conditional:extendee -> google.protobuf.MethodOptions
+	8,  // 9: coffer.rest.v1.number:extendee -> google.protobuf.FieldOptions
+	8,  // 10: coffer.rest.v1.header:extendee -> google.protobuf.FieldOptions
+	8,  // 11: coffer.rest.v1.query:extendee -> google.protobuf.FieldOptions
+	8,  // 12: coffer.rest.v1.required:extendee -> google.protobuf.FieldOptions
+	8,  // 13: coffer.rest.v1.omit_empty:extendee -> google.protobuf.FieldOptions
+	8,  // 14: coffer.rest.v1.file:extendee -> google.protobuf.FieldOptions
+	8,  // 15: coffer.rest.v1.null_empties:extendee -> google.protobuf.FieldOptions
+	8,  // 16: coffer.rest.v1.forward_invalid:extendee -> google.protobuf.FieldOptions
+	8,  // 17: coffer.rest.v1.assigned:extendee -> google.protobuf.FieldOptions
+	8,  // 18: coffer.rest.v1.omit_with:extendee -> google.protobuf.FieldOptions
+	8,  // 19: coffer.rest.v1.one_of:extendee -> google.protobuf.FieldOptions
+	8,  // 20: coffer.rest.v1.format:extendee -> google.protobuf.FieldOptions
+	8,  // 21: coffer.rest.v1.cookie:extendee -> google.protobuf.FieldOptions
+	8,  // 22: coffer.rest.v1.site:extendee -> google.protobuf.FieldOptions
+	8,  // 23: coffer.rest.v1.limits:extendee -> google.protobuf.FieldOptions
+	1,  // 24: coffer.rest.v1.success:type_name -> coffer.rest.v1.Success
+	0,  // 25: coffer.rest.v1.access:type_name -> coffer.rest.v1.Access
+	9,  // 26: coffer.rest.v1.errors:type_name -> coffer.rest.v1.Reason
+	2,  // 27: coffer.rest.v1.limits:type_name -> coffer.rest.v1.Limits
+	28, // [28:28] is the sub-list for method output_type
+	28, // [28:28] is the sub-list for method input_type
+	24, // [24:28] is the sub-list for extension type_name
+	0,  // [0:24] is the sub-list for extension extendee
 	0,  // [0:0] is the sub-list for field type_name
 }
 
@@ -842,8 +976,8 @@ func file_coffer_rest_v1_rest_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_rest_v1_rest_proto_rawDesc), len(file_coffer_rest_v1_rest_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   5,
-			NumExtensions: 23,
+			NumMessages:   6,
+			NumExtensions: 24,
 			NumServices:   0,
 		},
 		GoTypes:           file_coffer_rest_v1_rest_proto_goTypes,

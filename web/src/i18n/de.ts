@@ -13,6 +13,7 @@ const de: typeof en = {
   settings: "Einstellungen",
   receipt: "Beleg",
   items: (n) => plural(n, { one: "# Position", other: "# Positionen" }),
+  partOf: (amount) => `Teil von ${amount}`,
   more: "Mehr",
   add: "Neue Buchung",
   documentation: "API-Dokumentation",

@@ -13,6 +13,7 @@ export default {
   settings: "Settings",
   receipt: "Receipt",
   items: (n: number) => plural(n, { one: "# item", other: "# items" }),
+  partOf: (amount: string) => `part of ${amount}`,
   more: "More",
   add: "Add transaction",
   documentation: "API documentation",

@@ -42,6 +42,28 @@ test("sums of the newest transactions are not shown as those of all", async (t) 
   await page.getByText("-€20,501.00").waitFor();
 });
 
+test("typed words become chips while the user types, and a removed chip leaves the others", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const year = new Date().getUTCFullYear() - 1;
+  const book = (amount, month, category) => user.post("/transaction", { amount, type: "expense", currency: "EUR", date: `${year}-${month}-12`, description: "Corner Shop", walletId: wallets[0].id, categoryId: categories[category].id });
+  await Promise.all([book(14.24, "03", 0), book(20, "03", 1), book(14.24, "04", 0)]);
+  const page = await open(t, user, "/transactions", phone);
+  await page.getByText("3 transactions").waitFor();
+  const field = page.getByRole("searchbox");
+  await field.fill(`groceries in March ${year}`);
+  await page.getByText("1 transaction", { exact: true }).waitFor();
+  assert.equal(await field.inputValue(), `groceries in March ${year}`, "the text stays while the user types");
+  await field.fill(`corner 14.24 in ${year}`);
+  await page.getByText("2 transactions").waitFor();
+  await page.getByText("exactly 14.24").waitFor();
+  await page.keyboard.press("Enter");
+  assert.equal(await field.inputValue(), "corner");
+  await page.locator(".chip", { hasText: "exactly 14.24" }).getByRole("button").click();
+  await page.getByText("3 transactions").waitFor();
+  assert.equal(await field.inputValue(), "corner");
+});
+
 test("the list loads while it scrolls, and keeps few rows in the page", async (t) => {
   const user = await account();
   await household(user, 450);

@@ -1,21 +1,10 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { addressOf, filtersOf, isFiltered, noFilters, readFilters, requestOf } from "../../src/screens/transactions/filters.ts";
+import { addressOf, filtersOf, isFiltered, noFilters, requestOf } from "../../src/screens/transactions/filters.ts";
 import { bundle, group, headingHeight, heightOf, noGroups, receiptKey, rowHeight, sumsOf, visible } from "../../src/screens/transactions/groups.ts";
 
 const food = "0199f0c5-0000-7000-8000-000000000004";
 const cash = "0199f0c5-0000-7000-8000-000000000003";
-const months = Array.from({ length: 12 }, (_, i) => new Intl.DateTimeFormat("en", { month: "long", timeZone: "UTC" }).format(Date.UTC(2026, i, 1)));
-const words = {
-  categories: [{ id: food, name: "Food" }],
-  wallets: [{ id: cash, name: "Cash (home)" }],
-  today: "2026-11-22",
-  income: "Income",
-  expense: "Expense",
-  transfer: "Transfer",
-  months,
-};
-
 test("filters survive the address", () => {
   const filters = { q: "a b", walletId: [cash], categoryId: [food], tag: ["holiday", "two words"], untagged: undefined, payee: "Bakery & Co", type: "expense", currency: "EUR", from: "2026-10-01", to: "2026-10-31", minAmount: "50", maxAmount: "99.5" };
   const address = addressOf(filters);
@@ -30,18 +19,6 @@ test("filters survive the address", () => {
 test("invalid values in the address are left out", () => {
   const filters = filtersOf(new URLSearchParams("wallet=x&type=gift&from=2026-02-30&min=-1&max=1e5&currency=euro"));
   assert.ok(!isFiltered(filters));
-});
-
-test("typed text becomes filters", () => {
-  const read = (text) => readFilters(text, noFilters, words);
-  assert.deepEqual(read(">50 food last month"), { ...noFilters, q: undefined, minAmount: "50", type: "expense", categoryId: [food], from: "2026-10-01", to: "2026-10-31" });
-  assert.deepEqual(read("<=12,5 bread cash (home)"), { ...noFilters, q: "bread", maxAmount: "12.5", type: "expense", walletId: [cash] });
-  assert.deepEqual(read("income december"), { ...noFilters, q: undefined, type: "income", from: "2025-12-01", to: "2025-12-31" });
-  assert.deepEqual(read("march 2024"), { ...noFilters, q: undefined, from: "2024-03-01", to: "2024-03-31" });
-  assert.deepEqual(read("#holiday food #Work transfer"), { ...noFilters, q: undefined, categoryId: [food], tag: ["holiday", "Work"], untagged: undefined, type: "transfer" });
-  assert.equal(read("C# guide").q, "C# guide");
-  assert.equal(read("seafood").q, "seafood");
-  assert.equal(read("  ").q, undefined);
 });
 
 test("amounts of expenses are negative in requests", () => {

@@ -33,13 +33,13 @@ test("sums of the newest transactions are not shown as those of all", async (t) 
   await user.post("/transaction", { ...expense, date: "2026-01-16", description: "Öl" });
   const page = await open(t, user, "/transactions?type=expense&from=2026-01-01&to=2026-01-31");
   await page.getByText("only the newest 20,000 transactions").waitFor();
-  await page.getByText("-€20,000.00").waitFor();
+  await page.getByText("−€20,000.00").waitFor();
   await page.goto(`${url}/transactions?q=%C3%96l`);
   await page.getByText("1 transaction among the newest 20,000").waitFor();
   // The sums of whole months are stored.
   await page.goto(`${url}/transactions?from=2026-01-01&to=2026-01-31`);
   await page.getByText("20,501 transactions").waitFor();
-  await page.getByText("-€20,501.00").waitFor();
+  await page.getByText("−€20,501.00").waitFor();
 });
 
 test("typed words become chips while the user types, and a removed chip leaves the others", async (t) => {

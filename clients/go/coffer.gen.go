@@ -8140,7 +8140,7 @@ type ListTransactionsParams struct {
 	// Include totals adds the totals of the transactions on all pages. A client that reads page after page needs them only once.
 	Include *[]ListTransactionsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
-	// Tag Transactions with any of these tags, ignoring case; at most 200.
+	// Tag Transactions with any of these tags, ignoring case; at most 200. With more than 20 and without a q that an index supports, a page examines 10000 transactions, as for a q without an index.
 	Tag *[]string `form:"tag,omitempty" json:"tag,omitempty"`
 
 	// Untagged true: transactions without tags. It excludes tag. Without a q that an index supports, a page examines 10000 transactions, as for a q without an index.
@@ -9296,7 +9296,7 @@ type ClientInterface interface {
 
 	// DeleteTag Delete tag
 	//
-	// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	//
 	// Corresponds with DELETE /api/v1/tags/{tag} (the `DeleteTag` operationId).
 	DeleteTag(ctx context.Context, tag string, params *DeleteTagParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9310,7 +9310,7 @@ type ClientInterface interface {
 
 	// UpdateTagWithBody Update tag
 	//
-	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9319,7 +9319,7 @@ type ClientInterface interface {
 
 	// UpdateTag Update tag
 	//
-	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -11281,7 +11281,7 @@ func (c *Client) ListTags(ctx context.Context, reqEditors ...RequestEditorFn) (*
 
 // DeleteTag Delete tag
 //
-// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 //
 // Corresponds with DELETE /api/v1/tags/{tag} (the `DeleteTag` operationId).
 func (c *Client) DeleteTag(ctx context.Context, tag string, params *DeleteTagParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11315,7 +11315,7 @@ func (c *Client) GetTag(ctx context.Context, tag string, reqEditors ...RequestEd
 
 // UpdateTagWithBody Update tag
 //
-// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11334,7 +11334,7 @@ func (c *Client) UpdateTagWithBody(ctx context.Context, tag string, params *Upda
 
 // UpdateTag Update tag
 //
-// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -18833,7 +18833,7 @@ type ClientWithResponsesInterface interface {
 
 	// DeleteTagWithResponse Delete tag
 	//
-	// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -18851,7 +18851,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateTagWithBodyWithResponse Update tag
 	//
-	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -18860,7 +18860,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateTagWithResponse Update tag
 	//
-	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -26094,7 +26094,7 @@ func (c *ClientWithResponses) ListTagsWithResponse(ctx context.Context, reqEdito
 
 // DeleteTagWithResponse Delete tag
 //
-// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -26124,7 +26124,7 @@ func (c *ClientWithResponses) GetTagWithResponse(ctx context.Context, tag string
 
 // UpdateTagWithBodyWithResponse Update tag
 //
-// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -26139,7 +26139,7 @@ func (c *ClientWithResponses) UpdateTagWithBodyWithResponse(ctx context.Context,
 
 // UpdateTagWithResponse Update tag
 //
-// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag, which keeps its name and color. Rules that add or compare the tag follow. It changes at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

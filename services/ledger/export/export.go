@@ -125,6 +125,14 @@ func (s *Exports) ExportTransactions(req *ledgerv1.ExportTransactionsRequest, st
 	if p.Err() != nil {
 		return request.CheckFilter(ctx, s.DB, p, f.owner, request.Filter{Wallets: f.wallets, Categories: f.categories})
 	}
+	// A user who repeats a rejected export takes no place from others. The lock of this statement ends with it; check takes it again.
+	free, err := tryLock(ctx, s.DB, f.owner)
+	if err != nil {
+		return err
+	}
+	if !free {
+		return errExportRunning
+	}
 	select {
 	case s.running <- struct{}{}:
 		defer func() { <-s.running }()

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
@@ -324,6 +325,14 @@ func TestExportTransactionsAtTheLimit(t *testing.T) {
 		s.running <- struct{}{}
 	}
 	require.ErrorIs(t, s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "csv"}, &download{ctx: u.Ctx}), apierr.Unavailable)
+	require.NoError(t, pgx.BeginFunc(t.Context(), s.DB, func(tx pgx.Tx) error {
+		locked, err := tryLock(t.Context(), tx, u.ID)
+		require.NoError(t, err)
+		require.True(t, locked)
+		err = s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "csv"}, &download{ctx: u.Ctx})
+		require.ErrorIs(t, err, errExportRunning, "the user's own limit comes first")
+		return nil
+	}))
 	<-s.running
 	require.Empty(t, s.table(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{}))
 }

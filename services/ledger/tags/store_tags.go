@@ -91,12 +91,13 @@ func deleteTag(ctx context.Context, q pg.Querier, owner uuid.UUID, key string) e
 
 // replaceKey replaces a tag of all transactions by another one. A transaction that has both keeps the other one once. If both keys are
 // equal, only the name has changed: the transactions keep their keys and get a new version, because they show the name. The caller
-// holds the owner's lock, so the order in which rows are locked does not matter.
+// holds the owner's lock, so the order in which rows are locked does not matter. The statement sets seq itself, which skips the trigger for
+// each row (ADR 83).
 func replaceKey(ctx context.Context, q pg.Querier, owner uuid.UUID, from, to string, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
 		SET tags = CASE WHEN $2 <> $3 AND tags @> ARRAY[$3::text] THEN array_remove(tags, $2) ELSE array_replace(tags, $2, $3) END,
-			version = version + 1, updated_at = $4
+			version = version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
 		WHERE owner_id = $1 AND tags <> '{}' AND tags @> ARRAY[$2::text]`, owner, from, to, at)
 	if err != nil {
 		return fmt.Errorf("replacing a tag of transactions: %w", err)
@@ -108,7 +109,7 @@ func replaceKey(ctx context.Context, q pg.Querier, owner uuid.UUID, from, to str
 func removeKey(ctx context.Context, q pg.Querier, owner uuid.UUID, key string, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
-		SET tags = array_remove(tags, $2), version = version + 1, updated_at = $3
+		SET tags = array_remove(tags, $2), version = version + 1, updated_at = $3, seq = (SELECT taken_seq($1))
 		WHERE owner_id = $1 AND tags <> '{}' AND tags @> ARRAY[$2::text]`, owner, key, at)
 	if err != nil {
 		return fmt.Errorf("removing a tag from transactions: %w", err)

@@ -158,19 +158,48 @@ func TestDeleteTag(t *testing.T) {
 	p.RequireConsistent(t)
 }
 
-func TestTagErrors(t *testing.T) {
-	t.Parallel()
-	p := setup(t)
-	p.tagged(t, "a", "b")
-	stranger := p.NewUser(t.Context(), t)
+// tagMany creates a tag with n transactions.
+func (p *person) tagMany(t *testing.T, n int) {
+	t.Helper()
 	_, err := p.DB.Exec(t.Context(), `
 		INSERT INTO tags (owner_id, key, name, created_at) VALUES ($1, 'many', 'Many', now())`, p.ID)
 	require.NoError(t, err)
 	_, err = p.DB.Exec(t.Context(), `
 		INSERT INTO transactions (id, owner_id, wallet_id, category_id, currency, amount_minor, amount_e4, description, date, version, created_at, updated_at, tags)
 		SELECT gen_random_uuid(), $1, $2, $3, 'EUR', -1, -100, '', now(), 1, now(), now(), '{many}' FROM generate_series(1, $4)`,
-		p.ID, p.Wallet, p.Category, maxChanged+1)
+		p.ID, p.Wallet, p.Category, n)
 	require.NoError(t, err)
+}
+
+// TestUpdateTagMaximum renames and deletes a tag of the maximum number of transactions. Each of them gets the number of the write.
+func TestUpdateTagMaximum(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.tagMany(t, maxChanged)
+	requireNumbered := func() {
+		var rows int
+		require.NoError(t, p.DB.QueryRow(t.Context(), `
+			SELECT count(*)
+			FROM transactions JOIN owners USING (owner_id, seq)
+			WHERE owner_id = $1`, p.ID).Scan(&rows))
+		require.Equal(t, maxChanged, rows)
+	}
+	_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "many", Name: new("Lots")})
+	require.NoError(t, err)
+	requireNumbered()
+	p.requireTags(t, &ledgerv1.Tag{Name: "Lots", TransactionCount: maxChanged})
+	_, err = p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "lots"})
+	require.NoError(t, err)
+	requireNumbered()
+	p.requireTags(t)
+}
+
+func TestTagErrors(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	p.tagged(t, "a", "b")
+	stranger := p.NewUser(t.Context(), t)
+	p.tagMany(t, maxChanged+1)
 	type update = ledgerv1.UpdateTagRequest
 	for name, c := range map[string]struct {
 		ctx    context.Context
@@ -192,7 +221,7 @@ func TestTagErrors(t *testing.T) {
 			fixture.RequireReason(t, err, c.code, c.reason)
 		})
 	}
-	_, err = p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Many"})
+	_, err := p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Many"})
 	fixture.RequireReason(t, err, codes.AlreadyExists, "LIMIT_REACHED")
 	_, err = p.DeleteTag(stranger.Ctx, &ledgerv1.DeleteTagRequest{Tag: "a"})
 	fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")

@@ -27,8 +27,8 @@ const maxFilterIDs = 100
 // maxFilterTags is the maximum number of tags in a list's filters.
 const maxFilterTags = 200
 
-// ListTransactions returns a page of the caller's transactions, by default newest first. A page of untagged transactions, of a search
-// without three ASCII letters or digits in a row, or of long texts may have fewer rows than the limit although more follow.
+// ListTransactions returns a page of the caller's transactions, by default newest first. A page of untagged transactions, of
+// more than maxIndexedTags tags, of a search without three ASCII letters or digits in a row, or of long texts may have fewer rows than the limit although more follow.
 func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListTransactionsRequest) (*ledgerv1.ListTransactionsResponse, error) {
 	l, p := parseList(req)
 	l.owner = caller.ID(ctx)
@@ -107,10 +107,14 @@ func (s *Transactions) readList(ctx context.Context, l transactionList) (rows []
 	return rows, nil, err
 }
 
-// unindexed reports whether the list has a search, or the filter by transactions without tags or attachments, and no index that supports
-// it or another filter. The index of searches also finds payees.
+// maxIndexedTags is the maximum number of tags for which a list reads the index of tags. For more, PostgreSQL expects so many rows that it
+// reads the whole table.
+const maxIndexedTags = 20
+
+// unindexed reports whether the list has a search, or a filter by many tags or by transactions without tags or attachments, and no index that
+// supports it or another filter. The index of searches also finds payees.
 func (l transactionList) unindexed() bool {
-	scanned := l.substring+l.payee != "" || l.untagged || l.unattached()
+	scanned := l.substring+l.payee != "" || l.untagged || l.unattached() || len(l.tags) > maxIndexedTags
 	return scanned && !l.indexed() && !hasTrigram(l.substring) && !hasTrigram(l.payee)
 }
 

@@ -1,6 +1,7 @@
 package transactions
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -54,6 +55,7 @@ func TestListTransactionsByDetails(t *testing.T) {
 		"a short payee":           {&list{Payee: new("ö")}, []string{short}, "0.00", "10.00"},
 		"a tag":                   {&list{Tag: []string{"TRIP"}}, []string{bakery, short}, "0.00", "20.00"},
 		"several tags":            {&list{Tag: []string{"work", "unknown"}}, []string{short}, "0.00", "10.00"},
+		"200 tags":                {&list{Tag: append(manyTags(199), "WORK")}, []string{short}, "0.00", "10.00"},
 		"no tags":                 {&list{Untagged: new(true)}, []string{plain, split, other}, "0.00", "30.00"},
 		"a part's category":       {&list{CategoryId: []string{fun}}, []string{split, other}, "0.00", "8.00"},
 		"the other part's":        {&list{CategoryId: []string{food}}, []string{plain, bakery, short, split}, "0.00", "42.00"},
@@ -116,4 +118,13 @@ func TestListTransactionsByDetails(t *testing.T) {
 	resp, err := p.ListTransactions(p.Ctx, &list{ImportId: new(s.NewID().String())})
 	require.NoError(t, err)
 	require.Empty(t, resp.GetTransactions())
+}
+
+// manyTags returns names of tags that no transaction has.
+func manyTags(n int) []string {
+	names := make([]string, n)
+	for i := range names {
+		names[i] = fmt.Sprint("unknown ", i)
+	}
+	return names
 }

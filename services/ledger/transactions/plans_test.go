@@ -118,6 +118,7 @@ func (p person) details(t *testing.T, db *pgxpool.Pool, plans *fixture.Plans) {
 		"seldom tag":             {Tag: []string{"Seldom"}},
 		"usual tag":              {Tag: []string{"often"}},
 		"unknown tags":           {Tag: []string{"never", "not"}},
+		"200 tags":               {Tag: append(manyTags(199), "seldom")},
 		"untagged":               {Untagged: new(true)},
 		"untagged of a category": {Untagged: new(true), CategoryId: []string{p.Category.String()}},
 		"transfers":              {Type: new(posting.Transfer)},

@@ -73,6 +73,16 @@ func (l transactionList) conditions() *conditions {
 	return c
 }
 
+// addManyTags adds a condition that rejects rows without any of the tags. && would compare each tag of a row with each tag of the filter: a
+// second for 200 tags and 100,000 rows. PostgreSQL finds a key in a JSON object by binary search.
+func (c *conditions) addManyTags(tags []string) {
+	keys := make(map[string]bool, len(tags))
+	for _, key := range tags {
+		keys[key] = true
+	}
+	c.add(&c.filters, "%s ?| t.tags", value{keys, "$%d::jsonb"})
+}
+
 // addDetails adds the filters by payee and by tags. The payee begins the indexed text of searches.
 func (c *conditions) addDetails(l transactionList) {
 	if l.payee != "" {
@@ -84,6 +94,10 @@ func (c *conditions) addDetails(l transactionList) {
 		c.add(&c.filters, "t.tags = '{}'")
 	case len(l.tags) > 0:
 		c.add(&c.filters, "t.tags <> '{}'")
+		if len(l.tags) > maxIndexedTags {
+			c.addManyTags(l.tags)
+			return
+		}
 		c.add(&c.filters, "t.tags && %s::text[]", value{l.tags, "$%d::text[]"})
 	}
 }

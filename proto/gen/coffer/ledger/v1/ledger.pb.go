@@ -2471,7 +2471,8 @@ type ListTransactionsRequest struct {
 	Cursor string `protobuf:"bytes,12,opt,name=cursor,proto3" json:"cursor,omitempty"`
 	// totals adds the totals of the transactions on all pages. A client that reads page after page needs them only once.
 	Include []string `protobuf:"bytes,13,rep,name=include,proto3" json:"include,omitempty"`
-	// Transactions with any of these tags, ignoring case; at most 200.
+	// Transactions with any of these tags, ignoring case; at most 200. With more than 20 and without a q that an index supports, a page
+	// examines 10000 transactions, as for a q without an index.
 	Tag []string `protobuf:"bytes,14,rep,name=tag,proto3" json:"tag,omitempty"`
 	// true: transactions without tags. It excludes tag. Without a q that an index supports, a page examines 10000 transactions, as for a
 	// q without an index.

@@ -36,11 +36,11 @@ type TagServiceClient interface {
 	// Returns a tag.
 	GetTag(ctx context.Context, in *GetTagRequest, opts ...grpc.CallOption) (*GetTagResponse, error)
 	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag,
-	// which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes
+	// which keeps its name and color. Rules that add or compare the tag follow. It changes at most 10000 transactions, otherwise it changes
 	// nothing and returns LIMIT_REACHED.
 	UpdateTag(ctx context.Context, in *UpdateTagRequest, opts ...grpc.CallOption) (*UpdateTagResponse, error)
 	// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes
-	// at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	DeleteTag(ctx context.Context, in *DeleteTagRequest, opts ...grpc.CallOption) (*DeleteTagResponse, error)
 }
 
@@ -103,11 +103,11 @@ type TagServiceServer interface {
 	// Returns a tag.
 	GetTag(context.Context, *GetTagRequest) (*GetTagResponse, error)
 	// Renames a tag, or changes its color. With merge=true, the new name may be that of another tag: the transactions then have that tag,
-	// which keeps its name and color. Rules that add or compare the tag follow. It changes at most 50000 transactions, otherwise it changes
+	// which keeps its name and color. Rules that add or compare the tag follow. It changes at most 10000 transactions, otherwise it changes
 	// nothing and returns LIMIT_REACHED.
 	UpdateTag(context.Context, *UpdateTagRequest) (*UpdateTagResponse, error)
 	// Deletes a tag and removes it from all transactions. Rules no longer add it: a rule without another action is switched off. It changes
-	// at most 50000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
+	// at most 10000 transactions, otherwise it changes nothing and returns LIMIT_REACHED.
 	DeleteTag(context.Context, *DeleteTagRequest) (*DeleteTagResponse, error)
 	mustEmbedUnimplementedTagServiceServer()
 }

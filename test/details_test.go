@@ -2,6 +2,7 @@ package test
 
 import (
 	"encoding/json"
+	"fmt"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -71,4 +72,54 @@ func TestTags(t *testing.T) {
 	u.patch("/api/v1/tags/work", object{}).fails(400, "EMPTY_UPDATE")
 	require.Equal(t, "Work", u.del("/api/v1/tags/WORK").ok("TAG_DELETED").at("name"))
 	require.Empty(t, u.get("/api/v1/tags").ok("TAGS_FETCHED").at("tags"))
+}
+
+// TestRefundParts compares what all answers say about an expense of 10 with a refund of 20 (ADR 103).
+func TestRefundParts(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	wallet, food, fun := u.wallet("EUR", "0"), u.category("Food"), u.category("Fun")
+	foodBudget, funBudget := u.budget(wallet, food), u.budget(wallet, fun)
+	part := func(category, amount string) object {
+		return object{"categoryId": category, "amount": json.Number(amount)}
+	}
+	u.post("/api/v1/transaction", object{
+		"amount": 10, "currency": "EUR", "date": "2026-03-14", "walletId": wallet, "type": "expense", "tags": []any{"Trip"},
+		"splits": []any{part(food, "30"), part(fun, "-20")},
+	}).created("TRANSACTION_CREATED")
+	sums := func(row any) [3]string {
+		fields := row.(object)
+		text := func(name string) string { return fmt.Sprint(fields[name]) }
+		count := text("transactionCount")
+		if fields["transactionCount"] == nil {
+			count = text("count")
+		}
+		return [3]string{text("income"), text("expense"), count}
+	}
+	whole, none := [3]string{"0.00", "10.00", "1"}, "<nil>"
+	for _, window := range []string{"from=2026-03-01&to=2026-03-31", "from=2026-03-02&to=2026-03-20"} {
+		summary := u.get("/api/v1/dashboard/summary?include=daily&include=tags&" + window).ok("DASHBOARD_SUMMARY_FETCHED")
+		require.Equal(t, whole, sums(summary.list("summary.totals")[0]))
+		require.Equal(t, [3]string{"0.00", "10.00", none}, sums(summary.list("summary.byWallet")[0]))
+		require.Equal(t, [3]string{"0.00", "10.00", none}, sums(summary.list("summary.daily")[0]))
+		require.Equal(t, [3]string{"0.00", "10.00", none}, sums(summary.list("summary.trend")[11]))
+		require.Equal(t, whole, sums(summary.list("summary.byTag")[0]))
+		categories := summary.list("summary.byCategory")
+		require.Len(t, categories, 2)
+		require.Equal(t, [3]string{"0.00", "30.00", none}, sums(categories[0]))
+		require.Equal(t, [3]string{"0.00", "-20.00", none}, sums(categories[1]))
+		require.Equal(t, []string{"100", "0"}, []string{fmt.Sprint(categories[0].(object)["percentage"]), fmt.Sprint(categories[1].(object)["percentage"])})
+
+		list := func(query string) []any {
+			return u.get("/api/v1/transaction?include=totals&" + window + query).ok("TRANSACTIONS_FETCHED").list("totals")
+		}
+		for _, query := range []string{"", "&type=expense", "&tag=trip", "&walletId=" + wallet, "&categoryId=" + food + "&categoryId=" + fun} {
+			require.Equal(t, whole, sums(list(query)[0]), query)
+		}
+		require.Equal(t, [3]string{"0.00", "30.00", "1"}, sums(list("&categoryId=" + food)[0]))
+		require.Equal(t, [3]string{"0.00", "-20.00", "1"}, sums(list("&categoryId=" + fun)[0]))
+		require.Empty(t, list("&type=income"))
+	}
+	require.Equal(t, "30.00", u.get("/api/v1/budgets/"+foodBudget+"?at=2026-03-20").text("budget.progress.spent"))
+	require.Equal(t, "-20.00", u.get("/api/v1/budgets/"+funBudget+"?at=2026-03-20").text("budget.progress.spent"))
 }

@@ -257,7 +257,9 @@ func (a response) list(path string) []any {
 }
 
 func (u *user) wallet(currency, balance string) string {
-	return u.post("/api/v1/wallet", object{"name": "Cash", "currency": currency, "balance": json.Number(balance)}).created("WALLET_CREATED").text("wallet.id")
+	return u.post("/api/v1/wallet", object{
+		"name": "Cash", "currency": currency, "balance": json.Number(balance), "openingDate": nil,
+	}).created("WALLET_CREATED").text("wallet.id")
 }
 
 func (u *user) category(name string) string {

@@ -82,7 +82,7 @@ func (r *recorder) user(name string) *user {
 
 // ledger creates and reads wallets, categories, transactions and a receipt.
 func (r *recorder) ledger(u *user) (wallet, category string) {
-	wallet = r.call(u, http.MethodPost, "/api/v1/wallet", object{"name": "Cash", "currency": "EUR", "balance": json.Number("250.00"), "color": "#2F6F4F", "icon": "💶", "position": json.Number("1")}).text("wallet.id")
+	wallet = r.call(u, http.MethodPost, "/api/v1/wallet", object{"name": "Cash", "currency": "EUR", "balance": json.Number("250.00"), "openingDate": "2026-03-01", "color": "#2F6F4F", "icon": "💶", "position": json.Number("1")}).text("wallet.id")
 	category = r.call(u, http.MethodPost, "/api/v1/categories", object{"name": "Groceries", "color": "#B5651D", "icon": "🛒", "kind": "expense"}).text("category.id")
 	lunch := object{"amount": json.Number("12.30"), "description": "Lunch", "date": "2026-03-14", "currency": "EUR", "walletId": wallet, "categoryId": category, "type": "expense"}
 	id := r.call(u, http.MethodPost, "/api/v1/transaction", lunch).text("transaction.id")
@@ -105,7 +105,7 @@ func (r *recorder) ledger(u *user) (wallet, category string) {
 	r.upload(u, "?dryRun=true", text, wallet, category, corrections)
 	made := r.upload(u, "", text, wallet, category, corrections)
 	r.call(u, http.MethodGet, "/api/v1/receipts/"+made.text("receipt.id"), nil)
-	r.call(u, http.MethodPatch, "/api/v1/wallet/"+wallet, object{"name": "Pocket money"})
+	r.call(u, http.MethodPatch, "/api/v1/wallet/"+wallet, object{"name": "Pocket money", "initialBalance": json.Number("245.00"), "openingDate": "2026-02-01"})
 	r.call(u, http.MethodGet, "/api/v1/wallet/"+wallet, nil)
 	r.call(u, http.MethodGet, "/api/v1/wallet?archived=false&limit=50", nil)
 	r.call(u, http.MethodPatch, "/api/v1/categories/"+category, object{"name": "Food"})

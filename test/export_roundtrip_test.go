@@ -27,8 +27,8 @@ func (u *user) populate(t *testing.T) {
 	var wallets []account
 	for _, w := range []object{
 		{"name": "Cash", "currency": "EUR", "balance": json.Number("10.50"), "color": "#12ab9F", "icon": "🏦", "position": 3},
-		{"name": "Cash", "currency": "USD", "balance": json.Number("-5"), "position": 0},
-		{"name": "=日本: 銀行; x", "currency": "JPY", "balance": json.Number("1000")},
+		{"name": "Cash", "currency": "USD", "balance": json.Number("-5"), "position": 0, "openingDate": nil},
+		{"name": "=日本: 銀行; x", "currency": "JPY", "balance": json.Number("1000"), "openingDate": "2026-03-02"},
 		{"name": "'@  old", "currency": "KWD", "balance": json.Number("-1.234"), "icon": "🪙"},
 		{"name": "Unused", "currency": "CHF"},
 	} {

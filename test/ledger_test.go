@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
@@ -319,6 +320,40 @@ func TestWalletsAndCategories(t *testing.T) {
 			u.del(x.path+id).fails(status, x.code)
 		}
 	}
+}
+
+// TestWalletOpeningDate corrects an opening balance and its day, and compares past balances of the dashboard.
+func TestWalletOpeningDate(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	created := u.post("/api/v1/wallet", object{"name": "Cash", "currency": "EUR", "balance": 1000}).created("WALLET_CREATED")
+	id := created.text("wallet.id")
+	require.Equal(t, time.Now().UTC().Format(time.DateOnly), created.text("wallet.openingDate"))
+	u.post("/api/v1/transaction", with(expense(id, u.category("Food"), "3"), object{"date": "2020-01-10"})).created("TRANSACTION_CREATED")
+	past := func() [2]string {
+		r := u.get("/api/v1/dashboard/summary?from=2020-01-01&to=2020-01-31").ok("DASHBOARD_SUMMARY_FETCHED")
+		return [2]string{r.text("summary.previous.0.balance"), r.text("summary.totals.0.balance")}
+	}
+	require.Equal(t, [2]string{"0.00", "-3.00"}, past())
+
+	changed := u.patch("/api/v1/wallet/"+id, object{"initialBalance": json.Number("50.5"), "openingDate": "2020-01-31"}).ok("WALLET_UPDATED")
+	require.Equal(t, []string{"50.50", "47.50", "2020-01-31"}, []string{
+		changed.text("wallet.initialBalance"), changed.text("wallet.balance"), changed.text("wallet.openingDate"),
+	})
+	require.Equal(t, [2]string{"0.00", "47.50"}, past())
+	always := u.patch("/api/v1/wallet/"+id, object{"openingDate": nil}).ok("WALLET_UPDATED")
+	require.NotContains(t, always.at("wallet"), "openingDate")
+	require.Equal(t, [2]string{"50.50", "47.50"}, past())
+
+	for field, bad := range map[string][]any{
+		"openingDate":    {"2026-02-30", "20260201", "2026-02-01T00:00:00Z", "1899-12-31", 7},
+		"initialBalance": {"much", json.Number("0.001"), json.Number("1e12")},
+	} {
+		for _, value := range bad {
+			u.patch("/api/v1/wallet/"+id, object{field: value}).fails(400, "VALIDATION_ERROR").blames(field)
+		}
+	}
+	u.post("/api/v1/wallet", object{"name": "A", "currency": "EUR", "openingDate": "tomorrow"}).fails(400, "VALIDATION_ERROR").blames("openingDate")
 }
 
 // TestWalletAndCategoryAppearance sets, reads and removes the fields that clients show. They change no balance.

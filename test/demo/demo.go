@@ -101,10 +101,14 @@ func Fill(ctx context.Context, o Options) (Account, error) {
 	}, nil
 }
 
-// createAccounts creates the wallets and categories. The opening balances follow from the final ones.
+// createAccounts creates the wallets and categories. The opening balances follow from the final ones, and count from the first day on.
 func (f *filler) createAccounts(ctx context.Context, entries []entry) error {
+	first := slices.MinFunc(entries, func(a, b entry) int { return a.at.Compare(b.at) }).at.UTC().Format(time.DateOnly)
 	for i, w := range wallets {
-		body := object{"name": w.name, "currency": w.currency, "balance": amount(w.balance - net(entries, w.name)), "color": w.color, "icon": w.icon, "position": i}
+		body := object{
+			"name": w.name, "currency": w.currency, "balance": amount(w.balance - net(entries, w.name)), "openingDate": first,
+			"color": w.color, "icon": w.icon, "position": i,
+		}
 		id, err := f.user.create(ctx, "/api/v1/wallet", body, "wallet")
 		if err != nil {
 			return err

@@ -1,6 +1,7 @@
 // Package accounts serves wallets and categories, the two accounts between which each transaction moves an amount.
 //
-// A wallet has an opening balance, and a balance per currency that package posting updates. A category has a name that is unique
+// A wallet has an opening balance, and a balance per currency that package posting updates. Past balances contain the opening balance
+// from its day on, or always if it has none: the wallets of the releases before migration 0037 have none. A category has a name that is unique
 // per user. Neither can be deleted while a transaction uses it. A category can be merged into another one instead.
 //
 // Budgets belong to another service, but they prevent the deletion of their categories too. So this package also stores which
@@ -9,7 +10,7 @@
 //
 // Accounts implements these RPCs of LedgerService. Call ExpireReferences regularly. The files:
 //
-//   - wallets.go, wallet_place.go, store_wallets.go: wallets, and the order of their list
+//   - wallets.go, wallet_changes.go, wallet_place.go, store_wallets.go: wallets, their changes, and the order of their list
 //   - categories.go, store_categories.go: categories and their merges. appearance.go, emoji.go: names, colors, icons and positions
 //   - budget_references.go, store_budget_references.go: the categories that budgets use
 //   - changes.go, store_changes.go, export.go: wallets and categories for the packages sync and export

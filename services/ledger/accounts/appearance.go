@@ -97,49 +97,6 @@ func checkPosition(p *apierr.Problems, n int32) *int32 {
 	return &n
 }
 
-// walletChanges holds the fields of a wallet that a request sets; the others are nil. An empty color or icon removes it.
-type walletChanges struct {
-	name, color, icon *string
-	archived          *bool
-	position          *int32
-	// noPosition is set if the request removes the position.
-	noPosition bool
-}
-
-// parseWalletChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
-func parseWalletChanges(req *ledgerv1.UpdateWalletRequest) (walletChanges, error) {
-	if req.Name == nil && req.Archived == nil && req.Color == nil && req.Icon == nil && req.Position == nil {
-		return walletChanges{}, apierr.EmptyUpdate
-	}
-	var p apierr.Problems
-	c := walletChanges{archived: req.Archived}
-	if req.Name != nil {
-		c.name = parseName(&p, req.GetName())
-	}
-	if req.Color != nil {
-		c.color = new(parseColor(&p, req.GetColor()))
-	}
-	if req.Icon != nil {
-		c.icon = new(parseIcon(&p, req.GetIcon()))
-	}
-	if req.Position != nil {
-		c.position = parsePosition(&p, req.GetPosition())
-		c.noPosition = c.position == nil
-	}
-	return c, p.Err()
-}
-
-// apply sets the changed fields of a wallet.
-func (c walletChanges) apply(w *wallet) {
-	set(&w.Name, c.name)
-	set(&w.Color, c.color)
-	set(&w.Icon, c.icon)
-	set(&w.Archived, c.archived)
-	if c.position != nil || c.noPosition {
-		w.Position = c.position
-	}
-}
-
 // categoryChanges holds the fields of a category that a request sets; the others are nil. An empty field except name removes it.
 type categoryChanges struct{ name, color, icon, kind *string }
 

@@ -17,9 +17,11 @@ type wallet struct {
 	OwnerID  uuid.UUID `db:"owner_id"`
 	Name     string
 	Currency string
-	// InitialMinor is the opening balance in minor units of Currency. It is not a transaction and never changes.
+	// InitialMinor is the opening balance in minor units of Currency. It is not a transaction.
 	InitialMinor int64 `db:"initial_minor"`
-	Archived     bool
+	// OpeningDate is the day from which the opening balance counts. It is nil if it counts for all days.
+	OpeningDate *time.Time `db:"opening_date"`
+	Archived    bool
 	// Color and Icon are empty if the owner set none.
 	Color, Icon string
 	// Position is nil if the owner set none.
@@ -53,12 +55,14 @@ func countWallets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error
 func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	_, err := q.Exec(ctx, `
 		WITH opened AS (
-			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, archived, version, created_at, updated_at, color, icon, position)
-			VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12)
+			INSERT INTO wallets (owner_id, id, name, currency, initial_minor, opening_date, archived, version, created_at, updated_at,
+				color, icon, position)
+			VALUES ($1, $2, $3, $4, $5, $13, $6, $7, $8, $9, $10, $11, $12)
 		)
 		INSERT INTO wallet_balances (owner_id, wallet_id, currency, amount_minor)
 		VALUES ($1, $2, $4, $5)`,
-		w.OwnerID, w.ID, w.Name, w.Currency, w.InitialMinor, w.Archived, w.Version, w.CreatedAt, w.UpdatedAt, w.Color, w.Icon, w.Position)
+		w.OwnerID, w.ID, w.Name, w.Currency, w.InitialMinor, w.Archived, w.Version, w.CreatedAt, w.UpdatedAt, w.Color, w.Icon, w.Position,
+		w.OpeningDate)
 	if err != nil {
 		return fmt.Errorf("inserting wallet %s: %w", w.ID, err)
 	}
@@ -68,8 +72,8 @@ func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 // walletsWith selects wallets w with their balances.
 const walletsWith = `SELECT ` + walletColumns + walletsAndBalances
 
-const walletColumns = `w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.archived, w.version, w.created_at, w.updated_at,
-	w.color, w.icon, w.position, held.currencies, held.amounts`
+const walletColumns = `w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.opening_date, w.archived, w.version, w.created_at,
+	w.updated_at, w.color, w.icon, w.position, held.currencies, held.amounts`
 
 // walletsAndBalances joins wallets w with their balances. It omits balances of zero except in the wallet's own currency. That currency
 // is first, because false sorts before true. It always has a row (see insertWallet), so the arrays are never NULL.
@@ -118,14 +122,22 @@ func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error
 	return nil
 }
 
-// updateWallet writes the fields of a wallet that its owner can change, and the version. The balances are rows of another
-// table and stay.
-func updateWallet(ctx context.Context, q pg.Querier, w wallet) error {
+// updateWallet writes the fields of a wallet that its owner can change, and the version. It adds opened, the change of the opening
+// balance, to the balance in the wallet's own currency. It violates wallet_balances_amount_range if that is out of range. The caller has
+// called posting.ShareOwner, so no other write of the owner changes the balance before the transaction ends.
+func updateWallet(ctx context.Context, q pg.Querier, w wallet, opened int64) error {
 	_, err := q.Exec(ctx, `
+		WITH opened AS (
+			UPDATE wallet_balances
+			SET amount_minor = amount_minor + $10
+			WHERE owner_id = $1 AND wallet_id = $2 AND currency = $11 AND $10::bigint <> 0
+		)
 		UPDATE wallets
-		SET name = $3, archived = $4, version = $5, updated_at = $6, color = $7, icon = $8, position = $9
+		SET name = $3, archived = $4, version = $5, updated_at = $6, color = $7, icon = $8, position = $9, initial_minor = $12,
+			opening_date = $13
 		WHERE owner_id = $1 AND id = $2`,
-		w.OwnerID, w.ID, w.Name, w.Archived, w.Version, w.UpdatedAt, w.Color, w.Icon, w.Position)
+		w.OwnerID, w.ID, w.Name, w.Archived, w.Version, w.UpdatedAt, w.Color, w.Icon, w.Position, opened, w.Currency, w.InitialMinor,
+		w.OpeningDate)
 	if err != nil {
 		return fmt.Errorf("updating wallet %s: %w", w.ID, err)
 	}

@@ -26,10 +26,10 @@ import (
 // cannot create further ones.
 const MaxWallets = 500
 
-// CreateWallet creates a wallet with an opening balance. The balance is not a transaction: summaries and budgets do not count it. Several
-// wallets may have the same name. Errors: WALLET_LIMIT_REACHED.
+// CreateWallet creates a wallet with an opening balance. The balance is not a transaction: it is no income, and past balances contain
+// it from the opening day on. Several wallets may have the same name. Errors: WALLET_LIMIT_REACHED.
 func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletRequest) (*ledgerv1.CreateWalletResponse, error) {
-	w, err := s.newWallet(ctx, req)
+	w, err := s.newWallet(ctx, s.DB, req)
 	if err != nil {
 		return nil, err
 	}
@@ -49,7 +49,7 @@ func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletR
 
 // AddWallet creates a wallet like CreateWallet, in a database transaction that has called posting.ShareOwner. The wallet may be archived.
 func (s *Accounts) AddWallet(ctx context.Context, tx pgx.Tx, req *ledgerv1.CreateWalletRequest, archived bool) (uuid.UUID, error) {
-	w, err := s.newWallet(ctx, req)
+	w, err := s.newWallet(ctx, tx, req)
 	if err != nil {
 		return uuid.Nil, err
 	}
@@ -57,12 +57,22 @@ func (s *Accounts) AddWallet(ctx context.Context, tx pgx.Tx, req *ledgerv1.Creat
 	return w.ID, s.addWallet(ctx, tx, w)
 }
 
-// newWallet returns the wallet of a request.
-func (s *Accounts) newWallet(ctx context.Context, req *ledgerv1.CreateWalletRequest) (wallet, error) {
+// newWallet returns the wallet of a request. By default, its opening balance counts from today.
+func (s *Accounts) newWallet(ctx context.Context, q pg.Querier, req *ledgerv1.CreateWalletRequest) (wallet, error) {
 	w, err := parseWallet(req)
+	if err != nil {
+		return wallet{}, err
+	}
 	w.ID, w.OwnerID, w.Version, w.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
 	w.UpdatedAt = w.CreatedAt
-	return w, err
+	if req.OpeningDate == nil {
+		today, err := s.Today(ctx, q, w.OwnerID)
+		if err != nil {
+			return wallet{}, err
+		}
+		w.OpeningDate = &today
+	}
+	return w, nil
 }
 
 // addWallet inserts a wallet with its event, unless the owner has too many.
@@ -117,9 +127,9 @@ func (s *Accounts) GetWallet(ctx context.Context, req *ledgerv1.GetWalletRequest
 	return &ledgerv1.GetWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}, nil
 }
 
-// UpdateWallet renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance
-// cannot be changed. Clients hide archived wallets, but transactions in them can still be created and changed. Errors:
-// WALLET_NOT_FOUND, VERSION_MISMATCH and EMPTY_UPDATE.
+// UpdateWallet renames, archives or restores a wallet, or changes its appearance or its opening balance. The balance changes with the
+// opening balance. The currency cannot be changed. Clients hide archived wallets, but transactions in them can still be created and
+// changed. Errors: WALLET_NOT_FOUND, VERSION_MISMATCH and EMPTY_UPDATE.
 func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletRequest) (*ledgerv1.UpdateWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -138,10 +148,16 @@ func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletR
 		if err != nil {
 			return err
 		}
-		changes.apply(&w)
+		before := w.InitialMinor
+		if err := changes.apply(&w); err != nil {
+			return err
+		}
 		w.Version++
 		w.UpdatedAt = s.Now()
-		if err := updateWallet(ctx, tx, w); err != nil {
+		if err := updateWallet(ctx, tx, w, w.InitialMinor-before); err != nil {
+			if pg.IsViolation(err, "wallet_balances_amount_range") {
+				return errBalanceOverflow
+			}
 			return err
 		}
 		resp.Wallet, resp.Etag = w.proto(), etag.Format(w.Version)
@@ -222,6 +238,7 @@ func parseWallet(req *ledgerv1.CreateWalletRequest) (wallet, error) {
 			p.Field(&apierr.Field{Name: "balance", Message: err.Error()})
 		}
 	}
+	w.OpeningDate = parseOpeningDate(&p, req.GetOpeningDate())
 	w.Currencies, w.Amounts = []string{w.Currency}, []int64{w.InitialMinor}
 	return w, p.Err()
 }
@@ -234,6 +251,7 @@ func (w wallet) proto() *ledgerv1.Wallet {
 		Currency:       w.Currency,
 		Balance:        money.CurrencyOf(w.Currency).Format(w.Amounts[0]),
 		InitialBalance: money.CurrencyOf(w.Currency).Format(w.InitialMinor),
+		OpeningDate:    formatDay(w.OpeningDate),
 		Archived:       w.Archived,
 		Color:          w.Color,
 		Icon:           w.Icon,

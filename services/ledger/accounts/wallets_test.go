@@ -40,6 +40,7 @@ func TestCreateWalletOpeningBalance(t *testing.T) {
 				Id: w.GetId(), Name: "Cash", Currency: code, Balance: c.want, InitialBalance: c.want,
 				Balances:  []*ledgerv1.Balance{{Currency: code, Amount: c.want}},
 				CreatedAt: "2026-03-15T12:00:00.000Z", UpdatedAt: "2026-03-15T12:00:00.000Z",
+				OpeningDate: "2026-03-15",
 			}
 			require.True(t, proto.Equal(want, w), w)
 			require.Equal(t, `"1"`, created.GetEtag())

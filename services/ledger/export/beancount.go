@@ -56,7 +56,7 @@ func (e *beancountEncoder) begin(b books) error {
 	open(e.opening)
 	open(e.transfers)
 	for _, w := range openings(b) {
-		e.printf("\n%s * \"Opening balance\"\n", day(w.Opened))
+		e.printf("\n%s * \"Opening balance\"\n", w.openingDay())
 		e.posting(line{account: e.assets[w.ID], amount: amountOf(w.InitialMinor, w.Currency)})
 		e.posting(line{account: e.opening, amount: amountOf(-w.InitialMinor, w.Currency)})
 	}

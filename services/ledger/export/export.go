@@ -84,6 +84,8 @@ type books struct {
 	// whole is set if the export has all transactions of its wallets from the first one on. Only then do opening balances and
 	// transactions add up to a balance, so a journal with another filter has no opening balances.
 	whole bool
+	// end is the exclusive end of the exported transactions, or nil.
+	end *time.Time
 }
 
 // wallet is a wallet of the owner.
@@ -210,7 +212,7 @@ func write(ctx context.Context, q pg.Querier, f filter, to encoder) error {
 
 // selectBooks returns the contents of an export without the transactions.
 func selectBooks(ctx context.Context, q pg.Querier, f filter) (books, error) {
-	b := books{whole: f.from == nil && len(f.categories) == 0 && len(f.tags) == 0}
+	b := books{whole: f.from == nil && len(f.categories) == 0 && len(f.tags) == 0, end: f.end}
 	rows, err := selectWallets(ctx, q, f)
 	if err != nil {
 		return books{}, err

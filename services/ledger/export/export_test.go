@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/csv"
+	"fmt"
 	"testing"
 	"time"
 
@@ -235,6 +236,28 @@ func TestExportTransactionsFilters(t *testing.T) {
 	err := s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{WalletId: []string{stranger.Wallet.String()}, From: new("x")}, &download{ctx: u.Ctx})
 	problem := fixture.RequireReason(t, err, codes.InvalidArgument, "UNSUPPORTED_EXPORT_FORMAT")
 	require.Equal(t, []string{"format", "from", "walletId"}, fixture.FieldNames(problem))
+}
+
+// TestExportTransactionsOpeningBalances requires that journals book an opening balance on its day, and omit one that counts only after
+// the end of the export.
+func TestExportTransactionsOpeningBalances(t *testing.T) {
+	t.Parallel()
+	s, u := setup(t)
+	u.Create(t, u.Spends("5"))
+	for name, date := range map[string]string{"Bank": "2026-03-10", "Vault": "2026-03-20", "Safe": ""} {
+		_, err := s.CreateWallet(u.Ctx, &ledgerv1.CreateWalletRequest{Name: name, Currency: "EUR", Balance: new("7"), OpeningDate: &date})
+		require.NoError(t, err)
+	}
+	for format, entry := range map[string]string{"hledger": "%s * Opening balance\n    assets:%s", "beancount": "%s * \"Opening balance\"\n  Assets:%s"} {
+		whole := s.export(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{Format: format}).file.String()
+		require.Contains(t, whole, fmt.Sprintf(entry, "2026-03-10", "Bank"))
+		require.Contains(t, whole, fmt.Sprintf(entry, "2026-03-20", "Vault"))
+		require.Contains(t, whole, fmt.Sprintf(entry, "2026-03-15", "Safe"))
+		early := s.export(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{Format: format, To: new("2026-03-19")}).file.String()
+		require.Contains(t, early, fmt.Sprintf(entry, "2026-03-10", "Bank"))
+		require.NotContains(t, early, "2026-03-20 *")
+		require.Contains(t, early, fmt.Sprintf(entry, "2026-03-15", "Safe"))
+	}
 }
 
 // TestExportTransactionsInPages exports more transactions than a statement reads. Many have the same date.

@@ -43,7 +43,7 @@ func (e *hledgerEncoder) begin(b books) error {
 		e.printf("commodity %s %s\n", sample, code)
 	}
 	for _, w := range openings(b) {
-		e.printf("\n%s * Opening balance\n", day(w.Opened))
+		e.printf("\n%s * Opening balance\n", w.openingDay())
 		e.posting(line{account: e.assets[w.ID], amount: amountOf(w.InitialMinor, w.Currency)})
 		e.posting(line{account: e.opening, amount: amountOf(-w.InitialMinor, w.Currency)})
 	}

@@ -95,15 +95,25 @@ func (c chart) category(amount int64, id uuid.UUID) string {
 	return c.income[id]
 }
 
-// openings returns the wallets whose opening balance is part of the export.
+// openings returns the wallets whose opening balance is part of the export. A balance that counts only after the end of the export is
+// none.
 func openings(b books) []wallet {
 	var opened []wallet
 	for _, w := range b.wallets {
-		if w.InitialMinor != 0 && b.whole && w.Selected {
+		later := b.end != nil && w.OpeningDate != nil && !w.OpeningDate.Before(*b.end)
+		if w.InitialMinor != 0 && b.whole && w.Selected && !later {
 			opened = append(opened, w)
 		}
 	}
 	return opened
+}
+
+// openingDay returns the day of the entry of a wallet's opening balance: its first day if the balance counts for all days.
+func (w wallet) openingDay() string {
+	if w.OpeningDate != nil {
+		return day(*w.OpeningDate)
+	}
+	return day(w.Opened)
 }
 
 // amountOf returns an amount with its currency.

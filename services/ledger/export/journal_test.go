@@ -49,6 +49,9 @@ func ledgerOf(r *rapid.T) (books, []entry, map[uuid.UUID]map[string]int64) {
 		w := wallet{walletRow: walletRow{
 			ID: uuid.New(), Name: hostile.Draw(r, "wallet"), Currency: rapid.SampledFrom(codes).Draw(r, "currency"), Opened: start, Selected: true,
 		}}
+		if rapid.Bool().Draw(r, "has an opening day") {
+			w.OpeningDate = new(start.AddDate(0, 0, rapid.IntRange(0, 50).Draw(r, "opening day")))
+		}
 		w.InitialMinor = rapid.Int64Range(-100_000, 100_000).Draw(r, "initial")
 		w.shown = &ledgerv1.Wallet{}
 		for _, code := range codes {

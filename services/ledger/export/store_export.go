@@ -21,8 +21,10 @@ type walletRow struct {
 	Currency string
 	// InitialMinor is the opening balance in minor units of Currency.
 	InitialMinor int64 `db:"initial_minor"`
-	// Opened is the creation of the wallet, or its first transaction if that is earlier.
+	// Opened is the creation of the wallet, or its first transaction or its opening day if that is earlier.
 	Opened time.Time
+	// OpeningDate is the day from which the opening balance counts, or nil if it counts for all days.
+	OpeningDate *time.Time `db:"opening_date"`
 	// Selected is false if a filter excludes the wallet.
 	Selected bool
 }
@@ -42,7 +44,8 @@ func tryLock(ctx context.Context, q pg.Querier, owner uuid.UUID) (bool, error) {
 // transfer may name them. The first transaction of each wallet is one look at an index, whatever the number of transactions.
 func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]walletRow, error) {
 	wallets, err := pg.All[walletRow](ctx, q, `
-		SELECT w.id, w.name, w.currency, w.initial_minor, least(w.created_at, first.date) AS opened,
+		SELECT w.id, w.name, w.currency, w.initial_minor, w.opening_date,
+			least(w.created_at, first.date, w.opening_date::timestamp AT TIME ZONE 'UTC') AS opened,
 			cardinality($2::uuid[]) = 0 OR w.id = ANY($2) AS selected
 		FROM wallets w
 		LEFT JOIN LATERAL (

@@ -36,11 +36,11 @@ func (p person) moved(t *testing.T) []string {
 	return texts
 }
 
-// opening returns the opening balance of the wallet with a name.
+// opening returns the opening balance of the wallet with a name, and the day from which it counts.
 func (p person) opening(t *testing.T, name string) string {
 	t.Helper()
 	r, err := pg.One[struct{ Text string }](p.Ctx, p.DB, `
-		SELECT initial_minor || ' ' || currency AS text FROM wallets WHERE owner_id = $1 AND name = $2`, p.ID, name)
+		SELECT concat_ws(' ', initial_minor, currency, opening_date) AS text FROM wallets WHERE owner_id = $1 AND name = $2`, p.ID, name)
 	require.NoError(t, err)
 	return r.Text
 }
@@ -102,7 +102,7 @@ func TestMovingToCoffer(t *testing.T) {
 			"2026-03-30|Checking|250000 EUR|Salary|Employer|Salary March|",
 			"2026-03-31|Checking|-4250 EUR|Groceries|Corner Shop|Weekly shopping|weekly,food",
 		}, p.moved(t))
-		require.Equal(t, "100000 EUR", p.opening(t, "Checking"))
+		require.Equal(t, "100000 EUR 2026-03-01", p.opening(t, "Checking"))
 	})
 	t.Run("YNAB", func(t *testing.T) {
 		t.Parallel()
@@ -127,7 +127,7 @@ func TestMovingToCoffer(t *testing.T) {
 			"2026-03-30|Checking|250000 EUR|Inflow: Ready to Assign|Employer||",
 			"2026-03-31|Checking|-4250 EUR|Needs: Groceries|Corner Shop|weekly|red",
 		}, p.moved(t))
-		require.Equal(t, "100000 EUR", p.opening(t, "Checking"))
+		require.Equal(t, "100000 EUR 2026-03-01", p.opening(t, "Checking"))
 	})
 	t.Run("Actual", func(t *testing.T) {
 		t.Parallel()
@@ -251,7 +251,7 @@ func TestMovingBalances(t *testing.T) {
 			ExpenseCategoryId: p.Category.String(), IncomeCategoryId: p.Category.String(),
 		}})
 		p.committed(t, m)
-		require.Equal(t, "-7550 EUR", p.opening(t, "Card"))
+		require.Equal(t, "-7550 EUR 2026-01-01", p.opening(t, "Card"))
 		require.Equal(t, []string{"Checking|54002 EUR", "Home|-4960000 EUR", "Lent to Öz|15000 EUR"}, p.balances(t))
 		require.Contains(t, p.moved(t), "2026-01-15|Home|40000 EUR|transfer||Principal|")
 	})

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -23,6 +24,16 @@ type Ledger struct {
 	Wake  func()
 	Now   func() time.Time
 	NewID func() uuid.UUID
+}
+
+// Today returns the current civil day in the time zone of the owner's settings. It decides what "today" and "this month" are, and
+// never which day is stored (ADR 104).
+func (l *Ledger) Today(ctx context.Context, q pg.Querier, owner uuid.UUID) (time.Time, error) {
+	zone, err := selectTimeZone(ctx, q, owner)
+	if err != nil {
+		return time.Time{}, err
+	}
+	return calendar.Today(l.Now(), zone), nil
 }
 
 // Publish adds an event of a change to the outbox. q is the database transaction of that change, so that both are committed or

@@ -90,6 +90,12 @@ var plainWrites = []request{
 		_, err := h.UpdateWallet(h.Ctx, &ledgerv1.UpdateWalletRequest{Id: h.Wallet.String(), Name: new("Purse")})
 		return err
 	}},
+	{name: "opening balance", write: func(h holdings) error {
+		_, err := h.UpdateWallet(h.Ctx, &ledgerv1.UpdateWalletRequest{
+			Id: h.Wallet.String(), InitialBalance: new("70.07"), OpeningDate: new("2026-02-02"),
+		})
+		return err
+	}},
 }
 
 // TestConcurrentWrites runs every ordered pair of writes: the first one is stopped at each point, the second one runs on

@@ -23,6 +23,7 @@
 //   - store_postings.go: Insert, the statement that everything that creates transactions uses. Start reading there
 //   - store_locks.go: the owner's lock, and the order of all locks
 //   - store_transactions.go, store_splits.go, store_tags.go: the rows of transactions, their parts and their tags
+//   - store_settings.go: the time zone that decides which day is today
 //   - store_changes.go: the transactions that changed after a number, for package sync. errors.go: ClientError
 package posting
 

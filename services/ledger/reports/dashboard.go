@@ -3,8 +3,8 @@
 // The cost of a sum is independent of the length of the period and of the user's history (ADR 16): whole calendar months come from the
 // monthly totals, and only the days before and after them from transactions. Legs of transfers are neither income nor expense, and a
 // split transaction counts by its parts, each with the type of the transaction (ADR 103). All days and months are in UTC. A summary is read
-// on one snapshot, so its parts agree with each other: the balances before the window plus its movements are the balances after it.
-// The files:
+// on one snapshot, so its parts agree with each other: the balances before the window plus its movements, and the opening balances of its
+// days, are the balances after it. The files:
 //
 //   - dashboard.go, figures.go, store_summary.go: GetSummary. figures.go is the rule that turns rows into the response
 //   - store_transfers.go: the sums of transfers by wallet, in the same batch

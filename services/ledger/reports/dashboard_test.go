@@ -133,7 +133,7 @@ func TestGetSummaryOfThePast(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
 	ctx := fixture.ActAs(t.Context(), s.NewID())
-	resp, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "Cash", Currency: "EUR", Balance: new("100")})
+	resp, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "Cash", Currency: "EUR", Balance: new("100"), OpeningDate: new("2026-01-01")})
 	require.NoError(t, err)
 	wallet, category := uuid.MustParse(resp.GetWallet().GetId()), s.MakeCategory(ctx, t, "Food")
 	entry := func(day, currency string, amount int64) posting.Transaction {
@@ -152,11 +152,12 @@ func TestGetSummaryOfThePast(t *testing.T) {
 		from, to         string
 		totals, previous map[string]string
 	}{
-		"a whole month":            {"2026-01-01", "2026-01-31", map[string]string{"EUR": "88.00", "JPY": "-9000"}, map[string]string{"EUR": "100.00", "JPY": "0"}},
+		"a whole month":            {"2026-01-01", "2026-01-31", map[string]string{"EUR": "88.00", "JPY": "-9000"}, map[string]string{"EUR": "0.00", "JPY": "0"}},
 		"a window within a month":  {"2026-01-15", "2026-01-19", map[string]string{"EUR": "90.00", "JPY": "-9000"}, map[string]string{"EUR": "90.00", "JPY": "0"}},
 		"a window over two months": {"2026-01-20", "2026-02-17", map[string]string{"EUR": "88.00", "JPY": "0"}, map[string]string{"EUR": "90.00", "JPY": "-9000"}},
 		"the current month":        {"2026-03-01", "2026-03-31", map[string]string{"EUR": "87.66"}, map[string]string{"EUR": "87.70", "JPY": "0"}},
-		"before all transactions":  {"2020-01-01", "2020-12-31", map[string]string{"EUR": "100.00"}, map[string]string{"EUR": "100.00"}},
+		"before the opening day":   {"2025-12-31", "2025-12-31", map[string]string{"EUR": "0.00"}, map[string]string{"EUR": "0.00"}},
+		"the opening day":          {"2026-01-01", "2026-01-01", map[string]string{"EUR": "100.00"}, map[string]string{"EUR": "0.00"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -58,6 +58,8 @@ type walletBalance struct {
 	// Own marks the currency that the wallet was created with.
 	Own     bool
 	Balance int64
+	// Opened is the opening balance if its day is in the window, and otherwise 0.
+	Opened int64
 	// Total is the balance of all wallets in the currency.
 	Total int64
 }
@@ -114,7 +116,7 @@ func (f *figures) dropUnused() {
 }
 
 // openingBalances returns the balances at the start of the window (the end of the previous one) by currency: the closing balances minus
-// the movements and transfers of the window. Within one currency a transfer cancels out; between currencies it changes both. It
+// the movements, the transfers and the opened wallets of the window. Within one currency a transfer cancels out; between currencies it changes both. It
 // returns false if a balance exceeds an int64.
 func (f figures) openingBalances(closing map[string]int64) (map[string]int64, bool) {
 	opening, ok := maps.Clone(closing), true
@@ -129,6 +131,9 @@ func (f figures) openingBalances(closing map[string]int64) (map[string]int64, bo
 	}
 	for _, t := range f.transfers {
 		subtract(t.Currency, t.In-t.Out)
+	}
+	for _, b := range f.balances {
+		subtract(b.Currency, b.Opened)
 	}
 	return opening, ok
 }

@@ -31,6 +31,8 @@ type historyWallet struct {
 	ID             uuid.UUID
 	Name, Currency string
 	InitialMinor   int64
+	// Opened is the day from which the opening balance counts, or nil if it always counts.
+	Opened *time.Time
 }
 
 // history is the data of a user as plain lists.
@@ -45,9 +47,11 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 	currencies := []string{"EUR", "JPY", "BHD"}
 	for i := range rapid.IntRange(1, 3).Draw(r, "wallets") {
 		w := historyWallet{Name: string(rune('A' + i)), Currency: currencies[i], InitialMinor: rapid.Int64Range(-300, 300).Draw(r, "opening balance")}
-		resp, err := s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{
+		req := &ledgerv1.CreateWalletRequest{
 			Name: w.Name, Currency: w.Currency, Balance: new(money.CurrencyOf(w.Currency).Format(w.InitialMinor)),
-		})
+		}
+		req.OpeningDate, w.Opened = anyOpening(r)
+		resp, err := s.CreateWallet(ctx, req)
 		require.NoError(r, err)
 		w.ID = uuid.MustParse(resp.GetWallet().GetId())
 		if rapid.Bool().Draw(r, "archived") {
@@ -106,6 +110,18 @@ func anySplits(r *rapid.T, wallets []historyWallet, categories []uuid.UUID, curr
 		}
 	}
 	return ts
+}
+
+// anyOpening draws the opening day of a request, and the day that it means. Without one, it is the current day.
+func anyOpening(r *rapid.T) (sent *string, day *time.Time) {
+	switch rapid.IntRange(0, 2).Draw(r, "opening day") {
+	case 0:
+		return nil, new(calendar.DayOf(fixture.Today))
+	case 1:
+		return new(""), nil
+	}
+	day = new(calendar.DayOf(fixture.AnyTime(r)))
+	return new(day.Format(calendar.DateLayout)), day
 }
 
 func anyQuestion(r *rapid.T) *ledgerv1.GetSummaryRequest {
@@ -205,7 +221,7 @@ func (h history) days(q summaryQuery) *ledgerv1.DailyTotals {
 
 // balance is what a wallet held in a currency at a moment.
 func (h history) balance(w historyWallet, currency string, at time.Time) (sum int64) {
-	if w.Currency == currency {
+	if w.Currency == currency && (w.Opened == nil || w.Opened.Before(at)) {
 		sum = w.InitialMinor
 	}
 	for _, t := range h.transactions {

@@ -56,7 +56,11 @@ func (h history) requireBalanced(r *rapid.T, q summaryQuery, got *ledgerv1.Summa
 			return n
 		}
 		i := slices.IndexFunc(h.wallets, func(w historyWallet) bool { return w.ID.String() == row.GetWalletId() })
-		opening := h.balance(h.wallets[i], c.Code(), q.period.From)
+		wallet := h.wallets[i]
+		opening := h.balance(wallet, c.Code(), q.period.From)
+		if wallet.Currency == c.Code() && wallet.Opened != nil && q.period.Contains(*wallet.Opened) {
+			opening += wallet.InitialMinor
+		}
 		require.Equal(r, minor(row.GetBalance()), opening+minor(row.GetIncome())-minor(row.GetExpense())+
 			minor(row.GetTransferredIn())-minor(row.GetTransferredOut()))
 	}

@@ -176,35 +176,42 @@ func queueTrend(batch *pgx.Batch, q summaryQuery, into *[]movement) {
 	batch.Queue(trendStatement, q.args(trend(q.period))).Query(collect(into))
 }
 
-// balancesStatement returns a row per wallet and currency. The window function adds the total of all wallets in the currency.
+// balancesStatement returns a row per wallet and currency. The window function adds the total of all wallets in the currency. An opening
+// balance is a movement at the start of its opening day: in the window it is opened, and after the window the balance excludes it. A
+// wallet without an opening day has always had its opening balance.
 var balancesStatement = hidden.Replace(`
-	SELECT w.id AS wallet_id, w.name, b.currency, b.currency = w.currency AS own,
-		(b.amount_minor - coalesce(later.net, 0))::bigint AS balance,
-		(sum(b.amount_minor - coalesce(later.net, 0)) OVER (PARTITION BY b.currency))::bigint AS total
-	FROM wallets w
-	JOIN wallet_balances b ON b.owner_id = w.owner_id AND b.wallet_id = w.id
-	LEFT JOIN (
-		SELECT wallet_id, currency, sum(net) AS net
-		FROM (
-			SELECT wallet_id, currency, income_minor - expense_minor AS net
-			FROM monthly_totals
-			WHERE owner_id = @owner AND month >= @later_months
-			UNION ALL
-			SELECT wallet_id, currency, in_minor - out_minor
-			FROM monthly_transfers
-			WHERE owner_id = @owner AND month >= @later_months
-			UNION ALL
-			SELECT wallet_id, currency, amount_minor
-			FROM transactions
-			WHERE owner_id = @owner AND date >= @end AND date < @later_from
-		) AS m
-		GROUP BY wallet_id, currency
-	) AS later ON later.wallet_id = b.wallet_id AND later.currency = b.currency
-	WHERE w.owner_id = @owner AND (@currency = '' OR b.currency = @currency)`)
+	SELECT wallet_id, name, currency, own, opened, balance::bigint AS balance,
+		(sum(balance) OVER (PARTITION BY currency))::bigint AS total
+	FROM (
+		SELECT w.id AS wallet_id, w.name, b.currency, b.currency = w.currency AS own,
+			CASE WHEN opened.at >= @from AND opened.at < @end THEN w.initial_minor ELSE 0 END AS opened,
+			b.amount_minor - coalesce(later.net, 0) - CASE WHEN opened.at >= @end THEN w.initial_minor ELSE 0 END AS balance
+		FROM wallets w
+		JOIN wallet_balances b ON b.owner_id = w.owner_id AND b.wallet_id = w.id
+		LEFT JOIN LATERAL (SELECT w.opening_date::timestamp AT TIME ZONE 'UTC' AS at) AS opened ON b.currency = w.currency
+		LEFT JOIN (
+			SELECT wallet_id, currency, sum(net) AS net
+			FROM (
+				SELECT wallet_id, currency, income_minor - expense_minor AS net
+				FROM monthly_totals
+				WHERE owner_id = @owner AND month >= @later_months
+				UNION ALL
+				SELECT wallet_id, currency, in_minor - out_minor
+				FROM monthly_transfers
+				WHERE owner_id = @owner AND month >= @later_months
+				UNION ALL
+				SELECT wallet_id, currency, amount_minor
+				FROM transactions
+				WHERE owner_id = @owner AND date >= @end AND date < @later_from
+			) AS m
+			GROUP BY wallet_id, currency
+		) AS later ON later.wallet_id = b.wallet_id AND later.currency = b.currency
+		WHERE w.owner_id = @owner AND (@currency = '' OR b.currency = @currency)
+	) AS held`)
 
 // queueBalances reads the balances at the end of the window: the current balances minus the later movements. The movements are
-// the totals and transfers of whole months and the transactions in the rest of the window's last month, so that the default window, which
-// usually has nothing after it, costs two index lookups.
+// the opening balances, the totals and transfers of whole months, and the transactions in the rest of the window's last month. So
+// the default window, which usually has nothing after it, costs two index lookups.
 func queueBalances(batch *pgx.Batch, q summaryQuery, into *[]walletBalance) {
 	batch.Queue(balancesStatement, q.args(q.period)).Query(collect(into))
 }

@@ -103,7 +103,8 @@ func (x *executor) createWallet(ctx context.Context, tx pgx.Tx, e staging.Import
 	}
 	initial := cmp.Or(a.GetOpeningBalance(), "0")
 	return x.accounts.AddWallet(ctx, tx, &ledgerv1.CreateWalletRequest{
-		Name: a.GetName(), Currency: code, Balance: &initial, Color: a.GetColor(), Icon: a.GetIcon(), Position: a.Position,
+		Name: a.GetName(), Currency: code, Balance: &initial, OpeningDate: new(a.GetOpeningDate()),
+		Color: a.GetColor(), Icon: a.GetIcon(), Position: a.Position,
 	}, a.GetArchived())
 }
 

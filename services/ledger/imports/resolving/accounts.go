@@ -3,6 +3,7 @@ package resolving
 import (
 	"github.com/google/uuid"
 
+	"github.com/coffer-budget/coffer/internal/calendar"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
@@ -83,6 +84,9 @@ func Accounts(format string, o Owned, found []statement.Account, assigned map[st
 			account.Position = a.Position
 		}
 		account.OpeningBalance, account.ClosingBalance = balance(a.Opening), balance(a.Closing)
+		if !a.OpeningDate.IsZero() && a.OpeningDate.Year() >= calendar.MinYear && a.OpeningDate.Year() <= calendar.MaxYear {
+			account.OpeningDate = staging.Day(&a.OpeningDate)
+		}
 		if !a.ClosingDate.IsZero() {
 			account.ClosingDate = staging.Day(&a.ClosingDate)
 		}

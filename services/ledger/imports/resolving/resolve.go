@@ -231,7 +231,7 @@ func (c *resolver) amountOf(r *staging.Row, account *ledgerv1.ImportAccount) (st
 	case r.Opening:
 		if c.details.GetMapping() != nil {
 			// Only the mapping says how to read the amount.
-			account.OpeningBalance = &r.Amount
+			account.OpeningBalance, account.OpeningDate = &r.Amount, staging.Day(r.Date)
 		}
 		return staging.Skipped, "this is the opening balance"
 	}

@@ -36,6 +36,7 @@ type parser struct {
 	name       string
 	partial    bool // A page of a statement with several.
 	opening    string
+	openingDay time.Time
 	closing    string
 	closingDay time.Time
 	total      written.Sum

@@ -41,14 +41,12 @@ func (p *parser) endBalance() {
 	if p.balance.sign == "DBIT" {
 		amount = written.Negate(written.Absolute(amount))
 	}
-	switch strings.ToUpper(p.balance.code) {
-	case "OPBD":
-		p.opening = amount
-	case "PRCD":
-		p.opening = cmp.Or(p.opening, amount)
-	case "CLBD":
-		p.closing = amount
-		p.closingDay, _ = parseDate(p.balance.day)
+	day, _ := parseDate(p.balance.day)
+	switch code := strings.ToUpper(p.balance.code); {
+	case code == "OPBD", code == "PRCD" && p.opening == "":
+		p.opening, p.openingDay = amount, day
+	case code == "CLBD":
+		p.closing, p.closingDay = amount, day
 	}
 }
 
@@ -64,7 +62,9 @@ func (p *parser) endStatement() error {
 	}
 	account.Name = cmp.Or(account.Name, statement.Text(p.name, statement.MaxName))
 	account.Currency = cmp.Or(p.currency, account.Currency)
-	account.Opening = cmp.Or(account.Opening, p.opening)
+	if account.Opening == "" {
+		account.Opening, account.OpeningDate = p.opening, p.openingDay
+	}
 	if p.closing != "" && !p.closingDay.Before(account.ClosingDate) {
 		account.Closing, account.ClosingDate = p.closing, p.closingDay
 	}

@@ -47,6 +47,7 @@ type wallet struct {
 	Currency       string      `json:"currency"`
 	Balance        json.Number `json:"balance"`
 	InitialBalance json.Number `json:"initialBalance"`
+	OpeningDate    string      `json:"openingDate"`
 	Archived       bool        `json:"archived"`
 	Color          string      `json:"color"`
 	Icon           string      `json:"icon"`
@@ -150,6 +151,7 @@ func (p *parser) line(text []byte, line int) (*statement.Record, error) {
 		account.Name, account.Currency, account.Last4 = cmp.Or(keep(w.Name, statement.MaxName), account.Key), w.Currency, ""
 		account.Color, account.Icon, account.Archived, account.Position = w.Color, w.Icon, w.Archived, w.Position
 		account.Opening, account.Closing = w.InitialBalance.String(), w.Balance.String()
+		account.OpeningDate, _ = time.Parse(time.DateOnly, w.OpeningDate)
 		p.wallets[w.ID] = account.Key
 	case o.Category != nil:
 		if len(p.categories) == maxCategories {

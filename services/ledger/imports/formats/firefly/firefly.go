@@ -92,7 +92,7 @@ func (p *parser) row(cells []string, line int) (*statement.Record, error) {
 	}
 	account.Name, account.Currency = account.Key, cmp.Or(account.Currency, r.Currency)
 	if r.Opening && r.Problem == "" {
-		account.Opening = r.Amount
+		account.Opening, account.OpeningDate = r.Amount, r.Date
 	}
 	if p.continues(&r, cell("group_id")) {
 		p.add(&r)

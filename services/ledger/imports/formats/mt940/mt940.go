@@ -96,11 +96,11 @@ func (p *parser) handle(f field) (*statement.Record, error) {
 		return record, err
 	case "60F", "60M":
 		p.total = written.Sum{}
-		if balance, _, ok := p.balance(first); ok {
+		if balance, day, ok := p.balance(first); ok {
 			p.opening = balance
 			return record, p.describe(func(a *statement.Account) {
 				if a.Opening == "" {
-					a.Opening = balance
+					a.Opening, a.OpeningDate = balance, day
 				}
 			})
 		}

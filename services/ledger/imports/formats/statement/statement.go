@@ -123,6 +123,7 @@ type Account struct {
 	Last4       string
 	Currency    string
 	Opening     string // Balances are signed decimals, or "".
+	OpeningDate time.Time
 	Closing     string
 	ClosingDate time.Time
 	Count       int

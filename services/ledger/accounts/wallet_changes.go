@@ -1,0 +1,106 @@
+package accounts
+
+import (
+	"time"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/money"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/request"
+)
+
+// walletChanges holds the fields of a wallet that a request sets; the others are nil. An empty color or icon removes it.
+type walletChanges struct {
+	name, color, icon *string
+	archived          *bool
+	position          *int32
+	// noPosition is set if the request removes the position.
+	noPosition bool
+	// initial is the opening balance in the major unit. It stays text because its decimals depend on the wallet's currency.
+	initial     *string
+	openingDate *time.Time
+	// noOpeningDate is set if the request removes the opening day.
+	noOpeningDate bool
+}
+
+// parseWalletChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
+func parseWalletChanges(req *ledgerv1.UpdateWalletRequest) (walletChanges, error) {
+	if req.Name == nil && req.Archived == nil && req.Color == nil && req.Icon == nil && req.Position == nil &&
+		req.InitialBalance == nil && req.OpeningDate == nil {
+		return walletChanges{}, apierr.EmptyUpdate
+	}
+	var p apierr.Problems
+	c := walletChanges{archived: req.Archived, initial: req.InitialBalance}
+	if req.Name != nil {
+		c.name = parseName(&p, req.GetName())
+	}
+	if req.Color != nil {
+		c.color = new(parseColor(&p, req.GetColor()))
+	}
+	if req.Icon != nil {
+		c.icon = new(parseIcon(&p, req.GetIcon()))
+	}
+	if req.Position != nil {
+		c.position = parsePosition(&p, req.GetPosition())
+		c.noPosition = c.position == nil
+	}
+	if c.initial != nil {
+		if _, err := request.ParseAmount(money.Currency{}, *c.initial); err != nil {
+			p.Field(&apierr.Field{Name: "initialBalance", Message: err.Error()})
+		}
+	}
+	if req.OpeningDate != nil {
+		c.openingDate = parseOpeningDate(&p, req.GetOpeningDate())
+		c.noOpeningDate = req.GetOpeningDate() == ""
+	}
+	return c, p.Err()
+}
+
+// parseOpeningDate returns the day from which an opening balance counts. It is nil for "": then the balance counts for all days.
+func parseOpeningDate(p *apierr.Problems, s string) *time.Time {
+	if s == "" {
+		return nil
+	}
+	day, ok := calendar.ParseDate(s)
+	if !ok {
+		p.Field(&apierr.Field{Name: "openingDate", Message: "must be a date of the years 1900 to 2200, YYYY-MM-DD"})
+		return nil
+	}
+	return &day
+}
+
+// apply sets the changed fields of a wallet, and the balance in its own currency. It returns an error if the opening balance has more
+// decimals than the currency.
+func (c walletChanges) apply(w *wallet) error {
+	set(&w.Name, c.name)
+	set(&w.Color, c.color)
+	set(&w.Icon, c.icon)
+	set(&w.Archived, c.archived)
+	if c.position != nil || c.noPosition {
+		w.Position = c.position
+	}
+	if c.openingDate != nil || c.noOpeningDate {
+		w.OpeningDate = c.openingDate
+	}
+	if c.initial == nil {
+		return nil
+	}
+	initial, err := request.ParseAmount(money.CurrencyOf(w.Currency), *c.initial)
+	if err != nil {
+		var p apierr.Problems
+		p.Field(&apierr.Field{Name: "initialBalance", Message: err.Error()})
+		return p.Err()
+	}
+	w.Amounts[0] += initial - w.InitialMinor
+	w.InitialMinor = initial
+	return nil
+}
+
+// formatDay returns a day as the API shows it, or "" for none.
+func formatDay(day *time.Time) string {
+	if day == nil {
+		return ""
+	}
+	return day.Format(calendar.DateLayout)
+}

@@ -177,6 +177,7 @@ const forms = [
     problems: [
       [400, "VALIDATION_ERROR", "name", "Name"],
       [400, "VALIDATION_ERROR", "balance", "Opening balance"],
+      [400, "VALIDATION_ERROR", "openingDate", "Opening day"],
       [400, "VALIDATION_ERROR", "color", "Violet"],
       [400, "VALIDATION_ERROR", "icon", "Another emoji"],
       [400, "UNSUPPORTED_CURRENCY", "currency", "Currency", ""],
@@ -189,7 +190,13 @@ const forms = [
     request: ["PATCH", "/api/v1/wallet/"],
     fill: (form) => form.getByLabel("Name", { exact: true }).fill("Purse"),
     submit: "Save",
-    problems: [[400, "VALIDATION_ERROR", "name", "Name"], [400, "VALIDATION_ERROR", "color", "Violet"], [404, "WALLET_NOT_FOUND"]],
+    problems: [
+      [400, "VALIDATION_ERROR", "name", "Name"],
+      [400, "VALIDATION_ERROR", "initialBalance", "Opening balance"],
+      [400, "VALIDATION_ERROR", "openingDate", "Opening day"],
+      [400, "VALIDATION_ERROR", "color", "Violet"],
+      [404, "WALLET_NOT_FOUND"],
+    ],
   },
   {
     name: "a new category",

@@ -36,6 +36,40 @@ test("a wallet is created, edited, archived and restored", async (t) => {
   assert.equal((await user.get(`/wallet/${created.id}`)).wallet.archived, false);
 });
 
+test("an opening balance and its day are entered and corrected", async (t) => {
+  const user = await account();
+  const page = await open(t, user, "/wallets", phone);
+  await page.getByRole("button", { name: "New wallet" }).click();
+  await page.getByLabel("Name", { exact: true }).fill("Cash");
+  await page.getByLabel("Currency").selectOption("EUR");
+  await page.getByLabel("Opening balance").fill("1000");
+  await page.getByLabel("Opening day").fill("2026-01-31");
+  await page.getByRole("button", { name: "Create wallet" }).click();
+  await page.locator("main .list").getByText("€1,000.00").waitFor();
+  const { id, ...created } = (await user.get("/wallet")).wallets[0];
+  assert.deepEqual([created.openingDate, created.initialBalance], ["2026-01-31", 1000]);
+
+  await page.getByRole("button", { name: "Actions for Cash" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await page.getByLabel("Opening balance").fill("much");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByRole("alert").filter({ hasText: "amount" }).waitFor();
+  await page.getByLabel("Opening balance").fill("-12.50");
+  await page.getByLabel("Opening day").fill("2025-12-31");
+  await accessible(page);
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.locator("main .list").getByText("12.50").waitFor();
+  const { wallet } = await user.get(`/wallet/${id}`);
+  assert.deepEqual([wallet.openingDate, wallet.initialBalance, wallet.balance], ["2025-12-31", -12.5, -12.5]);
+
+  await page.getByRole("button", { name: "Actions for Cash" }).click();
+  await page.getByRole("menuitem", { name: "Edit" }).click();
+  await page.getByLabel("Opening day").fill("");
+  await page.getByText("Without a day, the opening balance counts for all days.").waitFor();
+  await page.getByRole("button", { name: "Save" }).click();
+  await until(async () => !("openingDate" in (await user.get(`/wallet/${id}`)).wallet));
+});
+
 test("a change of the same wallet elsewhere is shown beside the user's own", async (t) => {
   const user = await account();
   const { wallet } = await user.post("/wallet", { name: "Cash", currency: "EUR" });

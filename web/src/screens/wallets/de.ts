@@ -27,8 +27,9 @@ const de: typeof en = {
 
   nameHint: "Girokonto",
   opening: "Anfangsbestand",
-  openingHint: "Der heutige Stand. Er darf negativ sein und ist keine Buchung.",
-  fixed: "Währung und Anfangsbestand lassen sich nicht ändern. Eine Buchung kann den Kontostand berichtigen.",
+  openingHint: "Der Stand vor den Buchungen dieses Tages. Er darf negativ sein. Frühere Kontostände enthalten ihn nicht.",
+  openingAlways: "Ohne einen Tag zählt der Anfangsbestand für alle Tage.",
+  openingDate: "Anfangstag",
   balances: "Kontostände",
   createButton: "Konto anlegen",
   limit: "Du hast 500 Konten, das ist die Grenze. Lösche eines, das keine Buchungen hat.",

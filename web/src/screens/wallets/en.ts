@@ -26,8 +26,9 @@ export default {
 
   nameHint: "Checking account",
   opening: "Opening balance",
-  openingHint: "What it holds today. It may be negative and is not a transaction.",
-  fixed: "The currency and the opening balance cannot be changed. A transaction can correct the balance.",
+  openingHint: "What it held before that day’s transactions. It may be negative. Balances of earlier days do not contain it.",
+  openingAlways: "Without a day, the opening balance counts for all days.",
+  openingDate: "Opening day",
   balances: "Balances",
   createButton: "Create wallet",
   limit: "You have 500 wallets, which is the limit. Delete one that has no transactions.",

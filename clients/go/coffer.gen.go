@@ -3500,7 +3500,7 @@ type Budget struct {
 	// StartDate First day of the first window, YYYY-MM-DD.
 	StartDate openapi_types.Date `json:"startDate"`
 
-	// Status By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
+	// Status By today's date in the time zone of the owner's settings: upcoming before startDate, ended after endDate, otherwise active.
 	Status BudgetStatus `json:"status"`
 
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
@@ -3519,7 +3519,7 @@ type BudgetPeriod string
 // BudgetRole Role of the user who reads it.
 type BudgetRole string
 
-// BudgetStatus By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
+// BudgetStatus By today's date in the time zone of the owner's settings: upcoming before startDate, ended after endDate, otherwise active.
 type BudgetStatus string
 
 // BudgetLimit BudgetLimit is a limit of a budget with the days on which it was in force. Of several limits on one day, only the last counts.
@@ -4140,6 +4140,9 @@ type CreateWalletRequest struct {
 
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
+
+	// OpeningDate Day from which the opening balance counts, YYYY-MM-DD, of the years 1900 to 2200. Default: the current day in the time zone of the user's settings. null or an empty string makes it count for all days.
+	OpeningDate *openapi_types.Date `json:"openingDate,omitempty"`
 
 	// Position Place of the wallet in the list of wallets, 0 to 1000000. Wallets may have the same position. Default none.
 	Position *int32 `json:"position,omitempty"`
@@ -4847,6 +4850,9 @@ type ImportAccount struct {
 
 	// OpeningBalance The balance before the first row that the file states, in the major unit. A created wallet starts with it.
 	OpeningBalance *json.Number `json:"openingBalance,omitempty"`
+
+	// OpeningDate Day from which the opening balance of a created wallet counts, YYYY-MM-DD. Absent if the file states none: then it counts for all days.
+	OpeningDate *openapi_types.Date `json:"openingDate,omitempty"`
 
 	// Position Position of a created wallet.
 	Position *int32 `json:"position,omitempty"`
@@ -5671,7 +5677,7 @@ type ListedBudget struct {
 	// StartDate First day of the first window, YYYY-MM-DD.
 	StartDate *openapi_types.Date `json:"startDate,omitempty"`
 
-	// Status By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
+	// Status By today's date in the time zone of the owner's settings: upcoming before startDate, ended after endDate, otherwise active.
 	Status *ListedBudgetStatus `json:"status,omitempty"`
 
 	// UpdatedAt Time of the last change; RFC 3339, UTC.
@@ -5690,7 +5696,7 @@ type ListedBudgetPeriod string
 // ListedBudgetRole Role of the user who reads it.
 type ListedBudgetRole string
 
-// ListedBudgetStatus By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
+// ListedBudgetStatus By today's date in the time zone of the owner's settings: upcoming before startDate, ended after endDate, otherwise active.
 type ListedBudgetStatus string
 
 // LoginRequest defines model for LoginRequest.
@@ -6471,17 +6477,17 @@ type Settings struct {
 	// Locale BCP 47 tag of the language and of the formats of dates and numbers, such as de-CH. Absent if there is none: the client decides.
 	Locale *string `json:"locale,omitempty"`
 
-	// TimeZone Name in the IANA time zone database, such as Europe/Berlin. The default is UTC. It decides when a day begins, and never which day is stored.
+	// TimeZone Name in the IANA time zone database, such as Europe/Berlin. The default is UTC. It decides which day, month and budget window is the current one, and never which day is stored: dates and the bounds of windows are civil days in UTC.
 	TimeZone string `json:"timeZone"`
 
 	// UpdatedAt Time of the last change; RFC 3339, UTC. Absent before the first one.
 	UpdatedAt *time.Time `json:"updatedAt,omitempty"`
 
-	// WeekStart First day of the week: monday (the default), sunday or saturday.
+	// WeekStart First day of the week in calendars of clients: monday (the default), sunday or saturday. The windows of a weekly budget begin on the weekday of its startDate instead.
 	WeekStart SettingsWeekStart `json:"weekStart"`
 }
 
-// SettingsWeekStart First day of the week: monday (the default), sunday or saturday.
+// SettingsWeekStart First day of the week in calendars of clients: monday (the default), sunday or saturday. The windows of a weekly budget begin on the weekday of its startDate instead.
 type SettingsWeekStart string
 
 // ShareBudgetRequest defines model for ShareBudgetRequest.
@@ -7410,8 +7416,14 @@ type UpdateWalletRequest struct {
 	// Icon One emoji of at most 16 bytes of UTF-8. null or an empty string removes it.
 	Icon *string `json:"icon,omitempty"`
 
+	// InitialBalance Opening balance, in the major unit of the wallet's own currency; may be negative. The balance changes by the difference.
+	InitialBalance *json.Number `json:"initialBalance,omitempty"`
+
 	// Name 1 to 100 characters.
 	Name *string `json:"name,omitempty"`
+
+	// OpeningDate Day from which the opening balance counts, YYYY-MM-DD, of the years 1900 to 2200. null or an empty string makes it count for all days.
+	OpeningDate *openapi_types.Date `json:"openingDate,omitempty"`
 
 	// Position Place of the wallet in the list of wallets, 0 to 1000000. Wallets may have the same position. null removes it.
 	Position *int32 `json:"position,omitempty"`
@@ -7490,7 +7502,7 @@ type Wallet struct {
 	// Archived Clients hide archived wallets. Transactions in them can still be created and changed.
 	Archived bool `json:"archived"`
 
-	// Balance Current balance in the wallet's own currency: the opening balance plus the sum of the transactions in that currency.
+	// Balance Current balance in the wallet's own currency: the opening balance plus the sum of the transactions in that currency, of any date.
 	Balance json.Number `json:"balance"`
 
 	// Balances Current balances: the wallet's own currency first, and then each other currency with a balance other than 0.
@@ -7511,11 +7523,14 @@ type Wallet struct {
 	// Id UUID, version 7.
 	Id openapi_types.UUID `json:"id"`
 
-	// InitialBalance Opening balance, in the wallet's own currency.
+	// InitialBalance Opening balance, in the wallet's own currency. Past balances contain it from openingDate on.
 	InitialBalance json.Number `json:"initialBalance"`
 
 	// Name 1 to 100 characters.
 	Name string `json:"name"`
+
+	// OpeningDate Day from which the opening balance counts, YYYY-MM-DD. Transactions before it count as well: until that day, past balances are the sum of the transactions. Absent if the opening balance counts for all days, as in wallets that were created before there were opening days.
+	OpeningDate *openapi_types.Date `json:"openingDate,omitempty"`
 
 	// Position Place of the wallet in the list of wallets, 0 to 1000000. Absent if there is none.
 	Position *int32 `json:"position,omitempty"`
@@ -7771,7 +7786,7 @@ type ListBudgetsParams struct {
 	// Include invited adds the budgets of pending invitations, with the contents of the invitation only.
 	Include *ListBudgetsParamsInclude `form:"include,omitempty" json:"include,omitempty"`
 
-	// At Day whose window the progress is of, YYYY-MM-DD. Default today (UTC).
+	// At Day whose window the progress is of, YYYY-MM-DD. Default today, in the time zone of the owner's settings.
 	At *At `form:"at,omitempty" json:"at,omitempty"`
 
 	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
@@ -7837,7 +7852,7 @@ type DeleteBudgetParams struct {
 
 // GetBudgetParams defines parameters for GetBudget.
 type GetBudgetParams struct {
-	// At Day whose window the progress is of, YYYY-MM-DD. Default today (UTC).
+	// At Day whose window the progress is of, YYYY-MM-DD. Default today, in the time zone of the owner's settings.
 	At *At `form:"at,omitempty" json:"at,omitempty"`
 }
 
@@ -7897,7 +7912,7 @@ type GetSummaryParams struct {
 	// From Inclusive; ISO 8601 date or date-time. Default: the first day of the month of `to`.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Inclusive; ISO 8601 date or date-time. A date includes the whole day. Default: the end of the current month (UTC), or of the month of a later `from`.
+	// To Inclusive; ISO 8601 date or date-time. A date includes the whole day. Default: the end of the current month in the time zone of the user's settings, or of the month of a later `from`.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 
 	// Currency Restricts the summary to one currency; ISO 4217 code. By default it contains all.
@@ -8269,7 +8284,7 @@ type SuggestTransfersParams struct {
 	// From Inclusive; ISO 8601 date or date-time. By default 90 days before to. Both transactions of a pair are within the window, which is at most 400 days.
 	From *string `form:"from,omitempty" json:"from,omitempty"`
 
-	// To Inclusive; ISO 8601 date or date-time. A date includes the whole day. By default the current day (UTC).
+	// To Inclusive; ISO 8601 date or date-time. A date includes the whole day. By default the current day in the time zone of the user's settings.
 	To *string `form:"to,omitempty" json:"to,omitempty"`
 
 	// Limit Maximum number of pairs, at least 1; 50 by default. A value above 200 means 200.
@@ -8931,7 +8946,7 @@ type ClientInterface interface {
 
 	// GetSummary Get summary
 	//
-	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
+	// Returns the totals of a window, by default the current calendar month in the time zone of the user's settings: income, expense and balances per currency, category, wallet and month. The window begins and ends at midnight UTC. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
 	//
 	// Corresponds with GET /api/v1/dashboard/summary (the `GetSummary` operationId).
 	GetSummary(ctx context.Context, params *GetSummaryParams, reqEditors ...RequestEditorFn) (*http.Response, error)
@@ -9535,7 +9550,7 @@ type ClientInterface interface {
 
 	// CreateWalletWithBody Create wallet
 	//
-	// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
+	// Creates a wallet with an opening balance, which counts from openingDate on. The opening balance is not a transaction: the income of summaries and budgets does not contain it. A user may have 500 wallets.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9544,7 +9559,7 @@ type ClientInterface interface {
 
 	// CreateWallet Create wallet
 	//
-	// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
+	// Creates a wallet with an opening balance, which counts from openingDate on. The opening balance is not a transaction: the income of summaries and budgets does not contain it. A user may have 500 wallets.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -9567,7 +9582,7 @@ type ClientInterface interface {
 
 	// UpdateWalletWithBody Update wallet
 	//
-	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
+	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
 	//
 	// Takes any type of body and a specified content type.
 	//
@@ -9576,7 +9591,7 @@ type ClientInterface interface {
 
 	// UpdateWallet Update wallet
 	//
-	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
+	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
 	//
 	// Takes a body of the `application/json` content type.
 	//
@@ -10466,7 +10481,7 @@ func (c *Client) ListChanges(ctx context.Context, params *ListChangesParams, req
 
 // GetSummary Get summary
 //
-// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
+// Returns the totals of a window, by default the current calendar month in the time zone of the user's settings: income, expense and balances per currency, category, wallet and month. The window begins and ends at midnight UTC. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
 //
 // Corresponds with GET /api/v1/dashboard/summary (the `GetSummary` operationId).
 func (c *Client) GetSummary(ctx context.Context, params *GetSummaryParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
@@ -11810,7 +11825,7 @@ func (c *Client) ListWallets(ctx context.Context, params *ListWalletsParams, req
 
 // CreateWalletWithBody Create wallet
 //
-// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
+// Creates a wallet with an opening balance, which counts from openingDate on. The opening balance is not a transaction: the income of summaries and budgets does not contain it. A user may have 500 wallets.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11829,7 +11844,7 @@ func (c *Client) CreateWalletWithBody(ctx context.Context, params *CreateWalletP
 
 // CreateWallet Create wallet
 //
-// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
+// Creates a wallet with an opening balance, which counts from openingDate on. The opening balance is not a transaction: the income of summaries and budgets does not contain it. A user may have 500 wallets.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -11882,7 +11897,7 @@ func (c *Client) GetWallet(ctx context.Context, id WalletId, reqEditors ...Reque
 
 // UpdateWalletWithBody Update wallet
 //
-// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
+// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
 //
 // Takes any type of body and a specified content type.
 //
@@ -11901,7 +11916,7 @@ func (c *Client) UpdateWalletWithBody(ctx context.Context, id WalletId, params *
 
 // UpdateWallet Update wallet
 //
-// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
+// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
 //
 // Takes a body of the `application/json` content type.
 //
@@ -18428,7 +18443,7 @@ type ClientWithResponsesInterface interface {
 
 	// GetSummaryWithResponse Get summary
 	//
-	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
+	// Returns the totals of a window, by default the current calendar month in the time zone of the user's settings: income, expense and balances per currency, category, wallet and month. The window begins and ends at midnight UTC. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
 	//
 	// Returns a wrapper object for the known response body format(s).
 	//
@@ -19094,7 +19109,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateWalletWithBodyWithResponse Create wallet
 	//
-	// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
+	// Creates a wallet with an opening balance, which counts from openingDate on. The opening balance is not a transaction: the income of summaries and budgets does not contain it. A user may have 500 wallets.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19103,7 +19118,7 @@ type ClientWithResponsesInterface interface {
 
 	// CreateWalletWithResponse Create wallet
 	//
-	// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
+	// Creates a wallet with an opening balance, which counts from openingDate on. The opening balance is not a transaction: the income of summaries and budgets does not contain it. A user may have 500 wallets.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19130,7 +19145,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateWalletWithBodyWithResponse Update wallet
 	//
-	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
+	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
 	//
 	// Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -19139,7 +19154,7 @@ type ClientWithResponsesInterface interface {
 
 	// UpdateWalletWithResponse Update wallet
 	//
-	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
+	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
 	//
 	// Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 	//
@@ -25419,7 +25434,7 @@ func (c *ClientWithResponses) ListChangesWithResponse(ctx context.Context, param
 
 // GetSummaryWithResponse Get summary
 //
-// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per currency, category, wallet and month. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
+// Returns the totals of a window, by default the current calendar month in the time zone of the user's settings: income, expense and balances per currency, category, wallet and month. The window begins and ends at midnight UTC. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
 //
 // Returns a wrapper object for the known response body format(s).
 //
@@ -26529,7 +26544,7 @@ func (c *ClientWithResponses) ListWalletsWithResponse(ctx context.Context, param
 
 // CreateWalletWithBodyWithResponse Create wallet
 //
-// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
+// Creates a wallet with an opening balance, which counts from openingDate on. The opening balance is not a transaction: the income of summaries and budgets does not contain it. A user may have 500 wallets.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -26544,7 +26559,7 @@ func (c *ClientWithResponses) CreateWalletWithBodyWithResponse(ctx context.Conte
 
 // CreateWalletWithResponse Create wallet
 //
-// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not count it. A user may have 500 wallets.
+// Creates a wallet with an opening balance, which counts from openingDate on. The opening balance is not a transaction: the income of summaries and budgets does not contain it. A user may have 500 wallets.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //
@@ -26589,7 +26604,7 @@ func (c *ClientWithResponses) GetWalletWithResponse(ctx context.Context, id Wall
 
 // UpdateWalletWithBodyWithResponse Update wallet
 //
-// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
+// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
 //
 // Takes any type of body and a specified content type, and returns a wrapper object for the known response body format(s).
 //
@@ -26604,7 +26619,7 @@ func (c *ClientWithResponses) UpdateWalletWithBodyWithResponse(ctx context.Conte
 
 // UpdateWalletWithResponse Update wallet
 //
-// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be changed.
+// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the balance by the difference. The currency cannot be changed.
 //
 // Takes a body of the `application/json` content type, and returns a wrapper object for the known response body format(s).
 //

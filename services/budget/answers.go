@@ -20,32 +20,31 @@ func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member
 	return selectMembers(ctx, q, memberList{budget: b.ID, statuses: b.role().visible(), before: newest, limit: maxMembersInBudget})
 }
 
-// budgetDetail adds progress and the names of members and owner, fetched concurrently. A part whose service is unavailable is omitted. Neither call
-// delays the other, and together they take at most optionalTimeout.
-func (s *server) budgetDetail(ctx context.Context, today time.Time, b seenBudget, members []member) *budgetv1.Budget {
-	answer := b.proto(calendar.DayOf(s.now()))
+// budgetDetail adds progress and the names of members and owner, fetched concurrently. A part whose service is unavailable is omitted.
+// Neither call delays the other, and together they take at most optionalTimeout. at is the day of the progress, nil for today.
+func (s *server) budgetDetail(ctx context.Context, at *time.Time, b seenBudget, members []member) *budgetv1.Budget {
 	var ledgerCall sync.WaitGroup
-	ledgerCall.Go(func() { answer.Progress = s.progress(ctx, today, []budget{b.budget})[0] })
+	var found standing
+	ledgerCall.Go(func() { found = s.standings(ctx, at, []budget{b.budget})[0] })
 	users := s.usersOf(ctx, members, []seenBudget{b})
-	answer.Members, answer.OwnerName = protos(members, users), b.ownerName(users)
 	ledgerCall.Wait()
+	answer := b.proto(found.today)
+	answer.Progress, answer.Members, answer.OwnerName = found.progress, protos(members, users), b.ownerName(users)
 	return answer
 }
 
 // page returns a page of budgets with progress and members, with one call to the ledger and one to auth, made concurrently. A
 // pending member gets the contents of the invitation only, and the ledger and auth are not asked about that budget.
-func (s *server) page(ctx context.Context, today time.Time, budgets []seenBudget) ([]*budgetv1.ListedBudget, error) {
+func (s *server) page(ctx context.Context, at *time.Time, budgets []seenBudget) ([]*budgetv1.ListedBudget, error) {
 	answers, byID := make([]*budgetv1.ListedBudget, len(budgets)), map[uuid.UUID]*budgetv1.ListedBudget{}
 	var open []budget
 	var readable []seenBudget
-	now := calendar.DayOf(s.now())
 	for i, b := range budgets {
 		if !b.role().may(readBudget) {
 			answers[i] = b.invitationProto()
 			continue
 		}
-		answers[i] = b.listedProto(now)
-		open, readable, byID[b.ID] = append(open, b.budget), append(readable, b), answers[i]
+		open, readable = append(open, b.budget), append(readable, b)
 	}
 	// One statement reads the newest members of all readable budgets, and one RPC each the names and the spending.
 	members, err := selectMembersOf(ctx, s.db, readable, maxMembersInList)
@@ -53,19 +52,23 @@ func (s *server) page(ctx context.Context, today time.Time, budgets []seenBudget
 		return nil, err
 	}
 	var ledgerCall sync.WaitGroup
-	var progresses []*budgetv1.Progress
-	ledgerCall.Go(func() { progresses = s.progress(ctx, today, open) })
+	var found []standing
+	ledgerCall.Go(func() { found = s.standings(ctx, at, open) })
 	users := s.usersOf(ctx, members, readable)
 	ledgerCall.Wait()
 	named := protos(members, users)
 	for i, b := range readable {
-		byID[open[i].ID].OwnerName = b.ownerName(users)
+		answer := b.listedProto(found[i].today)
+		answer.Progress, answer.OwnerName = found[i].progress, b.ownerName(users)
+		byID[b.ID] = answer
 	}
 	for i, m := range members {
 		byID[m.BudgetID].Members = append(byID[m.BudgetID].Members, named[i])
 	}
-	for i, progress := range progresses {
-		byID[open[i].ID].Progress = progress
+	for i, b := range budgets {
+		if answer, ok := byID[b.ID]; ok {
+			answers[i] = answer
+		}
 	}
 	return answers, nil
 }

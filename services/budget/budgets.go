@@ -9,7 +9,6 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
-	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/idem"
@@ -53,7 +52,7 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 	}
 	defer s.release(ctx, reserved)
 	// The progress is read before the transaction, because the transaction records the response under the idempotency key.
-	progress := s.progress(ctx, calendar.DayOf(s.now()), []budget{b})[0]
+	found := s.standings(ctx, nil, []budget{b})[0]
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		// The limit is counted under a lock of the user. The duplicate rule needs none, because an index decides.
 		n, err := countBudgets(ctx, tx, user)
@@ -69,8 +68,8 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 		if err := s.queueCheck(ctx, tx, b); err != nil {
 			return err
 		}
-		resp.Budget, resp.Etag = b.seenByOwner().proto(calendar.DayOf(b.CreatedAt)), etag.Format(b.Version)
-		resp.Budget.Progress = progress
+		resp.Budget, resp.Etag = b.seenByOwner().proto(found.today), etag.Format(b.Version)
+		resp.Budget.Progress = found.progress
 		return s.notifications.Publish(ctx, tx, &budgetv1.BudgetCreated{Budget: b.snapshot()}, user)
 	})
 	if err != nil {
@@ -95,7 +94,7 @@ func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsReque
 	default:
 		p.Field(&apierr.Field{Name: "include", Message: "must be invited"})
 	}
-	today := s.parseAt(&p, req.At)
+	at := parseAt(&p, req.At)
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
@@ -114,7 +113,7 @@ func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsReque
 	if err != nil {
 		return nil, err
 	}
-	answers, err := s.page(ctx, today, budgets)
+	answers, err := s.page(ctx, at, budgets)
 	if err != nil {
 		return nil, err
 	}
@@ -129,7 +128,7 @@ func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) 
 		return nil, err
 	}
 	var p apierr.Problems
-	today := s.parseAt(&p, req.At)
+	at := parseAt(&p, req.At)
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
@@ -141,7 +140,7 @@ func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) 
 	if err != nil {
 		return nil, err
 	}
-	return &budgetv1.GetBudgetResponse{Budget: s.budgetDetail(ctx, today, b, members), Etag: etag.Format(b.Version)}, nil
+	return &budgetv1.GetBudgetResponse{Budget: s.budgetDetail(ctx, at, b, members), Etag: etag.Format(b.Version)}, nil
 }
 
 // UpdateBudget changes a budget. It applies the changes twice: to the budget as it was read, to validate them before the ledger
@@ -195,7 +194,7 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 	if c.categories != nil {
 		s.syncNow(ctx, id)
 	}
-	return &budgetv1.UpdateBudgetResponse{Budget: s.budgetDetail(ctx, calendar.DayOf(s.now()), after, members), Etag: etag.Format(after.Version)}, nil
+	return &budgetv1.UpdateBudgetResponse{Budget: s.budgetDetail(ctx, nil, after, members), Etag: etag.Format(after.Version)}, nil
 }
 
 // change applies the changes of a request to the locked budget.

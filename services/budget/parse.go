@@ -36,17 +36,17 @@ func parseBudgetID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// parseAt returns the day whose progress is requested: today by default. Clients send another day to see the window that
-// contains it. An invalid day becomes one of the problems.
-func (s *server) parseAt(p *apierr.Problems, at *string) time.Time {
+// parseAt returns the day whose progress is requested, or nil for today. Clients send another day to see the window that contains it.
+// An invalid day becomes one of the problems.
+func parseAt(p *apierr.Problems, at *string) *time.Time {
 	if at == nil {
-		return calendar.DayOf(s.now())
+		return nil
 	}
 	d, ok := calendar.ParseDate(*at)
 	if !ok {
 		p.Add(errInvalidTimeframe.With("at", "must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
 	}
-	return d
+	return &d
 }
 
 // changes holds the fields of a budget that a request sets, each validated separately. A field is nil if it is not set, or invalid and

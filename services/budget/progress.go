@@ -15,32 +15,57 @@ import (
 // optionalTimeout limits the wait for parts that a response may omit: progress, and the names of members.
 const optionalTimeout = 1500 * time.Millisecond
 
-// progress returns the progress of budgets in their windows of a day, in the same order, with one call to the ledger. It is nil for
-// a budget whose wallet was deleted, and for all budgets if the ledger is unavailable: a budget without progress is better than an
-// error.
-func (s *server) progress(ctx context.Context, today time.Time, budgets []budget) []*budgetv1.Progress {
-	progress := make([]*budgetv1.Progress, len(budgets))
-	// A list may have no readable budgets.
-	if len(budgets) == 0 {
-		return progress
+// standing is what a budget's answer takes from the ledger.
+type standing struct {
+	// progress is nil if the wallet was deleted or the ledger is unavailable: a budget without progress is better than an error.
+	progress *budgetv1.Progress
+	// today is the current day in the time zone of the owner. If the ledger is unavailable, it is the day in UTC.
+	today time.Time
+}
+
+// standings returns the standings of budgets in their windows of a day, in the same order, with one call to the ledger. Without a day,
+// the window is the current one. Only the ledger knows the time zone that decides which one this is. So the call asks for the windows of
+// all days that are today somewhere: these are one window except near its border.
+func (s *server) standings(ctx context.Context, at *time.Time, budgets []budget) []standing {
+	now := s.now()
+	found, days := make([]standing, len(budgets)), calendar.Todays(now)
+	if at != nil {
+		days = []time.Time{*at}
 	}
-	queries := make([]spending.Query, len(budgets))
+	var queries []spending.Query
+	begin := make([]int, len(budgets)+1)
 	for i, b := range budgets {
-		queries[i] = b.query(b.timeframe().At(today))
+		found[i].today = calendar.DayOf(now)
+		for _, w := range b.timeframe().Windows(days...) {
+			queries = append(queries, b.query(w))
+		}
+		begin[i+1] = len(queries)
+	}
+	// A list may have no readable budgets.
+	if len(queries) == 0 {
+		return found
 	}
 	ctx, cancel := context.WithTimeout(ctx, optionalTimeout)
 	defer cancel()
 	spendings, err := spending.Sum(ctx, s.ledger, queries)
 	if err != nil {
 		s.log.WarnContext(ctx, "failed to read spending, so progress is omitted", "budgets", len(budgets), "error", err)
-		return progress
+		return found
 	}
-	for i, spent := range spendings {
-		if spent.GetFound() {
-			progress[i] = budgets[i].progress(queries[i].Window, spent.GetAmounts())
+	for i, b := range budgets {
+		found[i].today = calendar.Today(now, spendings[begin[i]].GetTimeZone())
+		day := found[i].today
+		if at != nil {
+			day = *at
+		}
+		wanted := b.timeframe().At(day)
+		for j := begin[i]; j < begin[i+1]; j++ {
+			if spendings[j].GetFound() && queries[j].Window.From.Equal(wanted.From) {
+				found[i].progress = b.progress(wanted, spendings[j].GetAmounts())
+			}
 		}
 	}
-	return progress
+	return found
 }
 
 // query asks for the spending of the budget in a window.

@@ -150,8 +150,12 @@ func (s *Exports) ExportTransactions(req *ledgerv1.ExportTransactionsRequest, st
 		if f.tags, err = selectTagKeys(ctx, tx, f.tags); err != nil {
 			return err
 		}
+		today, err := s.Today(ctx, tx, f.owner)
+		if err != nil {
+			return err
+		}
 		chosen := supported[req.GetFormat()]
-		name := "coffer-" + s.Now().UTC().Format(time.DateOnly) + "." + chosen.extension
+		name := "coffer-" + today.Format(time.DateOnly) + "." + chosen.extension
 		header := &restv1.FileHeader{MediaType: chosen.mediaType, FileName: name}
 		if err := stream.Send(&ledgerv1.ExportTransactionsResponse{Header: header}); err != nil {
 			return err

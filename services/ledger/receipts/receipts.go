@@ -99,7 +99,11 @@ func (s *Receipts) CreateTransactionsFromReceipt(ctx context.Context, req *ledge
 	if err != nil {
 		return nil, err
 	}
-	r, err := s.readReceipt(recognized, u)
+	today, err := s.Today(ctx, s.DB, u.owner)
+	if err != nil {
+		return nil, err
+	}
+	r, err := s.readReceipt(recognized, u, today)
 	if err != nil {
 		return nil, err
 	}
@@ -159,8 +163,8 @@ type reading struct {
 }
 
 // readReceipt corrects a recognized receipt and splits it into transactions. If the receipt has no currency, it takes the
-// wallet's, and if it has no date, today's (UTC). Each assumption adds a warning.
-func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (reading, error) {
+// wallet's, and if it has no date, today's. Each assumption adds a warning.
+func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload, today time.Time) (reading, error) {
 	now, r := s.Now(), recognized.GetReceipt()
 	before := recognizedFields(r)
 	u.corrections.applyTexts(r)
@@ -172,7 +176,7 @@ func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload) (r
 	r.Currency = currency.Code()
 	date, ok := calendar.ParseDate(r.GetDate())
 	if !ok {
-		date = calendar.DayOf(now)
+		date = today
 		warn(r, "DATE_ASSUMED", "The date was not found; the day of the upload is used")
 	}
 	r.Date = date.Format(calendar.DateLayout)

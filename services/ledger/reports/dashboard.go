@@ -2,9 +2,10 @@
 //
 // The cost of a sum is independent of the length of the period and of the user's history (ADR 16): whole calendar months come from the
 // monthly totals, and only the days before and after them from transactions. Legs of transfers are neither income nor expense, and a
-// split transaction counts by its parts, each with the type of the transaction (ADR 103). All days and months are in UTC. A summary is read
-// on one snapshot, so its parts agree with each other: the balances before the window plus its movements, and the opening balances of its
-// days, are the balances after it. The files:
+// split transaction counts by its parts, each with the type of the transaction (ADR 103). The bounds of all days and months are in UTC; the
+// time zone of the user only decides which month is the current one (ADR 104). A summary is read on one snapshot, so its parts agree with
+// each other: the balances before the window plus its movements, and the opening balances of its days, are the balances after it. The
+// files:
 //
 //   - dashboard.go, figures.go, store_summary.go: GetSummary. figures.go is the rule that turns rows into the response
 //   - store_transfers.go: the sums of transfers by wallet, in the same batch
@@ -49,17 +50,22 @@ type Reports struct {
 	Reads *reads.Gates
 }
 
-// GetSummary returns the totals of a window of at most ten years, by default the current calendar month (UTC). It is an expensive read,
+// GetSummary returns the totals of a window of at most ten years, by default the current calendar month of the user's time zone. It is an expensive read,
 // so s.Reads limits the simultaneous ones of a user.
 //
 // A validation error that depends on the user's transactions is only known after the statements: sums that exceed an int64, and with
 // include more transactions or rows than allowed.
 func (s *Reports) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryRequest) (*ledgerv1.GetSummaryResponse, error) {
-	query, err := parseSummary(req, s.Now())
+	owner := caller.ID(ctx)
+	month, err := s.currentMonth(ctx, owner)
 	if err != nil {
 		return nil, err
 	}
-	query.owner = caller.ID(ctx)
+	query, err := parseSummary(req, month)
+	if err != nil {
+		return nil, err
+	}
+	query.owner = owner
 	leave, err := s.Reads.Enter(ctx, query.owner)
 	if err != nil {
 		return nil, err
@@ -95,6 +101,18 @@ func (s *Reports) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryReques
 	return &ledgerv1.GetSummaryResponse{Summary: summary}, nil
 }
 
+// currentMonth returns the first day of the current month in the owner's time zone. It reads the zone only in the hours in which two
+// months are current somewhere.
+func (s *Reports) currentMonth(ctx context.Context, owner uuid.UUID) (time.Time, error) {
+	days := calendar.Todays(s.Now())
+	first, last := calendar.MonthOf(days[0]), calendar.MonthOf(days[len(days)-1])
+	if first.Equal(last) {
+		return first, nil
+	}
+	today, err := s.Today(ctx, s.DB, owner)
+	return calendar.MonthOf(today), err
+}
+
 // summaryQuery is a parsed request for a summary.
 type summaryQuery struct {
 	owner  uuid.UUID
@@ -105,11 +123,11 @@ type summaryQuery struct {
 	daily, tags bool
 }
 
-// parseSummary validates the request. The default of from is the month of to, and the default of to is the current month or, if
-// from is later, the month of from.
-func parseSummary(req *ledgerv1.GetSummaryRequest, now time.Time) (summaryQuery, error) {
+// parseSummary validates the request. The default of from is the month of to, and the default of to is the current month, given by its
+// first day, or, if from is later, the month of from.
+func parseSummary(req *ledgerv1.GetSummaryRequest, month time.Time) (summaryQuery, error) {
 	var p apierr.Problems
-	q := summaryQuery{period: calendar.Months(calendar.MonthOf(now), 1)}
+	q := summaryQuery{period: calendar.Months(month, 1)}
 	if req.From != nil {
 		q.period.From = request.ParseBound(&p, "from", req.GetFrom(), false)
 	}

@@ -27,7 +27,7 @@ func TestGetSummaryEqualsRecomputation(t *testing.T) {
 		h := s.anyHistory(r, ctx)
 		for range 5 {
 			req := anyQuestion(r)
-			q, err := parseSummary(req, fixture.Today)
+			q, err := parseSummary(req, calendar.MonthOf(fixture.Today))
 			require.NoError(r, err)
 			resp, err := s.GetSummary(ctx, req)
 			require.NoError(r, err)

@@ -16,8 +16,8 @@ import (
 // maxWindows is the maximum number of windows in one request.
 const maxWindows = 1000
 
-// SumSpending returns the amounts spent in up to maxWindows windows, in the order of the request, with one statement. Only the
-// budget service may call it. It counts as an expensive read of the user whose request needs the sums, if there is one. Errors:
+// SumSpending returns the amounts spent in up to maxWindows windows, in the order of the request, with one statement, and the time zones
+// of their owners. Only the budget service may call it. It counts as an expensive read of the user whose request needs the sums, if there is one. Errors:
 // RATE_LIMITED.
 func (s *Reports) SumSpending(ctx context.Context, req *ledgerv1.SumSpendingRequest) (*ledgerv1.SumSpendingResponse, error) {
 	var p apierr.Problems
@@ -44,10 +44,9 @@ func (s *Reports) SumSpending(ctx context.Context, req *ledgerv1.SumSpendingRequ
 	for i := range resp.Spendings {
 		resp.Spendings[i] = &ledgerv1.Spending{}
 	}
-	// A window whose wallet does not exist has no row, so it is not found. Without transactions it is found, with no amounts.
 	for _, r := range rows {
 		spending := resp.Spendings[r.Position-1]
-		spending.Found = true
+		spending.Found, spending.TimeZone = r.Found, r.TimeZone
 		if r.Currency != nil {
 			spending.Amounts = append(spending.Amounts, &ledgerv1.SpentAmount{Currency: *r.Currency, SpentMinor: *r.Spent})
 		}

@@ -12,10 +12,14 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// spent is the amount spent in one currency in the window at a position, counted from 1. A window without transactions has one row
-// without a currency.
+// spent is the amount spent in one currency in the window at a position, counted from 1. A window without transactions, or whose wallet
+// does not exist, has one row without a currency.
 type spent struct {
 	Position int
+	// Found is false if the wallet does not exist.
+	Found bool
+	// TimeZone is the zone of the owner's settings, or empty without settings.
+	TimeZone string `db:"time_zone"`
 	Currency *string
 	// Spent is expense minus income in minor units. It is negative if income is greater.
 	Spent *int64
@@ -25,7 +29,7 @@ type spent struct {
 // all other windows and users.
 const maxSpent = 9_000_000_000_000_000_000
 
-// selectSpending returns the rows of the windows whose wallet exists, by position and currency. As in a summary, whole months come
+// selectSpending returns the rows of the windows, by position and currency. As in a summary, whole months come
 // from the monthly totals, so that the cost does not depend on the length of a window. All windows share one statement, because a page of
 // budgets has up to a hundred of them.
 //
@@ -43,9 +47,10 @@ func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow)
 			SELECT *
 			FROM unnest(@category_positions::bigint[], @categories::uuid[]) AS c (position, category_id)
 		)
-		SELECT a.position, s.currency, s.spent
+		SELECT a.position, w.id IS NOT NULL AS found, coalesce(z.time_zone, '') AS time_zone, s.currency, s.spent
 		FROM asked a
-		JOIN wallets w ON w.owner_id = a.owner_id AND w.id = a.wallet_id
+		LEFT JOIN wallets w ON w.owner_id = a.owner_id AND w.id = a.wallet_id
+		LEFT JOIN settings z ON z.owner_id = a.owner_id
 		LEFT JOIN LATERAL (
 			SELECT m.currency, greatest(least(sum(m.spent), @max), -@max)::bigint AS spent
 			FROM category c
@@ -77,7 +82,7 @@ func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow)
 			) AS m
 			WHERE c.position = a.position
 			GROUP BY m.currency
-		) AS s ON true
+		) AS s ON w.id IS NOT NULL
 		ORDER BY a.position, s.currency`, spendingArgs(windows))
 	if err != nil {
 		return nil, fmt.Errorf("summing what was spent in %d windows: %w", len(windows), err)

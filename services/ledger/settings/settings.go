@@ -1,6 +1,7 @@
 // Package settings serves the preferences that a user has on all devices: the time zone, the first day of the week, the language, the
-// base currency, and the wallet and category of new transactions. The ledger stores them and computes nothing with them: clients use
-// them for display and for new entries.
+// base currency, and the wallet and category of new transactions. The time zone decides which day is today, also in the ledger and in
+// budget (ADR 104). The first day of the week is for calendars and charts of clients. Clients use the others for display and for new
+// entries.
 //
 // There is one row per owner. The first change inserts it; until then, the defaults apply, with version 0. Deleting a default wallet or
 // category also removes it from the settings, and a merge replaces it (package accounts does both, in the same statement).
@@ -13,8 +14,6 @@ import (
 	"regexp"
 	"slices"
 	"time"
-	// The image of the service has no time zone database.
-	_ "time/tzdata"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"

@@ -8,7 +8,6 @@ import (
 	"github.com/google/uuid"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
-	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/page"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -39,7 +38,11 @@ type pair struct {
 // SuggestTransfers returns pairs of transactions that look like one transfer, newest first. Each transaction occurs in one pair at most.
 // A client accepts a suggestion with MatchTransfer. It is an expensive read, so s.Reads limits the simultaneous ones of a user.
 func (s *Transfers) SuggestTransfers(ctx context.Context, req *ledgerv1.SuggestTransfersRequest) (*ledgerv1.SuggestTransfersResponse, error) {
-	from, end, limit, err := parseSuggestions(req, s.Now())
+	today, err := s.Today(ctx, s.DB, caller.ID(ctx))
+	if err != nil {
+		return nil, err
+	}
+	from, end, limit, err := parseSuggestions(req, today)
 	if err != nil {
 		return nil, err
 	}
@@ -92,9 +95,9 @@ func choose(pairs []pair, limit int) []pair {
 
 // parseSuggestions validates the window and the limit of a request. The default window ends with the current day. from is
 // inclusive and end is exclusive; the message about the maximum has one day less, because the field to is inclusive.
-func parseSuggestions(req *ledgerv1.SuggestTransfersRequest, now time.Time) (from, end time.Time, limit int, err error) {
+func parseSuggestions(req *ledgerv1.SuggestTransfersRequest, today time.Time) (from, end time.Time, limit int, err error) {
 	var p apierr.Problems
-	end = calendar.DayOf(now).AddDate(0, 0, 1)
+	end = today.AddDate(0, 0, 1)
 	if req.To != nil {
 		end = request.ParseBound(&p, "to", req.GetTo(), true)
 	}

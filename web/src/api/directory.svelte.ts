@@ -1,7 +1,8 @@
 // The wallets, categories and settings of the user. Nearly every screen needs some of them, so they are loaded once and kept current.
 import { SvelteMap } from "svelte/reactivity";
+import { browserZone, today, useDaySettings, type Day } from "../dates/dates";
 import { read, write } from "../offline/store";
-import { api } from "./api";
+import { api, fetched } from "./api";
 import { isProblem, type Problem } from "./problem";
 import { onChange } from "./topics";
 import type { Category, Settings, Wallet } from "./types";
@@ -11,6 +12,7 @@ let categories = $state.raw<readonly Category[]>([]);
 // Sorted when a screen reads them: the first comparison of names takes the browser long, and Home needs none.
 const sorted = $derived([...categories].sort((a, b) => a.name.localeCompare(b.name)));
 let settings = $state.raw<Partial<Settings> | undefined>();
+let day = $state<Day>(today());
 let ready = $state(false);
 let problem = $state.raw<Problem | undefined>();
 /** turn changes when a user signs out, so that an answer for the previous user is dropped. */
@@ -34,6 +36,10 @@ export const directory = {
   /** settings are undefined until they are loaded, and empty if they could not be loaded. */
   get settings(): Partial<Settings> | undefined {
     return settings;
+  },
+  /** day is the day that was today when the settings last changed. It changes if other settings make another day today. */
+  get day(): Day {
+    return day;
   },
   get openWallets(): readonly Wallet[] {
     return wallets.filter((wallet) => !wallet.archived);
@@ -78,18 +84,36 @@ async function loadAll<T>(name: string, load: (query: { limit: number; cursor?: 
 const loadWallets = () => loadAll("wallets", (query) => api.get("/api/v1/wallet", { query }).then(({ wallets: items, pagination }) => ({ items, pagination })), setWallets);
 const loadCategories = () => loadAll("categories", (query) => api.get("/api/v1/categories", { query }).then(({ categories: items, pagination }) => ({ items, pagination })), setCategories);
 
+function setSettings(loaded: Partial<Settings> | undefined): void {
+  settings = loaded;
+  useDaySettings(loaded);
+  day = today();
+}
+
 /** loadSettings loads the settings. If that fails, the earlier ones stay. */
 async function loadSettings(): Promise<void> {
   const started = turn;
-  const loaded = await api.get("/api/v1/settings").then(
-    (answer) => answer.settings,
-    (error: unknown) => {
-      if (!isProblem(error)) throw error;
-    },
-  );
+  const loaded = await currentSettings().catch((error: unknown) => {
+    if (!isProblem(error)) throw error;
+  });
   if (started !== turn) return;
-  settings = loaded ?? settings ?? {};
+  setSettings(loaded ?? settings ?? {});
   if (loaded) await write("snapshot", "settings", loaded);
+}
+
+/**
+ * currentSettings returns the settings. If the user has never changed any, it first stores the time zone of the browser, so that the
+ * server and all devices agree about which day is today.
+ */
+async function currentSettings(): Promise<Settings> {
+  const { data, version } = await fetched("/api/v1/settings");
+  if (data.settings.updatedAt || data.settings.timeZone === browserZone) return data.settings;
+  try {
+    return (await api.patch("/api/v1/settings", { body: { timeZone: browserZone }, version })).settings;
+  } catch (error) {
+    if (!isProblem(error)) throw error;
+    return data.settings;
+  }
 }
 
 /** reloadDirectory loads both lists again, for a screen that needs the result of its own change at once. */
@@ -117,7 +141,7 @@ export function startDirectory(): () => void {
   void (async () => {
     const [storedWallets, storedCategories, storedSettings] = await Promise.all([read<Wallet[]>("snapshot", "wallets"), read<Category[]>("snapshot", "categories"), read<Settings>("snapshot", "settings")]);
     if (started === turn) {
-      settings = storedSettings;
+      setSettings(storedSettings);
       void loadSettings();
     }
     if (storedWallets && storedCategories && !ready && started === turn) {
@@ -133,7 +157,7 @@ export function startDirectory(): () => void {
     turn++;
     ready = false;
     problem = undefined;
-    settings = undefined;
+    setSettings(undefined);
     setWallets([]);
     setCategories([]);
   };

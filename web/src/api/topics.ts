@@ -14,7 +14,7 @@ const dependents: Record<Topic, readonly Topic[]> = {
   webhooks: [],
   user: [],
   tags: ["transactions"],
-  settings: [],
+  settings: ["summary", "budgets"],
   imports: [],
   rules: [],
 };

@@ -13,10 +13,40 @@ function iso(date: Date): Day {
   return date.toISOString().slice(0, 10);
 }
 
-/** today returns the current day in the time zone of the browser. */
+export type WeekStart = "monday" | "sunday" | "saturday";
+
+/** browserZone is the name of the browser's time zone. */
+export const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone;
+
+let zone = browserZone;
+let weekStart: WeekStart = "monday";
+
+/**
+ * useDaySettings sets the time zone that decides which day is today, and the first day of the week, from the settings of the user.
+ * Without settings, or if the browser does not know the zone, it is that of the browser.
+ */
+export function useDaySettings(settings: { timeZone?: string; weekStart?: WeekStart } | undefined): void {
+  weekStart = settings?.weekStart ?? "monday";
+  zone = settings?.timeZone ?? browserZone;
+  try {
+    today();
+  } catch {
+    zone = browserZone;
+  }
+}
+
+/** today returns the current day in the time zone of the user's settings. It is the only place where the zone decides about a day. */
 export function today(now = new Date()): Day {
-  const pad = (n: number) => String(n).padStart(2, "0");
-  return `${now.getFullYear()}-${pad(now.getMonth() + 1)}-${pad(now.getDate())}`;
+  // Swedish dates have the form YYYY-MM-DD.
+  return format(now, "sv-SE", { timeZone: zone, year: "numeric", month: "2-digit", day: "2-digit" });
+}
+
+const firstWeekdays: Record<WeekStart, number> = { sunday: 0, monday: 1, saturday: 6 };
+
+/** weekDays returns the first and the last day of the week of a day, which begins as the user's settings say. */
+export function weekDays(day: Day): { from: Day; to: Day } {
+  const from = addDays(day, -((utc(day).getUTCDay() - firstWeekdays[weekStart] + 7) % 7));
+  return { from, to: addDays(from, 6) };
 }
 
 /** dayOf returns the day of an RFC 3339 time. */
@@ -93,9 +123,9 @@ export function formatMonth(month: Month, locale: string, now: Day = today()): s
   return format(utc(`${month}-01`), locale, { month: "long", year, timeZone: "UTC" });
 }
 
-/** formatTime returns the local date and time of an RFC 3339 time. */
+/** formatTime returns the date and time of an RFC 3339 time in the time zone of the user's settings. */
 export function formatTime(time: string, locale: string): string {
-  return format(new Date(time), locale, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit" });
+  return format(new Date(time), locale, { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: zone });
 }
 
 /** formatAgo returns "now", "3 minutes ago", "yesterday" and so on. */

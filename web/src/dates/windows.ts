@@ -52,8 +52,3 @@ function before(day: Day, period: string, windows: number): Day | undefined {
   const last = dayNumber(monthDays(month).to);
   return `${month}-${String(Math.min(dayNumber(day), last)).padStart(2, "0")}`;
 }
-
-/** utcToday returns the current day in UTC. The API uses it for the windows of budgets. */
-export function utcToday(now = new Date()): Day {
-  return now.toISOString().slice(0, 10);
-}

@@ -168,15 +168,18 @@ func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	if err != nil {
 		return err
 	}
-	today, due := calendar.DayOf(s.now()), map[check]bool{}
+	// The zones of the owners are not known here. The ledger reports them to the check, which decides again.
+	todays, due := calendar.Todays(s.now()), map[check]bool{}
 	for i, e := range events {
 		for _, c := range changes[i] {
 			for _, b := range budgets {
 				if b.OwnerID != e.UserID {
 					continue
 				}
-				for _, w := range b.windowsOf(c, today) {
-					due[check{b.ID, w.From}] = true
+				for _, today := range todays {
+					for _, w := range b.windowsOf(c, today) {
+						due[check{b.ID, w.From}] = true
+					}
 				}
 			}
 		}
@@ -190,15 +193,18 @@ func compareChecks(a, b check) int {
 	return cmp.Or(bytes.Compare(a.BudgetID[:], b.BudgetID[:]), a.Day.Compare(b.Day))
 }
 
-// QueueCheck queues a check of a new or changed budget that has thresholds, if its window of today may raise alerts. tx must hold
-// the budget's lock.
+// QueueCheck queues a check of a new or changed budget that has thresholds, if its window of today may raise alerts. If the day is not
+// the same in all time zones, it queues a check for each, because the check itself learns the owner's zone. tx must hold the budget's
+// lock.
 func (s *Server) QueueCheck(ctx context.Context, tx pgx.Tx, budgetID uuid.UUID, t spending.Timeframe) error {
-	today := calendar.DayOf(s.now())
-	w := t.At(today)
-	if !raisesAlerts(w, today) {
-		return nil
+	todays := calendar.Todays(s.now())
+	var checks []check
+	for _, w := range t.Windows(todays...) {
+		if slices.ContainsFunc(todays, func(today time.Time) bool { return raisesAlerts(w, today) }) {
+			checks = append(checks, check{budgetID, w.From})
+		}
 	}
-	return upsertChecks(ctx, tx, []check{{budgetID, w.From}})
+	return upsertChecks(ctx, tx, checks)
 }
 
 // RunAlerts does due checks until ctx ends. A full batch suggests that more checks are due, so the next one starts
@@ -267,7 +273,7 @@ func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w calend
 		// The ledger was asked about an older version of the budget. The change has queued the check again.
 		return nil
 	}
-	phase := spending.PhaseOf(w, calendar.DayOf(s.now()))
+	phase := spending.PhaseOf(w, calendar.Today(s.now(), spent.GetTimeZone()))
 	if phase != spending.Current && phase != spending.Recent {
 		return deleteCheck(ctx, tx, c)
 	}

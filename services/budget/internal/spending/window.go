@@ -61,6 +61,17 @@ func (t Timeframe) At(today time.Time) calendar.Period {
 	return w
 }
 
+// Windows returns the windows of some days in order, each once.
+func (t Timeframe) Windows(days ...time.Time) []calendar.Period {
+	var windows []calendar.Period
+	for _, d := range days {
+		if w := t.At(d); len(windows) == 0 || !windows[len(windows)-1].From.Equal(w.From) {
+			windows = append(windows, w)
+		}
+	}
+	return windows
+}
+
 // Status returns whether a budget is upcoming, active or ended on a day.
 func (t Timeframe) Status(today time.Time) string {
 	switch {

@@ -1,7 +1,7 @@
 // The fields of the budget form, and what they mean for the API.
 import type { Budget } from "../../api/types";
 import { amountMessage, amountText, readAmount } from "../../components/amount";
-import { today } from "../../dates/dates";
+import { today, weekDays, type Day } from "../../dates/dates";
 import type { Digits } from "../../money/json";
 import { digits, money } from "../../money/money";
 import type en from "./en";
@@ -22,10 +22,19 @@ export type Errors = Partial<Record<keyof Fields, string>>;
 
 export const periods = ["monthly", "weekly", "biweekly", "daily", "quarterly", "half_yearly", "yearly", "custom"] as const;
 
+/**
+ * proposedStart returns the first day of the current month, or of the current week for budgets of weeks. The windows of a budget begin
+ * on its start, so the first day of the week in the settings decides them only here.
+ */
+export function proposedStart(period: Budget["period"]): Day {
+  const now = today();
+  return period === "weekly" || period === "biweekly" ? weekDays(now).from : `${now.slice(0, 7)}-01`;
+}
+
 export function emptyFields(): Fields {
   return {
     name: "", limit: "", currency: "", walletId: "", categoryIds: [], period: "monthly",
-    startDate: `${today().slice(0, 7)}-01`, endDate: "", alertThresholds: [80, 100],
+    startDate: proposedStart("monthly"), endDate: "", alertThresholds: [80, 100],
   };
 }
 

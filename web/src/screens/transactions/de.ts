@@ -6,6 +6,7 @@ const de: typeof en = {
   search: "Buchungen suchen",
   searchHint: "Empfänger, Kategorie, #Tag, >50, letzter Monat …",
   filters: "Filter",
+  thisWeek: "Diese Woche",
   clear: "Filter löschen",
   type: "Art",
   from: "Von",

@@ -5,6 +5,7 @@ export default {
   search: "Search transactions",
   searchHint: "Payee, category, #tag, >50, last month …",
   filters: "Filters",
+  thisWeek: "This week",
   clear: "Clear filters",
   type: "Type",
   from: "From",

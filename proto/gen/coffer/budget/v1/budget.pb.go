@@ -64,7 +64,7 @@ type Budget struct {
 	MembershipStatus *string `protobuf:"bytes,16,opt,name=membership_status,json=membershipStatus,proto3,oneof" json:"membership_status,omitempty"`
 	// Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `protobuf:"varint,17,rep,packed,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
-	// By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
+	// By today's date in the time zone of the owner's settings: upcoming before startDate, ended after endDate, otherwise active.
 	Status string `protobuf:"bytes,18,opt,name=status,proto3" json:"status,omitempty"`
 	// Name of the owner. Absent if the user is the owner, and if auth is unavailable.
 	OwnerName     *string `protobuf:"bytes,19,opt,name=owner_name,json=ownerName,proto3,oneof" json:"owner_name,omitempty"`
@@ -276,7 +276,7 @@ type ListedBudget struct {
 	MembershipStatus *string `protobuf:"bytes,16,opt,name=membership_status,json=membershipStatus,proto3,oneof" json:"membership_status,omitempty"`
 	// Percentages of the limit, ascending. Owner and members are notified once in a window when the spending reaches one.
 	AlertThresholds []int32 `protobuf:"varint,17,rep,packed,name=alert_thresholds,json=alertThresholds,proto3" json:"alert_thresholds,omitempty"`
-	// By today's date in UTC: upcoming before startDate, ended after endDate, otherwise active.
+	// By today's date in the time zone of the owner's settings: upcoming before startDate, ended after endDate, otherwise active.
 	Status *string `protobuf:"bytes,18,opt,name=status,proto3,oneof" json:"status,omitempty"`
 	// Name of the owner. Absent if the user is the owner, and if auth is unavailable.
 	OwnerName     *string `protobuf:"bytes,19,opt,name=owner_name,json=ownerName,proto3,oneof" json:"owner_name,omitempty"`
@@ -1259,7 +1259,8 @@ type ListBudgetsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// invited adds the budgets of pending invitations, with the contents of the invitation only.
 	Include *string `protobuf:"bytes,1,opt,name=include,proto3,oneof" json:"include,omitempty"`
-	// Day whose window the progress is of, YYYY-MM-DD. Default today (UTC).
+	// Day whose window the progress is of, YYYY-MM-DD. Default today, in the time zone of the
+	// owner's settings.
 	At *string `protobuf:"bytes,2,opt,name=at,proto3,oneof" json:"at,omitempty"`
 	// Page size, at least 1; 50 by default. A value above 200 means 200.
 	Limit *int32 `protobuf:"varint,3,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
@@ -1400,7 +1401,8 @@ type GetBudgetRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the budget, a UUID.
 	Id string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
-	// Day whose window the progress is of, YYYY-MM-DD. Default today (UTC).
+	// Day whose window the progress is of, YYYY-MM-DD. Default today, in the time zone of the
+	// owner's settings.
 	At            *string `protobuf:"bytes,2,opt,name=at,proto3,oneof" json:"at,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

@@ -578,7 +578,10 @@ type ImportAccount struct {
 	// Position of a created wallet.
 	Position *int32 `protobuf:"varint,13,opt,name=position,proto3,oneof" json:"position,omitempty"`
 	// A created wallet is archived.
-	Archived      bool `protobuf:"varint,14,opt,name=archived,proto3" json:"archived,omitempty"`
+	Archived bool `protobuf:"varint,14,opt,name=archived,proto3" json:"archived,omitempty"`
+	// Day from which the opening balance of a created wallet counts, YYYY-MM-DD. Absent if the file states none: then it counts for all
+	// days.
+	OpeningDate   string `protobuf:"bytes,15,opt,name=opening_date,json=openingDate,proto3" json:"opening_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -709,6 +712,13 @@ func (x *ImportAccount) GetArchived() bool {
 		return x.Archived
 	}
 	return false
+}
+
+func (x *ImportAccount) GetOpeningDate() string {
+	if x != nil {
+		return x.OpeningDate
+	}
+	return ""
 }
 
 // ImportCategory is a category that a file names.
@@ -2883,7 +2893,7 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x05width\x18\r \x01(\x05B\x04\xf8\xb5\x18\x01R\x05width\"\xa7\x01\n" +
 	"\fImportColumn\x12\x14\n" +
 	"\x05index\x18\x01 \x01(\x05R\x05index\x12\x80\x01\n" +
-	"\x05field\x18\x02 \x01(\tBj¶\x18fdate amount debit credit type currency payee description notes category tags account externalId ignoreR\x05field\"\x8b\x04\n" +
+	"\x05field\x18\x02 \x01(\tBj¶\x18fdate amount debit credit type currency payee description notes category tags account externalId ignoreR\x05field\"\xbc\x04\n" +
 	"\rImportAccount\x12\x10\n" +
 	"\x03key\x18\x01 \x01(\tR\x03key\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -2899,7 +2909,8 @@ const file_coffer_ledger_v1_imports_proto_rawDesc = "" +
 	"\x05color\x18\v \x01(\tB\x04\xf8\xb5\x18\x01R\x05color\x12\x18\n" +
 	"\x04icon\x18\f \x01(\tB\x04\xf8\xb5\x18\x01R\x04icon\x12\x1f\n" +
 	"\bposition\x18\r \x01(\x05H\x02R\bposition\x88\x01\x01\x12 \n" +
-	"\barchived\x18\x0e \x01(\bB\x04\xf8\xb5\x18\x01R\barchivedB\x12\n" +
+	"\barchived\x18\x0e \x01(\bB\x04\xf8\xb5\x18\x01R\barchived\x12/\n" +
+	"\fopening_date\x18\x0f \x01(\tB\f\xf8\xb5\x18\x01ʶ\x18\x04dateR\vopeningDateB\x12\n" +
 	"\x10_closing_balanceB\x12\n" +
 	"\x10_opening_balanceB\v\n" +
 	"\t_position\"\xe0\x01\n" +

@@ -35,9 +35,9 @@ type Wallet struct {
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// ISO 4217 code of the wallet's own currency.
 	Currency string `protobuf:"bytes,3,opt,name=currency,proto3" json:"currency,omitempty"`
-	// Current balance in the wallet's own currency: the opening balance plus the sum of the transactions in that currency.
+	// Current balance in the wallet's own currency: the opening balance plus the sum of the transactions in that currency, of any date.
 	Balance string `protobuf:"bytes,4,opt,name=balance,proto3" json:"balance,omitempty"`
-	// Opening balance, in the wallet's own currency.
+	// Opening balance, in the wallet's own currency. Past balances contain it from openingDate on.
 	InitialBalance string `protobuf:"bytes,5,opt,name=initial_balance,json=initialBalance,proto3" json:"initial_balance,omitempty"`
 	// Current balances: the wallet's own currency first, and then each other currency with a balance other than 0.
 	Balances []*Balance `protobuf:"bytes,6,rep,name=balances,proto3" json:"balances,omitempty"`
@@ -52,7 +52,11 @@ type Wallet struct {
 	// One emoji that clients show with the wallet. Absent if there is none.
 	Icon string `protobuf:"bytes,11,opt,name=icon,proto3" json:"icon,omitempty"`
 	// Place of the wallet in the list of wallets, 0 to 1000000. Absent if there is none.
-	Position      *int32 `protobuf:"varint,12,opt,name=position,proto3,oneof" json:"position,omitempty"`
+	Position *int32 `protobuf:"varint,12,opt,name=position,proto3,oneof" json:"position,omitempty"`
+	// Day from which the opening balance counts, YYYY-MM-DD. Transactions before it count as well: until that day, past balances are
+	// the sum of the transactions. Absent if the opening balance counts for all days, as in wallets that were created before there
+	// were opening days.
+	OpeningDate   string `protobuf:"bytes,13,opt,name=opening_date,json=openingDate,proto3" json:"opening_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -171,6 +175,13 @@ func (x *Wallet) GetPosition() int32 {
 	return 0
 }
 
+func (x *Wallet) GetOpeningDate() string {
+	if x != nil {
+		return x.OpeningDate
+	}
+	return ""
+}
+
 // Balance is the balance of a wallet in one currency.
 type Balance struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
@@ -242,7 +253,10 @@ type CreateWalletRequest struct {
 	// One emoji of at most 16 bytes of UTF-8. Default none.
 	Icon string `protobuf:"bytes,6,opt,name=icon,proto3" json:"icon,omitempty"`
 	// Place of the wallet in the list of wallets, 0 to 1000000. Wallets may have the same position. Default none.
-	Position      *int32 `protobuf:"varint,7,opt,name=position,proto3,oneof" json:"position,omitempty"`
+	Position *int32 `protobuf:"varint,7,opt,name=position,proto3,oneof" json:"position,omitempty"`
+	// Day from which the opening balance counts, YYYY-MM-DD, of the years 1900 to 2200. Default: the current day in the time zone of the
+	// user's settings. null or an empty string makes it count for all days.
+	OpeningDate   *string `protobuf:"bytes,8,opt,name=opening_date,json=openingDate,proto3,oneof" json:"opening_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -324,6 +338,13 @@ func (x *CreateWalletRequest) GetPosition() int32 {
 		return *x.Position
 	}
 	return 0
+}
+
+func (x *CreateWalletRequest) GetOpeningDate() string {
+	if x != nil && x.OpeningDate != nil {
+		return *x.OpeningDate
+	}
+	return ""
 }
 
 type CreateWalletResponse struct {
@@ -665,7 +686,12 @@ type UpdateWalletRequest struct {
 	// One emoji of at most 16 bytes of UTF-8. null or an empty string removes it.
 	Icon *string `protobuf:"bytes,6,opt,name=icon,proto3,oneof" json:"icon,omitempty"`
 	// Place of the wallet in the list of wallets, 0 to 1000000. Wallets may have the same position. null removes it.
-	Position      *string `protobuf:"bytes,7,opt,name=position,proto3,oneof" json:"position,omitempty"`
+	Position *string `protobuf:"bytes,7,opt,name=position,proto3,oneof" json:"position,omitempty"`
+	// Opening balance, in the major unit of the wallet's own currency; may be negative. The balance changes by the difference.
+	InitialBalance *string `protobuf:"bytes,8,opt,name=initial_balance,json=initialBalance,proto3,oneof" json:"initial_balance,omitempty"`
+	// Day from which the opening balance counts, YYYY-MM-DD, of the years 1900 to 2200. null or an empty string makes it count for all
+	// days.
+	OpeningDate   *string `protobuf:"bytes,9,opt,name=opening_date,json=openingDate,proto3,oneof" json:"opening_date,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -745,6 +771,20 @@ func (x *UpdateWalletRequest) GetIcon() string {
 func (x *UpdateWalletRequest) GetPosition() string {
 	if x != nil && x.Position != nil {
 		return *x.Position
+	}
+	return ""
+}
+
+func (x *UpdateWalletRequest) GetInitialBalance() string {
+	if x != nil && x.InitialBalance != nil {
+		return *x.InitialBalance
+	}
+	return ""
+}
+
+func (x *UpdateWalletRequest) GetOpeningDate() string {
+	if x != nil && x.OpeningDate != nil {
+		return *x.OpeningDate
 	}
 	return ""
 }
@@ -3942,8 +3982,8 @@ type GetSummaryRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Inclusive; ISO 8601 date or date-time. Default: the first day of the month of `to`.
 	From *string `protobuf:"bytes,1,opt,name=from,proto3,oneof" json:"from,omitempty"`
-	// Inclusive; ISO 8601 date or date-time. A date includes the whole day. Default: the end of the current month (UTC),
-	// or of the month of a later `from`.
+	// Inclusive; ISO 8601 date or date-time. A date includes the whole day. Default: the end of the current month in
+	// the time zone of the user's settings, or of the month of a later `from`.
 	To *string `protobuf:"bytes,2,opt,name=to,proto3,oneof" json:"to,omitempty"`
 	// Restricts the summary to one currency; ISO 4217 code. By default it contains all.
 	Currency *string `protobuf:"bytes,3,opt,name=currency,proto3,oneof" json:"currency,omitempty"`
@@ -5369,7 +5409,9 @@ type Spending struct {
 	// false if the wallet was deleted.
 	Found bool `protobuf:"varint,1,opt,name=found,proto3" json:"found,omitempty"`
 	// Expense minus income, per currency, by currency. Refunds lower it, whether they are parts of expenses or incomes.
-	Amounts       []*SpentAmount `protobuf:"bytes,2,rep,name=amounts,proto3" json:"amounts,omitempty"`
+	Amounts []*SpentAmount `protobuf:"bytes,2,rep,name=amounts,proto3" json:"amounts,omitempty"`
+	// Time zone of the owner's settings, an IANA name, which decides the current window of a budget. Empty without settings.
+	TimeZone      string `protobuf:"bytes,3,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -5416,6 +5458,13 @@ func (x *Spending) GetAmounts() []*SpentAmount {
 		return x.Amounts
 	}
 	return nil
+}
+
+func (x *Spending) GetTimeZone() string {
+	if x != nil {
+		return x.TimeZone
+	}
+	return ""
 }
 
 // SpentAmount is the amount spent in one currency.
@@ -5477,7 +5526,7 @@ var File_coffer_ledger_v1_ledger_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/ledger/v1/ledger.proto\x12\x10coffer.ledger.v1\x1a\x17coffer/ocr/v1/ocr.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x8c\x03\n" +
+	"\x1dcoffer/ledger/v1/ledger.proto\x12\x10coffer.ledger.v1\x1a\x17coffer/ocr/v1/ocr.proto\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\xbd\x03\n" +
 	"\x06Wallet\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12\x12\n" +
 	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
@@ -5493,11 +5542,12 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x05color\x18\n" +
 	" \x01(\tB\x04\xf8\xb5\x18\x01R\x05color\x12\x18\n" +
 	"\x04icon\x18\v \x01(\tB\x04\xf8\xb5\x18\x01R\x04icon\x12\x1f\n" +
-	"\bposition\x18\f \x01(\x05H\x00R\bposition\x88\x01\x01B\v\n" +
+	"\bposition\x18\f \x01(\x05H\x00R\bposition\x88\x01\x01\x12/\n" +
+	"\fopening_date\x18\r \x01(\tB\f\xf8\xb5\x18\x01ʶ\x18\x04dateR\vopeningDateB\v\n" +
 	"\t_position\"C\n" +
 	"\aBalance\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1c\n" +
-	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\"\x97\x03\n" +
+	"\x06amount\x18\x02 \x01(\tB\x04ص\x18\x01R\x06amount\"\xde\x03\n" +
 	"\x13CreateWalletRequest\x12 \n" +
 	"\x04name\x18\x01 \x01(\tB\f\xf0\xb5\x18\x01\xe2\xb6\x18\x04\b\x01\x10dR\x04name\x123\n" +
 	"\bcurrency\x18\x02 \x01(\tB\x17\xf0\xb5\x18\x01\xe2\xb6\x18\x0f\x1a\r^[A-Za-z]{3}$R\bcurrency\x12J\n" +
@@ -5505,10 +5555,12 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x0fidempotency_key\x18\x04 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\x120\n" +
 	"\x05color\x18\x05 \x01(\tB\x1a\xe2\xb6\x18\x16\x1a\x14^(#[0-9A-Fa-f]{6})?$R\x05color\x12\x1a\n" +
 	"\x04icon\x18\x06 \x01(\tB\x06\xe2\xb6\x18\x02\x10\x10R\x04icon\x121\n" +
-	"\bposition\x18\a \x01(\x05B\x10\xe2\xb6\x18\f\"\x010*\a1000000H\x01R\bposition\x88\x01\x01B\n" +
+	"\bposition\x18\a \x01(\x05B\x10\xe2\xb6\x18\f\"\x010*\a1000000H\x01R\bposition\x88\x01\x01\x124\n" +
+	"\fopening_date\x18\b \x01(\tB\f\x88\xb6\x18\x01ʶ\x18\x04dateH\x02R\vopeningDate\x88\x01\x01B\n" +
 	"\n" +
 	"\b_balanceB\v\n" +
-	"\t_position\"\xca\x01\n" +
+	"\t_positionB\x0f\n" +
+	"\r_opening_date\"\xca\x01\n" +
 	"\x14CreateWalletResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
@@ -5534,7 +5586,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06wallet\x18\x03 \x01(\v2\x18.coffer.ledger.v1.WalletR\x06wallet\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xec\x02\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xa2\x04\n" +
 	"\x13UpdateWalletRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\x04name\x18\x02 \x01(\tB\b\xe2\xb6\x18\x04\b\x01\x10dH\x00R\x04name\x88\x01\x01\x12\x1f\n" +
@@ -5543,12 +5595,16 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x05color\x18\x05 \x01(\tB\x1e\x88\xb6\x18\x01\xe2\xb6\x18\x16\x1a\x14^(#[0-9A-Fa-f]{6})?$H\x02R\x05color\x88\x01\x01\x12#\n" +
 	"\x04icon\x18\x06 \x01(\tB\n" +
 	"\x88\xb6\x18\x01\xe2\xb6\x18\x02\x10\x10H\x03R\x04icon\x88\x01\x01\x12B\n" +
-	"\bposition\x18\a \x01(\tB!ص\x18\x01\x88\xb6\x18\x01ʶ\x18\x05int32\xe2\xb6\x18\f\"\x010*\a1000000H\x04R\bposition\x88\x01\x01B\a\n" +
+	"\bposition\x18\a \x01(\tB!ص\x18\x01\x88\xb6\x18\x01ʶ\x18\x05int32\xe2\xb6\x18\f\"\x010*\a1000000H\x04R\bposition\x88\x01\x01\x12Y\n" +
+	"\x0finitial_balance\x18\b \x01(\tB+ص\x18\x01\xe2\xb6\x18#\"\x10-999999999999.99*\x0f999999999999.99H\x05R\x0einitialBalance\x88\x01\x01\x124\n" +
+	"\fopening_date\x18\t \x01(\tB\f\x88\xb6\x18\x01ʶ\x18\x04dateH\x06R\vopeningDate\x88\x01\x01B\a\n" +
 	"\x05_nameB\v\n" +
 	"\t_archivedB\b\n" +
 	"\x06_colorB\a\n" +
 	"\x05_iconB\v\n" +
-	"\t_position\"\x94\x01\n" +
+	"\t_positionB\x12\n" +
+	"\x10_initial_balanceB\x0f\n" +
+	"\r_opening_date\"\x94\x01\n" +
 	"\x14UpdateWalletResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
@@ -5978,10 +6034,11 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x04from\x18\x04 \x01(\tR\x04from\x12\x0e\n" +
 	"\x02to\x18\x05 \x01(\tR\x02to\"O\n" +
 	"\x13SumSpendingResponse\x128\n" +
-	"\tspendings\x18\x01 \x03(\v2\x1a.coffer.ledger.v1.SpendingR\tspendings\"Y\n" +
+	"\tspendings\x18\x01 \x03(\v2\x1a.coffer.ledger.v1.SpendingR\tspendings\"v\n" +
 	"\bSpending\x12\x14\n" +
 	"\x05found\x18\x01 \x01(\bR\x05found\x127\n" +
-	"\aamounts\x18\x02 \x03(\v2\x1d.coffer.ledger.v1.SpentAmountR\aamounts\"J\n" +
+	"\aamounts\x18\x02 \x03(\v2\x1d.coffer.ledger.v1.SpentAmountR\aamounts\x12\x1b\n" +
+	"\ttime_zone\x18\x03 \x01(\tR\btimeZone\"J\n" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +

@@ -54,16 +54,16 @@ const (
 //
 // Amounts are decimals in the currency's major unit, for example "12.30", with at most the decimals of ISO 4217.
 type LedgerServiceClient interface {
-	// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not
-	// count it. A user may have 500 wallets.
+	// Creates a wallet with an opening balance, which counts from openingDate on. The opening balance is not a transaction: the
+	// income of summaries and budgets does not contain it. A user may have 500 wallets.
 	CreateWallet(ctx context.Context, in *CreateWalletRequest, opts ...grpc.CallOption) (*CreateWalletResponse, error)
 	// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal
 	// position, or without one, are newest first.
 	ListWallets(ctx context.Context, in *ListWalletsRequest, opts ...grpc.CallOption) (*ListWalletsResponse, error)
 	// Returns a wallet with its current balances.
 	GetWallet(ctx context.Context, in *GetWalletRequest, opts ...grpc.CallOption) (*GetWalletResponse, error)
-	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be
-	// changed.
+	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the
+	// balance by the difference. The currency cannot be changed.
 	UpdateWallet(ctx context.Context, in *UpdateWalletRequest, opts ...grpc.CallOption) (*UpdateWalletResponse, error)
 	// Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose
 	// the wallet, and another one must be chosen.
@@ -106,8 +106,8 @@ type LedgerServiceClient interface {
 	GetReceipt(ctx context.Context, in *GetReceiptRequest, opts ...grpc.CallOption) (*GetReceiptResponse, error)
 	// Returns the image of one page of a receipt that was uploaded with keepImage.
 	GetReceiptImage(ctx context.Context, in *GetReceiptImageRequest, opts ...grpc.CallOption) (*GetReceiptImageResponse, error)
-	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per
-	// currency, category, wallet and month. A window is at most 10 years long. With include=daily, the response also
+	// Returns the totals of a window, by default the current calendar month in the time zone of the user's settings: income,
+	// expense and balances per currency, category, wallet and month. The window begins and ends at midnight UTC. A window is at most 10 years long. With include=daily, the response also
 	// contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
 	GetSummary(ctx context.Context, in *GetSummaryRequest, opts ...grpc.CallOption) (*GetSummaryResponse, error)
 	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget,
@@ -367,16 +367,16 @@ func (c *ledgerServiceClient) SumSpending(ctx context.Context, in *SumSpendingRe
 //
 // Amounts are decimals in the currency's major unit, for example "12.30", with at most the decimals of ISO 4217.
 type LedgerServiceServer interface {
-	// Creates a wallet with an opening balance. The opening balance is not a transaction: summaries and budgets do not
-	// count it. A user may have 500 wallets.
+	// Creates a wallet with an opening balance, which counts from openingDate on. The opening balance is not a transaction: the
+	// income of summaries and budgets does not contain it. A user may have 500 wallets.
 	CreateWallet(context.Context, *CreateWalletRequest) (*CreateWalletResponse, error)
 	// Returns a page of the user's wallets: those with a position by their position, then the others. Wallets with an equal
 	// position, or without one, are newest first.
 	ListWallets(context.Context, *ListWalletsRequest) (*ListWalletsResponse, error)
 	// Returns a wallet with its current balances.
 	GetWallet(context.Context, *GetWalletRequest) (*GetWalletResponse, error)
-	// Renames, archives or restores a wallet, or changes its appearance. The currency and the opening balance cannot be
-	// changed.
+	// Renames, archives or restores a wallet, or changes its appearance or its opening balance. A new opening balance changes the
+	// balance by the difference. The currency cannot be changed.
 	UpdateWallet(context.Context, *UpdateWalletRequest) (*UpdateWalletResponse, error)
 	// Deletes a wallet without transactions. A budget on the wallet stays, without progress. Rows of imports that are not committed lose
 	// the wallet, and another one must be chosen.
@@ -419,8 +419,8 @@ type LedgerServiceServer interface {
 	GetReceipt(context.Context, *GetReceiptRequest) (*GetReceiptResponse, error)
 	// Returns the image of one page of a receipt that was uploaded with keepImage.
 	GetReceiptImage(context.Context, *GetReceiptImageRequest) (*GetReceiptImageResponse, error)
-	// Returns the totals of a window, by default the current calendar month (UTC): income, expense and balances per
-	// currency, category, wallet and month. A window is at most 10 years long. With include=daily, the response also
+	// Returns the totals of a window, by default the current calendar month in the time zone of the user's settings: income,
+	// expense and balances per currency, category, wallet and month. The window begins and ends at midnight UTC. A window is at most 10 years long. With include=daily, the response also
 	// contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
 	GetSummary(context.Context, *GetSummaryRequest) (*GetSummaryResponse, error)
 	// Checks that a user owns a wallet and categories. With a budget_id it also reserves the categories for that budget,

@@ -26,10 +26,11 @@ const (
 // Settings are the preferences of a user.
 type Settings struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Name in the IANA time zone database, such as Europe/Berlin. The default is UTC. It decides when a day begins, and never
-	// which day is stored.
+	// Name in the IANA time zone database, such as Europe/Berlin. The default is UTC. It decides which day, month and budget
+	// window is the current one, and never which day is stored: dates and the bounds of windows are civil days in UTC.
 	TimeZone string `protobuf:"bytes,1,opt,name=time_zone,json=timeZone,proto3" json:"time_zone,omitempty"`
-	// First day of the week: monday (the default), sunday or saturday.
+	// First day of the week in calendars of clients: monday (the default), sunday or saturday. The windows of a weekly budget begin on
+	// the weekday of its startDate instead.
 	WeekStart string `protobuf:"bytes,2,opt,name=week_start,json=weekStart,proto3" json:"week_start,omitempty"`
 	// BCP 47 tag of the language and of the formats of dates and numbers, such as de-CH. Absent if there is none: the client decides.
 	Locale string `protobuf:"bytes,3,opt,name=locale,proto3" json:"locale,omitempty"`

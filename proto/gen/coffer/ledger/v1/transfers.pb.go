@@ -1020,7 +1020,8 @@ type SuggestTransfersRequest struct {
 	// Inclusive; ISO 8601 date or date-time. By default 90 days before to. Both transactions of a pair are within the window, which is
 	// at most 400 days.
 	From *string `protobuf:"bytes,1,opt,name=from,proto3,oneof" json:"from,omitempty"`
-	// Inclusive; ISO 8601 date or date-time. A date includes the whole day. By default the current day (UTC).
+	// Inclusive; ISO 8601 date or date-time. A date includes the whole day. By default the current day in the time zone of
+	// the user's settings.
 	To *string `protobuf:"bytes,2,opt,name=to,proto3,oneof" json:"to,omitempty"`
 	// Maximum number of pairs, at least 1; 50 by default. A value above 200 means 200.
 	Limit         *int32 `protobuf:"varint,3,opt,name=limit,proto3,oneof" json:"limit,omitempty"`

@@ -1,0 +1,132 @@
+package budget
+
+import (
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/calendar"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// in sets the clock, and the time zone of all owners in the ledger. A window of the month m has spent m dollars.
+func (b *bundle) in(t *testing.T, now, zone string) {
+	t.Helper()
+	at, err := time.Parse(time.RFC3339, now)
+	require.NoError(t, err)
+	b.now = func() time.Time { return at }
+	b.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
+		month := int64(date(t, w.GetFrom()).Month())
+		return &ledgerv1.Spending{Found: true, TimeZone: zone, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: month * 100}}}
+	}
+}
+
+// TestBudgetsInTimeZones requires that the owner's time zone decides the current window and the status, for all readers.
+func TestBudgetsInTimeZones(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, viewer := b.user(t, "Owner"), b.user(t, "Viewer")
+	req := newBudget()
+	req.StartDate = "2026-01-01"
+	made, err := b.CreateBudget(owner.Ctx, req)
+	require.NoError(t, err)
+	b.join(t, owner, made.GetBudget().GetId(), viewer, "viewer")
+	starting := newBudget()
+	starting.Name, starting.StartDate = "Later", "2026-02-01"
+	later, err := b.CreateBudget(owner.Ctx, starting)
+	require.NoError(t, err)
+	for _, c := range []struct{ now, zone, start, spent, later string }{
+		{"2026-01-31T10:59:59Z", "Pacific/Auckland", "2026-01-01", "1.00", "upcoming"},
+		{"2026-01-31T11:00:00Z", "Pacific/Auckland", "2026-02-01", "2.00", "active"},
+		{"2026-01-31T11:00:00Z", "", "2026-01-01", "1.00", "upcoming"},
+		{"2026-02-01T07:59:59Z", "America/Los_Angeles", "2026-01-01", "1.00", "upcoming"},
+		{"2026-02-01T07:59:59Z", "UTC", "2026-02-01", "2.00", "active"},
+		{"2026-02-01T08:00:00Z", "America/Los_Angeles", "2026-02-01", "2.00", "active"},
+	} {
+		b.in(t, c.now, c.zone)
+		b.ledger.summed = nil
+		one, err := b.GetBudget(viewer.Ctx, &budgetv1.GetBudgetRequest{Id: made.GetBudget().GetId()})
+		require.NoError(t, err)
+		require.Len(t, b.ledger.summed, 1, "the zone comes with the spending")
+		require.Equal(t, []string{c.start, c.spent}, []string{one.GetBudget().GetProgress().GetWindowStart(), one.GetBudget().GetProgress().GetSpent()}, c)
+		list, err := b.ListBudgets(owner.Ctx, &budgetv1.ListBudgetsRequest{})
+		require.NoError(t, err)
+		require.Len(t, b.ledger.summed, 2)
+		require.Equal(t, c.later, list.GetBudgets()[0].GetStatus(), c)
+		require.Equal(t, c.start, list.GetBudgets()[1].GetProgress().GetWindowStart(), c)
+		changed, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: later.GetBudget().GetId(), Limit: new("401")})
+		require.NoError(t, err)
+		require.Equal(t, c.later, changed.GetBudget().GetStatus(), c)
+		past, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: made.GetBudget().GetId(), At: new("2026-03-31")})
+		require.NoError(t, err)
+		require.Equal(t, "2026-03-01", past.GetBudget().GetProgress().GetWindowStart(), "a requested day has no zone")
+
+		other := newBudget()
+		other.Name, other.StartDate, other.Period = c.now+c.zone, "2026-02-01", "daily"
+		created, err := b.CreateBudget(owner.Ctx, other)
+		require.NoError(t, err)
+		require.Equal(t, c.later, created.GetBudget().GetStatus(), c)
+		_, err = b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: created.GetBudget().GetId()})
+		require.NoError(t, err)
+	}
+}
+
+// TestAlertsInTimeZones requires that the owner's time zone decides which window is current, recent or future.
+func TestAlertsInTimeZones(t *testing.T) {
+	t.Parallel()
+	for _, c := range []struct {
+		name, now, zone string
+		january         []string
+		february        []string
+	}{
+		{"January in Los Angeles", "2026-02-01T07:59:59Z", "America/Los_Angeles", []string{"80 2026-01-01", "100 2026-01-01"}, nil},
+		{"February in Los Angeles", "2026-02-01T08:00:00Z", "America/Los_Angeles", []string{"100 2026-01-01"}, []string{"80 2026-02-01", "100 2026-02-01"}},
+		{"January in UTC", "2026-01-31T23:59:59Z", "", []string{"80 2026-01-01", "100 2026-01-01"}, nil},
+		{"February in Auckland", "2026-01-31T11:00:00Z", "Pacific/Auckland", []string{"100 2026-01-01"}, []string{"80 2026-02-01", "100 2026-02-01"}},
+		{"January in Auckland", "2026-01-31T10:59:59Z", "Pacific/Auckland", []string{"80 2026-01-01", "100 2026-01-01"}, nil},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			b := setup(t)
+			owner := b.user(t, "Owner")
+			b.in(t, c.now, c.zone)
+			books := &fakeSpending{spent: map[string]int64{}}
+			b.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
+				sum := books.sum(w)
+				sum.TimeZone = c.zone
+				return sum
+			}
+			req := newBudget()
+			req.StartDate = "2025-12-01"
+			created, err := b.CreateBudget(owner.Ctx, req)
+			require.NoError(t, err)
+			made := created.GetBudget()
+			b.check(t)
+			b.events(t)
+			for day, want := range map[string][]string{"2026-01-31": c.january, "2026-02-01": c.february} {
+				books.spend(made.GetWalletId(), day, 500_00)
+				b.apply(t, createdIn(owner.ID, made, day))
+				for i := range want {
+					want[i] = owner.ID.String() + " " + want[i]
+				}
+				require.ElementsMatch(t, want, b.alerts(t), day)
+			}
+
+			// A new budget whose current window has spending already is checked at once.
+			again := newBudget()
+			again.Name, again.StartDate, again.WalletId = "Again", "2025-12-01", uuid.NewString()
+			books.spend(again.GetWalletId(), "2026-01-31", 500_00)
+			books.spend(again.GetWalletId(), "2026-02-01", 500_00)
+			_, err = b.CreateBudget(owner.Ctx, again)
+			require.NoError(t, err)
+			b.check(t)
+			at, err := time.Parse(time.RFC3339, c.now)
+			require.NoError(t, err)
+			current := calendar.MonthOf(calendar.Today(at, c.zone)).Format(calendar.DateLayout)
+			require.Subset(t, b.alerts(t), []string{owner.ID.String() + " 80 " + current, owner.ID.String() + " 100 " + current})
+		})
+	}
+}

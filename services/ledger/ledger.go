@@ -51,6 +51,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/export"
 	"github.com/coffer-budget/coffer/services/ledger/imports"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
+	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
@@ -153,9 +154,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		Reports:      &reports.Reports{Ledger: book, Reads: gates},
 	}
 	ruling := rules.New(book, gates, log)
-	go ruling.Jobs.Run(ctx)
 	importing := imports.New(s.Accounts, cursors, config.ServiceKey, log)
-	go importing.Jobs.Run(ctx)
+	defer startJobs(ctx, ruling.Jobs, importing.Jobs)()
 	unmeasure, err := s.Measure()
 	if err != nil {
 		return err
@@ -172,6 +172,25 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterRuleServiceServer(srv, ruling)
 	registerResources(srv, config, s.Accounts, gates)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return checkHealth(ctx, srv, db, ocrConn) })
+}
+
+// startJobs starts workers. They stop when ctx ends, and end their leases, so that another replica continues their jobs at once. wait
+// stops them and returns when they have.
+func startJobs(ctx context.Context, workers ...*jobs.Worker) (wait func()) {
+	ctx, stop := context.WithCancel(ctx)
+	stopped := make(chan struct{})
+	for _, w := range workers {
+		go func() {
+			w.Run(ctx)
+			stopped <- struct{}{}
+		}()
+	}
+	return func() {
+		stop()
+		for range workers {
+			<-stopped
+		}
+	}
 }
 
 // checkHealth returns an error if PostgreSQL is unavailable, and reports to srv whether receipts can be recognized. Readiness does not

@@ -94,7 +94,7 @@ func (u *user) list(ctx context.Context, path, name string) []any {
 func (u *user) resolve(ctx context.Context) {
 	for _, again := range u.pending {
 		// Without faults, each request has a conclusive result after a few attempts. The job of a killed ledger continues when its lease
-		// of a minute has ended.
+		// has ended.
 		if !within(ctx, 2*time.Minute, func() bool { return again(ctx) }) {
 			u.reportf("%s: a repeated request still has no conclusive response two minutes after the recovery", u.mark)
 		}

@@ -28,6 +28,65 @@ func TestJobPause(t *testing.T) {
 	}
 }
 
+// TestLeaseEnds requires that another replica continues a job within ten seconds after its replica was killed.
+func TestLeaseEnds(t *testing.T) {
+	t.Parallel()
+	require.LessOrEqual(t, leaseTime+pollInterval, 10*time.Second)
+}
+
+// recorder is a table with one job, which records the calls that follow its lease.
+type recorder struct {
+	job Job
+	// waiting is set if another job waits.
+	waiting bool
+	// chunk runs a chunk after it was recorded.
+	chunk  func() (finished bool, err error)
+	leased bool
+	calls  []string
+}
+
+func (r *recorder) table() Table {
+	call := func(name string) { r.calls = append(r.calls, name) }
+	return Table{
+		Lease: func(context.Context, pg.Querier, uuid.UUID, time.Duration) (Job, error) {
+			if r.leased {
+				return Job{}, pgx.ErrNoRows
+			}
+			r.leased = true
+			return r.job, nil
+		},
+		Release: func(ctx context.Context, _ pg.Querier, j Job, pause time.Duration) error {
+			call("release " + pause.String())
+			if j.Attempts != r.job.Attempts {
+				call(fmt.Sprint("attempts ", j.Attempts))
+			}
+			return ctx.Err()
+		},
+		Yield: func(context.Context, pg.Querier, Job) (bool, error) {
+			call("yield")
+			return r.waiting, nil
+		},
+		Chunks: func(Job) Chunk {
+			return func(context.Context, *Pace) (bool, error) {
+				call("run")
+				return r.chunk()
+			}
+		},
+		Fail: func(_ context.Context, _ Job, reason string) error {
+			call("fail " + reason)
+			return nil
+		},
+	}
+}
+
+// run runs the job, and returns the warnings.
+func (r *recorder) run(ctx context.Context) string {
+	var warnings strings.Builder
+	book := &posting.Ledger{NewID: uuid.New, Now: time.Now}
+	NewWorker(r.table(), book, slog.New(slog.NewTextHandler(&warnings, nil))).RunQueued(ctx)
+	return warnings.String()
+}
+
 // TestRunQueued runs one job, and compares the calls that follow its lease.
 func TestRunQueued(t *testing.T) {
 	t.Parallel()
@@ -50,59 +109,84 @@ func TestRunQueued(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			c.job.OwnerID = uuid.New()
-			leased := false
-			var calls []string
-			var warnings strings.Builder
-			w := NewWorker(Table{
-				Lease: func(context.Context, pg.Querier, uuid.UUID, time.Duration) (Job, error) {
-					if leased {
-						return Job{}, pgx.ErrNoRows
-					}
-					leased = true
-					return c.job, nil
-				},
-				Release: func(_ context.Context, _ pg.Querier, j Job, pause time.Duration) error {
-					calls = append(calls, "release "+pause.String())
-					if j.Attempts != c.job.Attempts {
-						calls = append(calls, fmt.Sprint("attempts ", j.Attempts))
-					}
-					return nil
-				},
-				Run: func(ctx context.Context, j Job) error {
-					require.Equal(t, c.job.OwnerID, caller.ID(ctx))
-					require.Equal(t, time.Minute, j.LeaseTime)
-					calls = append(calls, "run")
-					return c.err
-				},
-				Fail: func(_ context.Context, _ Job, reason string) error {
-					calls = append(calls, "fail "+reason)
-					return nil
-				},
-			}, &posting.Ledger{NewID: uuid.New}, slog.New(slog.NewTextHandler(&warnings, nil)))
-			w.RunQueued(t.Context())
-			require.Equal(t, c.want, calls)
-			// An empty queue is not logged, because the worker looks for jobs every few seconds.
-			released := slices.ContainsFunc(calls, func(call string) bool { return strings.HasPrefix(call, "release") })
-			require.Equal(t, released, warnings.Len() > 0, warnings.String())
-			require.NotContains(t, warnings.String(), "failed to lease")
+			r := &recorder{job: c.job, chunk: func() (bool, error) { return true, c.err }}
+			warnings := r.run(t.Context())
+			require.Equal(t, c.want, r.calls)
+			// An empty queue is not logged, because the worker looks for jobs every second.
+			released := slices.ContainsFunc(r.calls, func(call string) bool { return strings.HasPrefix(call, "release") })
+			require.Equal(t, released, warnings != "", warnings)
+			require.NotContains(t, warnings, "failed to lease")
 		})
 	}
 }
 
-// TestRunQueuedAtShutdown ends the service while a job is leased. The job must wait for another replica.
+// TestRunQueuedIdentity requires that a chunk acts for the owner of its job, with the lease time of the worker.
+func TestRunQueuedIdentity(t *testing.T) {
+	t.Parallel()
+	r := &recorder{job: Job{OwnerID: uuid.New(), Attempts: 1}}
+	table := r.table()
+	var owner uuid.UUID
+	var lease time.Duration
+	table.Chunks = func(j Job) Chunk {
+		return func(ctx context.Context, _ *Pace) (bool, error) {
+			owner, lease = caller.ID(ctx), j.LeaseTime
+			return true, nil
+		}
+	}
+	NewWorker(table, &posting.Ledger{NewID: uuid.New, Now: time.Now}, slog.New(slog.DiscardHandler)).RunQueued(t.Context())
+	require.Equal(t, r.job.OwnerID, owner)
+	require.Equal(t, leaseTime, lease)
+}
+
+// TestRunQueuedTurns runs a job of 25 chunks.
+func TestRunQueuedTurns(t *testing.T) {
+	t.Parallel()
+	turn := append(slices.Repeat([]string{"run"}, turnChunks), "yield")
+	for name, c := range map[string]struct {
+		waiting bool
+		want    []string
+	}{
+		"continues alone":                {false, slices.Concat(turn, turn, slices.Repeat([]string{"run"}, 5))},
+		"lets a waiting job run instead": {true, turn},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			chunks := 0
+			r := &recorder{job: Job{Attempts: 1}, waiting: c.waiting, chunk: func() (bool, error) {
+				chunks++
+				return chunks == 25, nil
+			}}
+			require.Empty(t, r.run(t.Context()))
+			require.Equal(t, c.want, r.calls)
+		})
+	}
+}
+
+// TestRunQueuedAtShutdown ends the service while a job is leased. The lease must end at once, and the attempt must not count.
 func TestRunQueuedAtShutdown(t *testing.T) {
 	t.Parallel()
-	ctx, stop := context.WithCancel(t.Context())
-	w := NewWorker(Table{
-		Lease: func(context.Context, pg.Querier, uuid.UUID, time.Duration) (Job, error) {
+	handedOver := []string{"release 0s", "attempts 0"}
+	t.Run("before the first chunk", func(t *testing.T) {
+		t.Parallel()
+		ctx, stop := context.WithCancel(t.Context())
+		r := &recorder{job: Job{Attempts: 1}}
+		table := r.table()
+		lease := table.Lease
+		table.Lease = func(ctx context.Context, q pg.Querier, id uuid.UUID, d time.Duration) (Job, error) {
 			stop()
-			return Job{Attempts: 1}, nil
-		},
-		Run: func(context.Context, Job) error {
-			require.Fail(t, "the job runs")
-			return nil
-		},
-	}, &posting.Ledger{NewID: uuid.New}, slog.New(slog.DiscardHandler))
-	w.RunQueued(ctx)
+			return lease(ctx, q, id, d)
+		}
+		NewWorker(table, &posting.Ledger{NewID: uuid.New, Now: time.Now}, slog.New(slog.DiscardHandler)).RunQueued(ctx)
+		require.Equal(t, handedOver, r.calls)
+	})
+	t.Run("during a chunk", func(t *testing.T) {
+		t.Parallel()
+		ctx, stop := context.WithCancel(t.Context())
+		r := &recorder{job: Job{Attempts: 1}, chunk: func() (bool, error) {
+			stop()
+			return false, ctx.Err()
+		}}
+		require.Empty(t, r.run(ctx))
+		require.Equal(t, append([]string{"run"}, handedOver...), r.calls)
+	})
 }

@@ -11,7 +11,8 @@ import (
 // ownerLock is the SQL expression for the key of an owner's advisory lock. Each transaction that writes balances or totals
 // holds the lock of each of its owners before it locks or writes their rows: shared if it creates, changes or deletes
 // transactions, exclusive if it deletes or merges wallets or categories. So a merge never meets a half-written transaction,
-// and the two never deadlock, although they need the same rows in a different order.
+// and the two never deadlock, although they need the same rows in a different order. The chunks of jobs take it exclusively, too:
+// PostgreSQL grants the lock in the order of the requests for it, so writes that wait for a chunk precede the next chunk.
 //
 // The order of all locks is: idempotency keys and receipt files, owners by key, rows of owners by id, categories by id, transactions,
 // receipts, totals, balances (ADR 40). A new write must keep it; TestConcurrentWrites runs every pair of writes.

@@ -130,7 +130,7 @@ func TestApplyRuleLostLease(t *testing.T) {
 			require.NoError(t, err)
 			_, err = s.DB.Exec(t.Context(), lose, r.GetId())
 			require.NoError(t, err)
-			_, err = s.runChunk(p.Ctx, j)
+			_, err = s.runChunk(p.Ctx, j, jobs.NewPace(time.Now))
 			require.ErrorIs(t, err, jobs.ErrLostLease)
 			require.ErrorIs(t, s.end(p.Ctx, j, done, ""), jobs.ErrLostLease)
 		})

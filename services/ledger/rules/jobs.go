@@ -12,19 +12,13 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// chunkRows is the number of transactions to which a chunk applies a rule. Other writes of the owner wait for one chunk at most.
-const chunkRows = 500
-
-// runJob runs chunks until the rule was applied to all transactions of the job.
-func (s *Rules) runJob(ctx context.Context, j jobs.Job) error {
-	for {
-		finished, err := s.runChunk(ctx, j)
-		if err != nil {
-			return err
+// chunks returns the function that applies a rule to the transactions of its job. The last chunk ends the job.
+func (s *Rules) chunks(j jobs.Job) jobs.Chunk {
+	return func(ctx context.Context, p *jobs.Pace) (finished bool, err error) {
+		if finished, err = s.runChunk(ctx, j, p); err != nil || !finished {
+			return false, err
 		}
-		if finished {
-			return s.end(ctx, j, done, "")
-		}
+		return true, s.end(ctx, j, done, "")
 	}
 }
 
@@ -35,11 +29,9 @@ func (s *Rules) fail(ctx context.Context, j jobs.Job, reason string) error {
 
 // runChunk applies a rule to the next transactions of its job, and reports whether there were none. The changes, their events and the
 // position of the job commit together, so a job that continues on another replica repeats nothing.
-func (s *Rules) runChunk(ctx context.Context, j jobs.Job) (finished bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, jobs.ChunkTimeout)
-	defer cancel()
+func (s *Rules) runChunk(ctx context.Context, j jobs.Job, pace *jobs.Pace) (finished bool, err error) {
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
+		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
 		}
 		p, err := renewLease(ctx, tx, j)
@@ -50,7 +42,7 @@ func (s *Rules) runChunk(ctx context.Context, j jobs.Job) (finished bool, err er
 		if err != nil {
 			return err
 		}
-		ts, err := lockNext(ctx, tx, j.OwnerID, p, chunkRows)
+		ts, err := lockNext(ctx, tx, j.OwnerID, p, pace.Rows())
 		if err != nil {
 			return err
 		}

@@ -64,7 +64,7 @@ var _ ledgerv1.RuleServiceServer = (*Rules)(nil)
 // New returns the server of the RPCs. The jobs wait until Jobs.Run is called.
 func New(book *posting.Ledger, gates *reads.Gates, log *slog.Logger) *Rules {
 	s := &Rules{Ledger: book, reads: gates}
-	s.Jobs = jobs.NewWorker(jobs.Table{Name: "rule_jobs", Lease: leaseJob, Release: releaseJob, Run: s.runJob, Fail: s.fail}, book, log)
+	s.Jobs = jobs.NewWorker(jobs.Table{Name: "rule_jobs", Lease: leaseJob, Release: releaseJob, Yield: yieldJob, Chunks: s.chunks, Fail: s.fail}, book, log)
 	return s
 }
 

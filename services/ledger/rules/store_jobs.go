@@ -59,7 +59,11 @@ func upsertJob(ctx context.Context, q pg.Querier, owner, rule uuid.UUID, w windo
 	return nil
 }
 
-// leaseJob leases the job that waits longest, or returns pgx.ErrNoRows. It counts the attempt, so that a job that kills its replicas
+// waitingJob is the condition on a job that no replica leases.
+const waitingJob = `status IN ('queued', 'running') AND (leased_until IS NULL OR leased_until < now())`
+
+// leaseJob leases the next job, or returns pgx.ErrNoRows. A job waits a second longer per thousand transactions, up to 20 seconds, so that
+// small jobs do not wait for the large ones of other users. It counts the attempt, so that a job that kills its replicas
 // fails, too. SKIP LOCKED lets replicas that poll at the same moment lease different jobs. The partial index
 // rule_jobs_waiting contains only jobs that have not ended.
 func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (jobs.Job, error) {
@@ -69,8 +73,8 @@ func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duratio
 		WHERE (owner_id, rule_id) = (
 			SELECT owner_id, rule_id
 			FROM rule_jobs
-			WHERE status IN ('queued', 'running') AND (leased_until IS NULL OR leased_until < now())
-			ORDER BY queued_at
+			WHERE `+waitingJob+`
+			ORDER BY coalesce(leased_until, queued_at) + make_interval(secs => least(greatest(total - done, 0), 20000) / 1000.0)
 			LIMIT 1
 			FOR UPDATE SKIP LOCKED)
 		RETURNING owner_id, rule_id AS id, lease, status, attempts`, lease, d.Seconds())
@@ -91,6 +95,18 @@ func releaseJob(ctx context.Context, q pg.Querier, j jobs.Job, pause time.Durati
 		return fmt.Errorf("releasing the job of rule %s: %w", j.ID, err)
 	}
 	return nil
+}
+
+// yieldJob ends the lease of a job if another one waits.
+func yieldJob(ctx context.Context, q pg.Querier, j jobs.Job) (bool, error) {
+	tag, err := q.Exec(ctx, `
+		UPDATE rule_jobs
+		SET leased_until = now()
+		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3 AND EXISTS (SELECT FROM rule_jobs WHERE `+waitingJob+`)`, j.OwnerID, j.ID, j.Lease)
+	if err != nil {
+		return false, fmt.Errorf("yielding the job of rule %s: %w", j.ID, err)
+	}
+	return tag.RowsAffected() > 0, nil
 }
 
 // renewLease locks a job, renews its lease and returns its position. It returns jobs.ErrLostLease if another replica has taken it.

@@ -38,7 +38,7 @@ func TestLeaseJob(t *testing.T) {
 		WHERE owner_id = $1 OR rule_id = $2`, other.ID, later)
 	require.NoError(t, err)
 	jobstest.Leases(t, s.DB, jobstest.Statements{
-		Lease: leaseJob, Release: releaseJob,
+		Lease: leaseJob, Release: releaseJob, Yield: yieldJob,
 		Renew: func(ctx context.Context, q pg.Querier, j jobs.Job) error {
 			_, err := renewLease(ctx, q, j)
 			return err

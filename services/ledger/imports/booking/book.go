@@ -17,21 +17,18 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 )
 
-// chunkRows is the number of rows that are committed together. It limits the time that other writes of the owner wait.
-const chunkRows = 500
-
 // commitChunk books the next rows, and ends the job if there are none. after is the number of the last row that was considered.
-func (x *executor) commitChunk(ctx context.Context, j jobs.Job, after *int32) (finished bool, err error) {
+func (x *executor) commitChunk(ctx context.Context, j jobs.Job, after *int32, pace *jobs.Pace) (finished bool, err error) {
 	position := *after
 	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
-		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
+		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
 		}
 		e, err := renewLease(ctx, tx, j)
 		if err != nil {
 			return err
 		}
-		rows, err := staging.SelectPending(ctx, tx, j.OwnerID, j.ID, *after, chunkRows)
+		rows, err := staging.SelectPending(ctx, tx, j.OwnerID, j.ID, *after, pace.Rows())
 		if err != nil {
 			return err
 		}

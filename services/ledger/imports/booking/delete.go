@@ -11,26 +11,27 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// deletedRows is the number of rows that a chunk of a deletion writes.
-const deletedRows = 5000
+// deletedRows is the number of rows that are deleted in about the time in which one is booked.
+const deletedRows = 10
 
 // deleteChunk removes the import's id from the next transactions. When none is left it deletes the next rows, and finally the import. A
 // foreign key with ON DELETE would do all of that in one long statement.
-func (x *executor) deleteChunk(ctx context.Context, j jobs.Job) (finished bool, err error) {
+func (x *executor) deleteChunk(ctx context.Context, j jobs.Job, pace *jobs.Pace) (finished bool, err error) {
 	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
-		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
+		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
 		}
 		e, err := renewLease(ctx, tx, j)
 		if err != nil {
 			return err
 		}
-		n, err := detachTransactions(ctx, tx, j.OwnerID, j.ID, deletedRows)
+		limit := deletedRows * pace.Rows()
+		n, err := detachTransactions(ctx, tx, j.OwnerID, j.ID, limit)
 		if err != nil {
 			return err
 		}
 		if n == 0 {
-			if n, err = deleteRows(ctx, tx, j.OwnerID, j.ID, deletedRows); err != nil {
+			if n, err = deleteRows(ctx, tx, j.OwnerID, j.ID, limit); err != nil {
 				return err
 			}
 		}

@@ -18,14 +18,14 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// createdTogether is the number of wallets and categories that a chunk creates. It limits the time that other writes of the owner wait.
-const createdTogether = 20
+// createdCost is the number of rows that are booked in about the time in which a wallet or category is created.
+const createdCost = 10
 
 // createChunk creates the next wallets and categories that a commit needs, and reports whether there were none. Their records, by which
 // the undo finds them, and their ids in the details of the import commit together with them.
-func (x *executor) createChunk(ctx context.Context, j jobs.Job) (finished bool, err error) {
+func (x *executor) createChunk(ctx context.Context, j jobs.Job, pace *jobs.Pace) (finished bool, err error) {
 	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
-		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
+		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
 		}
 		e, err := renewLease(ctx, tx, j)
@@ -36,7 +36,7 @@ func (x *executor) createChunk(ctx context.Context, j jobs.Job) (finished bool, 
 		if err != nil {
 			return err
 		}
-		created, assigned, err := x.createMissing(ctx, tx, e, details)
+		created, assigned, err := x.createMissing(ctx, tx, e, details, pace.Rows()/createdCost)
 		if err != nil {
 			return err
 		}
@@ -54,11 +54,11 @@ func (x *executor) createChunk(ctx context.Context, j jobs.Job) (finished bool, 
 	return finished, err
 }
 
-// createMissing creates wallets and categories, up to createdTogether, and sets their ids in details. assigned is the number of ids, which
+// createMissing creates up to limit wallets and categories, and sets their ids in details. assigned is the number of ids, which
 // includes those of categories that the user has created since the preview.
-func (x *executor) createMissing(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import) (created []staging.Creation, assigned int, err error) {
+func (x *executor) createMissing(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import, limit int) (created []staging.Creation, assigned int, err error) {
 	for _, a := range details.GetAccounts() {
-		if !a.GetCreate() || a.GetWalletId() != "" || assigned == createdTogether {
+		if !a.GetCreate() || a.GetWalletId() != "" || assigned == limit {
 			continue
 		}
 		id, err := x.createWallet(ctx, tx, e, details, a)
@@ -69,7 +69,7 @@ func (x *executor) createMissing(ctx context.Context, tx pgx.Tx, e staging.Impor
 		created, assigned = append(created, staging.Creation{ID: id, Kind: staging.CreatedWallet}), assigned+1
 	}
 	for _, c := range details.GetCategories() {
-		if !c.GetCreate() || c.GetCategoryId() != "" || assigned == createdTogether {
+		if !c.GetCreate() || c.GetCategoryId() != "" || assigned == limit {
 			continue
 		}
 		id, found, err := categoryNamed(ctx, tx, e.OwnerID, c.GetName())

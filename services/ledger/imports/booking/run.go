@@ -26,7 +26,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// executor executes the jobs of imports: a commit, an undo or a deletion. Its methods are Run and Fail of their jobs.Table. The worker of
+// executor executes the jobs of imports: a commit, an undo or a deletion. Its methods are Chunks and Fail of their jobs.Table. The worker of
 // package jobs decides which job runs, and when to try it again.
 type executor struct {
 	*posting.Ledger
@@ -37,16 +37,14 @@ type executor struct {
 // NewWorker returns the worker of the jobs of imports. The jobs wait until Run is called.
 func NewWorker(a *accounts.Accounts, key staging.AccountKey, log *slog.Logger) *jobs.Worker {
 	x := &executor{Ledger: a.Ledger, accounts: a, key: key}
-	return jobs.NewWorker(jobs.Table{Name: "imports", Lease: leaseJob, Release: releaseJob, Run: x.runJob, Fail: x.fail}, a.Ledger, log)
+	return jobs.NewWorker(jobs.Table{Name: "imports", Lease: leaseJob, Release: releaseJob, Yield: yieldJob, Chunks: x.chunks, Fail: x.fail}, a.Ledger, log)
 }
 
-// runJob runs chunks until the job ends.
-func (x *executor) runJob(ctx context.Context, j jobs.Job) error {
-	for p := (progress{undone: math.MaxInt32}); ; {
-		finished, err := x.runChunk(ctx, &j, &p)
-		if err != nil || finished {
-			return err
-		}
+// chunks returns the function that runs the chunks of a job.
+func (x *executor) chunks(j jobs.Job) jobs.Chunk {
+	p := &progress{undone: math.MaxInt32}
+	return func(ctx context.Context, pace *jobs.Pace) (finished bool, err error) {
+		return x.runChunk(ctx, &j, p, pace)
 	}
 }
 
@@ -60,14 +58,11 @@ type progress struct {
 	deleted uuid.UUID
 }
 
-// runChunk runs one step of a job in a database transaction. Between two chunks no lock is held, so other writes of the owner wait for one
-// chunk at most.
-func (x *executor) runChunk(ctx context.Context, j *jobs.Job, p *progress) (finished bool, err error) {
-	ctx, cancel := context.WithTimeout(ctx, jobs.ChunkTimeout)
-	defer cancel()
+// runChunk runs one step of a job in a database transaction.
+func (x *executor) runChunk(ctx context.Context, j *jobs.Job, p *progress, pace *jobs.Pace) (finished bool, err error) {
 	switch j.Status {
 	case staging.Queued:
-		created, err := x.createChunk(ctx, *j)
+		created, err := x.createChunk(ctx, *j, pace)
 		if err != nil || !created {
 			return false, err
 		}
@@ -77,11 +72,11 @@ func (x *executor) runChunk(ctx context.Context, j *jobs.Job, p *progress) (fini
 		j.Status = staging.Running
 		return false, nil
 	case staging.Running:
-		return x.commitChunk(ctx, *j, &p.committed)
+		return x.commitChunk(ctx, *j, &p.committed, pace)
 	case staging.Undoing:
-		return x.undoChunk(ctx, *j, p)
+		return x.undoChunk(ctx, *j, p, pace)
 	default:
-		return x.deleteChunk(ctx, *j)
+		return x.deleteChunk(ctx, *j, pace)
 	}
 }
 

@@ -14,7 +14,11 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/jobs"
 )
 
-// leaseJob leases the import that waits longest, or returns pgx.ErrNoRows. It counts the attempt, so that a job that kills its replicas
+// workingImport is the condition on an import with a job.
+const workingImport = `status IN ('queued', 'running', 'undoing', 'deleting')`
+
+// leaseJob leases the next import, or returns pgx.ErrNoRows. A job waits a second longer per thousand rows, up to 20 seconds, so that small
+// imports do not wait for the large ones of other users, and these wait no longer than that. It counts the attempt, so that a job that kills its replicas
 // fails, too (ADR 89). SKIP LOCKED makes simultaneous workers take different jobs instead of waiting for each other. The clock of the
 // database decides about leases, so the clocks of replicas may differ.
 func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (jobs.Job, error) {
@@ -24,8 +28,8 @@ func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duratio
 		WHERE (owner_id, id) = (
 			SELECT owner_id, id
 			FROM imports
-			WHERE status IN ('queued', 'running', 'undoing', 'deleting') AND (leased_until IS NULL OR leased_until < now())
-			ORDER BY updated_at
+			WHERE `+workingImport+` AND (leased_until IS NULL OR leased_until < now())
+			ORDER BY coalesce(leased_until, updated_at) + make_interval(secs => least(greatest(job_total - job_done, 0), 20000) / 1000.0)
 			LIMIT 1
 			FOR UPDATE SKIP LOCKED)
 		RETURNING owner_id, id, lease, status, attempts`, lease, d.Seconds())
@@ -50,6 +54,19 @@ func releaseJob(ctx context.Context, q pg.Querier, j jobs.Job, pause time.Durati
 	return nil
 }
 
+// yieldJob ends the lease of a job if another import waits.
+func yieldJob(ctx context.Context, q pg.Querier, j jobs.Job) (bool, error) {
+	tag, err := q.Exec(ctx, `
+		UPDATE imports
+		SET leased_until = now()
+		WHERE owner_id = $1 AND id = $2 AND lease = $3 AND EXISTS (
+			SELECT FROM imports WHERE `+workingImport+` AND (leased_until IS NULL OR leased_until < now()))`, j.OwnerID, j.ID, j.Lease)
+	if err != nil {
+		return false, fmt.Errorf("yielding the job of import %s: %w", j.ID, err)
+	}
+	return tag.RowsAffected() > 0, nil
+}
+
 // renewLease locks the import of a job and renews the lease. Each chunk calls it in its transaction: the row stays locked until the chunk
 // commits, so a chunk of a replica that has lost its lease cannot commit beside a chunk of the new one. It returns jobs.ErrLostLease if
 // another replica has taken the job.
@@ -57,7 +74,7 @@ func renewLease(ctx context.Context, q pg.Querier, j jobs.Job) (staging.Import, 
 	e, err := pg.One[staging.Import](ctx, q, `
 		UPDATE imports
 		SET leased_until = now() + make_interval(secs => $4)
-		WHERE owner_id = $1 AND id = $2 AND lease = $3 AND status IN ('queued', 'running', 'undoing', 'deleting')
+		WHERE owner_id = $1 AND id = $2 AND lease = $3 AND `+workingImport+`
 		RETURNING `+staging.ImportColumns, j.OwnerID, j.ID, j.Lease, j.LeaseTime.Seconds())
 	if errors.Is(err, pgx.ErrNoRows) {
 		return staging.Import{}, jobs.ErrLostLease

@@ -32,7 +32,7 @@ func TestLeaseJob(t *testing.T) {
 		return err
 	}
 	jobstest.Leases(t, f.DB, jobstest.Statements{
-		Lease: leaseJob, Release: releaseJob, Renew: renew,
+		Lease: leaseJob, Release: releaseJob, Yield: yieldJob, Renew: renew,
 		// Each job ends in the database transaction that has renewed its lease.
 		End: func(ctx context.Context, q pg.Querier, j jobs.Job) error {
 			e, err := renewLease(ctx, q, j)
@@ -42,4 +42,28 @@ func TestLeaseJob(t *testing.T) {
 			return setStatus(ctx, q, e, staging.Done, "", fixture.Today)
 		},
 	}, first, second)
+}
+
+// TestLeaseJobOrder leases imports of different sizes. A small one precedes large ones that were queued up to 20 seconds earlier.
+func TestLeaseJobOrder(t *testing.T) {
+	t.Parallel()
+	f := fixture.On(pgtest.New(t, os.DirFS("../..")))
+	ids := map[uuid.UUID]string{}
+	for name, job := range map[string]struct{ queued, rows int }{
+		"oldest": {0, 200_000}, "large": {10, 200_000}, "small": {15, 10}, "medium": {14, 2000}, "late": {25, 10},
+	} {
+		id := f.NewID()
+		ids[id] = name
+		_, err := f.DB.Exec(t.Context(), `
+			INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details, created_at, updated_at, job_total)
+			VALUES ($1, $1, 'queued', 'file', 1, '', 'csv', '{}', $2, $2, $3)`, id, fixture.Today.Add(time.Duration(job.queued)*time.Second), job.rows)
+		require.NoError(t, err)
+	}
+	var order []string
+	for range ids {
+		j, err := leaseJob(t.Context(), f.DB, f.NewID(), time.Hour)
+		require.NoError(t, err)
+		order = append(order, ids[j.ID])
+	}
+	require.Equal(t, []string{"small", "medium", "oldest", "late", "large"}, order)
 }

@@ -17,16 +17,19 @@ import (
 func unlinkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int, now time.Time) (int32, error) {
 	type result struct{ Released int32 }
 	r, err := pg.One[result](ctx, q, `
-		WITH released AS (
-			UPDATE import_rows
+		WITH next AS MATERIALIZED (
+			SELECT n
+			FROM import_rows
+			WHERE owner_id = $1 AND import_id = $2 AND status = 'matched' AND transaction_id IS NOT NULL
+			ORDER BY n
+			LIMIT $4
+		), released AS (
+			UPDATE import_rows r
 			SET transaction_id = NULL
-			WHERE owner_id = $1 AND import_id = $2 AND n IN (
-				SELECT n
-				FROM import_rows
-				WHERE owner_id = $1 AND import_id = $2 AND status = 'matched' AND transaction_id IS NOT NULL
-				ORDER BY n
-				LIMIT $4)
-			RETURNING duplicate_of, external_id, filled_payee, filled_notes
+			FROM next
+			WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = next.n
+				AND r.n BETWEEN (SELECT min(n) FROM next) AND (SELECT max(n) FROM next)
+			RETURNING r.duplicate_of, r.external_id, r.filled_payee, r.filled_notes
 		), unlinked AS (
 			UPDATE transactions t
 			SET external_id = nullif(t.external_id, r.external_id), payee = coalesce(nullif(t.payee, r.filled_payee), ''),

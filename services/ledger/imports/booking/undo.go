@@ -19,9 +19,9 @@ import (
 
 // undoChunk runs the next step of an undo, and ends the job after the last one: it deletes the transactions of booked rows, then unlinks
 // matched transactions, and then deletes the wallets and categories that the commit created.
-func (x *executor) undoChunk(ctx context.Context, j jobs.Job, p *progress) (finished bool, err error) {
+func (x *executor) undoChunk(ctx context.Context, j jobs.Job, p *progress, pace *jobs.Pace) (finished bool, err error) {
 	if !p.emptied {
-		found, err := x.removeChunk(ctx, j, p)
+		found, err := x.removeChunk(ctx, j, p, pace)
 		p.emptied = err == nil && !found
 		return false, err
 	}
@@ -34,17 +34,18 @@ func (x *executor) undoChunk(ctx context.Context, j jobs.Job, p *progress) (fini
 // removeChunk deletes the transactions of the next booked rows, the last first. When there are none it unlinks matched transactions. found
 // is false if there are none of these either. Transactions that were changed since the import, or have attachments, are kept unless the
 // undo is forced.
-func (x *executor) removeChunk(ctx context.Context, j jobs.Job, p *progress) (found bool, err error) {
+func (x *executor) removeChunk(ctx context.Context, j jobs.Job, p *progress, pace *jobs.Pace) (found bool, err error) {
 	before := p.undone
 	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
-		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {
+		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
 		}
 		e, err := renewLease(ctx, tx, j)
 		if err != nil {
 			return err
 		}
-		rows, err := selectBooked(ctx, tx, j.OwnerID, j.ID, p.undone, chunkRows)
+		limit := pace.Rows()
+		rows, err := selectBooked(ctx, tx, j.OwnerID, j.ID, p.undone, limit)
 		if err != nil {
 			return err
 		}
@@ -52,7 +53,7 @@ func (x *executor) removeChunk(ctx context.Context, j jobs.Job, p *progress) (fo
 			before = rows[len(rows)-1].N
 			return x.remove(ctx, tx, e, rows)
 		}
-		n, err := unlinkTransactions(ctx, tx, j.OwnerID, j.ID, chunkRows, x.Now())
+		n, err := unlinkTransactions(ctx, tx, j.OwnerID, j.ID, limit, x.Now())
 		if found = n > 0; found {
 			return addProgress(ctx, tx, e, staging.Counts{}, 0, x.Now())
 		}

@@ -19,6 +19,7 @@ import (
 type Statements struct {
 	Lease      func(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (jobs.Job, error)
 	Release    func(ctx context.Context, q pg.Querier, j jobs.Job, pause time.Duration) error
+	Yield      func(ctx context.Context, q pg.Querier, j jobs.Job) (bool, error)
 	Renew, End func(ctx context.Context, q pg.Querier, j jobs.Job) error
 }
 
@@ -58,11 +59,25 @@ func Leases(t *testing.T, db *pgxpool.Pool, s Statements, first, second uuid.UUI
 	require.Equal(t, first, c.OwnerID)
 	require.NotEqual(t, a.ID, c.ID)
 	requireNone("all are leased")
+	yield := func(j jobs.Job) bool {
+		t.Helper()
+		yielded, err := s.Yield(ctx, db, j)
+		require.NoError(t, err)
+		return yielded
+	}
+	require.False(t, yield(a), "no other job waits")
+	require.NoError(t, s.Release(ctx, db, c, 0))
+	require.True(t, yield(a))
+	require.False(t, yield(jobs.Job{OwnerID: b.OwnerID, ID: b.ID, Lease: uuid.New()}), "a replica without the lease cannot yield the job")
+	c = lease(db, same, time.Hour)
+	require.Equal(t, first, c.OwnerID)
+	require.NotEqual(t, a.ID, c.ID, "the job that has waited longer is next")
+	a = lease(db, same, time.Hour)
 
 	require.NoError(t, s.Release(ctx, db, a, 0))
 	again := lease(db, uuid.New(), -time.Second)
 	require.Equal(t, []uuid.UUID{first, a.ID}, []uuid.UUID{again.OwnerID, again.ID})
-	require.Equal(t, 2, again.Attempts)
+	require.Equal(t, a.Attempts+1, again.Attempts)
 	require.NoError(t, s.Renew(ctx, db, again), "no replica has taken the job since the lease ended")
 	requireNone("the lease is renewed")
 	require.ErrorIs(t, s.Renew(ctx, db, a), jobs.ErrLostLease)

@@ -57,7 +57,11 @@ func (t *record) body(v version) object {
 	}
 	var parts []object
 	for _, s := range v.splits {
-		parts = append(parts, object{"categoryId": s.category, "amount": decimal(s.amount)})
+		amount := decimal(s.amount)
+		if s.amount.Sign() != v.amount.Sign() {
+			amount = "-" + amount
+		}
+		parts = append(parts, object{"categoryId": s.category, "amount": amount})
 	}
 	body["splits"] = parts
 	return body
@@ -138,8 +142,8 @@ func (u *user) session(ctx context.Context, n int) {
 	}
 }
 
-// anyVersion returns a random amount in a random wallet and category of the user. A quarter of the transactions is split, and a third
-// has a tag.
+// anyVersion returns a random amount in a random wallet and category of the user. A quarter of the transactions is split, a third of these
+// with a refund, and a third has a tag.
 func (u *user) anyVersion(random *rand.Rand) version {
 	cents := int64(random.IntN(2000) - 1500)
 	if cents == 0 {
@@ -150,6 +154,9 @@ func (u *user) anyVersion(random *rand.Rand) version {
 	category := func() string { return u.categories[random.IntN(len(u.categories))] }
 	v := version{amount: big.NewRat(cents, 100), wallet: u.wallets[random.IntN(len(u.wallets))].id, category: category()}
 	if half := cents / 2; half != 0 && random.IntN(4) == 0 {
+		if random.IntN(3) == 0 {
+			half = -half
+		}
 		v.splits = []split{{v.category, big.NewRat(half, 100)}, {category(), big.NewRat(cents-half, 100)}}
 		v.category = ""
 	}

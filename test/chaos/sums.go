@@ -12,14 +12,19 @@ import (
 // same progress.
 func (u *user) checkSums(ctx context.Context, is transactions) {
 	// All transactions are in March 2026, so one window covers all of them. Each wallet has one currency.
-	spent, balances, nets := new(big.Rat), map[string]*big.Rat{}, map[string]*big.Rat{}
+	spent, balances, incomes, expenses := new(big.Rat), map[string]*big.Rat{}, map[string]*big.Rat{}, map[string]*big.Rat{}
 	wallets := append(u.wallets, u.dollars)
 	for _, w := range wallets {
-		balances[w.id], nets[w.id] = new(big.Rat).Set(w.opening), new(big.Rat)
+		balances[w.id], incomes[w.id], expenses[w.id] = new(big.Rat).Set(w.opening), new(big.Rat), new(big.Rat)
 	}
 	count := func(v version) {
 		balances[v.wallet].Add(balances[v.wallet], v.amount)
-		nets[v.wallet].Add(nets[v.wallet], v.amount)
+		// A refund within an expense lowers the expense, so the whole amount counts (ADR 103).
+		if v.amount.Sign() > 0 {
+			incomes[v.wallet].Add(incomes[v.wallet], v.amount)
+		} else {
+			expenses[v.wallet].Sub(expenses[v.wallet], v.amount)
+		}
 		if v.wallet == u.budget.wallet {
 			spent.Sub(spent, v.in(u.budget.category))
 		}
@@ -49,8 +54,9 @@ func (u *user) checkSums(ctx context.Context, is transactions) {
 	summary := u.call(ctx, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31", nil)
 	for _, w := range summary.list("summary.byWallet") {
 		row := response{body: object{"row": w}}
-		if net := nets[row.text("row.walletId")]; net != nil {
-			same("the summary's total", net, row, "row.net")
+		if id := row.text("row.walletId"); incomes[id] != nil {
+			same("the summary's income", incomes[id], row, "row.income")
+			same("the summary's expense", expenses[id], row, "row.expense")
 		}
 	}
 	for _, other := range []*user{u, u.partner} {

@@ -19,13 +19,13 @@ type version struct {
 	tag, text string
 }
 
-// split is a part of a transaction. Its amount has the sign of the transaction.
+// split is a part of a transaction. Its amount has the sign of the transaction, and the opposite one for a refund.
 type split struct {
 	category string
 	amount   *big.Rat
 }
 
-// part returns a part of a response or an event, whose amounts are positive.
+// part returns a part of a response or an event, whose amounts are positive, and negative for a refund.
 func (v version) part(category, amount string) split {
 	s := split{category, rat(amount)}
 	if v.amount.Sign() < 0 {

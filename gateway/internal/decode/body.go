@@ -166,7 +166,7 @@ func (p *Plan) decodeBody(r *http.Request, content *body, m protoreflect.Message
 	if err != nil {
 		return unread(err)
 	}
-	return decodeJSON(r.Context(), text, p.body, m, bad)
+	return p.decodeJSON(r.Context(), text, m, bad)
 }
 
 // unread returns the public error for a body that could not be read to its end: PAYLOAD_TOO_LARGE, a timeout of a slow client, or an

@@ -100,10 +100,10 @@ func TestDecodeStopsWhenRequestEnds(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	m := &ledgerv1.CreateTransactionsRequest{}
 	fields := fieldsOf(m.ProtoReflect().Descriptor())
-	require.NoError(t, decodeJSON(ctx, []byte(`{"transactions":[{}]}`), fields, m.ProtoReflect(), &problems{}))
+	require.NoError(t, (&Plan{body: fields}).decodeJSON(ctx, []byte(`{"transactions":[{}]}`), m.ProtoReflect(), &problems{}))
 	require.Len(t, m.GetTransactions(), 1)
 	cancel()
-	require.ErrorIs(t, decodeJSON(ctx, []byte(`{"transactions":[{}]}`), fields, m.ProtoReflect(), &problems{}), context.Canceled)
+	require.ErrorIs(t, (&Plan{body: fields}).decodeJSON(ctx, []byte(`{"transactions":[{}]}`), m.ProtoReflect(), &problems{}), context.Canceled)
 
 	ended := 0
 	d := &jsonDecoder{rest: []byte(`{"transactions":[{}` + strings.Repeat(`,{}`, 2*interruptEvery) + `]}`), bad: &problems{}, interrupted: func() error {
@@ -159,13 +159,13 @@ func FuzzJSON(f *testing.F) {
 	nested := fieldsOf((&ledgerv1.CreateTransactionsRequest{}).ProtoReflect().Descriptor())
 	f.Fuzz(func(t *testing.T, body []byte) {
 		batch := []byte(`{"transactions":[` + string(body) + `,{}]}`)
-		if err := decodeJSON(t.Context(), batch, nested, (&ledgerv1.CreateTransactionsRequest{}).ProtoReflect(), &problems{}); err != nil {
+		if err := (&Plan{body: nested}).decodeJSON(t.Context(), batch, (&ledgerv1.CreateTransactionsRequest{}).ProtoReflect(), &problems{}); err != nil {
 			require.NotNil(t, apierr.From(err))
 		}
 		m := &ledgerv1.CreateTransactionRequest{}
 		bad := &problems{}
 		defer func() { require.LessOrEqual(t, len(bad.fields), maxProblems) }()
-		err := decodeJSON(t.Context(), body, fields, m.ProtoReflect(), bad)
+		err := (&Plan{body: fields}).decodeJSON(t.Context(), body, m.ProtoReflect(), bad)
 		if err != nil {
 			require.NotNil(t, apierr.From(err))
 			return

@@ -24,11 +24,12 @@ const (
 )
 
 // decodeJSON fills m from a JSON object by the types of the fields: a decimal takes a JSON number and keeps its digits, a
-// string takes only a string. null means absent, unless an option says otherwise. An empty body means {}.
+// string takes only a string. null empties a field with the option null_empties. For other fields it means absent, and is invalid in a
+// change, see jsonDecoder.null. An empty body means {}.
 //
 // Unknown names are skipped, so clients may send back a resource as they read it. Repeated names are rejected, because parsers
 // disagree about which value counts. Decoding stops with the error of ctx when ctx ends.
-func decodeJSON(ctx context.Context, body []byte, fields fields, m protoreflect.Message, bad *problems) error {
+func (p *Plan) decodeJSON(ctx context.Context, body []byte, m protoreflect.Message, bad *problems) error {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	switch {
 	case ctx.Err() != nil:
@@ -42,8 +43,8 @@ func decodeJSON(ctx context.Context, body []byte, fields fields, m protoreflect.
 	case trimmed[0] != '{':
 		return errNotAnObject
 	}
-	d := &jsonDecoder{rest: trimmed, bad: bad, interrupted: ctx.Err}
-	d.object(fields, m)
+	d := &jsonDecoder{rest: trimmed, bad: bad, change: p.isChange, interrupted: ctx.Err}
+	d.object(p.body, m)
 	return d.err
 }
 
@@ -53,6 +54,8 @@ func decodeJSON(ctx context.Context, body []byte, fields fields, m protoreflect.
 type jsonDecoder struct {
 	rest []byte
 	bad  *problems
+	// change is set for a PATCH.
+	change bool
 	// path leads to the current value. It becomes text only for a problem that is reported.
 	path   []segment
 	depth  int
@@ -176,9 +179,7 @@ func (d *jsonDecoder) field(f *field, m protoreflect.Message) {
 	switch {
 	case d.rest[0] == 'n':
 		d.literal()
-		if f.nullEmpties {
-			m.Set(f.FieldDescriptor, protoreflect.ValueOfString(""))
-		}
+		d.null(f, m)
 	case f.IsList():
 		d.list(f, m.Mutable(f.FieldDescriptor).List())
 	case f.values != nil:
@@ -192,6 +193,20 @@ func (d *jsonDecoder) field(f *field, m protoreflect.Message) {
 		if v, ok := d.scalar(f); ok {
 			m.Set(f.FieldDescriptor, v)
 		}
+	}
+}
+
+// null sets a field that null empties to its empty value, which the service cannot confuse with an absent field. Otherwise null means absent,
+// but not in a change: there a client could expect that it removes the value. The element of a list is written as a whole, so its fields
+// without presence have no value that null could keep.
+func (d *jsonDecoder) null(f *field, m protoreflect.Message) {
+	switch {
+	case f.nullEmpties && f.Kind() == protoreflect.StringKind && !f.IsList():
+		m.Set(f.FieldDescriptor, protoreflect.ValueOfString(""))
+	case f.nullEmpties:
+		m.Mutable(f.FieldDescriptor)
+	case d.change && (f.HasPresence() || len(d.path) == 1):
+		d.problem(problemNull)
 	}
 }
 

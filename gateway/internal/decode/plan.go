@@ -22,6 +22,8 @@ type Plan struct {
 	message protoreflect.MessageType
 	// hasBody is set if requests have a body. Otherwise all fields except those in the path and headers are in the query.
 	hasBody bool
+	// isChange is set for a PATCH, whose absent fields stay as they are.
+	isChange bool
 	// multipart is set if the body is a form that is decoded as a whole, such as that of a receipt. An upload has file instead.
 	multipart bool
 	// file is the field that holds the pieces of an upload's file. fileHeader is the field that describes the file. Both are nil for
@@ -45,7 +47,7 @@ type field struct {
 	protoreflect.FieldDescriptor
 	// decimal is set for a string field that takes a JSON number and keeps its digits.
 	decimal bool
-	// nullEmpties is set for a string field that null sets to "".
+	// nullEmpties is set for a field that null sets to its empty value.
 	nullEmpties bool
 	// forwardInvalid replaces an invalid value of a string by invalidText, so that the service reports it.
 	forwardInvalid bool
@@ -63,9 +65,11 @@ func NewPlan(method protoreflect.MethodDescriptor, template string) (*Plan, erro
 	if err != nil {
 		return nil, fmt.Errorf("finding the Go type of %s: %w", method.Input().FullName(), err)
 	}
+	rule := proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule)
 	p := &Plan{
 		message:   message,
-		hasBody:   proto.GetExtension(method.Options(), annotations.E_Http).(*annotations.HttpRule).GetBody() == "*",
+		hasBody:   rule.GetBody() == "*",
+		isChange:  rule.GetPatch() != "",
 		multipart: proto.GetExtension(method.Options(), restv1.E_Multipart).(bool),
 		query:     fields{}, body: fields{},
 	}

@@ -24,6 +24,7 @@ const (
 	problemList    = "must be an array"
 	problemObject  = "must be an object"
 	problemJSON    = "must be a JSON object"
+	problemNull    = "must not be null"
 	problemTwice   = "must be given only once"
 	problemUTF8    = "must be valid UTF-8"
 	problemNUL     = "must not contain NUL"

@@ -51,7 +51,9 @@ type object = map[string]any
 const description = "Personal budgeting: wallets, categories, transactions, receipts and shared budgets.\n\n" +
 	"Every successful response has `code` and `message` beside the resource. Every error is `{code, message, error, details?, requestId}`. " +
 	"Amounts are JSON numbers in the currency's major unit with at most the currency's ISO 4217 decimals: read them as decimals, not as binary floating point. " +
-	"Unknown and read-only fields in a request are ignored."
+	"Unknown and read-only fields in a request are ignored. " +
+	"In a PATCH, an absent field stays as it is. `null` empties a field that is nullable, and is invalid for any other field. " +
+	"In other requests `null` means absent."
 
 // build returns the document for all RPCs with a REST path. The order of its steps matters: the operations define the schemas of
 // their messages, addExamples completes operations and schemas, and tags reads the finished operations. share comes last, because it

@@ -129,9 +129,9 @@ func (g *generator) schema(field *protogen.Field, preview bool) object {
 	case field.Desc.IsMap():
 		return object{"type": "object", "additionalProperties": g.element(field.Message.Fields[1], false)}
 	case field.Desc.IsList():
-		return limitItems(field, object{"type": "array", "items": g.element(field, preview)})
+		return nullable(field, limitItems(field, object{"type": "array", "items": g.element(field, preview)}))
 	}
-	return g.element(field, preview)
+	return nullable(field, g.element(field, preview))
 }
 
 // element returns the schema of a field without its cardinality.
@@ -169,23 +169,28 @@ func scalar(field *protogen.Field) object {
 	case !boolOption(field, restv1.E_Number):
 		return text(field)
 	case stringOption(field, restv1.E_Format) == "int32":
-		return nullable(field, object{"type": "integer", "format": "int32"})
+		return object{"type": "integer", "format": "int32"}
 	}
 	// Without a format, client generators choose 32 bits, which lose cents.
-	return nullable(field, object{"type": "number", "format": "double"})
+	return object{"type": "number", "format": "double"}
 }
 
-// nullable adds to a schema that null empties the field, if it does.
+// nullable adds to a schema that null empties the field, if it does. OpenAPI 3.0 ignores the siblings of a reference, and nullable without
+// a type.
 func nullable(field *protogen.Field, schema object) object {
-	if boolOption(field, restv1.E_NullEmpties) {
-		schema["nullable"] = true
+	if !boolOption(field, restv1.E_NullEmpties) {
+		return schema
 	}
+	if schema["$ref"] != nil {
+		schema = object{"type": "object", "allOf": []any{schema}}
+	}
+	schema["nullable"] = true
 	return schema
 }
 
 // text returns the schema of a field that is a string in JSON, too.
 func text(field *protogen.Field) object {
-	schema := nullable(field, object{"type": "string"})
+	schema := object{"type": "string"}
 	if values := strings.Fields(stringOption(field, restv1.E_OneOf)); len(values) > 0 {
 		schema["enum"] = values
 	}

@@ -3108,7 +3108,7 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x120\n" +
 	"\x06budget\x18\x03 \x01(\v2\x18.coffer.budget.v1.BudgetR\x06budget\x12\x1c\n" +
-	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xb9\x05\n" +
+	"\x04etag\x18\x04 \x01(\tB\b\xe2\xb5\x18\x04ETagR\x04etag\"\xbf\x05\n" +
 	"\x13UpdateBudgetRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\x12!\n" +
 	"\x04name\x18\x02 \x01(\tB\b\xe2\xb6\x18\x04\b\x01\x10dH\x00R\x04name\x88\x01\x01\x128\n" +
@@ -3121,8 +3121,8 @@ const file_coffer_budget_v1_budget_proto_rawDesc = "" +
 	"\twallet_id\x18\b \x01(\tB\x04\xa8\xb6\x18\x01H\x06R\bwalletId\x88\x01\x01\x12@\n" +
 	"\fcategory_ids\x18\t \x01(\v2\x1d.coffer.budget.v1.CategoryIdsR\vcategoryIds\x12'\n" +
 	"\bif_match\x18\n" +
-	" \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12L\n" +
-	"\x10alert_thresholds\x18\v \x01(\v2!.coffer.budget.v1.AlertThresholdsR\x0falertThresholdsB\a\n" +
+	" \x01(\tB\f\xe2\xb5\x18\bIf-MatchR\aifMatch\x12R\n" +
+	"\x10alert_thresholds\x18\v \x01(\v2!.coffer.budget.v1.AlertThresholdsB\x04\x88\xb6\x18\x01R\x0falertThresholdsB\a\n" +
 	"\x05_nameB\v\n" +
 	"\t_currencyB\b\n" +
 	"\x06_limitB\t\n" +

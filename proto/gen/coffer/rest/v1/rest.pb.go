@@ -785,7 +785,8 @@ var (
 	//
 	// optional string file = 50016;
 	E_File = &file_coffer_rest_v1_rest_proto_extTypes[14]
-	// JSON's null empties the string, like "". For other fields null means absent.
+	// The field may be empty, and JSON's null empties it like "", [] or {}. For other fields null means absent, except that a PATCH rejects
+	// it: an absent field stays as it is, so null could be meant as its removal.
 	//
 	// optional bool null_empties = 50017;
 	E_NullEmpties = &file_coffer_rest_v1_rest_proto_extTypes[15]

@@ -2,8 +2,11 @@ package settings
 
 import (
 	"context"
+	"fmt"
+	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
@@ -71,6 +74,34 @@ func TestUpdateSettings(t *testing.T) {
 	require.NoError(t, err)
 	want.Locale, want.BaseCurrency, want.DefaultWalletId, want.DefaultCategoryId = "", "", "", ""
 	require.Equal(t, `"2"`, s.requireSettings(u.Ctx, t, want))
+}
+
+// TestUpdateSettingsConcurrently requires that no change of settings is lost, the first one included: each increases the version.
+func TestUpdateSettingsConcurrently(t *testing.T) {
+	t.Parallel()
+	s, u := setup(t)
+	const writers, each = 8, 5
+	var wg sync.WaitGroup
+	begin := make(chan struct{})
+	for i := range writers {
+		wg.Go(func() {
+			<-begin
+			for n := range each {
+				req := &ledgerv1.UpdateSettingsRequest{Locale: new([]string{"de", "en"}[n%2])}
+				if i%2 == 0 {
+					req = &ledgerv1.UpdateSettingsRequest{WeekStart: new([]string{"sunday", "saturday"}[n%2])}
+				}
+				_, err := s.UpdateSettings(u.Ctx, req)
+				assert.NoError(t, err)
+			}
+		})
+	}
+	close(begin)
+	wg.Wait()
+	resp, err := s.GetSettings(u.Ctx, &ledgerv1.GetSettingsRequest{})
+	require.NoError(t, err)
+	require.Equal(t, fmt.Sprintf(`"%d"`, writers*each), resp.GetEtag())
+	require.Equal(t, []string{"sunday", "de"}, []string{resp.GetSettings().GetWeekStart(), resp.GetSettings().GetLocale()})
 }
 
 func TestUpdateSettingsRejects(t *testing.T) {

@@ -158,6 +158,41 @@ func TestDeleteTag(t *testing.T) {
 	p.RequireConsistent(t)
 }
 
+// TestTagsOfTwoUsers changes and deletes tags of a user beside another one, whose tags have the same names. A change gives the user's
+// transactions a new version, because they show the names, and the other user's rows stay.
+func TestTagsOfTwoUsers(t *testing.T) {
+	t.Parallel()
+	p := setup(t)
+	other := *p
+	other.User = p.NewUser(t.Context(), t)
+	mine, both := p.tagged(t, "Trip", "Gift"), p.tagged(t, "Trip", "Work")
+	other.tagged(t, "Trip", "Gift", "Work")
+	rows := func(of *person) string {
+		var text string
+		require.NoError(t, p.DB.QueryRow(t.Context(), `
+			SELECT coalesce((SELECT string_agg(x::text, ';' ORDER BY id) FROM transactions x WHERE owner_id = $1), '')
+				|| (SELECT string_agg(x::text, ';' ORDER BY key) FROM tags x WHERE owner_id = $1)`, of.ID).Scan(&text))
+		return text
+	}
+	version := func(id string) string {
+		resp, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: id})
+		require.NoError(t, err)
+		return resp.GetEtag()
+	}
+	before := rows(&other)
+	_, err := p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Trip", Name: new("Work"), Merge: new(true)})
+	require.NoError(t, err)
+	require.Equal(t, []string{`"2"`, `"2"`}, []string{version(mine.GetId()), version(both.GetId())}, "the merge changed both")
+	_, err = p.UpdateTag(p.Ctx, &ledgerv1.UpdateTagRequest{Tag: "Gift", Name: new("GIFT")})
+	require.NoError(t, err)
+	require.Equal(t, []string{`"3"`, `"2"`}, []string{version(mine.GetId()), version(both.GetId())}, "another case shows in one of them")
+	_, err = p.DeleteTag(p.Ctx, &ledgerv1.DeleteTagRequest{Tag: "Work"})
+	require.NoError(t, err)
+	require.Equal(t, []string{`"4"`, `"3"`}, []string{version(mine.GetId()), version(both.GetId())}, "the deletion changed both")
+	require.Equal(t, []string{"GIFT"}, p.tagsOf(t, mine.GetId()))
+	require.Equal(t, before, rows(&other))
+}
+
 // tagMany creates a tag with n transactions.
 func (p *person) tagMany(t *testing.T, n int) {
 	t.Helper()

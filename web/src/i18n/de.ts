@@ -10,6 +10,8 @@ const de: typeof en = {
   invitations: "Einladungen",
   notifications: "Mitteilungen",
   webhooks: "Webhooks",
+  imports: "Import",
+  rules: "Regeln",
   settings: "Einstellungen",
   receipt: "Beleg",
   items: (n) => plural(n, { one: "# Position", other: "# Positionen" }),

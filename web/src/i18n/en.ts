@@ -10,6 +10,8 @@ export default {
   invitations: "Invitations",
   notifications: "Notifications",
   webhooks: "Webhooks",
+  imports: "Import",
+  rules: "Rules",
   settings: "Settings",
   receipt: "Receipt",
   items: (n: number) => plural(n, { one: "# item", other: "# items" }),

@@ -18,21 +18,22 @@ export const mainEntries: readonly Entry[] = [
 
 export const moreEntries: readonly Entry[] = [
   { path: "/receipt", text: "receipt", icon: "scan" },
+  { path: "/imports", text: "imports", icon: "upload" },
+  { path: "/rules", text: "rules", icon: "filter" },
   { path: "/wallets", text: "wallets", icon: "wallet" },
   { path: "/categories", text: "categories", icon: "tag" },
   { path: "/invitations", text: "invitations", icon: "mail" },
-  { path: "/webhooks", text: "webhooks", icon: "webhook" },
   { path: "/settings", text: "settings", icon: "settings" },
 ];
 
 /** above returns the path of the screen from which a user reaches another one. On a phone, the screens of moreEntries are below More. */
 export function above(path: string): string | undefined {
-  if (/^\/(imports|rules|export)$/.test(path)) return "/settings/data";
+  if (/^\/(export|webhooks)$/.test(path)) return "/settings/data";
   if (moreEntries.some((entry) => entry.path === path)) return "/more";
   return /^\/(budgets|webhooks|imports|settings)(?=\/)/.exec(path)?.[0];
 }
 
-/** isCurrent reports whether a path is that of an entry, or of a screen below it: /budgets/1 is below /budgets, and /rules below /settings. */
+/** isCurrent reports whether a path is that of an entry, or of a screen below it: /budgets/1 is below /budgets, and /export below /settings. */
 export function isCurrent({ path }: Entry, current: string): boolean {
   for (let at: string | undefined = current; at; at = above(at)) if (at === path) return true;
   return false;

@@ -13,13 +13,16 @@ test("a user adds an expense with the keyboard only", async (t) => {
   await page.keyboard.type("12.5+1");
   await page.keyboard.press("Enter");
   await page.getByText("Choose a category").waitFor();
-  await page.keyboard.press("Tab");
-  await page.keyboard.press("Tab");
-  await page.keyboard.type("Bakery");
-  await page.keyboard.press("Tab");
-  await page.keyboard.type("Bread");
-  await page.keyboard.press("Tab");
+  const tab = async (times) => {
+    for (let i = 0; i < times; i++) await page.keyboard.press("Tab");
+  };
+  await tab(2);
   await page.keyboard.press("Space");
+  // Three buttons and the wallet are between the categories and the payee.
+  await tab(5);
+  await page.keyboard.type("Bakery");
+  await tab(1);
+  await page.keyboard.type("Bread");
   await page.keyboard.press("Enter");
   // The sheet stays open and is empty for the next entry.
   await page.getByText("Saved · €13.50 · Bakery").waitFor();
@@ -114,6 +117,50 @@ test("a new transaction begins with the usual wallet and category", async (t) =>
   await page.getByRole("radio", { name: "Lunch" }).waitFor({ state: "detached" });
   await page.getByRole("radio", { name: "Expense" }).check();
   await used(wallets[1]);
+});
+
+test("on a phone, amount, category and wallet of an entry are visible at once, and a category can be chosen later", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  for (const name of ["Fun", "Gifts", "Health", "Insurance", "Kids", "Travel"]) await user.post("/categories", { name });
+  const page = await open(t, user, "/transactions?entry=new", phone);
+  await page.getByRole("radio", { name: "Groceries" }).waitFor();
+  await page.waitForFunction((ids) => [...document.querySelectorAll("select")].some(({ value }) => ids.includes(value)), wallets.map(({ id }) => id));
+  const footer = await page.getByRole("button", { name: "Save", exact: true }).boundingBox();
+  for (const control of [page.getByLabel("Amount", { exact: true }), page.getByText("Sort later"), page.getByLabel("Wallet", { exact: true })]) {
+    const { y, height } = await control.boundingBox();
+    assert.ok(y >= 0 && y + height <= footer.y, `${control} is at ${y}`);
+  }
+  await page.getByLabel("Amount", { exact: true }).fill("4.20");
+  await page.getByRole("button", { name: "Sort later" }).click();
+  await page.getByRole("radio", { name: "Unsorted" }).and(page.locator(":checked")).waitFor();
+  await page.getByRole("button", { name: "Save", exact: true }).click();
+  await page.getByText("−€4.20").first().waitFor();
+  const unsorted = (await user.get("/categories")).categories.filter(({ name }) => name === "Unsorted");
+  assert.deepEqual((await user.get("/transaction")).transactions.map(({ categoryId }) => categoryId), unsorted.map(({ id }) => id));
+
+  // The next entry offers it like every category.
+  await page.getByRole("link", { name: "Add transaction" }).click();
+  await page.getByRole("radio", { name: "Unsorted" }).waitFor();
+  assert.equal(await page.getByRole("button", { name: "Sort later" }).count(), 0);
+  assert.equal(categories.length, 5);
+});
+
+test("a suggestion does not replace what the user has chosen", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const [walletId, other] = wallets.map(({ id }) => id);
+  await user.post("/transaction", { amount: 3, type: "expense", currency: "EUR", date: new Date().toISOString(), payee: "Corner Shop", description: "Milk", walletId, categoryId: categories[0].id });
+  const page = await open(t, user, "/transactions");
+  await page.getByRole("link", { name: /Corner Shop/ }).waitFor();
+  await page.keyboard.press("n");
+  await page.getByRole("radio", { name: "Transport" }).check();
+  await page.getByLabel("Wallet", { exact: true }).selectOption(other);
+  await page.getByRole("combobox", { name: "Payee" }).fill("corn");
+  await page.getByRole("option", { name: /Corner Shop/ }).click();
+  assert.equal(await page.getByRole("combobox", { name: "What for?" }).inputValue(), "Milk");
+  assert.ok(await page.getByRole("radio", { name: "Transport" }).isChecked());
+  assert.equal(await page.getByLabel("Wallet", { exact: true }).inputValue(), other);
 });
 
 test("a user changes and deletes a transaction, and takes a deletion back", async (t) => {

@@ -105,13 +105,13 @@ test("a split, a dialog in a dialog, and Escape work with the keyboard only", as
   const sheet = page.getByRole("dialog", { name: "New transaction" });
   await sheet.getByLabel("Amount", { exact: true }).waitFor();
   await page.keyboard.type("30");
-  await write(page, sheet.getByRole("combobox", { name: "Payee" }), "Supermarket");
   await tabTo(page, sheet.getByRole("radio", { name: "Groceries" }));
   await page.keyboard.press("Space");
   await press(page, sheet.getByRole("button", { name: "Split" }));
   await write(page, sheet.getByLabel("Amount of part 1"), "20");
   await choose(page, sheet.getByLabel("Category of part 2"), "Tr");
   await press(page, sheet.getByRole("button", { name: "Use what is left" }));
+  await write(page, sheet.getByRole("combobox", { name: "Payee" }), "Supermarket");
   await press(page, sheet.getByRole("button", { name: "Save", exact: true }));
   await sheet.waitFor({ state: "detached" });
   const { transactions } = await user.get("/transaction?q=Supermarket");

@@ -3,9 +3,9 @@ import test from "node:test";
 import { account, desktop, household, open, phone } from "../console.js";
 
 /** screensOfMore are the paths of the screens that the rail of a desktop lists, and More on a phone. */
-const screensOfMore = ["/receipt", "/wallets", "/categories", "/invitations", "/webhooks", "/settings"];
+const screensOfMore = ["/receipt", "/imports", "/rules", "/wallets", "/categories", "/invitations", "/settings"];
 /** screensOfSettings are the paths of the screens that a section of Settings leads to. */
-const screensOfSettings = ["/imports", "/rules", "/export"];
+const screensOfSettings = ["/export", "/webhooks"];
 
 const back = (page) => page.locator("main").getByRole("link", { name: "Back" });
 const current = (page) => page.locator("nav.bar [aria-current]").innerText();
@@ -29,9 +29,24 @@ test("on a phone, each screen that the bottom bar does not name leads back to th
     await back(page).click();
     await page.waitForURL("**/settings/data");
   }
+  await page.getByRole("link", { name: /^API documentation/ }).waitFor();
   await back(page).click();
   await page.waitForURL("**/settings");
 });
+
+for (const width of [320, 390]) {
+  test(`the bottom bar shows its whole texts on a phone of ${width} px`, async (t) => {
+    const page = await open(t, await account(), "/transactions", { ...phone, viewport: { width, height: 844 }, colorScheme: "dark" });
+    for (const [locale, name] of [["en", "Transactions"], ["de", "Buchungen"]]) {
+      await page.evaluate((newValue) => window.dispatchEvent(new StorageEvent("storage", { key: "coffer.language", newValue })), locale);
+      await page.locator("nav.bar").getByText(name, { exact: true }).waitFor();
+      const texts = await page.locator("nav.bar a > span").evaluateAll((spans) =>
+        spans.map((span) => ({ text: span.textContent, ...span.getBoundingClientRect().toJSON(), cut: span.scrollWidth > span.offsetWidth + 1 })),
+      );
+      texts.forEach(({ text, left, right, cut }, i) => assert.ok(!cut && left >= (texts[i - 1]?.right ?? 0) && right <= width, `${text} is cut`));
+    }
+  });
+}
 
 test("the main screens have no screen above them, and the details of a budget and a webhook do", async (t) => {
   const user = await account();

@@ -7,8 +7,8 @@ const names = async (user) => (await user.get("/rules")).rules.map(({ name }) =>
 test("a rule is created, tried, applied, moved, switched off and deleted", async (t) => {
   const user = await account();
   const { categories } = await household(user, 9);
-  const page = await open(t, user, "/settings/data");
-  await page.getByRole("link", { name: /^Rules/ }).click();
+  const page = await open(t, user);
+  await page.getByRole("link", { name: "Rules" }).click();
   await page.getByRole("button", { name: "New rule" }).click();
   await page.getByLabel("Name").fill("Purchases");
   await page.getByLabel("Condition 1", { exact: true }).selectOption("description");

@@ -41,6 +41,8 @@ const de: typeof en = {
   today: "Heute",
   yesterday: "Gestern",
   otherDay: "Anderer Tag",
+  sortLater: "Später zuordnen",
+  unsorted: "Unsortiert",
   newCategory: "Neue Kategorie",
   categoryName: "Name der Kategorie",
   addCategory: "Anlegen",

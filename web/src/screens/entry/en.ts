@@ -39,6 +39,8 @@ export default {
   today: "Today",
   yesterday: "Yesterday",
   otherDay: "Other day",
+  sortLater: "Sort later",
+  unsorted: "Unsorted",
   newCategory: "New category",
   categoryName: "Name of the category",
   addCategory: "Add",

@@ -3,7 +3,7 @@ import type en from "./en";
 
 const de: typeof en = {
   title: "Einstellungen",
-  sections: { profile: "Profil", security: "Sicherheit", activity: "Aktivität", preferences: "Vorgaben", tags: "Tags", data: "Daten", appearance: "Aussehen und Sprache", shortcuts: "Tastenkürzel", about: "Über Coffer" },
+  sections: { profile: "Profil", security: "Sicherheit", activity: "Aktivität", preferences: "Vorgaben", tags: "Tags", data: "Daten und API", appearance: "Aussehen und Sprache", shortcuts: "Tastenkürzel", about: "Über Coffer" },
 
   passwordForEmail: "Dein Passwort, weil sich die E-Mail ändert",
   taken: "Ein anderes Konto hat diese E-Mail.",
@@ -51,9 +51,8 @@ const de: typeof en = {
     own ? (self ? `Du hast ${other} aus ${budget} entfernt` : `${other} hat ${budget} verlassen`) : self ? `Du hast ${budget} verlassen` : `${other} hat dich aus ${budget} entfernt`,
 
   dataLinks: {
-    imports: ["Import", "Dateien deiner Bank oder eines anderen Haushaltsprogramms"],
-    rules: ["Regeln", "Kategorien, Tags und Empfänger, die sich von selbst ergeben"],
     export: ["Export", "Deine Buchungen als CSV, JSON, hledger oder Beancount"],
+    webhooks: ["Webhooks", "Ereignisse, die Coffer an deine Programme sendet"],
   },
 
   language: "Sprache",

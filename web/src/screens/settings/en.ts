@@ -2,7 +2,7 @@ import { plural } from "../../i18n/i18n.svelte";
 
 export default {
   title: "Settings",
-  sections: { profile: "Profile", security: "Security", activity: "Activity", preferences: "Preferences", tags: "Tags", data: "Data", appearance: "Appearance and language", shortcuts: "Keyboard shortcuts", about: "About" },
+  sections: { profile: "Profile", security: "Security", activity: "Activity", preferences: "Preferences", tags: "Tags", data: "Data and API", appearance: "Appearance and language", shortcuts: "Keyboard shortcuts", about: "About" },
 
   passwordForEmail: "Your password, because the e-mail changes",
   taken: "Another account has this e-mail.",
@@ -50,9 +50,8 @@ export default {
     own ? (self ? `You removed ${other} from ${budget}` : `${other} left ${budget}`) : self ? `You left ${budget}` : `${other} removed you from ${budget}`,
 
   dataLinks: {
-    imports: ["Import", "Files of your bank or of another finance application"],
-    rules: ["Rules", "Categories, tags and payees that are set by themselves"],
     export: ["Export", "Your transactions as CSV, JSON, hledger or Beancount"],
+    webhooks: ["Webhooks", "Events that Coffer sends to your own programs"],
   } as Record<string, [name: string, text: string]>,
 
   language: "Language",

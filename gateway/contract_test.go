@@ -46,6 +46,7 @@ var withoutIfMatch = map[string]string{
 	"ChangePassword":      "no response has the password; the current one is the condition",
 	"DeleteAttachment":    "an attachment never changes",
 	"DeleteImportProfile": "the next commit with the heading stores the mapping again, so no change is lost",
+	"DeleteReceipt":       "a receipt never changes",
 	"DeleteNotification":  "only the mark that it was read changes",
 	"UpdateNotifications": "it changes a list and has no other effect than the mark",
 	"UpdateNotification":  "it has no other effect than the mark",

@@ -15,6 +15,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/services/ocr/ocrtest"
 )
 
@@ -80,6 +81,12 @@ func TestCreateTransactionsFromReceiptPhoto(t *testing.T) {
 	require.Equal(t, "-23.25", again.text("transactions.0.amount"))
 	u.upload("?onDuplicate=reject", photo, "walletId", wallet, "categoryId", category).fails(409, "RECEIPT_DUPLICATE")
 	newUser(t).get("/api/v1/receipts/"+id).fails(404, "RECEIPT_NOT_FOUND")
+	require.Equal(t, []any{again.body["receipt"], a.body["receipt"]}, u.get("/api/v1/receipts").ok("RECEIPTS_FETCHED").list("receipts"))
+	newUser(t).del("/api/v1/receipts/"+id).fails(404, "RECEIPT_NOT_FOUND")
+	u.del("/api/v1/receipts/x").fails(400, "INVALID_RECEIPT_ID")
+	u.del("/api/v1/receipts/" + id).ok("RECEIPT_DELETED")
+	require.Len(t, u.get("/api/v1/receipts").ok("RECEIPTS_FETCHED").list("receipts"), 1)
+	require.Len(t, u.get("/api/v1/currencies").ok("CURRENCIES_FETCHED").list("currencies"), len(money.All()))
 	u.get("/api/v1/receipts/x").fails(400, "INVALID_RECEIPT_ID")
 }
 

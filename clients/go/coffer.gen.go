@@ -810,6 +810,21 @@ func (e DeleteNotificationResultCode) Valid() bool {
 	}
 }
 
+// Defines values for DeleteReceiptResultCode.
+const (
+	RECEIPTDELETED DeleteReceiptResultCode = "RECEIPT_DELETED"
+)
+
+// Valid indicates whether the value is a known member of the DeleteReceiptResultCode enum.
+func (e DeleteReceiptResultCode) Valid() bool {
+	switch e {
+	case RECEIPTDELETED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for DeleteRuleResultCode.
 const (
 	RULEDELETED DeleteRuleResultCode = "RULE_DELETED"
@@ -1545,6 +1560,21 @@ func (e ListChangesResultCode) Valid() bool {
 	}
 }
 
+// Defines values for ListCurrenciesResultCode.
+const (
+	CURRENCIESFETCHED ListCurrenciesResultCode = "CURRENCIES_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListCurrenciesResultCode enum.
+func (e ListCurrenciesResultCode) Valid() bool {
+	switch e {
+	case CURRENCIESFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
 // Defines values for ListImportProfilesResultCode.
 const (
 	IMPORTPROFILESFETCHED ListImportProfilesResultCode = "IMPORT_PROFILES_FETCHED"
@@ -1644,6 +1674,36 @@ const (
 func (e ListNotificationsResultCode) Valid() bool {
 	switch e {
 	case NOTIFICATIONSFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListPayeesResultCode.
+const (
+	PAYEESFETCHED ListPayeesResultCode = "PAYEES_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListPayeesResultCode enum.
+func (e ListPayeesResultCode) Valid() bool {
+	switch e {
+	case PAYEESFETCHED:
+		return true
+	default:
+		return false
+	}
+}
+
+// Defines values for ListReceiptsResultCode.
+const (
+	RECEIPTSFETCHED ListReceiptsResultCode = "RECEIPTS_FETCHED"
+)
+
+// Valid indicates whether the value is a known member of the ListReceiptsResultCode enum.
+func (e ListReceiptsResultCode) Valid() bool {
+	switch e {
+	case RECEIPTSFETCHED:
 		return true
 	default:
 		return false
@@ -3418,7 +3478,7 @@ type AuditSharingStatus string
 
 // Balance Balance is the balance of a wallet in one currency.
 //
-// Example: {"amount":1729.5,"currency":"EUR"}
+// Example: {"amount":1724.5,"currency":"EUR"}
 type Balance struct {
 	// Amount In the major unit; negative if more was spent than received.
 	Amount json.Number `json:"amount"`
@@ -3643,7 +3703,7 @@ type ChangePasswordResultCode string
 
 // Changes Changes are whole objects, as their own operations return them. An object that changes while a client reads pages appears again.
 //
-// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"rules":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"rules":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 type Changes struct {
 	Categories []Category `json:"categories"`
 
@@ -3964,7 +4024,7 @@ type CreateTransactionResult struct {
 
 	// Transaction Transaction is an income or an expense in a wallet.
 	//
-	// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -4158,7 +4218,7 @@ type CreateWalletResult struct {
 
 	// Wallet Wallet holds money in one or more currencies.
 	//
-	// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Wallet Wallet `json:"wallet"`
 }
 
@@ -4199,6 +4259,20 @@ type CreateWebhookResult struct {
 
 // CreateWebhookResultCode The result of the operation, for programs.
 type CreateWebhookResultCode string
+
+// Currency Currency is an active currency of ISO 4217.
+//
+// Example: {"code":"AED","decimals":2,"name":"UAE Dirham"}
+type Currency struct {
+	// Code Three upper-case letters.
+	Code string `json:"code"`
+
+	// Decimals Number of decimals of its amounts, 0 to 4.
+	Decimals int32 `json:"decimals"`
+
+	// Name Name in English.
+	Name string `json:"name"`
+}
 
 // DayTotals DayTotals contains the totals of one day in one currency, in the major unit.
 //
@@ -4306,6 +4380,21 @@ type DeleteNotificationResult struct {
 
 // DeleteNotificationResultCode The result of the operation, for programs.
 type DeleteNotificationResultCode string
+
+// DeleteReceiptResult defines model for DeleteReceiptResult.
+type DeleteReceiptResult struct {
+	// Code The result of the operation, for programs.
+	Code DeleteReceiptResultCode `json:"code"`
+
+	// Id Id of the deleted receipt.
+	Id openapi_types.UUID `json:"id"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// DeleteReceiptResultCode The result of the operation, for programs.
+type DeleteReceiptResultCode string
 
 // DeleteRuleResult defines model for DeleteRuleResult.
 type DeleteRuleResult struct {
@@ -4654,7 +4743,7 @@ type GetSummaryResult struct {
 
 	// Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense. All rows use one definition: a part counts with the type of its transaction (see Split), and a split transaction counts once. So the rows by category, by wallet and by day each add up to totals.
 	//
-	// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byTag":[],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
+	// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byTag":[],"byWallet":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":245,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
 	Summary Summary `json:"summary"`
 }
 
@@ -4688,7 +4777,7 @@ type GetTransactionResult struct {
 
 	// Transaction Transaction is an income or an expense in a wallet.
 	//
-	// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -4722,7 +4811,7 @@ type GetWalletResult struct {
 
 	// Wallet Wallet holds money in one or more currencies.
 	//
-	// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Wallet Wallet `json:"wallet"`
 }
 
@@ -5311,7 +5400,7 @@ type ListCategoriesResultCode string
 type ListChangesResult struct {
 	// Changes Changes are whole objects, as their own operations return them. An object that changes while a client reads pages appears again.
 	//
-	// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"rules":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
+	// Example: {"categories":[{"createdAt":"2026-11-20T10:15:00.000Z","id":"0199f0c5-0000-7000-8000-000000000006","name":"Work","updatedAt":"2026-11-20T10:15:00.000Z"}],"recurrences":[],"rules":[],"tags":[],"transactions":[{"amount":-20,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"USD","date":"2026-03-15T00:00:00.000Z","description":"Souvenir","id":"0199f0c5-0000-7000-8000-000000000007","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"transfers":[],"wallets":[{"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}]}
 	Changes Changes `json:"changes"`
 
 	// Code The result of the operation, for programs.
@@ -5331,6 +5420,21 @@ type ListChangesResult struct {
 
 // ListChangesResultCode The result of the operation, for programs.
 type ListChangesResultCode string
+
+// ListCurrenciesResult defines model for ListCurrenciesResult.
+type ListCurrenciesResult struct {
+	// Code The result of the operation, for programs.
+	Code ListCurrenciesResultCode `json:"code"`
+
+	// Currencies By code.
+	Currencies []Currency `json:"currencies"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+}
+
+// ListCurrenciesResultCode The result of the operation, for programs.
+type ListCurrenciesResultCode string
 
 // ListImportProfilesResult defines model for ListImportProfilesResult.
 type ListImportProfilesResult struct {
@@ -5465,6 +5569,41 @@ type ListNotificationsResult struct {
 
 // ListNotificationsResultCode The result of the operation, for programs.
 type ListNotificationsResultCode string
+
+// ListPayeesResult defines model for ListPayeesResult.
+type ListPayeesResult struct {
+	// Code The result of the operation, for programs.
+	Code ListPayeesResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Payees Without pages, because a client needs only the first ones.
+	Payees []Payee `json:"payees"`
+}
+
+// ListPayeesResultCode The result of the operation, for programs.
+type ListPayeesResultCode string
+
+// ListReceiptsResult defines model for ListReceiptsResult.
+type ListReceiptsResult struct {
+	// Code The result of the operation, for programs.
+	Code ListReceiptsResultCode `json:"code"`
+
+	// Message The result of the operation, in English for users.
+	Message string `json:"message"`
+
+	// Pagination Pagination describes the page of a list.
+	//
+	// Example: {"hasMore":true,"limit":2,"nextCursor":"AAECAwQFBgcICQoLDA0ODw"}
+	Pagination Pagination `json:"pagination"`
+
+	// Receipts Receipts of the page.
+	Receipts []Receipt `json:"receipts"`
+}
+
+// ListReceiptsResultCode The result of the operation, for programs.
+type ListReceiptsResultCode string
 
 // ListRulesResult defines model for ListRulesResult.
 type ListRulesResult struct {
@@ -5915,6 +6054,23 @@ type Pagination struct {
 
 	// NextCursor Opaque value for the query parameter cursor of the next page. Empty on the last page.
 	NextCursor string `json:"nextCursor"`
+}
+
+// Payee Payee is the other party of transactions.
+//
+// Example: {"categoryId":"0199f0c5-0000-7000-8000-000000000010","lastDate":"2026-11-20T10:15:00.000Z","name":"Corner Bakery","transactionCount":2}
+type Payee struct {
+	// CategoryId Id of the category of the newest transaction. Absent if it is a transfer or has parts.
+	CategoryId *openapi_types.UUID `json:"categoryId,omitempty"`
+
+	// LastDate Date and time of the newest transaction; RFC 3339, UTC.
+	LastDate time.Time `json:"lastDate"`
+
+	// Name As in the newest transaction.
+	Name string `json:"name"`
+
+	// TransactionCount Number of transactions among the newest 10000 of the user.
+	TransactionCount int32 `json:"transactionCount"`
 }
 
 // Progress Progress is the spending of a budget in one window.
@@ -6615,7 +6771,7 @@ type SuggestionItemType string
 
 // Summary Summary contains a user's totals in a window. Income and expense are positive; net is income - expense. All rows use one definition: a part counts with the type of its transaction (see Split), and a split transaction counts once. So the rows by category, by wallet and by day each add up to totals.
 //
-// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byTag":[],"byWallet":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
+// Example: {"byCategory":[{"categoryId":"0199f0c5-0000-7000-8000-000000000004","currency":"EUR","expense":17.5,"income":0,"name":"Food","percentage":85.37},{"categoryId":"0199f0c5-0000-7000-8000-000000000010","currency":"EUR","expense":3,"income":0,"name":"Breakfast","percentage":14.63},{"categoryId":"0199f0c5-0000-7000-8000-000000000006","currency":"EUR","expense":0,"income":1500,"name":"Work","percentage":0}],"byTag":[],"byWallet":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}],"daily":[{"currency":"EUR","date":"2026-03-01","expense":0,"income":1500},{"currency":"EUR","date":"2026-03-14","expense":12.5,"income":0},{"currency":"EUR","date":"2026-03-18","expense":8,"income":0}],"from":"2026-03-01","largestExpenses":[{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"previous":[{"balance":245,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}],"recentTransactions":[{"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000010","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Rye bread","id":"0199f0c5-0000-7000-8000-000000000012","payee":"Corner Bakery","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":-12.5,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-14T00:00:00.000Z","description":"Lunch with Grace","id":"0199f0c5-0000-7000-8000-000000000005","type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"},{"amount":1500,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000006","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-01T00:00:00.000Z","description":"Salary","id":"0199f0c5-0000-7000-8000-000000000008","type":"income","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}],"to":"2026-03-31","totals":[{"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"net":1479.5,"transactionCount":4}],"trend":[{"currency":"EUR","expense":0,"income":0,"month":"2025-04","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-05","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-06","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-07","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-08","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-09","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-10","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-11","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2025-12","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-01","net":0},{"currency":"EUR","expense":0,"income":0,"month":"2026-02","net":0},{"currency":"EUR","expense":20.5,"income":1500,"month":"2026-03","net":1479.5}]}
 type Summary struct {
 	// ByCategory One row per category and currency, at most 2000. If there are more, each currency gets an equal share of the rows, for its categories with the largest expenses.
 	ByCategory []CategoryTotals `json:"byCategory"`
@@ -6719,7 +6875,7 @@ type Tombstone struct {
 
 // Totals Totals contains the totals of a window in one currency, in the major unit.
 //
-// Example: {"balance":250,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}
+// Example: {"balance":245,"currency":"EUR","expense":0,"income":0,"net":0,"transactionCount":0}
 type Totals struct {
 	// Balance Sum of the balances of the user's wallets in this currency at the end of the window. In previous: at the end of the previous window.
 	Balance json.Number `json:"balance"`
@@ -6742,7 +6898,7 @@ type Totals struct {
 
 // Transaction Transaction is an income or an expense in a wallet.
 //
-// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type Transaction struct {
 	// Amount In the major unit of the currency; negative for an expense.
 	Amount json.Number `json:"amount"`
@@ -7348,7 +7504,7 @@ type UpdateTransactionResult struct {
 
 	// Transaction Transaction is an income or an expense in a wallet.
 	//
-	// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","receiptId":"0199f0c5-0000-7000-8000-000000000011","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
+	// Example: {"amount":-3,"attachmentCount":0,"categoryId":"0199f0c5-0000-7000-8000-000000000004","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","date":"2026-03-18T00:00:00.000Z","description":"Milk","id":"0199f0c5-0000-7000-8000-000000000013","payee":"Corner Bakery","tags":["Bread"],"type":"expense","updatedAt":"2026-11-20T10:15:00.000Z","walletId":"0199f0c5-0000-7000-8000-000000000003"}
 	Transaction Transaction `json:"transaction"`
 }
 
@@ -7439,7 +7595,7 @@ type UpdateWalletResult struct {
 
 	// Wallet Wallet holds money in one or more currencies.
 	//
-	// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
+	// Example: {"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
 	Wallet Wallet `json:"wallet"`
 }
 
@@ -7497,7 +7653,7 @@ type User struct {
 
 // Wallet Wallet holds money in one or more currencies.
 //
-// Example: {"archived":false,"balance":1729.5,"balances":[{"amount":1729.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":250,"name":"Pocket money","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
+// Example: {"archived":false,"balance":1724.5,"balances":[{"amount":1724.5,"currency":"EUR"},{"amount":-20,"currency":"USD"}],"color":"#2F6F4F","createdAt":"2026-11-20T10:15:00.000Z","currency":"EUR","icon":"💶","id":"0199f0c5-0000-7000-8000-000000000003","initialBalance":245,"name":"Pocket money","openingDate":"2026-02-01","position":1,"updatedAt":"2026-11-20T10:15:00.000Z"}
 type Wallet struct {
 	// Archived Clients hide archived wallets. Transactions in them can still be created and changed.
 	Archived bool `json:"archived"`
@@ -7541,7 +7697,7 @@ type Wallet struct {
 
 // WalletTotals WalletTotals contains the totals of one wallet in one currency, in the major unit.
 //
-// Example: {"balance":1729.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}
+// Example: {"balance":1724.5,"currency":"EUR","expense":20.5,"income":1500,"name":"Pocket money","net":1479.5,"transferredIn":0,"transferredOut":0,"walletId":"0199f0c5-0000-7000-8000-000000000003"}
 type WalletTotals struct {
 	// Balance Balance at the end of the window. It is the balance before the window + income - expense + transferredIn - transferredOut.
 	Balance json.Number `json:"balance"`
@@ -7705,6 +7861,9 @@ type MemberId = openapi_types.UUID
 
 // NotificationsId defines model for NotificationsId.
 type NotificationsId = openapi_types.UUID
+
+// ReceiptsId defines model for ReceiptsId.
+type ReceiptsId = openapi_types.UUID
 
 // RulesId defines model for RulesId.
 type RulesId = openapi_types.UUID
@@ -7907,6 +8066,12 @@ type ListChangesParams struct {
 	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
 }
 
+// ListCurrenciesParams defines parameters for ListCurrencies.
+type ListCurrenciesParams struct {
+	// IfNoneMatch ETag of an earlier response to the same request. If the response would be the same, its status is 304 and it has no body.
+	IfNoneMatch *IfNoneMatch `json:"If-None-Match,omitempty"`
+}
+
 // GetSummaryParams defines parameters for GetSummary.
 type GetSummaryParams struct {
 	// From Inclusive; ISO 8601 date or date-time. Default: the first day of the month of `to`.
@@ -8049,6 +8214,24 @@ type ListNotificationsParams struct {
 
 	// Read false returns unread notifications only, true only read ones. By default all are returned.
 	Read *bool `form:"read,omitempty" json:"read,omitempty"`
+}
+
+// ListPayeesParams defines parameters for ListPayees.
+type ListPayeesParams struct {
+	// Q Beginning of the payee, ignoring case; up to 200 characters.
+	Q *string `form:"q,omitempty" json:"q,omitempty"`
+
+	// Limit Maximum number of payees, at least 1; 50 by default. A value above 200 means 200.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+}
+
+// ListReceiptsParams defines parameters for ListReceipts.
+type ListReceiptsParams struct {
+	// Limit Page size, at least 1; 50 by default. A value above 200 means 200.
+	Limit *int32 `form:"limit,omitempty" json:"limit,omitempty"`
+
+	// Cursor nextCursor of the previous page.
+	Cursor *string `form:"cursor,omitempty" json:"cursor,omitempty"`
 }
 
 // GetReceiptImageParams defines parameters for GetReceiptImage.
@@ -8944,6 +9127,13 @@ type ClientInterface interface {
 	// Corresponds with GET /api/v1/changes (the `ListChanges` operationId).
 	ListChanges(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListCurrencies List currencies
+	//
+	// Returns all currencies that amounts may have, by code.
+	//
+	// Corresponds with GET /api/v1/currencies (the `ListCurrencies` operationId).
+	ListCurrencies(ctx context.Context, params *ListCurrenciesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetSummary Get summary
 	//
 	// Returns the totals of a window, by default the current calendar month in the time zone of the user's settings: income, expense and balances per currency, category, wallet and month. The window begins and ends at midnight UTC. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
@@ -9145,12 +9335,33 @@ type ClientInterface interface {
 	// Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
 	UpdateNotification(ctx context.Context, id NotificationsId, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*http.Response, error)
 
+	// ListPayees List payees
+	//
+	// Returns the payees of the newest 10000 transactions, ignoring case: those of most transactions first, and of these the ones with the newest transactions.
+	//
+	// Corresponds with GET /api/v1/payees (the `ListPayees` operationId).
+	ListPayees(ctx context.Context, params *ListPayeesParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// ListReceipts List receipts
+	//
+	// Returns a page of the receipts, newest first.
+	//
+	// Corresponds with GET /api/v1/receipts (the `ListReceipts` operationId).
+	ListReceipts(ctx context.Context, params *ListReceiptsParams, reqEditors ...RequestEditorFn) (*http.Response, error)
+
+	// DeleteReceipt Delete receipt
+	//
+	// Deletes a receipt with its images. Its transactions stay, without their receipt id.
+	//
+	// Corresponds with DELETE /api/v1/receipts/{id} (the `DeleteReceipt` operationId).
+	DeleteReceipt(ctx context.Context, id ReceiptsId, reqEditors ...RequestEditorFn) (*http.Response, error)
+
 	// GetReceipt Get receipt
 	//
 	// Returns a receipt as it was booked: as it was recognized, with the user's corrections.
 	//
 	// Corresponds with GET /api/v1/receipts/{id} (the `GetReceipt` operationId).
-	GetReceipt(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error)
+	GetReceipt(ctx context.Context, id ReceiptsId, reqEditors ...RequestEditorFn) (*http.Response, error)
 
 	// GetReceiptImage Get receipt image
 	//
@@ -10479,6 +10690,23 @@ func (c *Client) ListChanges(ctx context.Context, params *ListChangesParams, req
 	return c.Client.Do(req)
 }
 
+// ListCurrencies List currencies
+//
+// Returns all currencies that amounts may have, by code.
+//
+// Corresponds with GET /api/v1/currencies (the `ListCurrencies` operationId).
+func (c *Client) ListCurrencies(ctx context.Context, params *ListCurrenciesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListCurrenciesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetSummary Get summary
 //
 // Returns the totals of a window, by default the current calendar month in the time zone of the user's settings: income, expense and balances per currency, category, wallet and month. The window begins and ends at midnight UTC. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
@@ -10930,12 +11158,63 @@ func (c *Client) UpdateNotification(ctx context.Context, id NotificationsId, bod
 	return c.Client.Do(req)
 }
 
+// ListPayees List payees
+//
+// Returns the payees of the newest 10000 transactions, ignoring case: those of most transactions first, and of these the ones with the newest transactions.
+//
+// Corresponds with GET /api/v1/payees (the `ListPayees` operationId).
+func (c *Client) ListPayees(ctx context.Context, params *ListPayeesParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListPayeesRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// ListReceipts List receipts
+//
+// Returns a page of the receipts, newest first.
+//
+// Corresponds with GET /api/v1/receipts (the `ListReceipts` operationId).
+func (c *Client) ListReceipts(ctx context.Context, params *ListReceiptsParams, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewListReceiptsRequest(c.Server, params)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
+// DeleteReceipt Delete receipt
+//
+// Deletes a receipt with its images. Its transactions stay, without their receipt id.
+//
+// Corresponds with DELETE /api/v1/receipts/{id} (the `DeleteReceipt` operationId).
+func (c *Client) DeleteReceipt(ctx context.Context, id ReceiptsId, reqEditors ...RequestEditorFn) (*http.Response, error) {
+	req, err := NewDeleteReceiptRequest(c.Server, id)
+	if err != nil {
+		return nil, err
+	}
+	req = req.WithContext(ctx)
+	if err := c.applyEditors(ctx, req, reqEditors); err != nil {
+		return nil, err
+	}
+	return c.Client.Do(req)
+}
+
 // GetReceipt Get receipt
 //
 // Returns a receipt as it was booked: as it was recognized, with the user's corrections.
 //
 // Corresponds with GET /api/v1/receipts/{id} (the `GetReceipt` operationId).
-func (c *Client) GetReceipt(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*http.Response, error) {
+func (c *Client) GetReceipt(ctx context.Context, id ReceiptsId, reqEditors ...RequestEditorFn) (*http.Response, error) {
 	req, err := NewGetReceiptRequest(c.Server, id)
 	if err != nil {
 		return nil, err
@@ -13939,6 +14218,48 @@ func NewListChangesRequest(server string, params *ListChangesParams) (*http.Requ
 	return req, nil
 }
 
+// NewListCurrenciesRequest constructs an http.Request for the ListCurrencies method
+func NewListCurrenciesRequest(server string, params *ListCurrenciesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/currencies")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+
+		if params.IfNoneMatch != nil {
+			var headerParam0 string
+
+			headerParam0, err = runtime.StyleParamWithOptions("simple", false, "If-None-Match", *params.IfNoneMatch, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationHeader, Type: "string", Format: ""})
+			if err != nil {
+				return nil, err
+			}
+
+			req.Header.Set("If-None-Match", headerParam0)
+		}
+
+	}
+
+	return req, nil
+}
+
 // NewGetSummaryRequest constructs an http.Request for the GetSummary method
 func NewGetSummaryRequest(server string, params *GetSummaryParams) (*http.Request, error) {
 	var err error
@@ -15118,8 +15439,174 @@ func NewUpdateNotificationRequestWithBody(server string, id NotificationsId, con
 	return req, nil
 }
 
+// NewListPayeesRequest constructs an http.Request for the ListPayees method
+func NewListPayeesRequest(server string, params *ListPayeesParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/payees")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Q != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "q", *params.Q, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewListReceiptsRequest constructs an http.Request for the ListReceipts method
+func NewListReceiptsRequest(server string, params *ListReceiptsParams) (*http.Request, error) {
+	var err error
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/receipts")
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	if params != nil {
+		// queryValues collects non-styled parameters (passthrough, JSON)
+		// that are safe to round-trip through url.Values.Encode().
+		queryValues := queryURL.Query()
+		// rawQueryFragments collects pre-encoded query fragments from
+		// styled parameters, preserving literal commas as delimiters
+		// per the OpenAPI spec (e.g. "color=blue,black,brown").
+		var rawQueryFragments []string
+
+		if params.Limit != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "limit", *params.Limit, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "integer", Format: "int32"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.Cursor != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "cursor", *params.Cursor, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if encoded := queryValues.Encode(); encoded != "" {
+			rawQueryFragments = append(rawQueryFragments, encoded)
+		}
+		queryURL.RawQuery = strings.Join(rawQueryFragments, "&")
+	}
+
+	req, err := http.NewRequest(http.MethodGet, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
+// NewDeleteReceiptRequest constructs an http.Request for the DeleteReceipt method
+func NewDeleteReceiptRequest(server string, id ReceiptsId) (*http.Request, error) {
+	var err error
+
+	var pathParam0 string
+
+	pathParam0, err = runtime.StyleParamWithOptions("simple", false, "id", id, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationPath, Type: "string", Format: "uuid"})
+	if err != nil {
+		return nil, err
+	}
+
+	serverURL, err := url.Parse(server)
+	if err != nil {
+		return nil, err
+	}
+
+	operationPath := fmt.Sprintf("/api/v1/receipts/%s", pathParam0)
+	if operationPath[0] == '/' {
+		operationPath = "." + operationPath
+	}
+
+	queryURL, err := serverURL.Parse(operationPath)
+	if err != nil {
+		return nil, err
+	}
+
+	req, err := http.NewRequest(http.MethodDelete, queryURL.String(), nil)
+	if err != nil {
+		return nil, err
+	}
+
+	return req, nil
+}
+
 // NewGetReceiptRequest constructs an http.Request for the GetReceipt method
-func NewGetReceiptRequest(server string, id openapi_types.UUID) (*http.Request, error) {
+func NewGetReceiptRequest(server string, id ReceiptsId) (*http.Request, error) {
 	var err error
 
 	var pathParam0 string
@@ -18441,6 +18928,15 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with GET /api/v1/changes (the `ListChanges` operationId).
 	ListChangesWithResponse(ctx context.Context, params *ListChangesParams, reqEditors ...RequestEditorFn) (*ListChangesResponse, error)
 
+	// ListCurrenciesWithResponse List currencies
+	//
+	// Returns all currencies that amounts may have, by code.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/currencies (the `ListCurrencies` operationId).
+	ListCurrenciesWithResponse(ctx context.Context, params *ListCurrenciesParams, reqEditors ...RequestEditorFn) (*ListCurrenciesResponse, error)
+
 	// GetSummaryWithResponse Get summary
 	//
 	// Returns the totals of a window, by default the current calendar month in the time zone of the user's settings: income, expense and balances per currency, category, wallet and month. The window begins and ends at midnight UTC. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
@@ -18666,6 +19162,33 @@ type ClientWithResponsesInterface interface {
 	// Corresponds with PATCH /api/v1/notifications/{id} (the `UpdateNotification` operationId).
 	UpdateNotificationWithResponse(ctx context.Context, id NotificationsId, body UpdateNotificationJSONRequestBody, reqEditors ...RequestEditorFn) (*UpdateNotificationResponse, error)
 
+	// ListPayeesWithResponse List payees
+	//
+	// Returns the payees of the newest 10000 transactions, ignoring case: those of most transactions first, and of these the ones with the newest transactions.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/payees (the `ListPayees` operationId).
+	ListPayeesWithResponse(ctx context.Context, params *ListPayeesParams, reqEditors ...RequestEditorFn) (*ListPayeesResponse, error)
+
+	// ListReceiptsWithResponse List receipts
+	//
+	// Returns a page of the receipts, newest first.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with GET /api/v1/receipts (the `ListReceipts` operationId).
+	ListReceiptsWithResponse(ctx context.Context, params *ListReceiptsParams, reqEditors ...RequestEditorFn) (*ListReceiptsResponse, error)
+
+	// DeleteReceiptWithResponse Delete receipt
+	//
+	// Deletes a receipt with its images. Its transactions stay, without their receipt id.
+	//
+	// Returns a wrapper object for the known response body format(s).
+	//
+	// Corresponds with DELETE /api/v1/receipts/{id} (the `DeleteReceipt` operationId).
+	DeleteReceiptWithResponse(ctx context.Context, id ReceiptsId, reqEditors ...RequestEditorFn) (*DeleteReceiptResponse, error)
+
 	// GetReceiptWithResponse Get receipt
 	//
 	// Returns a receipt as it was booked: as it was recognized, with the user's corrections.
@@ -18673,7 +19196,7 @@ type ClientWithResponsesInterface interface {
 	// Returns a wrapper object for the known response body format(s).
 	//
 	// Corresponds with GET /api/v1/receipts/{id} (the `GetReceipt` operationId).
-	GetReceiptWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetReceiptResponse, error)
+	GetReceiptWithResponse(ctx context.Context, id ReceiptsId, reqEditors ...RequestEditorFn) (*GetReceiptResponse, error)
 
 	// GetReceiptImageWithResponse Get receipt image
 	//
@@ -20984,6 +21507,70 @@ func (r ListChangesResponse) ContentType() string {
 	return ""
 }
 
+// ListCurrenciesResponse200Headers the declared response headers of an HTTP 200 response for ListCurrencies
+type ListCurrenciesResponse200Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+// ListCurrenciesResponse304Headers the declared response headers of an HTTP 304 response for ListCurrencies
+type ListCurrenciesResponse304Headers struct {
+	ETag       *string
+	XRequestId *string
+}
+
+type ListCurrenciesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListCurrenciesResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListCurrenciesResponse200Headers
+	// Headers304 the parsed response headers for an HTTP 304 response
+	Headers304 *ListCurrenciesResponse304Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListCurrenciesResponse) GetJSON200() *ListCurrenciesResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListCurrenciesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListCurrenciesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListCurrenciesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListCurrenciesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListCurrenciesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
 // GetSummaryResponse200Headers the declared response headers of an HTTP 200 response for GetSummary
 type GetSummaryResponse200Headers struct {
 	ETag       *string
@@ -22062,6 +22649,171 @@ func (r UpdateNotificationResponse) StatusCode() int {
 
 // ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
 func (r UpdateNotificationResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListPayeesResponse200Headers the declared response headers of an HTTP 200 response for ListPayees
+type ListPayeesResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListPayeesResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListPayeesResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListPayeesResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListPayeesResponse) GetJSON200() *ListPayeesResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListPayeesResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListPayeesResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListPayeesResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListPayeesResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListPayeesResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// ListReceiptsResponse200Headers the declared response headers of an HTTP 200 response for ListReceipts
+type ListReceiptsResponse200Headers struct {
+	XRequestId *string
+}
+
+type ListReceiptsResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *ListReceiptsResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *ListReceiptsResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r ListReceiptsResponse) GetJSON200() *ListReceiptsResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r ListReceiptsResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r ListReceiptsResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r ListReceiptsResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r ListReceiptsResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r ListReceiptsResponse) ContentType() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Header.Get("Content-Type")
+	}
+	return ""
+}
+
+// DeleteReceiptResponse200Headers the declared response headers of an HTTP 200 response for DeleteReceipt
+type DeleteReceiptResponse200Headers struct {
+	XRequestId *string
+}
+
+type DeleteReceiptResponse struct {
+	Body         []byte
+	HTTPResponse *http.Response
+	// JSON200 the response for an HTTP 200 `application/json` response
+	JSON200 *DeleteReceiptResult
+	// JSONDefault the response for an HTTP default `application/json` response
+	JSONDefault *Error
+	// Headers200 the parsed response headers for an HTTP 200 response
+	Headers200 *DeleteReceiptResponse200Headers
+}
+
+// GetJSON200 returns the response for an HTTP 200 `application/json` response
+func (r DeleteReceiptResponse) GetJSON200() *DeleteReceiptResult {
+	return r.JSON200
+}
+
+// GetJSONDefault returns the response for an HTTP default `application/json` response
+func (r DeleteReceiptResponse) GetJSONDefault() *Error {
+	return r.JSONDefault
+}
+
+// GetBody returns the raw response body bytes
+func (r DeleteReceiptResponse) GetBody() []byte {
+	return r.Body
+}
+
+// Status returns HTTPResponse.Status
+func (r DeleteReceiptResponse) Status() string {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.Status
+	}
+	return http.StatusText(0)
+}
+
+// StatusCode returns HTTPResponse.StatusCode
+func (r DeleteReceiptResponse) StatusCode() int {
+	if r.HTTPResponse != nil {
+		return r.HTTPResponse.StatusCode
+	}
+	return 0
+}
+
+// ContentType is a convenience method to retrieve the Content-Type value from the HTTP response headers
+func (r DeleteReceiptResponse) ContentType() string {
 	if r.HTTPResponse != nil {
 		return r.HTTPResponse.Header.Get("Content-Type")
 	}
@@ -25432,6 +26184,21 @@ func (c *ClientWithResponses) ListChangesWithResponse(ctx context.Context, param
 	return ParseListChangesResponse(rsp)
 }
 
+// ListCurrenciesWithResponse List currencies
+//
+// Returns all currencies that amounts may have, by code.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/currencies (the `ListCurrencies` operationId).
+func (c *ClientWithResponses) ListCurrenciesWithResponse(ctx context.Context, params *ListCurrenciesParams, reqEditors ...RequestEditorFn) (*ListCurrenciesResponse, error) {
+	rsp, err := c.ListCurrencies(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListCurrenciesResponse(rsp)
+}
+
 // GetSummaryWithResponse Get summary
 //
 // Returns the totals of a window, by default the current calendar month in the time zone of the user's settings: income, expense and balances per currency, category, wallet and month. The window begins and ends at midnight UTC. A window is at most 10 years long. With include=daily, the response also contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
@@ -25807,6 +26574,51 @@ func (c *ClientWithResponses) UpdateNotificationWithResponse(ctx context.Context
 	return ParseUpdateNotificationResponse(rsp)
 }
 
+// ListPayeesWithResponse List payees
+//
+// Returns the payees of the newest 10000 transactions, ignoring case: those of most transactions first, and of these the ones with the newest transactions.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/payees (the `ListPayees` operationId).
+func (c *ClientWithResponses) ListPayeesWithResponse(ctx context.Context, params *ListPayeesParams, reqEditors ...RequestEditorFn) (*ListPayeesResponse, error) {
+	rsp, err := c.ListPayees(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListPayeesResponse(rsp)
+}
+
+// ListReceiptsWithResponse List receipts
+//
+// Returns a page of the receipts, newest first.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with GET /api/v1/receipts (the `ListReceipts` operationId).
+func (c *ClientWithResponses) ListReceiptsWithResponse(ctx context.Context, params *ListReceiptsParams, reqEditors ...RequestEditorFn) (*ListReceiptsResponse, error) {
+	rsp, err := c.ListReceipts(ctx, params, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseListReceiptsResponse(rsp)
+}
+
+// DeleteReceiptWithResponse Delete receipt
+//
+// Deletes a receipt with its images. Its transactions stay, without their receipt id.
+//
+// Returns a wrapper object for the known response body format(s).
+//
+// Corresponds with DELETE /api/v1/receipts/{id} (the `DeleteReceipt` operationId).
+func (c *ClientWithResponses) DeleteReceiptWithResponse(ctx context.Context, id ReceiptsId, reqEditors ...RequestEditorFn) (*DeleteReceiptResponse, error) {
+	rsp, err := c.DeleteReceipt(ctx, id, reqEditors...)
+	if err != nil {
+		return nil, err
+	}
+	return ParseDeleteReceiptResponse(rsp)
+}
+
 // GetReceiptWithResponse Get receipt
 //
 // Returns a receipt as it was booked: as it was recognized, with the user's corrections.
@@ -25814,7 +26626,7 @@ func (c *ClientWithResponses) UpdateNotificationWithResponse(ctx context.Context
 // Returns a wrapper object for the known response body format(s).
 //
 // Corresponds with GET /api/v1/receipts/{id} (the `GetReceipt` operationId).
-func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, id openapi_types.UUID, reqEditors ...RequestEditorFn) (*GetReceiptResponse, error) {
+func (c *ClientWithResponses) GetReceiptWithResponse(ctx context.Context, id ReceiptsId, reqEditors ...RequestEditorFn) (*GetReceiptResponse, error) {
 	rsp, err := c.GetReceipt(ctx, id, reqEditors...)
 	if err != nil {
 		return nil, err
@@ -28478,6 +29290,79 @@ func ParseListChangesResponse(rsp *http.Response) (*ListChangesResponse, error) 
 	return response, nil
 }
 
+// ParseListCurrenciesResponse parses an HTTP response from a ListCurrenciesWithResponse call
+func ParseListCurrenciesResponse(rsp *http.Response) (*ListCurrenciesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListCurrenciesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListCurrenciesResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case rsp.StatusCode == 304:
+		break // No content-type
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListCurrenciesResponse200Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	case rsp.StatusCode == 304:
+		var headers ListCurrenciesResponse304Headers
+		if values := rsp.Header.Values("ETag"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "ETag", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.ETag = &value
+		}
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers304 = &headers
+	}
+
+	return response, nil
+}
+
 // ParseGetSummaryResponse parses an HTTP response from a GetSummaryWithResponse call
 func ParseGetSummaryResponse(rsp *http.Response) (*GetSummaryResponse, error) {
 	bodyBytes, err := io.ReadAll(rsp.Body)
@@ -29498,6 +30383,144 @@ func ParseUpdateNotificationResponse(rsp *http.Response) (*UpdateNotificationRes
 	switch {
 	case rsp.StatusCode == 200:
 		var headers UpdateNotificationResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListPayeesResponse parses an HTTP response from a ListPayeesWithResponse call
+func ParseListPayeesResponse(rsp *http.Response) (*ListPayeesResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListPayeesResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListPayeesResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListPayeesResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseListReceiptsResponse parses an HTTP response from a ListReceiptsWithResponse call
+func ParseListReceiptsResponse(rsp *http.Response) (*ListReceiptsResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &ListReceiptsResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest ListReceiptsResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers ListReceiptsResponse200Headers
+		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
+			var value string
+			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			}
+			headers.XRequestId = &value
+		}
+		response.Headers200 = &headers
+	}
+
+	return response, nil
+}
+
+// ParseDeleteReceiptResponse parses an HTTP response from a DeleteReceiptWithResponse call
+func ParseDeleteReceiptResponse(rsp *http.Response) (*DeleteReceiptResponse, error) {
+	bodyBytes, err := io.ReadAll(rsp.Body)
+	defer func() { _ = rsp.Body.Close() }()
+	if err != nil {
+		return nil, err
+	}
+
+	response := &DeleteReceiptResponse{
+		Body:         bodyBytes,
+		HTTPResponse: rsp,
+	}
+
+	switch {
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && rsp.StatusCode == 200:
+		var dest DeleteReceiptResult
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSON200 = &dest
+
+	case strings.Contains(rsp.Header.Get("Content-Type"), "json") && true:
+		var dest Error
+		if err := json.Unmarshal(bodyBytes, &dest); err != nil {
+			return nil, err
+		}
+		response.JSONDefault = &dest
+
+	}
+
+	switch {
+	case rsp.StatusCode == 200:
+		var headers DeleteReceiptResponse200Headers
 		if values := rsp.Header.Values("X-Request-Id"); len(values) > 0 {
 			var value string
 			if err := runtime.BindStyledParameterWithOptions("simple", "X-Request-Id", values[0], &value, runtime.BindStyledParameterOptions{ParamLocation: runtime.ParamLocationHeader, Explode: false, Required: false, Type: "string", Format: ""}); err != nil {

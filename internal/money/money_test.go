@@ -111,3 +111,18 @@ func FuzzParse(f *testing.F) {
 		require.Zero(t, want.Cmp(big.NewRat(minor, 100)), "%q became %d", s, minor)
 	})
 }
+
+// TestAll requires a name for each currency, and no name without one.
+func TestAll(t *testing.T) {
+	t.Parallel()
+	seen := map[string]bool{}
+	for _, c := range All() {
+		_, known := currencies[c.Code()]
+		require.True(t, known, c.Code())
+		require.Equal(t, currencies[c.Code()], c.Decimals())
+		require.NotEmpty(t, c.Name, c.Code())
+		require.False(t, seen[c.Code()], c.Code())
+		seen[c.Code()] = true
+	}
+	require.Len(t, seen, len(currencies))
+}

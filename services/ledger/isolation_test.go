@@ -127,7 +127,7 @@ func newIsolated(t *testing.T) *isolated {
 		Accounts:     &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
 		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads),
 		Receipts: &receipts.Receipts{
-			Ledger: f.Ledger, Log: slog.New(slog.DiscardHandler), OCR: &fixture.OCR{Receipt: fixture.Groceries(), Pictures: [][]byte{[]byte("a page")}},
+			Ledger: f.Ledger, Cursors: f.Cursors, Log: slog.New(slog.DiscardHandler), OCR: &fixture.OCR{Receipt: fixture.Groceries(), Pictures: [][]byte{[]byte("a page")}},
 		},
 		Reports: &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
 	}}
@@ -311,6 +311,12 @@ func (s *isolated) use() []string {
 	s.record(s.CreateTransactionsFromReceipt(ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
 		Receipt: []byte("another file"), WalletId: wallets[1], CategoryId: categories[0],
 	}))
+	s.record(s.ListReceipts(ctx, &ledgerv1.ListReceiptsRequest{Limit: new(int32(1))}))
+	scanned, err := s.CreateTransactionsFromReceipt(ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
+		Receipt: []byte("a deleted file"), WalletId: wallets[1], CategoryId: categories[0],
+	})
+	s.record(scanned, err)
+	s.record(s.DeleteReceipt(ctx, &ledgerv1.DeleteReceiptRequest{Id: scanned.GetReceipt().GetId()}))
 	// The last transaction of a receipt deletes the receipt.
 	for _, bought := range s.bought {
 		for _, transaction := range bought {
@@ -375,6 +381,7 @@ func (s *isolated) read(ctx context.Context, wallets []string, category string) 
 	s.record(s.changes.ListChanges(ctx, &ledgerv1.ListChangesRequest{Limit: new(int32(3))}))
 	s.record(s.settings.GetSettings(ctx, &ledgerv1.GetSettingsRequest{}))
 	s.record(s.tags.ListTags(ctx, &ledgerv1.ListTagsRequest{}))
+	s.record(s.ListPayees(ctx, &ledgerv1.ListPayeesRequest{}))
 	s.record(s.GetReceipt(ctx, &ledgerv1.GetReceiptRequest{Id: s.receipt}))
 	s.record(s.GetReceiptImage(ctx, &ledgerv1.GetReceiptImageRequest{Id: s.receipt, Page: 1}))
 	for _, req := range []*ledgerv1.GetSummaryRequest{

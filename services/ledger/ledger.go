@@ -143,7 +143,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	book := &posting.Ledger{DB: db, Wake: bus.Wake, Now: time.Now, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) }}
 	// The packages share the gates, so that the limit applies to all expensive reads of a user together.
 	cursors, gates := page.NewCursors(config.ServiceKey), reads.NewGates(reads.MaxRunning, reads.MaxWaiting)
-	receiving, err := receipts.New(book, ocrv1.NewOCRServiceClient(ocrConn), log)
+	receiving, err := receipts.New(book, cursors, ocrv1.NewOCRServiceClient(ocrConn), log)
 	if err != nil {
 		return err
 	}

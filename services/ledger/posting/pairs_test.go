@@ -61,6 +61,10 @@ var plainWrites = []request{
 	{name: "delete", write: func(h holdings) error { return h.remove(h.food) }},
 	{name: "delete of a receipt's first", write: func(h holdings) error { return h.remove(h.scanned[0]) }},
 	{name: "delete of a receipt's last", write: func(h holdings) error { return h.remove(h.scanned[1]) }},
+	{name: "delete of a receipt", write: func(h holdings) error {
+		_, err := h.DeleteReceipt(h.Ctx, &ledgerv1.DeleteReceiptRequest{Id: h.receipt})
+		return err
+	}},
 	{name: "merge", write: func(h holdings) error { return h.merge(h.Category, h.otherCategory) }},
 	{name: "merge back", write: func(h holdings) error { return h.merge(h.otherCategory, h.Category) }},
 	{name: "merge into the unused category", write: func(h holdings) error { return h.merge(h.Category, h.unusedCategory) }},
@@ -181,6 +185,7 @@ type holdings struct {
 	otherWallet, otherCategory, unusedWallet, unusedCategory uuid.UUID
 	// food is in wallet and category, fun in otherWallet and otherCategory; scanned are the transactions of a receipt.
 	food, fun string
+	receipt   string
 	scanned   [2]string
 	// rule sets the category Category, whose id is the lowest.
 	rule string
@@ -236,6 +241,7 @@ func (p pausedServer) newHoldings(t *testing.T, n int) []holdings {
 			{CategoryID: h.Category, AmountMinor: -1200}, {CategoryID: h.otherCategory, AmountMinor: 200},
 		}})
 		h.income = insert(posting.Transaction{WalletID: h.otherWallet, CategoryID: &h.otherCategory, AmountMinor: 700})
+		h.receipt = receipt.String()
 		h.scanned = [2]string{add(h.Wallet, h.Category, 0, &receipt), add(h.Wallet, h.Category, 0, &receipt)}
 		add(h.Wallet, h.Category, 1, nil)
 		add(h.Wallet, h.otherCategory, 1, nil)

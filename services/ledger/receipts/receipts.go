@@ -7,14 +7,14 @@
 //
 //   - upload.go: the request, its references and the detection of duplicate files
 //   - corrections.go: the fields that the user corrected, which replace those that were read
-//   - receipts.go: the RPC methods, from the upload to the response
+//   - receipts.go: CreateTransactionsFromReceipt, from the upload to the response. stored.go: the RPCs of stored receipts
 //   - rules.go: the user's rules, which run on the transactions after the split
 //   - bill.go and split.go: the amounts of a receipt, and the rule that divides them into transactions. If the lines do not add up to
 //     the total, there is one transaction for the total
 //   - store_receipts.go: the statements
 //
 // Receipts implements these RPCs of LedgerService. Start reading at CreateTransactionsFromReceipt. A receipt is deleted with its last
-// transaction: package transactions calls posting.DeleteUnusedReceipt.
+// transaction, because package transactions calls posting.DeleteUnusedReceipt, or on request.
 package receipts
 
 import (
@@ -38,7 +38,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/money"
-	"github.com/coffer-budget/coffer/internal/text"
+	"github.com/coffer-budget/coffer/internal/page"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
@@ -61,18 +61,20 @@ type Receipts struct {
 	*posting.Ledger
 	OCR ocrv1.OCRServiceClient
 	Log *slog.Logger
+	// Cursors seals the cursors of ListReceipts.
+	Cursors page.Cursors
 	// corrected counts the corrected fields of stored receipts.
 	corrected metric.Int64Counter
 }
 
 // New returns Receipts that recognize files with ocr.
-func New(ledger *posting.Ledger, ocr ocrv1.OCRServiceClient, log *slog.Logger) (*Receipts, error) {
+func New(ledger *posting.Ledger, cursors page.Cursors, ocr ocrv1.OCRServiceClient, log *slog.Logger) (*Receipts, error) {
 	corrected, err := otel.Meter("github.com/coffer-budget/coffer/services/ledger").Int64Counter("ocr.corrections",
 		metric.WithDescription("Fields of receipts that users corrected, by field."))
 	if err != nil {
 		return nil, fmt.Errorf("setting up metrics: %w", err)
 	}
-	return &Receipts{Ledger: ledger, OCR: ocr, Log: log, corrected: corrected}, nil
+	return &Receipts{Ledger: ledger, Cursors: cursors, OCR: ocr, Log: log, corrected: corrected}, nil
 }
 
 // CreateTransactionsFromReceipt recognizes a receipt and creates its transactions, all or none. With dryRun it returns them and
@@ -268,45 +270,6 @@ func (s *Receipts) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp 
 		}
 	}
 	return nil
-}
-
-// GetReceipt returns one of the caller's receipts, with its corrections.
-func (s *Receipts) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptRequest) (*ledgerv1.GetReceiptResponse, error) {
-	id, ok := text.ID(req.GetId())
-	if !ok {
-		return nil, errInvalidReceiptID
-	}
-	row, err := selectReceipt(ctx, s.DB, caller.ID(ctx), id)
-	if errors.Is(err, pgx.ErrNoRows) {
-		return nil, errReceiptNotFound
-	}
-	if err != nil {
-		return nil, err
-	}
-	resp := &ledgerv1.GetReceiptResponse{Receipt: &ocrv1.Receipt{}}
-	if err := proto.Unmarshal(row.Content, resp.GetReceipt()); err != nil {
-		return nil, fmt.Errorf("decoding receipt %s: %w", id, err)
-	}
-	return resp, nil
-}
-
-// GetReceiptImage returns the stored image of a page, by default the first one. Images are stored only if the upload asked for it with
-// keepImage, so RECEIPT_IMAGE_NOT_FOUND is also returned for an existing receipt (ADR 29).
-func (s *Receipts) GetReceiptImage(ctx context.Context, req *ledgerv1.GetReceiptImageRequest) (*ledgerv1.GetReceiptImageResponse, error) {
-	id, ok := text.ID(req.GetId())
-	if !ok {
-		return nil, errInvalidReceiptID
-	}
-	image, err := selectReceiptImage(ctx, s.DB, caller.ID(ctx), id, cmp.Or(req.GetPage(), 1))
-	switch {
-	case errors.Is(err, pgx.ErrNoRows):
-		return nil, errReceiptNotFound
-	case err != nil:
-		return nil, err
-	case image == nil:
-		return nil, errReceiptImageMissing
-	}
-	return &ledgerv1.GetReceiptImageResponse{Image: image}, nil
 }
 
 // warn adds a warning unless the ocr service has added it already.

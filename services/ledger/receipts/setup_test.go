@@ -24,7 +24,7 @@ type server struct {
 func setup(t testing.TB) *server {
 	t.Helper()
 	f := fixture.New(t)
-	r, err := New(f.Ledger, nil, slog.New(slog.DiscardHandler))
+	r, err := New(f.Ledger, f.Cursors, nil, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	s := &server{
 		Service:  f,

@@ -9,6 +9,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // receipt is a row of receipts.
@@ -69,6 +70,55 @@ func selectReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (rece
 		return receipt{}, fmt.Errorf("selecting receipt %s: %w", id, err)
 	}
 	return r, nil
+}
+
+// selectReceipts returns up to limit of an owner's receipts with an id less than before, newest first.
+func selectReceipts(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]receipt, error) {
+	rows, err := pg.All[receipt](ctx, q, `
+		SELECT id, owner_id, file_sha256, content, created_at
+		FROM receipts
+		WHERE owner_id = $1 AND id < $2
+		ORDER BY id DESC
+		LIMIT $3`, owner, before, limit)
+	if err != nil {
+		return nil, fmt.Errorf("selecting receipts: %w", err)
+	}
+	return rows, nil
+}
+
+// lockTransactionsOf returns the transactions of a receipt. Their ids order the locks.
+func lockTransactionsOf(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID) ([]posting.Transaction, error) {
+	ts, err := pg.All[posting.Transaction](ctx, q, `
+		SELECT `+posting.TransactionColumns+`
+		FROM transactions t
+		WHERE t.owner_id = $1 AND t.receipt_id = $2
+		ORDER BY t.id
+		FOR UPDATE`, owner, receipt)
+	if err != nil {
+		return nil, fmt.Errorf("selecting the transactions of receipt %s: %w", receipt, err)
+	}
+	return ts, nil
+}
+
+// removeReceipt removes a receipt from its transactions.
+func removeReceipt(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, at time.Time) error {
+	_, err := q.Exec(ctx, `
+		UPDATE transactions
+		SET receipt_id = NULL, version = version + 1, updated_at = $3
+		WHERE owner_id = $1 AND receipt_id = $2`, owner, receipt, at)
+	if err != nil {
+		return fmt.Errorf("removing receipt %s from transactions: %w", receipt, err)
+	}
+	return nil
+}
+
+// deleteReceipt deletes a receipt, and reports whether the owner has it. The images are deleted by ON DELETE CASCADE.
+func deleteReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool, error) {
+	deleted, err := q.Exec(ctx, `DELETE FROM receipts WHERE owner_id = $1 AND id = $2`, owner, id)
+	if err != nil {
+		return false, fmt.Errorf("deleting receipt %s: %w", id, err)
+	}
+	return deleted.RowsAffected() == 1, nil
 }
 
 // insertReceiptImages inserts the images of a receipt's pages. Pages are numbered from 1.

@@ -7,6 +7,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
+	"google.golang.org/protobuf/proto"
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
@@ -61,6 +62,67 @@ func TestGetReceiptOfAnotherUser(t *testing.T) {
 			fixture.RequireReason(t, err, c.code, c.reason)
 			_, err = p.GetReceiptImage(c.ctx, &ledgerv1.GetReceiptImageRequest{Id: c.id})
 			fixture.RequireReason(t, err, c.code, c.reason)
+			_, err = p.DeleteReceipt(c.ctx, &ledgerv1.DeleteReceiptRequest{Id: c.id})
+			fixture.RequireReason(t, err, c.code, c.reason)
 		})
 	}
+}
+
+func TestListReceipts(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	stranger := newPerson(t.Context(), t, p.server)
+	var want []string
+	for range 5 {
+		want = append([]string{p.upload(t, asItIs).GetReceipt().GetId()}, want...)
+	}
+	var got []string
+	req := &ledgerv1.ListReceiptsRequest{Limit: new(int32(2))}
+	for more := true; more; {
+		resp, err := p.ListReceipts(p.Ctx, req)
+		require.NoError(t, err)
+		for _, r := range resp.GetReceipts() {
+			single, err := p.GetReceipt(p.Ctx, &ledgerv1.GetReceiptRequest{Id: r.GetId()})
+			require.NoError(t, err)
+			require.True(t, proto.Equal(single.GetReceipt(), r))
+			got = append(got, r.GetId())
+		}
+		req.Cursor, more = resp.GetPagination().GetNextCursor(), resp.GetPagination().GetHasMore()
+	}
+	require.Equal(t, want, got)
+	resp, err := p.ListReceipts(stranger.Ctx, &ledgerv1.ListReceiptsRequest{})
+	require.NoError(t, err)
+	require.Empty(t, resp.GetReceipts())
+}
+
+// TestDeleteReceipt deletes a receipt with its image. Its transactions stay with a new version and an event.
+func TestDeleteReceipt(t *testing.T) {
+	t.Parallel()
+	p := newShopper(t)
+	p.fake.Pictures = [][]byte{[]byte("page one")}
+	keep := func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.KeepImage = true }
+	deleted, other := p.upload(t, keep), p.upload(t, keep)
+	id := deleted.GetReceipt().GetId()
+	_, err := p.DeleteReceipt(fixture.ActAs(t.Context(), p.NewID()), &ledgerv1.DeleteReceiptRequest{Id: id})
+	fixture.RequireReason(t, err, codes.NotFound, "RECEIPT_NOT_FOUND")
+	resp, err := p.DeleteReceipt(p.Ctx, &ledgerv1.DeleteReceiptRequest{Id: id})
+	require.NoError(t, err)
+	require.Equal(t, id, resp.GetId())
+	_, err = p.GetReceipt(p.Ctx, &ledgerv1.GetReceiptRequest{Id: id})
+	fixture.RequireReason(t, err, codes.NotFound, "RECEIPT_NOT_FOUND")
+	var images, changed, kept int
+	require.NoError(t, p.DB.QueryRow(t.Context(), `
+		SELECT (SELECT count(*) FROM receipt_images), count(*) FILTER (WHERE receipt_id IS NULL AND version = 2),
+			count(*) FILTER (WHERE receipt_id = $1 AND version = 1)
+		FROM transactions`, other.GetReceipt().GetId()).Scan(&images, &changed, &kept))
+	require.Equal(t, 1, images)
+	require.Equal(t, len(deleted.GetTransactions()), changed)
+	require.Equal(t, len(other.GetTransactions()), kept)
+	event, ok := p.LastEvent(t).(*ledgerv1.TransactionUpdated)
+	require.True(t, ok)
+	require.Equal(t, id, event.GetBefore().GetReceiptId())
+	require.Empty(t, event.GetAfter().GetReceiptId())
+	_, err = p.DeleteReceipt(p.Ctx, &ledgerv1.DeleteReceiptRequest{Id: id})
+	fixture.RequireReason(t, err, codes.NotFound, "RECEIPT_NOT_FOUND")
+	p.RequireConsistent(t)
 }

@@ -8,6 +8,7 @@
 //   - duplicates.go and store_duplicates.go: transactions with an external id that exists
 //   - batcher.go: group commit, which inserts simultaneous single creates with one statement
 //   - bulk.go: CreateTransactions
+//   - payees.go: the payees of the newest transactions, and the currencies
 //   - list.go and store_list.go: filters, orders and cursors of lists. The statements keep a page fast however long the history is.
 //     store_conditions.go: the filters as conditions of these statements, which totals use, too.
 //     totals.go and store_totals.go: the totals of all pages of a list, on request

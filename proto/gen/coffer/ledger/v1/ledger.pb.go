@@ -3773,6 +3773,584 @@ func (x *CreateTransactionsFromReceiptResponse) GetReplayed() bool {
 	return false
 }
 
+type ListReceiptsRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Page size, at least 1; 50 by default. A value above 200 means 200.
+	Limit *int32 `protobuf:"varint,1,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	// nextCursor of the previous page.
+	Cursor        string `protobuf:"bytes,2,opt,name=cursor,proto3" json:"cursor,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListReceiptsRequest) Reset() {
+	*x = ListReceiptsRequest{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListReceiptsRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListReceiptsRequest) ProtoMessage() {}
+
+func (x *ListReceiptsRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListReceiptsRequest.ProtoReflect.Descriptor instead.
+func (*ListReceiptsRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
+}
+
+func (x *ListReceiptsRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+func (x *ListReceiptsRequest) GetCursor() string {
+	if x != nil {
+		return x.Cursor
+	}
+	return ""
+}
+
+type ListReceiptsResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Receipts of the page.
+	Receipts      []*v11.Receipt `protobuf:"bytes,3,rep,name=receipts,proto3" json:"receipts,omitempty"`
+	Pagination    *v1.Pagination `protobuf:"bytes,4,opt,name=pagination,proto3" json:"pagination,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListReceiptsResponse) Reset() {
+	*x = ListReceiptsResponse{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListReceiptsResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListReceiptsResponse) ProtoMessage() {}
+
+func (x *ListReceiptsResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListReceiptsResponse.ProtoReflect.Descriptor instead.
+func (*ListReceiptsResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
+}
+
+func (x *ListReceiptsResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ListReceiptsResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ListReceiptsResponse) GetReceipts() []*v11.Receipt {
+	if x != nil {
+		return x.Receipts
+	}
+	return nil
+}
+
+func (x *ListReceiptsResponse) GetPagination() *v1.Pagination {
+	if x != nil {
+		return x.Pagination
+	}
+	return nil
+}
+
+type DeleteReceiptRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Id of the receipt, a UUID.
+	Id            string `protobuf:"bytes,1,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteReceiptRequest) Reset() {
+	*x = DeleteReceiptRequest{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteReceiptRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteReceiptRequest) ProtoMessage() {}
+
+func (x *DeleteReceiptRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteReceiptRequest.ProtoReflect.Descriptor instead.
+func (*DeleteReceiptRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
+}
+
+func (x *DeleteReceiptRequest) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+type DeleteReceiptResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Id of the deleted receipt.
+	Id            string `protobuf:"bytes,3,opt,name=id,proto3" json:"id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *DeleteReceiptResponse) Reset() {
+	*x = DeleteReceiptResponse{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *DeleteReceiptResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*DeleteReceiptResponse) ProtoMessage() {}
+
+func (x *DeleteReceiptResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use DeleteReceiptResponse.ProtoReflect.Descriptor instead.
+func (*DeleteReceiptResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
+}
+
+func (x *DeleteReceiptResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *DeleteReceiptResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *DeleteReceiptResponse) GetId() string {
+	if x != nil {
+		return x.Id
+	}
+	return ""
+}
+
+type ListCurrenciesRequest struct {
+	state         protoimpl.MessageState `protogen:"open.v1"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCurrenciesRequest) Reset() {
+	*x = ListCurrenciesRequest{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCurrenciesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCurrenciesRequest) ProtoMessage() {}
+
+func (x *ListCurrenciesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCurrenciesRequest.ProtoReflect.Descriptor instead.
+func (*ListCurrenciesRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
+}
+
+type ListCurrenciesResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// By code.
+	Currencies    []*Currency `protobuf:"bytes,3,rep,name=currencies,proto3" json:"currencies,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListCurrenciesResponse) Reset() {
+	*x = ListCurrenciesResponse{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListCurrenciesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListCurrenciesResponse) ProtoMessage() {}
+
+func (x *ListCurrenciesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListCurrenciesResponse.ProtoReflect.Descriptor instead.
+func (*ListCurrenciesResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
+}
+
+func (x *ListCurrenciesResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ListCurrenciesResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ListCurrenciesResponse) GetCurrencies() []*Currency {
+	if x != nil {
+		return x.Currencies
+	}
+	return nil
+}
+
+// Currency is an active currency of ISO 4217.
+type Currency struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Three upper-case letters.
+	Code string `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	// Name in English.
+	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
+	// Number of decimals of its amounts, 0 to 4.
+	Decimals      int32 `protobuf:"varint,3,opt,name=decimals,proto3" json:"decimals,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Currency) Reset() {
+	*x = Currency{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Currency) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Currency) ProtoMessage() {}
+
+func (x *Currency) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Currency.ProtoReflect.Descriptor instead.
+func (*Currency) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
+}
+
+func (x *Currency) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *Currency) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Currency) GetDecimals() int32 {
+	if x != nil {
+		return x.Decimals
+	}
+	return 0
+}
+
+type ListPayeesRequest struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// Beginning of the payee, ignoring case; up to 200 characters.
+	Q *string `protobuf:"bytes,1,opt,name=q,proto3,oneof" json:"q,omitempty"`
+	// Maximum number of payees, at least 1; 50 by default. A value above 200 means 200.
+	Limit         *int32 `protobuf:"varint,2,opt,name=limit,proto3,oneof" json:"limit,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPayeesRequest) Reset() {
+	*x = ListPayeesRequest{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPayeesRequest) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPayeesRequest) ProtoMessage() {}
+
+func (x *ListPayeesRequest) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPayeesRequest.ProtoReflect.Descriptor instead.
+func (*ListPayeesRequest) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
+}
+
+func (x *ListPayeesRequest) GetQ() string {
+	if x != nil && x.Q != nil {
+		return *x.Q
+	}
+	return ""
+}
+
+func (x *ListPayeesRequest) GetLimit() int32 {
+	if x != nil && x.Limit != nil {
+		return *x.Limit
+	}
+	return 0
+}
+
+type ListPayeesResponse struct {
+	state   protoimpl.MessageState `protogen:"open.v1"`
+	Code    string                 `protobuf:"bytes,1,opt,name=code,proto3" json:"code,omitempty"`
+	Message string                 `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
+	// Without pages, because a client needs only the first ones.
+	Payees        []*Payee `protobuf:"bytes,3,rep,name=payees,proto3" json:"payees,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *ListPayeesResponse) Reset() {
+	*x = ListPayeesResponse{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *ListPayeesResponse) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*ListPayeesResponse) ProtoMessage() {}
+
+func (x *ListPayeesResponse) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use ListPayeesResponse.ProtoReflect.Descriptor instead.
+func (*ListPayeesResponse) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
+}
+
+func (x *ListPayeesResponse) GetCode() string {
+	if x != nil {
+		return x.Code
+	}
+	return ""
+}
+
+func (x *ListPayeesResponse) GetMessage() string {
+	if x != nil {
+		return x.Message
+	}
+	return ""
+}
+
+func (x *ListPayeesResponse) GetPayees() []*Payee {
+	if x != nil {
+		return x.Payees
+	}
+	return nil
+}
+
+// Payee is the other party of transactions.
+type Payee struct {
+	state protoimpl.MessageState `protogen:"open.v1"`
+	// As in the newest transaction.
+	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
+	// Number of transactions among the newest 10000 of the user.
+	TransactionCount int32 `protobuf:"varint,2,opt,name=transaction_count,json=transactionCount,proto3" json:"transaction_count,omitempty"`
+	// Date and time of the newest transaction; RFC 3339, UTC.
+	LastDate string `protobuf:"bytes,3,opt,name=last_date,json=lastDate,proto3" json:"last_date,omitempty"`
+	// Id of the category of the newest transaction. Absent if it is a transfer or has parts.
+	CategoryId    string `protobuf:"bytes,4,opt,name=category_id,json=categoryId,proto3" json:"category_id,omitempty"`
+	unknownFields protoimpl.UnknownFields
+	sizeCache     protoimpl.SizeCache
+}
+
+func (x *Payee) Reset() {
+	*x = Payee{}
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+	ms.StoreMessageInfo(mi)
+}
+
+func (x *Payee) String() string {
+	return protoimpl.X.MessageStringOf(x)
+}
+
+func (*Payee) ProtoMessage() {}
+
+func (x *Payee) ProtoReflect() protoreflect.Message {
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	if x != nil {
+		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
+		if ms.LoadMessageInfo() == nil {
+			ms.StoreMessageInfo(mi)
+		}
+		return ms
+	}
+	return mi.MessageOf(x)
+}
+
+// Deprecated: Use Payee.ProtoReflect.Descriptor instead.
+func (*Payee) Descriptor() ([]byte, []int) {
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
+}
+
+func (x *Payee) GetName() string {
+	if x != nil {
+		return x.Name
+	}
+	return ""
+}
+
+func (x *Payee) GetTransactionCount() int32 {
+	if x != nil {
+		return x.TransactionCount
+	}
+	return 0
+}
+
+func (x *Payee) GetLastDate() string {
+	if x != nil {
+		return x.LastDate
+	}
+	return ""
+}
+
+func (x *Payee) GetCategoryId() string {
+	if x != nil {
+		return x.CategoryId
+	}
+	return ""
+}
+
 type GetReceiptRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Id of the receipt, a UUID.
@@ -3783,7 +4361,7 @@ type GetReceiptRequest struct {
 
 func (x *GetReceiptRequest) Reset() {
 	*x = GetReceiptRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3795,7 +4373,7 @@ func (x *GetReceiptRequest) String() string {
 func (*GetReceiptRequest) ProtoMessage() {}
 
 func (x *GetReceiptRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[45]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3808,7 +4386,7 @@ func (x *GetReceiptRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptRequest.ProtoReflect.Descriptor instead.
 func (*GetReceiptRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{45}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
 }
 
 func (x *GetReceiptRequest) GetId() string {
@@ -3829,7 +4407,7 @@ type GetReceiptResponse struct {
 
 func (x *GetReceiptResponse) Reset() {
 	*x = GetReceiptResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3841,7 +4419,7 @@ func (x *GetReceiptResponse) String() string {
 func (*GetReceiptResponse) ProtoMessage() {}
 
 func (x *GetReceiptResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[46]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3854,7 +4432,7 @@ func (x *GetReceiptResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptResponse.ProtoReflect.Descriptor instead.
 func (*GetReceiptResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{46}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{56}
 }
 
 func (x *GetReceiptResponse) GetCode() string {
@@ -3890,7 +4468,7 @@ type GetReceiptImageRequest struct {
 
 func (x *GetReceiptImageRequest) Reset() {
 	*x = GetReceiptImageRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3902,7 +4480,7 @@ func (x *GetReceiptImageRequest) String() string {
 func (*GetReceiptImageRequest) ProtoMessage() {}
 
 func (x *GetReceiptImageRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[47]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3915,7 +4493,7 @@ func (x *GetReceiptImageRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptImageRequest.ProtoReflect.Descriptor instead.
 func (*GetReceiptImageRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{47}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{57}
 }
 
 func (x *GetReceiptImageRequest) GetId() string {
@@ -3943,7 +4521,7 @@ type GetReceiptImageResponse struct {
 
 func (x *GetReceiptImageResponse) Reset() {
 	*x = GetReceiptImageResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -3955,7 +4533,7 @@ func (x *GetReceiptImageResponse) String() string {
 func (*GetReceiptImageResponse) ProtoMessage() {}
 
 func (x *GetReceiptImageResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[48]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -3968,7 +4546,7 @@ func (x *GetReceiptImageResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetReceiptImageResponse.ProtoReflect.Descriptor instead.
 func (*GetReceiptImageResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{48}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{58}
 }
 
 func (x *GetReceiptImageResponse) GetImage() []byte {
@@ -3995,7 +4573,7 @@ type GetSummaryRequest struct {
 
 func (x *GetSummaryRequest) Reset() {
 	*x = GetSummaryRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4007,7 +4585,7 @@ func (x *GetSummaryRequest) String() string {
 func (*GetSummaryRequest) ProtoMessage() {}
 
 func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[49]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4020,7 +4598,7 @@ func (x *GetSummaryRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryRequest.ProtoReflect.Descriptor instead.
 func (*GetSummaryRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{49}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{59}
 }
 
 func (x *GetSummaryRequest) GetFrom() string {
@@ -4062,7 +4640,7 @@ type GetSummaryResponse struct {
 
 func (x *GetSummaryResponse) Reset() {
 	*x = GetSummaryResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4074,7 +4652,7 @@ func (x *GetSummaryResponse) String() string {
 func (*GetSummaryResponse) ProtoMessage() {}
 
 func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[50]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4087,7 +4665,7 @@ func (x *GetSummaryResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use GetSummaryResponse.ProtoReflect.Descriptor instead.
 func (*GetSummaryResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{50}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{60}
 }
 
 func (x *GetSummaryResponse) GetCode() string {
@@ -4149,7 +4727,7 @@ type Summary struct {
 
 func (x *Summary) Reset() {
 	*x = Summary{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4161,7 +4739,7 @@ func (x *Summary) String() string {
 func (*Summary) ProtoMessage() {}
 
 func (x *Summary) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[51]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4174,7 +4752,7 @@ func (x *Summary) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Summary.ProtoReflect.Descriptor instead.
 func (*Summary) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{51}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{61}
 }
 
 func (x *Summary) GetFrom() string {
@@ -4265,7 +4843,7 @@ type TagTotals struct {
 
 func (x *TagTotals) Reset() {
 	*x = TagTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4277,7 +4855,7 @@ func (x *TagTotals) String() string {
 func (*TagTotals) ProtoMessage() {}
 
 func (x *TagTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[52]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4290,7 +4868,7 @@ func (x *TagTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagTotals.ProtoReflect.Descriptor instead.
 func (*TagTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{52}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{62}
 }
 
 func (x *TagTotals) GetValues() []*TagTotal {
@@ -4319,7 +4897,7 @@ type TagTotal struct {
 
 func (x *TagTotal) Reset() {
 	*x = TagTotal{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4331,7 +4909,7 @@ func (x *TagTotal) String() string {
 func (*TagTotal) ProtoMessage() {}
 
 func (x *TagTotal) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[53]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4344,7 +4922,7 @@ func (x *TagTotal) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use TagTotal.ProtoReflect.Descriptor instead.
 func (*TagTotal) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{53}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{63}
 }
 
 func (x *TagTotal) GetName() string {
@@ -4393,7 +4971,7 @@ type DailyTotals struct {
 
 func (x *DailyTotals) Reset() {
 	*x = DailyTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4405,7 +4983,7 @@ func (x *DailyTotals) String() string {
 func (*DailyTotals) ProtoMessage() {}
 
 func (x *DailyTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[54]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4418,7 +4996,7 @@ func (x *DailyTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DailyTotals.ProtoReflect.Descriptor instead.
 func (*DailyTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{54}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{64}
 }
 
 func (x *DailyTotals) GetValues() []*DayTotals {
@@ -4445,7 +5023,7 @@ type DayTotals struct {
 
 func (x *DayTotals) Reset() {
 	*x = DayTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4457,7 +5035,7 @@ func (x *DayTotals) String() string {
 func (*DayTotals) ProtoMessage() {}
 
 func (x *DayTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[55]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4470,7 +5048,7 @@ func (x *DayTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use DayTotals.ProtoReflect.Descriptor instead.
 func (*DayTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{55}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{65}
 }
 
 func (x *DayTotals) GetDate() string {
@@ -4523,7 +5101,7 @@ type Totals struct {
 
 func (x *Totals) Reset() {
 	*x = Totals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4535,7 +5113,7 @@ func (x *Totals) String() string {
 func (*Totals) ProtoMessage() {}
 
 func (x *Totals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[56]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4548,7 +5126,7 @@ func (x *Totals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Totals.ProtoReflect.Descriptor instead.
 func (*Totals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{56}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{66}
 }
 
 func (x *Totals) GetCurrency() string {
@@ -4615,7 +5193,7 @@ type CategoryTotals struct {
 
 func (x *CategoryTotals) Reset() {
 	*x = CategoryTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4627,7 +5205,7 @@ func (x *CategoryTotals) String() string {
 func (*CategoryTotals) ProtoMessage() {}
 
 func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[57]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4640,7 +5218,7 @@ func (x *CategoryTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CategoryTotals.ProtoReflect.Descriptor instead.
 func (*CategoryTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{57}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{67}
 }
 
 func (x *CategoryTotals) GetCategoryId() string {
@@ -4712,7 +5290,7 @@ type WalletTotals struct {
 
 func (x *WalletTotals) Reset() {
 	*x = WalletTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4724,7 +5302,7 @@ func (x *WalletTotals) String() string {
 func (*WalletTotals) ProtoMessage() {}
 
 func (x *WalletTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[58]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4737,7 +5315,7 @@ func (x *WalletTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use WalletTotals.ProtoReflect.Descriptor instead.
 func (*WalletTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{58}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{68}
 }
 
 func (x *WalletTotals) GetWalletId() string {
@@ -4822,7 +5400,7 @@ type MonthTotals struct {
 
 func (x *MonthTotals) Reset() {
 	*x = MonthTotals{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4834,7 +5412,7 @@ func (x *MonthTotals) String() string {
 func (*MonthTotals) ProtoMessage() {}
 
 func (x *MonthTotals) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[59]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4847,7 +5425,7 @@ func (x *MonthTotals) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use MonthTotals.ProtoReflect.Descriptor instead.
 func (*MonthTotals) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{59}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{69}
 }
 
 func (x *MonthTotals) GetMonth() string {
@@ -4904,7 +5482,7 @@ type CheckReferencesRequest struct {
 
 func (x *CheckReferencesRequest) Reset() {
 	*x = CheckReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4916,7 +5494,7 @@ func (x *CheckReferencesRequest) String() string {
 func (*CheckReferencesRequest) ProtoMessage() {}
 
 func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[60]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -4929,7 +5507,7 @@ func (x *CheckReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesRequest.ProtoReflect.Descriptor instead.
 func (*CheckReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{60}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{70}
 }
 
 func (x *CheckReferencesRequest) GetOwnerId() string {
@@ -4975,7 +5553,7 @@ type CheckReferencesResponse struct {
 
 func (x *CheckReferencesResponse) Reset() {
 	*x = CheckReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[71]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -4987,7 +5565,7 @@ func (x *CheckReferencesResponse) String() string {
 func (*CheckReferencesResponse) ProtoMessage() {}
 
 func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[61]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[71]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5000,7 +5578,7 @@ func (x *CheckReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CheckReferencesResponse.ProtoReflect.Descriptor instead.
 func (*CheckReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{61}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{71}
 }
 
 type SyncReferencesRequest struct {
@@ -5013,7 +5591,7 @@ type SyncReferencesRequest struct {
 
 func (x *SyncReferencesRequest) Reset() {
 	*x = SyncReferencesRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[72]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5025,7 +5603,7 @@ func (x *SyncReferencesRequest) String() string {
 func (*SyncReferencesRequest) ProtoMessage() {}
 
 func (x *SyncReferencesRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[62]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[72]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5038,7 +5616,7 @@ func (x *SyncReferencesRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncReferencesRequest.ProtoReflect.Descriptor instead.
 func (*SyncReferencesRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{62}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{72}
 }
 
 func (x *SyncReferencesRequest) GetBudgets() []*BudgetReferences {
@@ -5067,7 +5645,7 @@ type BudgetReferences struct {
 
 func (x *BudgetReferences) Reset() {
 	*x = BudgetReferences{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[73]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5079,7 +5657,7 @@ func (x *BudgetReferences) String() string {
 func (*BudgetReferences) ProtoMessage() {}
 
 func (x *BudgetReferences) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[63]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[73]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5092,7 +5670,7 @@ func (x *BudgetReferences) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use BudgetReferences.ProtoReflect.Descriptor instead.
 func (*BudgetReferences) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{63}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{73}
 }
 
 func (x *BudgetReferences) GetOwnerId() string {
@@ -5140,7 +5718,7 @@ type SyncReferencesResponse struct {
 
 func (x *SyncReferencesResponse) Reset() {
 	*x = SyncReferencesResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[74]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5152,7 +5730,7 @@ func (x *SyncReferencesResponse) String() string {
 func (*SyncReferencesResponse) ProtoMessage() {}
 
 func (x *SyncReferencesResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[64]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[74]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5165,7 +5743,7 @@ func (x *SyncReferencesResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SyncReferencesResponse.ProtoReflect.Descriptor instead.
 func (*SyncReferencesResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{64}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{74}
 }
 
 func (x *SyncReferencesResponse) GetBudgets() []*CurrentCategories {
@@ -5187,7 +5765,7 @@ type CurrentCategories struct {
 
 func (x *CurrentCategories) Reset() {
 	*x = CurrentCategories{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[75]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5199,7 +5777,7 @@ func (x *CurrentCategories) String() string {
 func (*CurrentCategories) ProtoMessage() {}
 
 func (x *CurrentCategories) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[65]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[75]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5212,7 +5790,7 @@ func (x *CurrentCategories) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use CurrentCategories.ProtoReflect.Descriptor instead.
 func (*CurrentCategories) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{65}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{75}
 }
 
 func (x *CurrentCategories) GetCategoryIds() []string {
@@ -5234,7 +5812,7 @@ type SumSpendingRequest struct {
 
 func (x *SumSpendingRequest) Reset() {
 	*x = SumSpendingRequest{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[76]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5246,7 +5824,7 @@ func (x *SumSpendingRequest) String() string {
 func (*SumSpendingRequest) ProtoMessage() {}
 
 func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[66]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[76]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5259,7 +5837,7 @@ func (x *SumSpendingRequest) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingRequest.ProtoReflect.Descriptor instead.
 func (*SumSpendingRequest) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{66}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{76}
 }
 
 func (x *SumSpendingRequest) GetWindows() []*SpendingWindow {
@@ -5295,7 +5873,7 @@ type SpendingWindow struct {
 
 func (x *SpendingWindow) Reset() {
 	*x = SpendingWindow{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[77]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5307,7 +5885,7 @@ func (x *SpendingWindow) String() string {
 func (*SpendingWindow) ProtoMessage() {}
 
 func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[67]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[77]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5320,7 +5898,7 @@ func (x *SpendingWindow) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpendingWindow.ProtoReflect.Descriptor instead.
 func (*SpendingWindow) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{67}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{77}
 }
 
 func (x *SpendingWindow) GetOwnerId() string {
@@ -5368,7 +5946,7 @@ type SumSpendingResponse struct {
 
 func (x *SumSpendingResponse) Reset() {
 	*x = SumSpendingResponse{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[78]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5380,7 +5958,7 @@ func (x *SumSpendingResponse) String() string {
 func (*SumSpendingResponse) ProtoMessage() {}
 
 func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[68]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[78]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5393,7 +5971,7 @@ func (x *SumSpendingResponse) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SumSpendingResponse.ProtoReflect.Descriptor instead.
 func (*SumSpendingResponse) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{68}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{78}
 }
 
 func (x *SumSpendingResponse) GetSpendings() []*Spending {
@@ -5418,7 +5996,7 @@ type Spending struct {
 
 func (x *Spending) Reset() {
 	*x = Spending{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[79]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5430,7 +6008,7 @@ func (x *Spending) String() string {
 func (*Spending) ProtoMessage() {}
 
 func (x *Spending) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[69]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[79]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5443,7 +6021,7 @@ func (x *Spending) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use Spending.ProtoReflect.Descriptor instead.
 func (*Spending) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{69}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{79}
 }
 
 func (x *Spending) GetFound() bool {
@@ -5480,7 +6058,7 @@ type SpentAmount struct {
 
 func (x *SpentAmount) Reset() {
 	*x = SpentAmount{}
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[80]
 	ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 	ms.StoreMessageInfo(mi)
 }
@@ -5492,7 +6070,7 @@ func (x *SpentAmount) String() string {
 func (*SpentAmount) ProtoMessage() {}
 
 func (x *SpentAmount) ProtoReflect() protoreflect.Message {
-	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[70]
+	mi := &file_coffer_ledger_v1_ledger_proto_msgTypes[80]
 	if x != nil {
 		ms := protoimpl.X.MessageStateOf(protoimpl.Pointer(x))
 		if ms.LoadMessageInfo() == nil {
@@ -5505,7 +6083,7 @@ func (x *SpentAmount) ProtoReflect() protoreflect.Message {
 
 // Deprecated: Use SpentAmount.ProtoReflect.Descriptor instead.
 func (*SpentAmount) Descriptor() ([]byte, []int) {
-	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{70}
+	return file_coffer_ledger_v1_ledger_proto_rawDescGZIP(), []int{80}
 }
 
 func (x *SpentAmount) GetCurrency() string {
@@ -5917,7 +6495,50 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12A\n" +
 	"\ftransactions\x18\x03 \x03(\v2\x1d.coffer.ledger.v1.TransactionR\ftransactions\x120\n" +
 	"\areceipt\x18\x04 \x01(\v2\x16.coffer.ocr.v1.ReceiptR\areceipt\x124\n" +
-	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"#\n" +
+	"\breplayed\x18\x05 \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\"R\n" +
+	"\x13ListReceiptsRequest\x12\x19\n" +
+	"\x05limit\x18\x01 \x01(\x05H\x00R\x05limit\x88\x01\x01\x12\x16\n" +
+	"\x06cursor\x18\x02 \x01(\tR\x06cursorB\b\n" +
+	"\x06_limit\"\xb4\x01\n" +
+	"\x14ListReceiptsResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x122\n" +
+	"\breceipts\x18\x03 \x03(\v2\x16.coffer.ocr.v1.ReceiptR\breceipts\x12:\n" +
+	"\n" +
+	"pagination\x18\x04 \x01(\v2\x1a.coffer.rest.v1.PaginationR\n" +
+	"pagination\"&\n" +
+	"\x14DeleteReceiptRequest\x12\x0e\n" +
+	"\x02id\x18\x01 \x01(\tR\x02id\"U\n" +
+	"\x15DeleteReceiptResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12\x0e\n" +
+	"\x02id\x18\x03 \x01(\tR\x02id\"\x17\n" +
+	"\x15ListCurrenciesRequest\"\x82\x01\n" +
+	"\x16ListCurrenciesResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12:\n" +
+	"\n" +
+	"currencies\x18\x03 \x03(\v2\x1a.coffer.ledger.v1.CurrencyR\n" +
+	"currencies\"N\n" +
+	"\bCurrency\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x12\n" +
+	"\x04name\x18\x02 \x01(\tR\x04name\x12\x1a\n" +
+	"\bdecimals\x18\x03 \x01(\x05R\bdecimals\"Q\n" +
+	"\x11ListPayeesRequest\x12\x11\n" +
+	"\x01q\x18\x01 \x01(\tH\x00R\x01q\x88\x01\x01\x12\x19\n" +
+	"\x05limit\x18\x02 \x01(\x05H\x01R\x05limit\x88\x01\x01B\x04\n" +
+	"\x02_qB\b\n" +
+	"\x06_limit\"s\n" +
+	"\x12ListPayeesResponse\x12\x12\n" +
+	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
+	"\amessage\x18\x02 \x01(\tR\amessage\x12/\n" +
+	"\x06payees\x18\x03 \x03(\v2\x17.coffer.ledger.v1.PayeeR\x06payees\"\x9b\x01\n" +
+	"\x05Payee\x12\x12\n" +
+	"\x04name\x18\x01 \x01(\tR\x04name\x12+\n" +
+	"\x11transaction_count\x18\x02 \x01(\x05R\x10transactionCount\x12*\n" +
+	"\tlast_date\x18\x03 \x01(\tB\rʶ\x18\tdate-timeR\blastDate\x12%\n" +
+	"\vcategory_id\x18\x04 \x01(\tB\x04\xf8\xb5\x18\x01R\n" +
+	"categoryId\"#\n" +
 	"\x11GetReceiptRequest\x12\x0e\n" +
 	"\x02id\x18\x01 \x01(\tR\x02id\"t\n" +
 	"\x12GetReceiptResponse\x12\x12\n" +
@@ -6042,7 +6663,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xff \n" +
+	"spentMinor2\xac&\n" +
 	"\rLedgerService\x12\xa5\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"F\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\xb2\xb5\x18\x02\t>\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\xa2\x01\n" +
@@ -6081,8 +6702,17 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x12RECEIPT_RECOGNIZED\x12\x12Receipt recognized\x18\xc8\x01 \x01\x98\xb5\x18\x01\xb2\xb5\x18\f<?@PQXRV\xbf\x01W\x13\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/transaction/receipt\x12\xa8\x01\n" +
 	"\n" +
 	"GetReceipt\x12#.coffer.ledger.v1.GetReceiptRequest\x1a$.coffer.ledger.v1.GetReceiptResponse\"O\x8a\xb5\x18%\n" +
-	"\x0fRECEIPT_FETCHED\x12\x0fReceipt fetched\x18\xc8\x01\xb2\xb5\x18\x02ST\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/receipts/{id}\x90\x02\x01\x12\x9c\x01\n" +
-	"\x0fGetReceiptImage\x12(.coffer.ledger.v1.GetReceiptImageRequest\x1a).coffer.ledger.v1.GetReceiptImageResponse\"4\x8a\xb5\x18\x03\x18\xc8\x01\xb2\xb5\x18\x03STU\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/receipts/{id}/image\x90\x02\x01\x12\xc4\x01\n" +
+	"\x0fRECEIPT_FETCHED\x12\x0fReceipt fetched\x18\xc8\x01\xb2\xb5\x18\x02ST\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/receipts/{id}\x90\x02\x01\x12\xa5\x01\n" +
+	"\fListReceipts\x12%.coffer.ledger.v1.ListReceiptsRequest\x1a&.coffer.ledger.v1.ListReceiptsResponse\"F\x8a\xb5\x18'\n" +
+	"\x10RECEIPTS_FETCHED\x12\x10Receipts fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x12\x12\x10/api/v1/receipts\x90\x02\x01\x12\xae\x01\n" +
+	"\rDeleteReceipt\x12&.coffer.ledger.v1.DeleteReceiptRequest\x1a'.coffer.ledger.v1.DeleteReceiptResponse\"L\x8a\xb5\x18%\n" +
+	"\x0fRECEIPT_DELETED\x12\x0fReceipt deleted\x18\xc8\x01\xb2\xb5\x18\x02ST\x82\xd3\xe4\x93\x02\x17*\x15/api/v1/receipts/{id}\x12\x9c\x01\n" +
+	"\x0fGetReceiptImage\x12(.coffer.ledger.v1.GetReceiptImageRequest\x1a).coffer.ledger.v1.GetReceiptImageResponse\"4\x8a\xb5\x18\x03\x18\xc8\x01\xb2\xb5\x18\x03STU\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/receipts/{id}/image\x90\x02\x01\x12\xb5\x01\n" +
+	"\x0eListCurrencies\x12'.coffer.ledger.v1.ListCurrenciesRequest\x1a(.coffer.ledger.v1.ListCurrenciesResponse\"P\x8a\xb5\x18+\n" +
+	"\x12CURRENCIES_FETCHED\x12\x12Currencies fetched\x18\xc8\x01е\x18\x01\x82\xd3\xe4\x93\x02\x14\x12\x12/api/v1/currencies\x90\x02\x01\x12\x99\x01\n" +
+	"\n" +
+	"ListPayees\x12#.coffer.ledger.v1.ListPayeesRequest\x1a$.coffer.ledger.v1.ListPayeesResponse\"@\x8a\xb5\x18#\n" +
+	"\x0ePAYEES_FETCHED\x12\x0ePayees fetched\x18\xc8\x01\x82\xd3\xe4\x93\x02\x10\x12\x0e/api/v1/payees\x90\x02\x01\x12\xc4\x01\n" +
 	"\n" +
 	"GetSummary\x12#.coffer.ledger.v1.GetSummaryRequest\x1a$.coffer.ledger.v1.GetSummaryResponse\"k\x8a\xb5\x189\n" +
 	"\x19DASHBOARD_SUMMARY_FETCHED\x12\x19Dashboard summary fetched\x18\xc8\x01\xb2\xb5\x18\x02\tGе\x18\x01\x82\xd3\xe4\x93\x02\x1b\x12\x19/api/v1/dashboard/summary\x90\x02\x01\x12\x7f\n" +
@@ -6102,7 +6732,7 @@ func file_coffer_ledger_v1_ledger_proto_rawDescGZIP() []byte {
 	return file_coffer_ledger_v1_ledger_proto_rawDescData
 }
 
-var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 71)
+var file_coffer_ledger_v1_ledger_proto_msgTypes = make([]protoimpl.MessageInfo, 81)
 var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*Wallet)(nil),                                // 0: coffer.ledger.v1.Wallet
 	(*Balance)(nil),                               // 1: coffer.ledger.v1.Balance
@@ -6149,45 +6779,55 @@ var file_coffer_ledger_v1_ledger_proto_goTypes = []any{
 	(*CorrectedLines)(nil),                        // 42: coffer.ledger.v1.CorrectedLines
 	(*CorrectedLine)(nil),                         // 43: coffer.ledger.v1.CorrectedLine
 	(*CreateTransactionsFromReceiptResponse)(nil), // 44: coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	(*GetReceiptRequest)(nil),                     // 45: coffer.ledger.v1.GetReceiptRequest
-	(*GetReceiptResponse)(nil),                    // 46: coffer.ledger.v1.GetReceiptResponse
-	(*GetReceiptImageRequest)(nil),                // 47: coffer.ledger.v1.GetReceiptImageRequest
-	(*GetReceiptImageResponse)(nil),               // 48: coffer.ledger.v1.GetReceiptImageResponse
-	(*GetSummaryRequest)(nil),                     // 49: coffer.ledger.v1.GetSummaryRequest
-	(*GetSummaryResponse)(nil),                    // 50: coffer.ledger.v1.GetSummaryResponse
-	(*Summary)(nil),                               // 51: coffer.ledger.v1.Summary
-	(*TagTotals)(nil),                             // 52: coffer.ledger.v1.TagTotals
-	(*TagTotal)(nil),                              // 53: coffer.ledger.v1.TagTotal
-	(*DailyTotals)(nil),                           // 54: coffer.ledger.v1.DailyTotals
-	(*DayTotals)(nil),                             // 55: coffer.ledger.v1.DayTotals
-	(*Totals)(nil),                                // 56: coffer.ledger.v1.Totals
-	(*CategoryTotals)(nil),                        // 57: coffer.ledger.v1.CategoryTotals
-	(*WalletTotals)(nil),                          // 58: coffer.ledger.v1.WalletTotals
-	(*MonthTotals)(nil),                           // 59: coffer.ledger.v1.MonthTotals
-	(*CheckReferencesRequest)(nil),                // 60: coffer.ledger.v1.CheckReferencesRequest
-	(*CheckReferencesResponse)(nil),               // 61: coffer.ledger.v1.CheckReferencesResponse
-	(*SyncReferencesRequest)(nil),                 // 62: coffer.ledger.v1.SyncReferencesRequest
-	(*BudgetReferences)(nil),                      // 63: coffer.ledger.v1.BudgetReferences
-	(*SyncReferencesResponse)(nil),                // 64: coffer.ledger.v1.SyncReferencesResponse
-	(*CurrentCategories)(nil),                     // 65: coffer.ledger.v1.CurrentCategories
-	(*SumSpendingRequest)(nil),                    // 66: coffer.ledger.v1.SumSpendingRequest
-	(*SpendingWindow)(nil),                        // 67: coffer.ledger.v1.SpendingWindow
-	(*SumSpendingResponse)(nil),                   // 68: coffer.ledger.v1.SumSpendingResponse
-	(*Spending)(nil),                              // 69: coffer.ledger.v1.Spending
-	(*SpentAmount)(nil),                           // 70: coffer.ledger.v1.SpentAmount
-	(*v1.Pagination)(nil),                         // 71: coffer.rest.v1.Pagination
-	(*v11.Receipt)(nil),                           // 72: coffer.ocr.v1.Receipt
+	(*ListReceiptsRequest)(nil),                   // 45: coffer.ledger.v1.ListReceiptsRequest
+	(*ListReceiptsResponse)(nil),                  // 46: coffer.ledger.v1.ListReceiptsResponse
+	(*DeleteReceiptRequest)(nil),                  // 47: coffer.ledger.v1.DeleteReceiptRequest
+	(*DeleteReceiptResponse)(nil),                 // 48: coffer.ledger.v1.DeleteReceiptResponse
+	(*ListCurrenciesRequest)(nil),                 // 49: coffer.ledger.v1.ListCurrenciesRequest
+	(*ListCurrenciesResponse)(nil),                // 50: coffer.ledger.v1.ListCurrenciesResponse
+	(*Currency)(nil),                              // 51: coffer.ledger.v1.Currency
+	(*ListPayeesRequest)(nil),                     // 52: coffer.ledger.v1.ListPayeesRequest
+	(*ListPayeesResponse)(nil),                    // 53: coffer.ledger.v1.ListPayeesResponse
+	(*Payee)(nil),                                 // 54: coffer.ledger.v1.Payee
+	(*GetReceiptRequest)(nil),                     // 55: coffer.ledger.v1.GetReceiptRequest
+	(*GetReceiptResponse)(nil),                    // 56: coffer.ledger.v1.GetReceiptResponse
+	(*GetReceiptImageRequest)(nil),                // 57: coffer.ledger.v1.GetReceiptImageRequest
+	(*GetReceiptImageResponse)(nil),               // 58: coffer.ledger.v1.GetReceiptImageResponse
+	(*GetSummaryRequest)(nil),                     // 59: coffer.ledger.v1.GetSummaryRequest
+	(*GetSummaryResponse)(nil),                    // 60: coffer.ledger.v1.GetSummaryResponse
+	(*Summary)(nil),                               // 61: coffer.ledger.v1.Summary
+	(*TagTotals)(nil),                             // 62: coffer.ledger.v1.TagTotals
+	(*TagTotal)(nil),                              // 63: coffer.ledger.v1.TagTotal
+	(*DailyTotals)(nil),                           // 64: coffer.ledger.v1.DailyTotals
+	(*DayTotals)(nil),                             // 65: coffer.ledger.v1.DayTotals
+	(*Totals)(nil),                                // 66: coffer.ledger.v1.Totals
+	(*CategoryTotals)(nil),                        // 67: coffer.ledger.v1.CategoryTotals
+	(*WalletTotals)(nil),                          // 68: coffer.ledger.v1.WalletTotals
+	(*MonthTotals)(nil),                           // 69: coffer.ledger.v1.MonthTotals
+	(*CheckReferencesRequest)(nil),                // 70: coffer.ledger.v1.CheckReferencesRequest
+	(*CheckReferencesResponse)(nil),               // 71: coffer.ledger.v1.CheckReferencesResponse
+	(*SyncReferencesRequest)(nil),                 // 72: coffer.ledger.v1.SyncReferencesRequest
+	(*BudgetReferences)(nil),                      // 73: coffer.ledger.v1.BudgetReferences
+	(*SyncReferencesResponse)(nil),                // 74: coffer.ledger.v1.SyncReferencesResponse
+	(*CurrentCategories)(nil),                     // 75: coffer.ledger.v1.CurrentCategories
+	(*SumSpendingRequest)(nil),                    // 76: coffer.ledger.v1.SumSpendingRequest
+	(*SpendingWindow)(nil),                        // 77: coffer.ledger.v1.SpendingWindow
+	(*SumSpendingResponse)(nil),                   // 78: coffer.ledger.v1.SumSpendingResponse
+	(*Spending)(nil),                              // 79: coffer.ledger.v1.Spending
+	(*SpentAmount)(nil),                           // 80: coffer.ledger.v1.SpentAmount
+	(*v1.Pagination)(nil),                         // 81: coffer.rest.v1.Pagination
+	(*v11.Receipt)(nil),                           // 82: coffer.ocr.v1.Receipt
 }
 var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	1,  // 0: coffer.ledger.v1.Wallet.balances:type_name -> coffer.ledger.v1.Balance
 	0,  // 1: coffer.ledger.v1.CreateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 2: coffer.ledger.v1.ListWalletsResponse.wallets:type_name -> coffer.ledger.v1.Wallet
-	71, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	81, // 3: coffer.ledger.v1.ListWalletsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	0,  // 4: coffer.ledger.v1.GetWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	0,  // 5: coffer.ledger.v1.UpdateWalletResponse.wallet:type_name -> coffer.ledger.v1.Wallet
 	12, // 6: coffer.ledger.v1.CreateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 7: coffer.ledger.v1.ListCategoriesResponse.categories:type_name -> coffer.ledger.v1.Category
-	71, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	81, // 8: coffer.ledger.v1.ListCategoriesResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	12, // 9: coffer.ledger.v1.GetCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	12, // 10: coffer.ledger.v1.UpdateCategoryResponse.category:type_name -> coffer.ledger.v1.Category
 	24, // 11: coffer.ledger.v1.Transaction.splits:type_name -> coffer.ledger.v1.Split
@@ -6197,7 +6837,7 @@ var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	27, // 15: coffer.ledger.v1.CreateTransactionsRequest.transactions:type_name -> coffer.ledger.v1.CreateTransactionRequest
 	23, // 16: coffer.ledger.v1.CreateTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
 	23, // 17: coffer.ledger.v1.ListTransactionsResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	71, // 18: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	81, // 18: coffer.ledger.v1.ListTransactionsResponse.pagination:type_name -> coffer.rest.v1.Pagination
 	33, // 19: coffer.ledger.v1.ListTransactionsResponse.totals:type_name -> coffer.ledger.v1.FilterTotals
 	23, // 20: coffer.ledger.v1.GetTransactionResponse.transaction:type_name -> coffer.ledger.v1.Transaction
 	26, // 21: coffer.ledger.v1.UpdateTransactionRequest.tags:type_name -> coffer.ledger.v1.Tags
@@ -6207,76 +6847,88 @@ var file_coffer_ledger_v1_ledger_proto_depIdxs = []int32{
 	42, // 25: coffer.ledger.v1.ReceiptCorrections.lines:type_name -> coffer.ledger.v1.CorrectedLines
 	43, // 26: coffer.ledger.v1.CorrectedLines.values:type_name -> coffer.ledger.v1.CorrectedLine
 	23, // 27: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.transactions:type_name -> coffer.ledger.v1.Transaction
-	72, // 28: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	72, // 29: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
-	51, // 30: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
-	56, // 31: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
-	57, // 32: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
-	58, // 33: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
-	59, // 34: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
-	56, // 35: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
-	23, // 36: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
-	23, // 37: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
-	54, // 38: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
-	52, // 39: coffer.ledger.v1.Summary.by_tag:type_name -> coffer.ledger.v1.TagTotals
-	53, // 40: coffer.ledger.v1.TagTotals.values:type_name -> coffer.ledger.v1.TagTotal
-	55, // 41: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
-	63, // 42: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
-	65, // 43: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
-	67, // 44: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
-	69, // 45: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
-	70, // 46: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
-	2,  // 47: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
-	4,  // 48: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
-	6,  // 49: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
-	8,  // 50: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
-	10, // 51: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
-	13, // 52: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
-	15, // 53: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
-	17, // 54: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
-	19, // 55: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
-	21, // 56: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
-	27, // 57: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
-	29, // 58: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
-	31, // 59: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
-	34, // 60: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
-	36, // 61: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
-	38, // 62: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
-	40, // 63: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
-	45, // 64: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
-	47, // 65: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
-	49, // 66: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
-	60, // 67: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
-	62, // 68: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
-	66, // 69: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
-	3,  // 70: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
-	5,  // 71: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
-	7,  // 72: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
-	9,  // 73: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
-	11, // 74: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
-	14, // 75: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
-	16, // 76: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
-	18, // 77: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
-	20, // 78: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
-	22, // 79: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
-	28, // 80: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
-	30, // 81: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
-	32, // 82: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
-	35, // 83: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
-	37, // 84: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
-	39, // 85: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
-	44, // 86: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
-	46, // 87: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
-	48, // 88: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
-	50, // 89: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
-	61, // 90: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
-	64, // 91: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
-	68, // 92: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
-	70, // [70:93] is the sub-list for method output_type
-	47, // [47:70] is the sub-list for method input_type
-	47, // [47:47] is the sub-list for extension type_name
-	47, // [47:47] is the sub-list for extension extendee
-	0,  // [0:47] is the sub-list for field type_name
+	82, // 28: coffer.ledger.v1.CreateTransactionsFromReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	82, // 29: coffer.ledger.v1.ListReceiptsResponse.receipts:type_name -> coffer.ocr.v1.Receipt
+	81, // 30: coffer.ledger.v1.ListReceiptsResponse.pagination:type_name -> coffer.rest.v1.Pagination
+	51, // 31: coffer.ledger.v1.ListCurrenciesResponse.currencies:type_name -> coffer.ledger.v1.Currency
+	54, // 32: coffer.ledger.v1.ListPayeesResponse.payees:type_name -> coffer.ledger.v1.Payee
+	82, // 33: coffer.ledger.v1.GetReceiptResponse.receipt:type_name -> coffer.ocr.v1.Receipt
+	61, // 34: coffer.ledger.v1.GetSummaryResponse.summary:type_name -> coffer.ledger.v1.Summary
+	66, // 35: coffer.ledger.v1.Summary.totals:type_name -> coffer.ledger.v1.Totals
+	67, // 36: coffer.ledger.v1.Summary.by_category:type_name -> coffer.ledger.v1.CategoryTotals
+	68, // 37: coffer.ledger.v1.Summary.by_wallet:type_name -> coffer.ledger.v1.WalletTotals
+	69, // 38: coffer.ledger.v1.Summary.trend:type_name -> coffer.ledger.v1.MonthTotals
+	66, // 39: coffer.ledger.v1.Summary.previous:type_name -> coffer.ledger.v1.Totals
+	23, // 40: coffer.ledger.v1.Summary.largest_expenses:type_name -> coffer.ledger.v1.Transaction
+	23, // 41: coffer.ledger.v1.Summary.recent_transactions:type_name -> coffer.ledger.v1.Transaction
+	64, // 42: coffer.ledger.v1.Summary.daily:type_name -> coffer.ledger.v1.DailyTotals
+	62, // 43: coffer.ledger.v1.Summary.by_tag:type_name -> coffer.ledger.v1.TagTotals
+	63, // 44: coffer.ledger.v1.TagTotals.values:type_name -> coffer.ledger.v1.TagTotal
+	65, // 45: coffer.ledger.v1.DailyTotals.values:type_name -> coffer.ledger.v1.DayTotals
+	73, // 46: coffer.ledger.v1.SyncReferencesRequest.budgets:type_name -> coffer.ledger.v1.BudgetReferences
+	75, // 47: coffer.ledger.v1.SyncReferencesResponse.budgets:type_name -> coffer.ledger.v1.CurrentCategories
+	77, // 48: coffer.ledger.v1.SumSpendingRequest.windows:type_name -> coffer.ledger.v1.SpendingWindow
+	79, // 49: coffer.ledger.v1.SumSpendingResponse.spendings:type_name -> coffer.ledger.v1.Spending
+	80, // 50: coffer.ledger.v1.Spending.amounts:type_name -> coffer.ledger.v1.SpentAmount
+	2,  // 51: coffer.ledger.v1.LedgerService.CreateWallet:input_type -> coffer.ledger.v1.CreateWalletRequest
+	4,  // 52: coffer.ledger.v1.LedgerService.ListWallets:input_type -> coffer.ledger.v1.ListWalletsRequest
+	6,  // 53: coffer.ledger.v1.LedgerService.GetWallet:input_type -> coffer.ledger.v1.GetWalletRequest
+	8,  // 54: coffer.ledger.v1.LedgerService.UpdateWallet:input_type -> coffer.ledger.v1.UpdateWalletRequest
+	10, // 55: coffer.ledger.v1.LedgerService.DeleteWallet:input_type -> coffer.ledger.v1.DeleteWalletRequest
+	13, // 56: coffer.ledger.v1.LedgerService.CreateCategory:input_type -> coffer.ledger.v1.CreateCategoryRequest
+	15, // 57: coffer.ledger.v1.LedgerService.ListCategories:input_type -> coffer.ledger.v1.ListCategoriesRequest
+	17, // 58: coffer.ledger.v1.LedgerService.GetCategory:input_type -> coffer.ledger.v1.GetCategoryRequest
+	19, // 59: coffer.ledger.v1.LedgerService.UpdateCategory:input_type -> coffer.ledger.v1.UpdateCategoryRequest
+	21, // 60: coffer.ledger.v1.LedgerService.DeleteCategory:input_type -> coffer.ledger.v1.DeleteCategoryRequest
+	27, // 61: coffer.ledger.v1.LedgerService.CreateTransaction:input_type -> coffer.ledger.v1.CreateTransactionRequest
+	29, // 62: coffer.ledger.v1.LedgerService.CreateTransactions:input_type -> coffer.ledger.v1.CreateTransactionsRequest
+	31, // 63: coffer.ledger.v1.LedgerService.ListTransactions:input_type -> coffer.ledger.v1.ListTransactionsRequest
+	34, // 64: coffer.ledger.v1.LedgerService.GetTransaction:input_type -> coffer.ledger.v1.GetTransactionRequest
+	36, // 65: coffer.ledger.v1.LedgerService.UpdateTransaction:input_type -> coffer.ledger.v1.UpdateTransactionRequest
+	38, // 66: coffer.ledger.v1.LedgerService.DeleteTransaction:input_type -> coffer.ledger.v1.DeleteTransactionRequest
+	40, // 67: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:input_type -> coffer.ledger.v1.CreateTransactionsFromReceiptRequest
+	55, // 68: coffer.ledger.v1.LedgerService.GetReceipt:input_type -> coffer.ledger.v1.GetReceiptRequest
+	45, // 69: coffer.ledger.v1.LedgerService.ListReceipts:input_type -> coffer.ledger.v1.ListReceiptsRequest
+	47, // 70: coffer.ledger.v1.LedgerService.DeleteReceipt:input_type -> coffer.ledger.v1.DeleteReceiptRequest
+	57, // 71: coffer.ledger.v1.LedgerService.GetReceiptImage:input_type -> coffer.ledger.v1.GetReceiptImageRequest
+	49, // 72: coffer.ledger.v1.LedgerService.ListCurrencies:input_type -> coffer.ledger.v1.ListCurrenciesRequest
+	52, // 73: coffer.ledger.v1.LedgerService.ListPayees:input_type -> coffer.ledger.v1.ListPayeesRequest
+	59, // 74: coffer.ledger.v1.LedgerService.GetSummary:input_type -> coffer.ledger.v1.GetSummaryRequest
+	70, // 75: coffer.ledger.v1.LedgerService.CheckReferences:input_type -> coffer.ledger.v1.CheckReferencesRequest
+	72, // 76: coffer.ledger.v1.LedgerService.SyncReferences:input_type -> coffer.ledger.v1.SyncReferencesRequest
+	76, // 77: coffer.ledger.v1.LedgerService.SumSpending:input_type -> coffer.ledger.v1.SumSpendingRequest
+	3,  // 78: coffer.ledger.v1.LedgerService.CreateWallet:output_type -> coffer.ledger.v1.CreateWalletResponse
+	5,  // 79: coffer.ledger.v1.LedgerService.ListWallets:output_type -> coffer.ledger.v1.ListWalletsResponse
+	7,  // 80: coffer.ledger.v1.LedgerService.GetWallet:output_type -> coffer.ledger.v1.GetWalletResponse
+	9,  // 81: coffer.ledger.v1.LedgerService.UpdateWallet:output_type -> coffer.ledger.v1.UpdateWalletResponse
+	11, // 82: coffer.ledger.v1.LedgerService.DeleteWallet:output_type -> coffer.ledger.v1.DeleteWalletResponse
+	14, // 83: coffer.ledger.v1.LedgerService.CreateCategory:output_type -> coffer.ledger.v1.CreateCategoryResponse
+	16, // 84: coffer.ledger.v1.LedgerService.ListCategories:output_type -> coffer.ledger.v1.ListCategoriesResponse
+	18, // 85: coffer.ledger.v1.LedgerService.GetCategory:output_type -> coffer.ledger.v1.GetCategoryResponse
+	20, // 86: coffer.ledger.v1.LedgerService.UpdateCategory:output_type -> coffer.ledger.v1.UpdateCategoryResponse
+	22, // 87: coffer.ledger.v1.LedgerService.DeleteCategory:output_type -> coffer.ledger.v1.DeleteCategoryResponse
+	28, // 88: coffer.ledger.v1.LedgerService.CreateTransaction:output_type -> coffer.ledger.v1.CreateTransactionResponse
+	30, // 89: coffer.ledger.v1.LedgerService.CreateTransactions:output_type -> coffer.ledger.v1.CreateTransactionsResponse
+	32, // 90: coffer.ledger.v1.LedgerService.ListTransactions:output_type -> coffer.ledger.v1.ListTransactionsResponse
+	35, // 91: coffer.ledger.v1.LedgerService.GetTransaction:output_type -> coffer.ledger.v1.GetTransactionResponse
+	37, // 92: coffer.ledger.v1.LedgerService.UpdateTransaction:output_type -> coffer.ledger.v1.UpdateTransactionResponse
+	39, // 93: coffer.ledger.v1.LedgerService.DeleteTransaction:output_type -> coffer.ledger.v1.DeleteTransactionResponse
+	44, // 94: coffer.ledger.v1.LedgerService.CreateTransactionsFromReceipt:output_type -> coffer.ledger.v1.CreateTransactionsFromReceiptResponse
+	56, // 95: coffer.ledger.v1.LedgerService.GetReceipt:output_type -> coffer.ledger.v1.GetReceiptResponse
+	46, // 96: coffer.ledger.v1.LedgerService.ListReceipts:output_type -> coffer.ledger.v1.ListReceiptsResponse
+	48, // 97: coffer.ledger.v1.LedgerService.DeleteReceipt:output_type -> coffer.ledger.v1.DeleteReceiptResponse
+	58, // 98: coffer.ledger.v1.LedgerService.GetReceiptImage:output_type -> coffer.ledger.v1.GetReceiptImageResponse
+	50, // 99: coffer.ledger.v1.LedgerService.ListCurrencies:output_type -> coffer.ledger.v1.ListCurrenciesResponse
+	53, // 100: coffer.ledger.v1.LedgerService.ListPayees:output_type -> coffer.ledger.v1.ListPayeesResponse
+	60, // 101: coffer.ledger.v1.LedgerService.GetSummary:output_type -> coffer.ledger.v1.GetSummaryResponse
+	71, // 102: coffer.ledger.v1.LedgerService.CheckReferences:output_type -> coffer.ledger.v1.CheckReferencesResponse
+	74, // 103: coffer.ledger.v1.LedgerService.SyncReferences:output_type -> coffer.ledger.v1.SyncReferencesResponse
+	78, // 104: coffer.ledger.v1.LedgerService.SumSpending:output_type -> coffer.ledger.v1.SumSpendingResponse
+	78, // [78:105] is the sub-list for method output_type
+	51, // [51:78] is the sub-list for method input_type
+	51, // [51:51] is the sub-list for extension type_name
+	51, // [51:51] is the sub-list for extension extendee
+	0,  // [0:51] is the sub-list for field type_name
 }
 
 func init() { file_coffer_ledger_v1_ledger_proto_init() }
@@ -6299,14 +6951,16 @@ func file_coffer_ledger_v1_ledger_proto_init() {
 	file_coffer_ledger_v1_ledger_proto_msgTypes[40].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[41].OneofWrappers = []any{}
 	file_coffer_ledger_v1_ledger_proto_msgTypes[43].OneofWrappers = []any{}
-	file_coffer_ledger_v1_ledger_proto_msgTypes[49].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[45].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[52].OneofWrappers = []any{}
+	file_coffer_ledger_v1_ledger_proto_msgTypes[59].OneofWrappers = []any{}
 	type x struct{}
 	out := protoimpl.TypeBuilder{
 		File: protoimpl.DescBuilder{
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_coffer_ledger_v1_ledger_proto_rawDesc), len(file_coffer_ledger_v1_ledger_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   71,
+			NumMessages:   81,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

@@ -39,7 +39,11 @@ const (
 	LedgerService_DeleteTransaction_FullMethodName             = "/coffer.ledger.v1.LedgerService/DeleteTransaction"
 	LedgerService_CreateTransactionsFromReceipt_FullMethodName = "/coffer.ledger.v1.LedgerService/CreateTransactionsFromReceipt"
 	LedgerService_GetReceipt_FullMethodName                    = "/coffer.ledger.v1.LedgerService/GetReceipt"
+	LedgerService_ListReceipts_FullMethodName                  = "/coffer.ledger.v1.LedgerService/ListReceipts"
+	LedgerService_DeleteReceipt_FullMethodName                 = "/coffer.ledger.v1.LedgerService/DeleteReceipt"
 	LedgerService_GetReceiptImage_FullMethodName               = "/coffer.ledger.v1.LedgerService/GetReceiptImage"
+	LedgerService_ListCurrencies_FullMethodName                = "/coffer.ledger.v1.LedgerService/ListCurrencies"
+	LedgerService_ListPayees_FullMethodName                    = "/coffer.ledger.v1.LedgerService/ListPayees"
 	LedgerService_GetSummary_FullMethodName                    = "/coffer.ledger.v1.LedgerService/GetSummary"
 	LedgerService_CheckReferences_FullMethodName               = "/coffer.ledger.v1.LedgerService/CheckReferences"
 	LedgerService_SyncReferences_FullMethodName                = "/coffer.ledger.v1.LedgerService/SyncReferences"
@@ -104,8 +108,17 @@ type LedgerServiceClient interface {
 	CreateTransactionsFromReceipt(ctx context.Context, in *CreateTransactionsFromReceiptRequest, opts ...grpc.CallOption) (*CreateTransactionsFromReceiptResponse, error)
 	// Returns a receipt as it was booked: as it was recognized, with the user's corrections.
 	GetReceipt(ctx context.Context, in *GetReceiptRequest, opts ...grpc.CallOption) (*GetReceiptResponse, error)
+	// Returns a page of the receipts, newest first.
+	ListReceipts(ctx context.Context, in *ListReceiptsRequest, opts ...grpc.CallOption) (*ListReceiptsResponse, error)
+	// Deletes a receipt with its images. Its transactions stay, without their receipt id.
+	DeleteReceipt(ctx context.Context, in *DeleteReceiptRequest, opts ...grpc.CallOption) (*DeleteReceiptResponse, error)
 	// Returns the image of one page of a receipt that was uploaded with keepImage.
 	GetReceiptImage(ctx context.Context, in *GetReceiptImageRequest, opts ...grpc.CallOption) (*GetReceiptImageResponse, error)
+	// Returns all currencies that amounts may have, by code.
+	ListCurrencies(ctx context.Context, in *ListCurrenciesRequest, opts ...grpc.CallOption) (*ListCurrenciesResponse, error)
+	// Returns the payees of the newest 10000 transactions, ignoring case: those of most transactions first, and of these the ones with
+	// the newest transactions.
+	ListPayees(ctx context.Context, in *ListPayeesRequest, opts ...grpc.CallOption) (*ListPayeesResponse, error)
 	// Returns the totals of a window, by default the current calendar month in the time zone of the user's settings: income,
 	// expense and balances per currency, category, wallet and month. The window begins and ends at midnight UTC. A window is at most 10 years long. With include=daily, the response also
 	// contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
@@ -309,10 +322,50 @@ func (c *ledgerServiceClient) GetReceipt(ctx context.Context, in *GetReceiptRequ
 	return out, nil
 }
 
+func (c *ledgerServiceClient) ListReceipts(ctx context.Context, in *ListReceiptsRequest, opts ...grpc.CallOption) (*ListReceiptsResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListReceiptsResponse)
+	err := c.cc.Invoke(ctx, LedgerService_ListReceipts_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ledgerServiceClient) DeleteReceipt(ctx context.Context, in *DeleteReceiptRequest, opts ...grpc.CallOption) (*DeleteReceiptResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(DeleteReceiptResponse)
+	err := c.cc.Invoke(ctx, LedgerService_DeleteReceipt_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
 func (c *ledgerServiceClient) GetReceiptImage(ctx context.Context, in *GetReceiptImageRequest, opts ...grpc.CallOption) (*GetReceiptImageResponse, error) {
 	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
 	out := new(GetReceiptImageResponse)
 	err := c.cc.Invoke(ctx, LedgerService_GetReceiptImage_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ledgerServiceClient) ListCurrencies(ctx context.Context, in *ListCurrenciesRequest, opts ...grpc.CallOption) (*ListCurrenciesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListCurrenciesResponse)
+	err := c.cc.Invoke(ctx, LedgerService_ListCurrencies_FullMethodName, in, out, cOpts...)
+	if err != nil {
+		return nil, err
+	}
+	return out, nil
+}
+
+func (c *ledgerServiceClient) ListPayees(ctx context.Context, in *ListPayeesRequest, opts ...grpc.CallOption) (*ListPayeesResponse, error) {
+	cOpts := append([]grpc.CallOption{grpc.StaticMethod()}, opts...)
+	out := new(ListPayeesResponse)
+	err := c.cc.Invoke(ctx, LedgerService_ListPayees_FullMethodName, in, out, cOpts...)
 	if err != nil {
 		return nil, err
 	}
@@ -417,8 +470,17 @@ type LedgerServiceServer interface {
 	CreateTransactionsFromReceipt(context.Context, *CreateTransactionsFromReceiptRequest) (*CreateTransactionsFromReceiptResponse, error)
 	// Returns a receipt as it was booked: as it was recognized, with the user's corrections.
 	GetReceipt(context.Context, *GetReceiptRequest) (*GetReceiptResponse, error)
+	// Returns a page of the receipts, newest first.
+	ListReceipts(context.Context, *ListReceiptsRequest) (*ListReceiptsResponse, error)
+	// Deletes a receipt with its images. Its transactions stay, without their receipt id.
+	DeleteReceipt(context.Context, *DeleteReceiptRequest) (*DeleteReceiptResponse, error)
 	// Returns the image of one page of a receipt that was uploaded with keepImage.
 	GetReceiptImage(context.Context, *GetReceiptImageRequest) (*GetReceiptImageResponse, error)
+	// Returns all currencies that amounts may have, by code.
+	ListCurrencies(context.Context, *ListCurrenciesRequest) (*ListCurrenciesResponse, error)
+	// Returns the payees of the newest 10000 transactions, ignoring case: those of most transactions first, and of these the ones with
+	// the newest transactions.
+	ListPayees(context.Context, *ListPayeesRequest) (*ListPayeesResponse, error)
 	// Returns the totals of a window, by default the current calendar month in the time zone of the user's settings: income,
 	// expense and balances per currency, category, wallet and month. The window begins and ends at midnight UTC. A window is at most 10 years long. With include=daily, the response also
 	// contains the totals of each day, and a window is at most 400 days long. With include=tags, it contains the totals of each tag.
@@ -496,8 +558,20 @@ func (UnimplementedLedgerServiceServer) CreateTransactionsFromReceipt(context.Co
 func (UnimplementedLedgerServiceServer) GetReceipt(context.Context, *GetReceiptRequest) (*GetReceiptResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetReceipt not implemented")
 }
+func (UnimplementedLedgerServiceServer) ListReceipts(context.Context, *ListReceiptsRequest) (*ListReceiptsResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListReceipts not implemented")
+}
+func (UnimplementedLedgerServiceServer) DeleteReceipt(context.Context, *DeleteReceiptRequest) (*DeleteReceiptResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method DeleteReceipt not implemented")
+}
 func (UnimplementedLedgerServiceServer) GetReceiptImage(context.Context, *GetReceiptImageRequest) (*GetReceiptImageResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetReceiptImage not implemented")
+}
+func (UnimplementedLedgerServiceServer) ListCurrencies(context.Context, *ListCurrenciesRequest) (*ListCurrenciesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListCurrencies not implemented")
+}
+func (UnimplementedLedgerServiceServer) ListPayees(context.Context, *ListPayeesRequest) (*ListPayeesResponse, error) {
+	return nil, status.Error(codes.Unimplemented, "method ListPayees not implemented")
 }
 func (UnimplementedLedgerServiceServer) GetSummary(context.Context, *GetSummaryRequest) (*GetSummaryResponse, error) {
 	return nil, status.Error(codes.Unimplemented, "method GetSummary not implemented")
@@ -856,6 +930,42 @@ func _LedgerService_GetReceipt_Handler(srv interface{}, ctx context.Context, dec
 	return interceptor(ctx, in, info, handler)
 }
 
+func _LedgerService_ListReceipts_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListReceiptsRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LedgerServiceServer).ListReceipts(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LedgerService_ListReceipts_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LedgerServiceServer).ListReceipts(ctx, req.(*ListReceiptsRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _LedgerService_DeleteReceipt_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(DeleteReceiptRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LedgerServiceServer).DeleteReceipt(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LedgerService_DeleteReceipt_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LedgerServiceServer).DeleteReceipt(ctx, req.(*DeleteReceiptRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
 func _LedgerService_GetReceiptImage_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
 	in := new(GetReceiptImageRequest)
 	if err := dec(in); err != nil {
@@ -870,6 +980,42 @@ func _LedgerService_GetReceiptImage_Handler(srv interface{}, ctx context.Context
 	}
 	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
 		return srv.(LedgerServiceServer).GetReceiptImage(ctx, req.(*GetReceiptImageRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _LedgerService_ListCurrencies_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListCurrenciesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LedgerServiceServer).ListCurrencies(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LedgerService_ListCurrencies_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LedgerServiceServer).ListCurrencies(ctx, req.(*ListCurrenciesRequest))
+	}
+	return interceptor(ctx, in, info, handler)
+}
+
+func _LedgerService_ListPayees_Handler(srv interface{}, ctx context.Context, dec func(interface{}) error, interceptor grpc.UnaryServerInterceptor) (interface{}, error) {
+	in := new(ListPayeesRequest)
+	if err := dec(in); err != nil {
+		return nil, err
+	}
+	if interceptor == nil {
+		return srv.(LedgerServiceServer).ListPayees(ctx, in)
+	}
+	info := &grpc.UnaryServerInfo{
+		Server:     srv,
+		FullMethod: LedgerService_ListPayees_FullMethodName,
+	}
+	handler := func(ctx context.Context, req interface{}) (interface{}, error) {
+		return srv.(LedgerServiceServer).ListPayees(ctx, req.(*ListPayeesRequest))
 	}
 	return interceptor(ctx, in, info, handler)
 }
@@ -1026,8 +1172,24 @@ var LedgerService_ServiceDesc = grpc.ServiceDesc{
 			Handler:    _LedgerService_GetReceipt_Handler,
 		},
 		{
+			MethodName: "ListReceipts",
+			Handler:    _LedgerService_ListReceipts_Handler,
+		},
+		{
+			MethodName: "DeleteReceipt",
+			Handler:    _LedgerService_DeleteReceipt_Handler,
+		},
+		{
 			MethodName: "GetReceiptImage",
 			Handler:    _LedgerService_GetReceiptImage_Handler,
+		},
+		{
+			MethodName: "ListCurrencies",
+			Handler:    _LedgerService_ListCurrencies_Handler,
+		},
+		{
+			MethodName: "ListPayees",
+			Handler:    _LedgerService_ListPayees_Handler,
 		},
 		{
 			MethodName: "GetSummary",

@@ -96,6 +96,6 @@ func TestDecodeQueryRejectsUnknownParameters(t *testing.T) {
 		t.Parallel()
 		r := a.send("GET", transactionPath+"?limit=x&read=false", "")
 		require.Equal(t, problemInteger, r.details()["limit"])
-		require.Contains(t, r.details()["read"], "cursor, from, include, limit")
+		require.Contains(t, r.details()["read"], "include, limit, maxAmount")
 	})
 }

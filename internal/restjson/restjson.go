@@ -80,7 +80,7 @@ type plannedField struct {
 	key string
 	// decimal is set for a string that is a number in JSON.
 	decimal bool
-	// omit is set if the field is omitted when it is unset or, with the option omit_empty, empty.
+	// omit is set if the field is omitted when it is unset, see isOmitted.
 	omit bool
 	// omitWith is the index of the field that the option omit_with names, -1 without the option.
 	omitWith int
@@ -114,7 +114,7 @@ func planOf(d protoreflect.MessageDescriptor) *plan {
 			field: field, number: field.Number(), kind: field.Kind(), wireType: wireType(field), many: field.IsList() || field.IsMap(), packed: field.IsPacked(),
 			key:     string(appendString(nil, []byte(field.JSONName()))) + ":",
 			decimal: proto.GetExtension(options, restv1.E_Number).(bool),
-			omit:    field.HasPresence() || proto.GetExtension(options, restv1.E_OmitEmpty).(bool),
+			omit:    isOmitted(field),
 		})
 	}
 	p.wrapper = len(p.fields) == 1 && p.fields[0].field.IsList() && p.fields[0].field.Name() == "values"
@@ -124,6 +124,13 @@ func planOf(d protoreflect.MessageDescriptor) *plan {
 	}
 	plans.Store(d.FullName(), p)
 	return p
+}
+
+// isOmitted reports whether a field that is not set is absent in JSON. A decimal that is not set is no number: the service is of an earlier
+// release, which does not have the field.
+func isOmitted(field protoreflect.FieldDescriptor) bool {
+	isDecimal := proto.GetExtension(field.Options(), restv1.E_Number).(bool) && !field.IsList()
+	return field.HasPresence() || isDecimal || proto.GetExtension(field.Options(), restv1.E_OmitEmpty).(bool)
 }
 
 // wireType returns the type of a field's values in the wire format.

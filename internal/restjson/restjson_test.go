@@ -172,3 +172,13 @@ func TestAppendOmitWith(t *testing.T) {
 		require.Equal(t, want, string(got))
 	}
 }
+
+// TestAppendOmitsAbsentNumber encodes the answer of an earlier release, which does not have the field.
+func TestAppendOmitsAbsentNumber(t *testing.T) {
+	t.Parallel()
+	text, err := Append(nil, &ledgerv1.Balance{Currency: "EUR"})
+	require.NoError(t, err)
+	require.JSONEq(t, `{"currency":"EUR"}`, string(text))
+	_, err = Append(nil, &ledgerv1.Balance{Currency: "EUR", Amount: "many"})
+	require.ErrorIs(t, err, errNotANumber)
+}

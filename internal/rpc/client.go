@@ -88,7 +88,8 @@ func downstream(err error) *apierr.Error {
 	switch status.Code(err) {
 	case codes.Canceled:
 		return canceled
-	case codes.Unavailable:
+	case codes.Unavailable, codes.Unimplemented:
+		// During an upgrade, an instance of the earlier release does not have the RPC yet.
 		return apierr.Unavailable
 	case codes.DeadlineExceeded:
 		return apierr.DeadlineExceeded

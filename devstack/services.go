@@ -236,6 +236,9 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 		"SERVICE_KEY": s.ServiceKey, "REFLECTION": "true", "HEALTH_ADDR": "",
 		"TLS_CERT": certificates.Cert, "TLS_KEY": certificates.Key, "TLS_CA": certificates.CA,
 	})
+	if s.PostgresDir != "" && environment["STORAGE_FOLDER"] == "" {
+		environment["STORAGE_FOLDER"] = s.PostgresDir
+	}
 	// link returns an address as it is, or the address of a proxy in front of it.
 	link := config.Link
 	if link == nil {

@@ -172,6 +172,9 @@ func TestStackRecoversFromFullDisk(t *testing.T) {
 
 			filler := filepath.Join(folder, "filler")
 			size := fill(t, filler)
+			if test.folder == "" {
+				require.Eventually(t, func() bool { return storage(t, s) == "low" }, time.Minute, 100*time.Millisecond)
+			}
 			acknowledged = append(acknowledged, u.transactions(t, func(_, unavailable int) bool {
 				select {
 				case err := <-s.Failed:
@@ -187,6 +190,7 @@ func TestStackRecoversFromFullDisk(t *testing.T) {
 				return false
 			})...)
 			require.NoError(t, os.Remove(filler))
+			require.Eventually(t, func() bool { return storage(t, s) == "ok" }, time.Minute, 100*time.Millisecond)
 
 			acknowledged = append(acknowledged, u.transactions(t, func(acknowledged, _ int) bool { return acknowledged == 20 })...)
 			requireStored(t, s, acknowledged)
@@ -195,6 +199,21 @@ func TestStackRecoversFromFullDisk(t *testing.T) {
 			requireConsumed(t, s)
 		})
 	}
+}
+
+// storage returns the free space of the database's volume as /readyz states it.
+func storage(t *testing.T, s *Stack) string {
+	t.Helper()
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/readyz", http.NoBody)
+	require.NoError(t, err)
+	resp, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return ""
+	}
+	defer func() { _ = resp.Body.Close() }()
+	var ready struct{ Storage string }
+	require.NoError(t, json.NewDecoder(resp.Body).Decode(&ready))
+	return ready.Storage
 }
 
 // requireConsumed requires that the consumers, which store notifications, webhook deliveries and the audit trail, process all events.

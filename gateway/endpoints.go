@@ -83,7 +83,8 @@ func isAsset(name string) bool {
 }
 
 // readiness handles the readiness probe by checking the health of every service. The gateway is ready without budget, because the
-// other operations still work, but not without auth or the ledger. The response also names the engine that reads receipts.
+// other operations still work, but not without auth or the ledger. The response also names the engine that reads receipts, and states
+// whether the database has space for files.
 // The keys of services are auth, ledger and budget, and their values ok or unavailable. All probes run at once within
 // probeTime.
 func (s *restServer) readiness(conns connections) http.HandlerFunc {
@@ -105,14 +106,15 @@ func (s *restServer) readiness(conns connections) http.HandlerFunc {
 				states[name] = state
 			})
 		}
-		reader := ""
+		reader, space := "", ""
+		probes.Go(func() { space = storage(ctx, conns.ledger) })
 		probes.Go(func() { reader = receiptReader(ctx, conns.ledger) })
 		probes.Wait()
 		status, httpStatus := "ok", http.StatusOK
 		if states["auth"] != "ok" || states["ledger"] != "ok" || s.verifier.Ready() != nil {
 			status, httpStatus = "unavailable", http.StatusServiceUnavailable
 		}
-		writeJSON(w, httpStatus, map[string]any{"status": status, "services": states, "receipts": reader})
+		writeJSON(w, httpStatus, map[string]any{"status": status, "services": states, "receipts": reader, "storage": space})
 	}
 }
 
@@ -126,6 +128,18 @@ func receiptReader(ctx context.Context, ledger grpc.ClientConnInterface) string 
 		return "fallback"
 	}
 	return "unavailable"
+}
+
+// storage returns the free space of the database's volume, as the ledger reports it: "ok", "low" (less than 5 %: files are rejected) or
+// "unknown".
+func storage(ctx context.Context, ledger grpc.ClientConnInterface) string {
+	switch free, known := rpc.Reported(ctx, ledger, rpc.HealthStorage); {
+	case !known:
+		return "unknown"
+	case !free:
+		return "low"
+	}
+	return "ok"
 }
 
 // writeJSON sends the response of an endpoint.

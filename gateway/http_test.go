@@ -269,14 +269,14 @@ func TestReadinessDependsOnRequiredServices(t *testing.T) {
 	a := newAPI(t, nil)
 	r := a.send("GET", "/readyz", "")
 	require.Equal(t, http.StatusOK, r.StatusCode)
-	require.JSONEq(t, `{"status":"ok","services":{"auth":"ok","ledger":"ok","budget":"ok"},"receipts":"unavailable"}`, r.text)
+	require.JSONEq(t, `{"status":"ok","services":{"auth":"ok","ledger":"ok","budget":"ok"},"receipts":"unavailable","storage":"unknown"}`, r.text)
 
 	conns, err := dial(Config{AuthAddr: "127.0.0.1:1", LedgerAddr: "127.0.0.1:1", BudgetAddr: "127.0.0.1:1", ServiceKey: "k"})
 	require.NoError(t, err)
 	defer conns.close()
 	r = a.withLedger(conns).send("GET", "/readyz", "")
 	require.Equal(t, http.StatusServiceUnavailable, r.StatusCode)
-	require.JSONEq(t, `{"status":"unavailable","services":{"auth":"ok","ledger":"unavailable","budget":"ok"},"receipts":"unavailable"}`, r.text)
+	require.JSONEq(t, `{"status":"unavailable","services":{"auth":"ok","ledger":"unavailable","budget":"ok"},"receipts":"unavailable","storage":"unknown"}`, r.text)
 	require.Equal(t, http.StatusOK, a.send("GET", "/livez", "").StatusCode)
 }
 

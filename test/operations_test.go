@@ -43,6 +43,7 @@ var testedElsewhere = map[string]string{
 	"updateImportRows LIMIT_REACHED":                    "TestCreateImportSteps",
 	"updateRule RULE_RUNNING":                           "TestApplyRule",
 	"applyRule RULE_RUNNING":                            "TestApplyRule",
+	"STORAGE_FULL":                                      "TestUploadsRejectedWithoutSpace",
 	"createImport PAYLOAD_TOO_LARGE":                    "TestOpenBombs",
 	"createTransaction LIMIT_REACHED":                   "TestCreateTransactionTagLimit",
 	"createTransactions LIMIT_REACHED":                  "TestCreateTransactionTagLimit",

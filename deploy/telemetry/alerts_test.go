@@ -36,6 +36,7 @@ var troubles = map[string]trouble{
 	"CofferReferencesStuck":    halted("ledger", oldReport),
 	"CofferWritesQueue":        locked("ledger.wallet_balances", func(u user) { u.earn(500) }),
 	"CofferTotalsDiffer":       differingTotal,
+	"CofferStorageLow":         fullVolume,
 	"CofferReceiptsTurnedAway": func(_ *testing.T, u user) (again, end func()) { return func() { u.upload(6) }, func() {} },
 	"CofferReceiptsFail":       brokenEngine,
 	"CofferNeuralEngineDown":   brokenNeuralEngine,
@@ -227,6 +228,17 @@ func brokenNeuralEngine(t *testing.T, u user) (again, end func()) {
 		u.upload(1)
 	}
 	return func() { u.upload(1) }, end
+}
+
+// fullVolume replaces the volume that the ledger measures by a small one, and fills it.
+func fullVolume(t *testing.T, _ user) (again, end func()) {
+	t.Helper()
+	if err := syscall.Mount("tmpfs", volume, "tmpfs", 0, "size=1m"); err != nil {
+		require.ErrorIs(t, err, syscall.EPERM)
+		t.Skip("mounting a small file system needs root")
+	}
+	require.NoError(t, os.WriteFile(filepath.Join(volume, "filler"), make([]byte, 1000<<10), 0o600))
+	return func() {}, func() { require.NoError(t, syscall.Unmount(volume, syscall.MNT_DETACH)) }
 }
 
 // install makes a program the OCR engine of the stack.

@@ -24,6 +24,8 @@ var (
 	engine string
 	// neural is the folder of a script that replaces the neural engine. The script fails while the folder contains the file "broken".
 	neural string
+	// volume is a folder on the volume that the ledger measures.
+	volume string
 )
 
 // neuralScript reads pages and finds no words on them, so that Tesseract reads the receipts.
@@ -74,12 +76,14 @@ func run(m *testing.M) (code int, err error) {
 	if err := os.Symlink(tesseract, engine); err != nil {
 		return 0, errors.Join(err, stop())
 	}
-	if err := installNeural(dir); err != nil {
+	volume = filepath.Join(dir, "volume")
+	if err := errors.Join(installNeural(dir), os.Mkdir(volume, 0o700)); err != nil {
 		return 0, errors.Join(err, stop())
 	}
 	// One receipt at a time, without a queue.
 	stack, err = devstack.StartEphemeral(ctx, "", map[string]string{
 		"RATE_LIMIT": "0", "OCR_WORKERS": "1", "OCR_QUEUE": "0", "OCR_TESSERACT": engine, "OCR_NEURAL": neural,
+		"STORAGE_FOLDER": volume,
 	})
 	if err != nil {
 		return 0, errors.Join(err, stop())

@@ -17,12 +17,20 @@ const (
 	HealthNeural         = "neural"
 	HealthReceipts       = "receipts"
 	HealthNeuralReceipts = "receipts.neural"
+	// HealthStorage is reported by the ledger if it can measure the volume of the database.
+	HealthStorage = "storage"
 )
 
 // Serving reports whether a process, or an optional part of it, is healthy.
 func Serving(ctx context.Context, conn grpc.ClientConnInterface, part string) bool {
 	health, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{Service: part})
 	return err == nil && health.GetStatus() == healthpb.HealthCheckResponse_SERVING
+}
+
+// Reported returns the health of an optional part, and whether the process reports it.
+func Reported(ctx context.Context, conn grpc.ClientConnInterface, part string) (healthy, known bool) {
+	health, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{Service: part})
+	return health.GetStatus() == healthpb.HealthCheckResponse_SERVING, err == nil
 }
 
 // serveHealth serves health checks, and nothing else, on HealthAddr.

@@ -58,6 +58,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 	"github.com/coffer-budget/coffer/services/ledger/settings"
+	"github.com/coffer-budget/coffer/services/ledger/storage"
 	"github.com/coffer-budget/coffer/services/ledger/sync"
 	"github.com/coffer-budget/coffer/services/ledger/tags"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
@@ -83,6 +84,8 @@ type Config struct {
 	OCRAddr  string `env:"OCR_ADDR,required,notEmpty"`
 	// AttachmentQuota is the maximum total size of a user's attachments, in bytes.
 	AttachmentQuota int64 `env:"ATTACHMENT_QUOTA" envDefault:"1073741824"`
+	// StorageFolder is a folder on PostgreSQL's volume, if the service runs on the same machine. Empty: the free space is unknown.
+	StorageFolder string `env:"STORAGE_FOLDER"`
 }
 
 // server implements LedgerService with the RPC methods of the subpackages.
@@ -141,6 +144,12 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go scrubber.Run(ctx)
 
 	book := &posting.Ledger{DB: db, Wake: bus.Wake, Now: time.Now, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) }}
+	book.Volume = storage.Volume{Folder: config.StorageFolder, Minimum: storage.Minimum}
+	unmeasureVolume, err := book.Volume.Measure()
+	if err != nil {
+		return err
+	}
+	defer func() { _ = unmeasureVolume() }()
 	// The packages share the gates, so that the limit applies to all expensive reads of a user together.
 	cursors, gates := page.NewCursors(config.ServiceKey), reads.NewGates(reads.MaxRunning, reads.MaxWaiting)
 	receiving, err := receipts.New(book, cursors, ocrv1.NewOCRServiceClient(ocrConn), log)
@@ -171,7 +180,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterImportServiceServer(srv, importing)
 	ledgerv1.RegisterRuleServiceServer(srv, ruling)
 	registerResources(srv, config, s.Accounts, gates)
-	return srv.Serve(ctx, lis, func(ctx context.Context) error { return checkHealth(ctx, srv, db, ocrConn) })
+	return srv.Serve(ctx, lis, func(ctx context.Context) error { return checkHealth(ctx, srv, book, ocrConn) })
 }
 
 // startJobs starts workers. They stop when ctx ends, and end their leases, so that another replica continues their jobs at once. wait
@@ -193,10 +202,14 @@ func startJobs(ctx context.Context, workers ...*jobs.Worker) (wait func()) {
 	}
 }
 
-// checkHealth returns an error if PostgreSQL is unavailable, and reports to srv whether receipts can be recognized. Readiness does not
+// checkHealth returns an error if PostgreSQL is unavailable. It reports to srv whether receipts can be recognized, and whether the volume of
+// the database has space for files, if that is known. Readiness does not
 // depend on ocr, so PostgreSQL has the first share of the time.
-func checkHealth(ctx context.Context, srv *rpc.Server, db *pgxpool.Pool, ocrConn *rpc.Conn) error {
-	err := pg.Ping(ctx, db)
+func checkHealth(ctx context.Context, srv *rpc.Server, book *posting.Ledger, ocrConn *rpc.Conn) error {
+	if _, known := book.Volume.Free(); known {
+		srv.SetOptional(rpc.HealthStorage, book.Volume.Check() == nil)
+	}
+	err := pg.Ping(ctx, book.DB)
 	srv.SetOptional(rpc.HealthReceipts, rpc.Serving(ctx, ocrConn, ""))
 	srv.SetOptional(rpc.HealthNeuralReceipts, rpc.Serving(ctx, ocrConn, rpc.HealthNeural))
 	return err

@@ -58,6 +58,9 @@ func (s *Attachments) CreateAttachment(stream upload) error {
 	if err != nil {
 		return err
 	}
+	if err := s.Volume.Check(); err != nil {
+		return err
+	}
 	id, ok := text.ID(first.GetTransactionId())
 	if !ok {
 		return errInvalidTransactionID

@@ -99,6 +99,9 @@ func (s *Imports) CreateImport(stream upload) error {
 	if err != nil {
 		return err
 	}
+	if err := s.Volume.Check(); err != nil {
+		return err
+	}
 	f, err := s.parseForm(ctx, owner, first)
 	if err != nil {
 		return s.replayRejected(first, stream, err)

@@ -15,6 +15,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/request"
+	"github.com/coffer-budget/coffer/services/ledger/storage"
 )
 
 // Ledger holds the resources that all RPC methods share. Each server of RPC methods embeds it.
@@ -24,6 +25,8 @@ type Ledger struct {
 	Wake  func()
 	Now   func() time.Time
 	NewID func() uuid.UUID
+	// Volume is the one of the database. RPCs that store files check it.
+	Volume storage.Volume
 }
 
 // Today returns the current civil day in the time zone of the owner's settings. It decides what "today" and "this month" are, and

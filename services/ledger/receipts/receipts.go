@@ -93,6 +93,9 @@ func (s *Receipts) CreateTransactionsFromReceipt(ctx context.Context, req *ledge
 			return resp, err
 		}
 	}
+	if err := s.Volume.Check(); err != nil {
+		return nil, err
+	}
 	u, err := s.admit(ctx, req)
 	if err != nil {
 		return nil, err

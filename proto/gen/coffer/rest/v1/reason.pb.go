@@ -72,6 +72,9 @@ const (
 	Reason_DEADLINE_EXCEEDED Reason = 18
 	// The user has as many objects as are allowed, or the request would change too many. The detail states the maximum.
 	Reason_LIMIT_REACHED Reason = 19
+	// The volume of the database has less than 5 % of its space left, which is kept for small writes. Files are rejected until the operator has
+	// made room; other requests succeed.
+	Reason_STORAGE_FULL Reason = 190
 	// Another account has the e-mail.
 	Reason_EMAIL_ALREADY_EXISTS Reason = 40
 	// No account has this e-mail.
@@ -265,6 +268,7 @@ var (
 		17:  "SERVICE_UNAVAILABLE",
 		18:  "DEADLINE_EXCEEDED",
 		19:  "LIMIT_REACHED",
+		190: "STORAGE_FULL",
 		40:  "EMAIL_ALREADY_EXISTS",
 		41:  "USER_NOT_FOUND",
 		42:  "INVALID_CREDENTIALS",
@@ -369,6 +373,7 @@ var (
 		"SERVICE_UNAVAILABLE":           17,
 		"DEADLINE_EXCEEDED":             18,
 		"LIMIT_REACHED":                 19,
+		"STORAGE_FULL":                  190,
 		"EMAIL_ALREADY_EXISTS":          40,
 		"USER_NOT_FOUND":                41,
 		"INVALID_CREDENTIALS":           42,
@@ -540,7 +545,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xf7:\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xc2;\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -562,7 +567,8 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\bINTERNAL\x10\x10\x1a\x1b\xf8\xb6\x18\r\x80\xb7\x18\xf4\x03\x8a\xb7\x18\x0eInternal error\x12L\n" +
 	"\x13SERVICE_UNAVAILABLE\x10\x11\x1a3\xf8\xb6\x18\x0e\x80\xb7\x18\xf7\x03\x8a\xb7\x18&The service is temporarily unavailable\x12=\n" +
 	"\x11DEADLINE_EXCEEDED\x10\x12\x1a&\xf8\xb6\x18\x04\x80\xb7\x18\xf8\x03\x8a\xb7\x18\x19The request took too long\x122\n" +
-	"\rLIMIT_REACHED\x10\x13\x1a\x1f\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18\x12A limit is reached\x12M\n" +
+	"\rLIMIT_REACHED\x10\x13\x1a\x1f\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18\x12A limit is reached\x12I\n" +
+	"\fSTORAGE_FULL\x10\xbe\x01\x1a6\xf8\xb6\x18\b\x80\xb7\x18\xfb\x03\x8a\xb7\x18)The server has too little space for files\x12M\n" +
 	"\x14EMAIL_ALREADY_EXISTS\x10(\x1a3\xf8\xb6\x18\x06\x80\xb7\x18\x99\x03\x8a\xb7\x18&A user with this e-mail already exists\x12/\n" +
 	"\x0eUSER_NOT_FOUND\x10)\x1a\x1b\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x0eUser not found\x12@\n" +
 	"\x13INVALID_CREDENTIALS\x10*\x1a'\xf8\xb6\x18\x10\x80\xb7\x18\x91\x03\x8a\xb7\x18\x1aInvalid e-mail or password\x12=\n" +

@@ -401,6 +401,7 @@ var (
 	// secrets are the replacements of fields that are different in each run, or must not be published.
 	secrets = map[string]string{
 		"accessToken": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl", "token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl",
+		"deviceKey":    "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
 		"refreshToken": "r-4Wn1ZBqkq0cVfDyGxJ2A", "secret": "whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0", "nextCursor": "AAECAwQFBgcICQoLDA0ODw",
 		"x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "kid": "2026-11-20",
 	}

@@ -5855,6 +5855,9 @@ type LoginResult struct {
 	// Code The result of the operation, for programs.
 	Code LoginResultCode `json:"code"`
 
+	// DeviceKey AES-256 key of the user in base64url, for data that a client keeps on the device after the session has ended. Each sign-in and refresh returns the same key, and nothing else does. It changes with the service key of the installation.
+	DeviceKey string `json:"deviceKey"`
+
 	// ExpiresIn Lifetime of the access token in seconds, 3600 by default.
 	ExpiresIn int32 `json:"expiresIn"`
 
@@ -6326,6 +6329,9 @@ type RefreshResult struct {
 
 	// Code The result of the operation, for programs.
 	Code RefreshResultCode `json:"code"`
+
+	// DeviceKey AES-256 key of the user in base64url, for data that a client keeps on the device after the session has ended. Each sign-in and refresh returns the same key, and nothing else does. It changes with the service key of the installation.
+	DeviceKey string `json:"deviceKey"`
 
 	// ExpiresIn Lifetime of the access token in seconds, 3600 by default.
 	ExpiresIn int32 `json:"expiresIn"`

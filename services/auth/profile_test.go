@@ -1,9 +1,11 @@
 package auth
 
 import (
+	"encoding/base64"
 	"strings"
 	"testing"
 
+	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
@@ -181,4 +183,29 @@ func TestGetMe(t *testing.T) {
 		_, err := b.GetMe(t.Context(), &authv1.GetMeRequest{})
 		return err
 	})
+}
+
+func TestDeviceKey(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	ctx, first := b.member(t, "ada@example.com")
+	key, err := base64.RawURLEncoding.DecodeString(first.GetDeviceKey())
+	require.NoError(t, err)
+	require.Len(t, key, 32)
+
+	b.register(t, "eve@example.com")
+	require.NotEqual(t, first.GetDeviceKey(), b.login(t, "eve@example.com").GetDeviceKey(), "another user has another key")
+	config := b.config
+	config.ServiceKey = strings.Repeat("x", 43)
+	require.NotEqual(t, first.GetDeviceKey(), b.replica(t, config).deviceKey(uuid.MustParse(first.GetUser().GetId())), "it needs the service key")
+
+	refreshed, err := b.refresh(t.Context(), first.GetRefreshToken())
+	require.NoError(t, err)
+	require.Equal(t, first.GetDeviceKey(), refreshed.GetDeviceKey())
+	_, err = b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another good one"})
+	require.NoError(t, err)
+	again, err := b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: "another good one"})
+	require.NoError(t, err)
+	require.Equal(t, first.GetDeviceKey(), again.GetDeviceKey(), "a new password does not change it")
+	require.NotContains(t, b.state(t), first.GetDeviceKey())
 }

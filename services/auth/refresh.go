@@ -42,6 +42,7 @@ func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*auth
 			return err
 		}
 		resp.AccessToken, resp.Token, resp.TokenType, resp.ExpiresIn, resp.User = t.access, t.access, tokenType, s.expiresIn(), u.proto()
+		resp.DeviceKey = s.deviceKey(u.ID)
 		switch {
 		case t.refresh == "":
 		case given.cookie || req.GetSession() == cookieMode:

@@ -2,6 +2,7 @@ package auth
 
 import (
 	"context"
+	"encoding/base64"
 	"errors"
 	"net/netip"
 	"strings"
@@ -18,6 +19,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/idem"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/seal"
 	"github.com/coffer-budget/coffer/internal/text"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
@@ -80,6 +82,7 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 			return err
 		}
 		resp.AccessToken, resp.Token, resp.TokenType, resp.ExpiresIn, resp.User = t.access, t.access, tokenType, s.expiresIn(), u.proto()
+		resp.DeviceKey = s.deviceKey(u.ID)
 		if req.GetSession() == cookieMode {
 			resp.Cookie = s.newCookie(t.refresh)
 		} else {
@@ -154,6 +157,13 @@ func (s *server) issue(ctx context.Context, tx pgx.Tx, id caller.Identity, refre
 
 // expiresIn returns the lifetime of an access token in seconds.
 func (s *server) expiresIn() int32 { return int32(s.config.AccessTTL / time.Second) }
+
+// deviceKey returns the key with which a client encrypts data of a user that stay on a device after the session has ended. It is
+// derived, so that it survives a change of the password, and a copy of the database does not contain it (ADR 109).
+func (s *server) deviceKey(userID uuid.UUID) string {
+	key := seal.NewKey(s.config.ServiceKey+"\x00"+userID.String(), "device")
+	return base64.RawURLEncoding.EncodeToString(key[:])
+}
 
 // Logout ends the acting session; its tokens stop working everywhere within a minute. It does not call currentUser, because
 // endSession reports whether the session was live.

@@ -726,7 +726,10 @@ type LoginResponse struct {
 	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed bool `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	// The refresh token as a cookie.
-	Cookie        *v1.Cookie `protobuf:"bytes,10,opt,name=cookie,proto3" json:"cookie,omitempty"`
+	Cookie *v1.Cookie `protobuf:"bytes,10,opt,name=cookie,proto3" json:"cookie,omitempty"`
+	// AES-256 key of the user in base64url, for data that a client keeps on the device after the session has ended. Each sign-in and
+	// refresh returns the same key, and nothing else does. It changes with the service key of the installation.
+	DeviceKey     string `protobuf:"bytes,11,opt,name=device_key,json=deviceKey,proto3" json:"device_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -829,6 +832,13 @@ func (x *LoginResponse) GetCookie() *v1.Cookie {
 		return x.Cookie
 	}
 	return nil
+}
+
+func (x *LoginResponse) GetDeviceKey() string {
+	if x != nil {
+		return x.DeviceKey
+	}
+	return ""
 }
 
 type RefreshRequest struct {
@@ -968,7 +978,10 @@ type RefreshResponse struct {
 	// True if this is the stored response of an earlier request with the same Idempotency-Key.
 	Replayed bool `protobuf:"varint,9,opt,name=replayed,proto3" json:"replayed,omitempty"`
 	// The refresh token as a cookie.
-	Cookie        *v1.Cookie `protobuf:"bytes,10,opt,name=cookie,proto3" json:"cookie,omitempty"`
+	Cookie *v1.Cookie `protobuf:"bytes,10,opt,name=cookie,proto3" json:"cookie,omitempty"`
+	// AES-256 key of the user in base64url, for data that a client keeps on the device after the session has ended. Each sign-in and
+	// refresh returns the same key, and nothing else does. It changes with the service key of the installation.
+	DeviceKey     string `protobuf:"bytes,11,opt,name=device_key,json=deviceKey,proto3" json:"device_key,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -1071,6 +1084,13 @@ func (x *RefreshResponse) GetCookie() *v1.Cookie {
 		return x.Cookie
 	}
 	return nil
+}
+
+func (x *RefreshResponse) GetDeviceKey() string {
+	if x != nil {
+		return x.DeviceKey
+	}
+	return ""
 }
 
 type LogoutRequest struct {
@@ -2495,7 +2515,7 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x06origin\x18\a \x01(\tB\n" +
 	"\xe2\xb5\x18\x06OriginR\x06origin\x121\n" +
 	"\n" +
-	"fetch_site\x18\b \x01(\tB\x12\xe2\xb5\x18\x0eSec-Fetch-SiteR\tfetchSite\"\x81\x03\n" +
+	"fetch_site\x18\b \x01(\tB\x12\xe2\xb5\x18\x0eSec-Fetch-SiteR\tfetchSite\"\xa0\x03\n" +
 	"\rLoginResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12!\n" +
@@ -2510,7 +2530,9 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x04user\x18\b \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x124\n" +
 	"\breplayed\x18\t \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x124\n" +
 	"\x06cookie\x18\n" +
-	" \x01(\v2\x16.coffer.rest.v1.CookieB\x04ж\x18\x01R\x06cookie\"\x8f\x03\n" +
+	" \x01(\v2\x16.coffer.rest.v1.CookieB\x04ж\x18\x01R\x06cookie\x12\x1d\n" +
+	"\n" +
+	"device_key\x18\v \x01(\tR\tdeviceKey\"\x8f\x03\n" +
 	"\x0eRefreshRequest\x12#\n" +
 	"\rrefresh_token\x18\x01 \x01(\tR\frefreshToken\x12C\n" +
 	"\x0fidempotency_key\x18\x02 \x01(\tB\x1a\xe2\xb5\x18\x0fIdempotency-Key\xe2\xb6\x18\x03\x10\xff\x01R\x0eidempotencyKey\x12-\n" +
@@ -2524,7 +2546,7 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\n" +
 	"fetch_site\x18\a \x01(\tB\x12\xe2\xb5\x18\x0eSec-Fetch-SiteR\tfetchSite\x12+\n" +
 	"\x06client\x18\b \x01(\tB\x13\xe2\xb5\x18\x0fX-Coffer-ClientR\x06client\x12\x1c\n" +
-	"\x06cookie\x18\t \x01(\tB\x04ж\x18\x01R\x06cookie\"\x83\x03\n" +
+	"\x06cookie\x18\t \x01(\tB\x04ж\x18\x01R\x06cookie\"\xa2\x03\n" +
 	"\x0fRefreshResponse\x12\x12\n" +
 	"\x04code\x18\x01 \x01(\tR\x04code\x12\x18\n" +
 	"\amessage\x18\x02 \x01(\tR\amessage\x12!\n" +
@@ -2539,7 +2561,9 @@ const file_coffer_auth_v1_auth_proto_rawDesc = "" +
 	"\x04user\x18\b \x01(\v2\x14.coffer.auth.v1.UserR\x04user\x124\n" +
 	"\breplayed\x18\t \x01(\bB\x18\xe2\xb5\x18\x14Idempotency-ReplayedR\breplayed\x124\n" +
 	"\x06cookie\x18\n" +
-	" \x01(\v2\x16.coffer.rest.v1.CookieB\x04ж\x18\x01R\x06cookie\"\\\n" +
+	" \x01(\v2\x16.coffer.rest.v1.CookieB\x04ж\x18\x01R\x06cookie\x12\x1d\n" +
+	"\n" +
+	"device_key\x18\v \x01(\tR\tdeviceKey\"\\\n" +
 	"\rLogoutRequest\x12-\n" +
 	"\n" +
 	"user_agent\x18\x01 \x01(\tB\x0e\xe2\xb5\x18\n" +

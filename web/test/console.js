@@ -162,6 +162,11 @@ async function fits(page) {
   assert.ok(wider <= 0, `the page is ${wider} px too wide`);
 }
 
+/** installed waits until the service worker has stored the files of the build. */
+export async function installed(page) {
+  await page.evaluate(async () => void (await navigator.serviceWorker.ready));
+}
+
 /** until polls a condition of the API, for changes that the page does not show. */
 export async function until(condition) {
   for (const deadline = Date.now() + 60_000; !(await condition()); ) {

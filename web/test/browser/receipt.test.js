@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import test, { after } from "node:test";
-import { accessible, accessibleInLooks, account, flags, household, open, phone, sizes, url } from "../console.js";
+import { accessible, accessibleInLooks, account, flags, household, open, phone, sizes, until, url } from "../console.js";
 import { bakery, photograph, printed, video } from "../receipts.js";
 
 const photo = await photograph(bakery);
@@ -118,7 +118,9 @@ test("files of several kinds queue, and a box moves the focus to its field", asy
   await dropHuge(page);
   const queue = page.getByRole("list", { name: "Receipts" });
   await queue.getByRole("button", { name: "bakery.pdf: Ready for review" }).waitFor();
-  assert.ok(await page.getByRole("region", { name: "Image of the receipt" }).locator("img").evaluate((shown) => shown.naturalWidth > 400), "the page of the PDF is shown");
+  // The page of the PDF is shown.
+  const shown = page.getByRole("region", { name: "Image of the receipt" }).locator("img");
+  await until(() => shown.evaluate(({ naturalWidth }) => naturalWidth > 400));
   await page.locator(".box[title*='Sourdough']").dispatchEvent("click");
   await page.waitForFunction(() => document.activeElement.value === "Sourdough bread");
 

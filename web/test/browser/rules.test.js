@@ -52,8 +52,8 @@ test("a suggested rule opens the form filled in", async (t) => {
   await page.getByText("chosen 3 times").waitFor();
   await accessible(page);
   await page.getByRole("button", { name: "Review the rule for Corner Shop" }).click();
-  assert.equal(await page.getByLabel("Condition 1: value").inputValue(), "Corner Shop");
-  assert.equal(await page.getByLabel("Action 1: value").inputValue(), categories[1].id);
+  await until(async () => (await page.getByLabel("Condition 1: value").inputValue()) === "Corner Shop");
+  await until(async () => (await page.getByLabel("Action 1: value").inputValue()) === categories[1].id);
   await page.getByRole("button", { name: "Create rule" }).click();
   await page.getByText(/^Would change/).waitFor();
   assert.deepEqual(await names(user), ["Corner Shop"]);

@@ -10,8 +10,8 @@ const coffer = process.env.COFFER_URL ?? "http://localhost:8080";
 const forwarded = { target: coffer, changeOrigin: false };
 const proxy = { "/api": forwarded, "/docs": forwarded, "/version": forwarded, "/readyz": forwarded };
 
-/** data matches the files of the screens for import, export, rules, webhooks, tags and preferences, and those of attachments. */
-const data = /src\/screens\/(imports|export|rules|webhooks|tags|preferences|attachments)\//;
+/** data matches the files of the screens for import, export, rules, webhooks, tags, preferences and activity, and those of attachments and unsent entries. */
+const data = /src\/screens\/(imports|export|rules|webhooks|tags|preferences|activity|attachments|unsent)\//;
 
 /** messages returns the chunk of a file with messages, or null for another file. */
 function messages(id: string): string | null {

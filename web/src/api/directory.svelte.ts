@@ -78,7 +78,7 @@ async function loadAll<T>(name: string, load: (query: { limit: number; cursor?: 
   } while (cursor);
   if (started !== turn) return;
   set(all);
-  await write("snapshot", name, all);
+  await write("snapshot", [name, all]);
 }
 
 const loadWallets = () => loadAll("wallets", (query) => api.get("/api/v1/wallet", { query }).then(({ wallets: items, pagination }) => ({ items, pagination })), setWallets);
@@ -98,7 +98,7 @@ async function loadSettings(): Promise<void> {
   });
   if (started !== turn) return;
   setSettings(loaded ?? settings ?? {});
-  if (loaded) await write("snapshot", "settings", loaded);
+  if (loaded) await write("snapshot", ["settings", loaded]);
 }
 
 /**

@@ -10,7 +10,7 @@ export async function recentTransactions(): Promise<readonly Transaction[]> {
 }
 
 export async function keepRecent(transactions: readonly Transaction[]): Promise<void> {
-  await write("snapshot", "transactions", transactions.slice(0, kept)).catch(() => undefined);
+  await write("snapshot", ["transactions", transactions.slice(0, kept)]).catch(() => undefined);
 }
 
 /** suggestions returns up to five transactions with different payees or descriptions that contain the typed text, the latest first. */

@@ -1,17 +1,23 @@
-// The session of the user: sign-in, sign-out, and the user's profile.
+// The session of the user: sign-in, sign-out, and the user's profile. localStorage has the profile of the user who is signed in in this
+// browser, and all tabs follow it. A tab whose user was replaced by another one loads the page again, so that nothing of the former user
+// stays in its memory.
 import { commitAll } from "../components/toasts.svelte";
-import { startStore, wipe } from "../offline/store";
+import { keepKey } from "../offline/seal";
+import { endStore, startStore, write } from "../offline/store";
 import { api, forgetAnswers } from "./api";
 import { forgetEvents, startLive, stopLive } from "./live.svelte";
 import { isProblem } from "./problem";
 import { onChange } from "./topics";
-import { dropToken, setToken, startToken, whenSignedOut } from "./token";
+import { dropTokens, setToken, startToken, startTokens, whenEnded } from "./token";
 import type { User } from "./types";
 
 type Status = "starting" | "signed-out" | "signed-in";
 
 let status = $state<Status>("starting");
 let user = $state.raw<User | undefined>();
+let ended = $state(false);
+/** last is the id of the last user of this tab. */
+let last = "";
 const userKey = "coffer.user";
 
 export const session = {
@@ -22,34 +28,62 @@ export const session = {
   get user(): User | undefined {
     return user;
   },
+  /** ended is true if the session ended without a sign-out in this browser. */
+  get ended(): boolean {
+    return ended;
+  },
 };
+
+/** ownKey returns the key in localStorage of a setting that belongs to the signed-in user and not to the device. */
+export function ownKey(name: string): string {
+  return `coffer.${name}.${user?.id}`;
+}
+
+function storedUser(): User | undefined {
+  const stored = localStorage.getItem(userKey);
+  return stored ? (JSON.parse(stored) as User) : undefined;
+}
 
 /** startSession continues the session of the cookie. Without a connection the stored data of the last user are shown. */
 export async function startSession(): Promise<void> {
-  whenSignedOut(() => void leave());
+  whenEnded(() => void leave({ byServer: true }));
+  window.addEventListener("storage", follow);
   onChange(["user"], () => void loadUser().catch(quietly));
-  await continueSession();
-}
-
-/**
- * continueSession gets an access token by the cookie, if a user has signed in on this device. Without a connection it is called again
- * when the connection returns.
- */
-async function continueSession(): Promise<void> {
-  const stored = localStorage.getItem(userKey);
+  const stored = storedUser();
   if (!stored) {
     status = "signed-out";
     return;
   }
   // The screens open at once from the stored snapshot; their requests wait for the refresh.
-  user = JSON.parse(stored) as User;
+  begin(stored);
+  await connect();
+}
+
+/** begin makes this tab the one of a user. */
+function begin(of: User): void {
+  startStore(of.id);
+  startTokens(of.id);
+  user = of;
+  last = of.id;
+  ended = false;
   status = "signed-in";
+}
+
+/** connect gets an access token by the cookie. Without a connection it is called again when the connection returns. */
+async function connect(): Promise<void> {
+  if (!user) return;
   if (await startToken()) {
     startLive();
     await loadUser().catch(quietly);
-  } else if (status === "signed-in") {
-    window.addEventListener("online", () => void continueSession(), { once: true });
+  } else if (user) {
+    window.addEventListener("online", () => void connect(), { once: true });
   }
+}
+
+/** follow leaves the session after another tab has signed the user out, or signed another user in. */
+function follow({ key }: StorageEvent): void {
+  const changed = key === userKey || key === null;
+  if (changed && user && storedUser()?.id !== user.id) void leave();
 }
 
 /** quietly ignores a failed request whose result is shown later or again. */
@@ -59,40 +93,72 @@ function quietly(error: unknown): void {
 
 async function loadUser(): Promise<void> {
   const { user: loaded } = await api.get("/api/v1/auth/me");
+  // The user may have signed out before the answer.
+  if (loaded.id !== user?.id) return;
+  user = loaded;
   keepUser(loaded);
 }
 
-function keepUser(loaded: User): void {
-  user = loaded;
-  localStorage.setItem(userKey, JSON.stringify(loaded));
+function keepUser(of: User): void {
+  localStorage.setItem(userKey, JSON.stringify(of));
 }
 
-/** signIn starts a session whose refresh token is in a cookie. */
-export async function signIn(email: string, password: string, key: string): Promise<void> {
+/**
+ * signIn starts a session whose refresh token is in a cookie. A tab in which another user was signed in before loads the page of the
+ * address, so that its memory has nothing of the former user.
+ */
+export async function signIn(email: string, password: string, key: string, address = location.href): Promise<void> {
   const answer = await api.post("/api/v1/auth/login", { query: { session: "cookie" }, body: { email, password }, key });
-  startStore();
-  forgetEvents();
-  setToken(answer.accessToken, answer.expiresIn);
+  const before = storedUser();
   keepUser(answer.user);
-  status = "signed-in";
+  if (before && before.id !== answer.user.id) await forget(before.id, true);
+  startStore(answer.user.id);
+  await keepKey(answer.deviceKey);
+  await write("device", ["signedIn", Date.now()]);
+  if (last && last !== answer.user.id) return location.replace(address);
+  begin(answer.user);
+  setToken(answer.accessToken, answer.expiresIn);
   startLive();
 }
 
-/** signOut ends the session on the server and deletes everything that is stored on the device. */
+/** signOut ends the session on the server and deletes everything that is stored on the device of the user. */
 export async function signOut(): Promise<void> {
   commitAll();
   // Without a connection the session stays in the list of sessions, and ends when its refresh token expires.
   await api.post("/api/v1/auth/logout", { body: {} }).catch(quietly);
-  dropToken();
-  await leave();
+  await leave({ keep: false });
 }
 
-/** leave shows the sign-in screen after the session ended, and deletes the stored data. */
-async function leave(): Promise<void> {
+/**
+ * leave shows the sign-in screen, or starts again as the user who signed in in another tab. Unsent entries stay on the device with keep;
+ * byServer is true if the session ended without a sign-out in this browser.
+ */
+async function leave({ keep = true, byServer = false } = {}): Promise<void> {
+  if (!user) return;
+  const { id } = user;
+  user = undefined;
+  status = "starting";
   stopLive();
+  commitAll();
+  await forget(id, keep);
+  // The removals above still need the token.
+  dropTokens();
   forgetEvents();
   forgetAnswers();
-  user = undefined;
+  if (storedUser()) return location.replace("/");
+  ended = byServer;
   status = "signed-out";
-  await wipe();
+}
+
+/** forget deletes what this browser stores of a user. The settings of the device remain if another user is signed in. */
+async function forget(id: string, keep: boolean): Promise<void> {
+  await endStore(id, keep);
+  if ((storedUser()?.id ?? id) !== id) {
+    Object.keys(localStorage).filter((key) => key.endsWith(id)).forEach((key) => localStorage.removeItem(key));
+    return;
+  }
+  localStorage.clear();
+  sessionStorage.clear();
+  // The service worker stores files of the build only.
+  if (!keep) await Promise.all((await caches.keys()).map((key) => caches.delete(key)));
 }

@@ -1,46 +1,53 @@
-// The access token, in memory only. The refresh token is in a cookie that scripts cannot read.
+// The access token, in memory only. The refresh token is in a cookie that scripts cannot read. All tabs of the browser share the cookie,
+// so a refresh may return a token of another user, who signed in in another tab. A tab uses tokens of its own user only.
+import { keepKey } from "../offline/seal";
+import type { Answer, Operation } from "./types";
 
 /** clientHeader marks requests of the console. The refresh by cookie requires it. */
 export const clientHeader = { "X-Coffer-Client": "web" };
+
+type Refreshed = Answer<Operation<"/api/v1/auth/refresh", "post">>;
 
 interface Token {
   value: string;
   expires: number;
 }
 
-type Message = { type: "token"; token: Token } | { type: "signed-out" };
-
+/** owner is the id of the user of this tab. */
+let owner = "";
 let current: Token | undefined;
-let onSignedOut: () => void = () => {};
-const channel = new BroadcastChannel("coffer-session");
-
-channel.onmessage = ({ data }: MessageEvent<Message>) => {
-  if (data.type === "token") current = data.token;
-  else {
-    current = undefined;
-    onSignedOut();
-  }
-};
+let onEnded: () => void = () => {};
+/** channel shares the tokens of the user with the user's other tabs. */
+let channel: BroadcastChannel | undefined;
 
 export function accessToken(): string | undefined {
   return current?.value;
 }
 
-/** setToken stores the token of a sign-in or refresh, and shares it with the other tabs. */
+/** startTokens accepts tokens of a user from now on. */
+export function startTokens(user: string): void {
+  dropTokens();
+  owner = user;
+  channel = new BroadcastChannel(`coffer-token-${user}`);
+  channel.onmessage = ({ data }: MessageEvent<Token>) => (current = data);
+}
+
+/** dropTokens forgets the token and the user of this tab. */
+export function dropTokens(): void {
+  channel?.close();
+  channel = current = undefined;
+  owner = "";
+}
+
+/** setToken stores the token of a sign-in or refresh, and shares it with the other tabs of the user. */
 export function setToken(value: string, expiresIn: number): void {
   current = { value, expires: Date.now() + expiresIn * 1000 };
-  channel.postMessage({ type: "token", token: current } satisfies Message);
+  channel?.postMessage(current);
 }
 
-/** dropToken forgets the token in all tabs. */
-export function dropToken(): void {
-  current = undefined;
-  channel.postMessage({ type: "signed-out" } satisfies Message);
-}
-
-/** whenSignedOut registers the function that runs when the session ended, in this tab or another one. */
-export function whenSignedOut(run: () => void): void {
-  onSignedOut = run;
+/** whenEnded registers the function that runs when the session of this tab's user has ended. */
+export function whenEnded(run: () => void): void {
+  onEnded = run;
 }
 
 /** expiresSoon reports whether the token should be renewed before a long request, such as the stream of events. */
@@ -64,9 +71,10 @@ export function untilStarted(): Promise<unknown> {
 
 /**
  * renewAfter gets another access token after one was rejected, and reports whether the session continues. Only one tab at a time sends
- * a refresh; the others wait for the lock and then find its token.
+ * a refresh; the others wait for the lock and then find its token. The lock is the same for all users, as the cookie is.
  */
 export async function renewAfter(rejected: string | undefined): Promise<boolean> {
+  const user = owner;
   const outcome = await navigator.locks.request("coffer-refresh", async () => {
     if (current && current.value !== rejected) return "renewed";
     let response: Response;
@@ -82,13 +90,13 @@ export async function renewAfter(rejected: string | undefined): Promise<boolean>
     }
     if (response.status >= 500 || response.status === 429) return "unreachable";
     if (!response.ok) return "ended";
-    const { accessToken: value, expiresIn } = (await response.json()) as { accessToken: string; expiresIn: number };
-    setToken(value, expiresIn);
+    const answer = (await response.json()) as Refreshed;
+    if (answer.user.id !== user) return "ended";
+    if (owner !== user) return "left";
+    setToken(answer.accessToken, answer.expiresIn);
+    await keepKey(answer.deviceKey);
     return "renewed";
   });
-  if (outcome === "ended") {
-    current = undefined;
-    onSignedOut();
-  }
-  return outcome === "renewed";
+  if (outcome === "ended" && owner === user) onEnded();
+  return outcome === "renewed" && owner === user;
 }

@@ -1,43 +1,87 @@
-// The queue of transactions and transfers that were entered without a connection. Each has the Idempotency-Key of its form, so a request that is sent
-// again after a lost answer books nothing twice.
+// The queue of transactions and transfers that were entered without a connection, and of their files. Each has the Idempotency-Key of
+// its form, so a request that is sent again after a lost answer has no second effect. An entry leaves the queue when the server has the
+// transaction and all files. The rows are sealed, because they stay on the device if the session ends before they are sent.
 import { api } from "../api/api";
 import { networkCode, Problem } from "../api/problem";
 import { announce } from "../api/topics";
 import type { paths } from "../api/coffer";
-import { read, readAll, remove, write } from "./store";
+import { common } from "../i18n/i18n.svelte";
+import { hasKey, seal, type Sealed, unseal } from "./seal";
+import { read, readAll, remove, storeOwner, write } from "./store";
 
 export type NewTransaction = paths["/api/v1/transaction"]["post"]["requestBody"]["content"]["application/json"];
 
 export type NewTransfer = paths["/api/v1/transfers"]["post"]["requestBody"]["content"]["application/json"];
 export type NewEntry = NewTransaction | NewTransfer;
 
+/** QueuedFile describes a file. The key is that of its content in the store, and its Idempotency-Key. */
+interface QueuedFile {
+  readonly key: string;
+  readonly name: string;
+  readonly type: string;
+}
+
 export interface Queued {
-  key: string;
-  body: NewEntry;
-  /** files are attached to the transaction after it is created. */
-  files?: readonly File[];
-  queuedAt: number;
-  /** problem is why the server rejected it. The user corrects or discards it. */
-  problem?: string;
+  readonly key: string;
+  readonly body: NewEntry;
+  /** files are attached to the transaction after it is created. A file that was sent is removed. */
+  readonly files: readonly QueuedFile[];
+  readonly queuedAt: number;
+  /** transactionId is the created transaction, whose files are not all sent. */
+  readonly transactionId?: string;
+  /** problem is why the server rejected the entry or a file. The user corrects or discards it. */
+  readonly problem?: string;
 }
 
 /** keyLifetime is how long the server recognizes a repeated key. Older entries are shown to the user before they are sent. */
 const keyLifetime = 24 * 3_600_000;
 
 let entries = $state.raw<readonly Queued[]>([]);
+/** unreadable are the keys of rows that were sealed with another key: the service key of the server has changed. */
+let unreadable = $state.raw<readonly string[]>([]);
+/** signedIn is the time of the sign-in. Entries from before it are not sent without the user's decision. */
+let signedIn = $state(0);
 let sending = false;
 
 export const queue = {
   get entries(): readonly Queued[] {
     return entries;
   },
+  get unreadable(): readonly string[] {
+    return unreadable;
+  },
+  /** length includes entries that cannot be read. */
   get length(): number {
-    return entries.length;
+    return entries.length + unreadable.length;
+  },
+  /** earlier are the entries of an earlier session. */
+  get earlier(): readonly Queued[] {
+    return entries.filter(isEarlier);
   },
 };
 
+/** isEarlier reports whether an entry was made before the user signed in. */
+export function isEarlier(entry: Queued): boolean {
+  return entry.queuedAt < signedIn;
+}
+
+/** countUnsent returns the number of entries that are not sent, also those of other tabs. */
+export async function countUnsent(): Promise<number> {
+  await refresh();
+  return queue.length;
+}
+
 async function refresh(): Promise<void> {
-  entries = (await readAll<Queued>("queue")).sort((a, b) => a.queuedAt - b.queuedAt);
+  signedIn = (await read<number>("device", "signedIn")) ?? 0;
+  const rows = (await hasKey()) ? await readAll<Sealed>("queue") : [];
+  const opened = await Promise.allSettled(rows.map(async ([key, row]) => JSON.parse(new TextDecoder().decode(await unseal(key, row))) as Queued));
+  entries = opened.flatMap((row) => (row.status === "fulfilled" ? [row.value] : [])).sort((a, b) => a.queuedAt - b.queuedAt);
+  unreadable = rows.flatMap(([key], i) => (opened[i]!.status === "rejected" ? [key] : []));
+}
+
+/** store seals an entry and writes it. */
+async function store(entry: Queued): Promise<void> {
+  await write("queue", [entry.key, await seal(entry.key, new TextEncoder().encode(JSON.stringify(entry)))]);
 }
 
 /** isTransfer distinguishes the two kinds of entries. */
@@ -63,44 +107,70 @@ export async function attach(id: string, files: readonly File[] = []): Promise<b
   return done;
 }
 
-/** enqueue keeps an entry until the connection returns. */
+/** enqueue keeps an entry and its files until the connection returns. It throws a Problem if the device cannot keep them. */
 export async function enqueue(body: NewEntry, key: string, files: readonly File[]): Promise<void> {
-  await write("queue", key, { key, body, files, queuedAt: Date.now() } satisfies Queued);
+  await keep(body, key, files, Date.now()).catch(() => {
+    throw new Problem("NOT_KEPT", common().notKept);
+  });
   await refresh();
   const registration = await navigator.serviceWorker?.getRegistration();
   const sync = (registration as { sync?: { register(tag: string): Promise<void> } } | undefined)?.sync;
   await sync?.register("coffer-queue").catch(() => undefined);
 }
 
-/** discard removes an entry that the user does not want to send. */
-export async function discard(key: string): Promise<void> {
-  await remove("queue", key);
+async function keep(body: NewEntry, key: string, files: readonly File[], queuedAt: number): Promise<void> {
+  const described = files.map(({ name, type }, i) => ({ key: `${key}.${i}`, name, type }));
+  const contents = described.map(async (file, i) => [file.key, await seal(file.key, await files[i]!.arrayBuffer())] as const);
+  await write("files", ...(await Promise.all(contents)));
+  await store({ key, body, files: described, queuedAt });
+}
+
+/**
+ * adoptFormer moves the entries of the database that all users shared into that of the signed-in user. They wait for the user's decision,
+ * because nothing says whose they are.
+ */
+async function adoptFormer(): Promise<void> {
+  if (!(await hasKey()) || !(await indexedDB.databases()).some(({ name }) => name === "coffer")) return;
+  const { adopt } = await import("../screens/unsent/former");
+  await adopt<{ body: NewEntry; key: string; files?: readonly File[] }>(({ body, key, files = [] }) => keep(body, key, files, 0));
+}
+
+/** discard removes entries that the user does not want to send. */
+export async function discard(...keys: readonly string[]): Promise<void> {
+  await Promise.all(keys.map(drop));
   await refresh();
 }
 
-/** confirm sends an old entry: the user has seen that it was not booked. */
-export async function confirm(key: string): Promise<void> {
-  const entry = await read<Queued>("queue", key);
-  if (entry) await write("queue", key, { ...entry, queuedAt: Date.now(), problem: undefined });
+async function drop(key: string): Promise<void> {
+  const files = (await readAll<Sealed>("files")).map(([name]) => name).filter((name) => name.startsWith(`${key}.`));
+  await remove("files", ...files);
+  await remove("queue", key);
+}
+
+/** confirm sends entries that waited for the user, who has seen that they were not booked. */
+export async function confirm(...keys: readonly string[]): Promise<void> {
+  const chosen = entries.filter(({ key }) => keys.includes(key));
+  await Promise.all(chosen.map((entry) => store({ ...entry, queuedAt: Date.now(), problem: undefined })));
   await refresh();
   await sendQueue();
 }
 
 /** waiting reports whether an entry needs the user's decision. */
 export function waiting(entry: Queued, now = Date.now()): boolean {
-  return entry.problem !== undefined || now - entry.queuedAt > keyLifetime;
+  return entry.problem !== undefined || isEarlier(entry) || now - entry.queuedAt > keyLifetime;
 }
 
-/** sendQueue sends the entries in order until the connection is lost again. Only one tab sends at a time. */
+/** sendQueue sends the entries in order until the connection is lost again. Only one tab of the user sends at a time. */
 export async function sendQueue(): Promise<void> {
   if (sending) return;
   sending = true;
   try {
-    await navigator.locks.request("coffer-queue", async () => {
+    // Another tab may hold the lock for a long time.
+    await refresh();
+    await navigator.locks.request(`coffer-queue-${storeOwner()}`, async () => {
       await refresh();
       for (const entry of entries) {
-        if (waiting(entry)) continue;
-        if (!(await sendOne(entry))) break;
+        if (!waiting(entry) && !(await sendOne(entry))) break;
       }
     });
   } finally {
@@ -109,32 +179,51 @@ export async function sendQueue(): Promise<void> {
   }
 }
 
-/** sendOne reports whether the next entry can be sent. */
+/** sendOne sends an entry, then its files, and reports whether the next entry can be sent. */
 async function sendOne(entry: Queued): Promise<boolean> {
-  const { key, body, files } = entry;
+  let left = entry;
   try {
-    const id = await create(body, key);
-    await remove("queue", key);
-    announce("transactions");
-    void attach(id, files);
+    if (!left.transactionId) {
+      left = { ...left, transactionId: await create(left.body, left.key) };
+      if (left.files.length) await store(left);
+      announce("transactions");
+    }
+    for (const file of entry.files) {
+      await sendFile(left.transactionId!, file);
+      left = { ...left, files: left.files.filter(({ key }) => key !== file.key) };
+      await store(left);
+      await remove("files", file.key);
+      announce("transactions");
+    }
+    await remove("queue", left.key);
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     if (error.code === networkCode || error.status >= 500 || error.status === 429 || error.status === 401) return false;
-    await write("queue", key, { ...entry, problem: error.message } satisfies Queued);
+    await store({ ...left, problem: error.message });
   }
   return true;
+}
+
+/** sendFile attaches a queued file to its transaction. */
+async function sendFile(transactionId: string, { key, name, type }: QueuedFile): Promise<void> {
+  const sealed = await read<Sealed>("files", key);
+  if (!sealed) return;
+  const body = new FormData();
+  body.append("file", new File([await unseal(key, sealed)], name, { type }));
+  await api.post("/api/v1/transaction/{transactionId}/attachments", { path: { transactionId }, body, key });
 }
 
 /** startQueue sends the queue now and when the connection returns, until the returned function is called. */
 export function startQueue(): () => void {
   const send = () => void sendQueue();
   const message = (event: MessageEvent<{ type?: string }>) => event.data?.type === "send-queue" && send();
-  send();
+  void adoptFormer().finally(send);
   window.addEventListener("online", send);
   navigator.serviceWorker?.addEventListener("message", message);
   return () => {
     window.removeEventListener("online", send);
     navigator.serviceWorker?.removeEventListener("message", message);
     entries = [];
+    unreadable = [];
   };
 }

@@ -22,9 +22,13 @@ export const screens: Record<string, Load> = {
   rules: () => import("../screens/rules/Rules.svelte"),
   export: () => import("../screens/export/Export.svelte"),
   settings: () => import("../screens/settings/Settings.svelte"),
+  activity: () => import("../screens/activity/Activity.svelte"),
   preferences: () => import("../screens/preferences/Preferences.svelte"),
   tags: () => import("../screens/tags/Tags.svelte"),
   more: () => import("../screens/more/More.svelte"),
+  // The screens with transactions load these when entries are not sent.
+  unsent: () => import("../screens/unsent/Unsent.svelte"),
+  earlier: () => import("../screens/unsent/Earlier.svelte"),
   missing: () => import("../screens/missing/Missing.svelte"),
   // The sheet entry loads this part when its fold opens.
   attachments: () => import("../screens/attachments/Attachments.svelte") as unknown as ReturnType<Load>,
@@ -59,7 +63,7 @@ export const routes: Record<string, string> = {
 };
 
 /** textsOf are the folders of the screens that share their texts with another one. */
-const textsOf: Record<string, string> = { budget: "budgets", import: "imports" };
+const textsOf: Record<string, string> = { budget: "budgets", import: "imports", earlier: "unsent" };
 
 const opened = new Map<string, Component<Record<string, never>>>();
 

@@ -1,3 +1,4 @@
+import { plural } from "../../i18n/i18n.svelte";
 import type en from "./en";
 
 const de: typeof en = {
@@ -10,6 +11,8 @@ const de: typeof en = {
   lengthHint: "Mindestens 8 Zeichen. Ein paar zufällige Wörter sind leicht zu merken.",
   invalid: "E-Mail oder Passwort ist falsch.",
   taken: "Zu dieser E-Mail gibt es schon ein Konto.",
+  ended: "Deine Sitzung ist beendet. Bitte neu anmelden.",
+  kept: (n) => plural(n, { one: "# Buchung auf diesem Gerät ist noch nicht gesendet. Sie ist verschlüsselt und erscheint, sobald sich ihr Nutzer anmeldet.", other: "# Buchungen auf diesem Gerät sind noch nicht gesendet. Sie sind verschlüsselt und erscheinen, sobald sich ihr Nutzer anmeldet." }),
   tagline: "Jeder Beleg gelesen, jedes Budget geteilt, jede Zahl genau.",
 };
 

@@ -1,3 +1,5 @@
+import { plural } from "../../i18n/i18n.svelte";
+
 export default {
   title: "Sign in",
   register: "Create account",
@@ -8,5 +10,7 @@ export default {
   lengthHint: "At least 8 characters. A few random words are easy to remember.",
   invalid: "E-mail or password is wrong.",
   taken: "There is already an account with this e-mail.",
+  ended: "Your session has ended. Sign in again.",
+  kept: (n: number) => plural(n, { one: "# entry on this device is not sent yet. It is encrypted, and offered after the sign-in of its user.", other: "# entries on this device are not sent yet. They are encrypted, and offered after the sign-in of their user." }),
   tagline: "Every receipt read, every budget shared, every number exact.",
 };

@@ -1,0 +1,26 @@
+import { plural } from "../../i18n/i18n.svelte";
+import type en from "./en";
+
+const de: typeof en = {
+  text: "Was im letzten Jahr mit deinem Konto geschah. Wenn du einen Eintrag nicht erkennst, ändere dein Passwort.",
+  older: "Ältere Einträge zeigen",
+  none: "Noch ist nichts geschehen",
+  times: (n) => plural(n, { one: "# Mal", other: "# Mal" }),
+  until: (time) => `bis ${time}`,
+  entries: {
+    registered: "Konto angelegt", login_succeeded: "Angemeldet", login_failed: "Anmeldung gescheitert", refresh_token_reused: "Ein altes Token wurde noch einmal benutzt; die Sitzung wurde beendet",
+    session_ended: "Sitzung beendet", logged_out: "Abgemeldet", password_changed: "Passwort geändert", password_change_failed: "Falsches Passwort beim Ändern des Passworts",
+    profile_changed: "Name geändert", email_changed: "E-Mail geändert", email_change_failed: "Falsches Passwort beim Ändern der E-Mail",
+  },
+  aBudget: "einem Budget",
+  quoted: (name) => `„${name}“`,
+  roles: { viewer: "Leser", editor: "Bearbeiter" },
+  aMember: "ein Mitglied",
+  invited: (own, other, budget, role) => (own ? `Du hast ${other} zu ${budget} eingeladen, als ${role}` : `${other} hat dich zu ${budget} eingeladen, als ${role}`),
+  answered: (own, other, budget, accepted) => `${own ? `${other} hat` : "Du hast"} die Einladung zu ${budget} ${accepted ? "angenommen" : "abgelehnt"}`,
+  memberChanged: (own, other, budget) => (own ? `Du hast Rolle oder Anteil geändert: ${other} in ${budget}` : `${other} hat deine Rolle oder deinen Anteil an ${budget} geändert`),
+  memberRemoved: (own, self, other, budget) =>
+    own ? (self ? `Du hast ${other} aus ${budget} entfernt` : `${other} hat ${budget} verlassen`) : self ? `Du hast ${budget} verlassen` : `${other} hat dich aus ${budget} entfernt`,
+};
+
+export default de;

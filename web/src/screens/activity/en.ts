@@ -1,0 +1,23 @@
+import { plural } from "../../i18n/i18n.svelte";
+
+export default {
+  text: "What happened to your account in the last year. If you do not recognize an entry, change your password.",
+  older: "Show older entries",
+  none: "Nothing happened yet",
+  times: (n: number) => plural(n, { one: "# time", other: "# times" }),
+  until: (time: string) => `until ${time}`,
+  entries: {
+    registered: "Account created", login_succeeded: "Signed in", login_failed: "Sign-in failed", refresh_token_reused: "An old token was used again; the session was ended",
+    session_ended: "Session ended", logged_out: "Signed out", password_changed: "Password changed", password_change_failed: "Wrong password for a new password",
+    profile_changed: "Name changed", email_changed: "E-mail changed", email_change_failed: "Wrong password for a new e-mail",
+  } as Record<string, string>,
+  aBudget: "a budget",
+  quoted: (name: string) => `“${name}”`,
+  roles: { viewer: "viewer", editor: "editor" },
+  aMember: "a member",
+  invited: (own: boolean, other: string, budget: string, role: string) => (own ? `You invited ${other} to ${budget} as ${role}` : `${other} invited you to ${budget} as ${role}`),
+  answered: (own: boolean, other: string, budget: string, accepted: boolean) => `${own ? other : "You"} ${accepted ? "accepted" : "declined"} the invitation to ${budget}`,
+  memberChanged: (own: boolean, other: string, budget: string) => (own ? `You changed the role or share of ${other} in ${budget}` : `${other} changed your role or share in ${budget}`),
+  memberRemoved: (own: boolean, self: boolean, other: string, budget: string) =>
+    own ? (self ? `You removed ${other} from ${budget}` : `${other} left ${budget}`) : self ? `You left ${budget}` : `${other} removed you from ${budget}`,
+};

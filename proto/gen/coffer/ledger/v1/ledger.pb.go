@@ -6663,7 +6663,7 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\vSpentAmount\x12\x1a\n" +
 	"\bcurrency\x18\x01 \x01(\tR\bcurrency\x12\x1f\n" +
 	"\vspent_minor\x18\x02 \x01(\x03R\n" +
-	"spentMinor2\xac&\n" +
+	"spentMinor2\xae&\n" +
 	"\rLedgerService\x12\xa5\x01\n" +
 	"\fCreateWallet\x12%.coffer.ledger.v1.CreateWalletRequest\x1a&.coffer.ledger.v1.CreateWalletResponse\"F\x8a\xb5\x18#\n" +
 	"\x0eWALLET_CREATED\x12\x0eWallet created\x18\xc9\x01\xb2\xb5\x18\x02\t>\x82\xd3\xe4\x93\x02\x13:\x01*\"\x0e/api/v1/wallet\x12\xa2\x01\n" +
@@ -6696,10 +6696,10 @@ const file_coffer_ledger_v1_ledger_proto_rawDesc = "" +
 	"\x11UpdateTransaction\x12*.coffer.ledger.v1.UpdateTransactionRequest\x1a+.coffer.ledger.v1.UpdateTransactionResponse\"f\x8a\xb5\x18-\n" +
 	"\x13TRANSACTION_UPDATED\x12\x13Transaction updated\x18\xc8\x01\xb2\xb5\x18\x0e\x05\t<?@DEFMGHIJ\x13\x82\xd3\xe4\x93\x02\x1d:\x01*2\x18/api/v1/transaction/{id}\x12\xc6\x01\n" +
 	"\x11DeleteTransaction\x12*.coffer.ledger.v1.DeleteTransactionRequest\x1a+.coffer.ledger.v1.DeleteTransactionResponse\"X\x8a\xb5\x18-\n" +
-	"\x13TRANSACTION_DELETED\x12\x13Transaction deleted\x18\xc8\x01\xb2\xb5\x18\x03DEF\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/transaction/{id}\x12\xc6\x02\n" +
-	"\x1dCreateTransactionsFromReceipt\x126.coffer.ledger.v1.CreateTransactionsFromReceiptRequest\x1a7.coffer.ledger.v1.CreateTransactionsFromReceiptResponse\"\xb3\x01\x8a\xb5\x18D\n" +
+	"\x13TRANSACTION_DELETED\x12\x13Transaction deleted\x18\xc8\x01\xb2\xb5\x18\x03DEF\x82\xd3\xe4\x93\x02\x1a*\x18/api/v1/transaction/{id}\x12\xc8\x02\n" +
+	"\x1dCreateTransactionsFromReceipt\x126.coffer.ledger.v1.CreateTransactionsFromReceiptRequest\x1a7.coffer.ledger.v1.CreateTransactionsFromReceiptResponse\"\xb5\x01\x8a\xb5\x18D\n" +
 	"\x1cRECEIPT_TRANSACTIONS_CREATED\x12!Transactions created from receipt\x18\xc9\x01\x8a\xb5\x18-\n" +
-	"\x12RECEIPT_RECOGNIZED\x12\x12Receipt recognized\x18\xc8\x01 \x01\x98\xb5\x18\x01\xb2\xb5\x18\f<?@PQXRV\xbf\x01W\x13\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/transaction/receipt\x12\xa8\x01\n" +
+	"\x12RECEIPT_RECOGNIZED\x12\x12Receipt recognized\x18\xc8\x01 \x01\x98\xb5\x18\x01\xb2\xb5\x18\x0e<?\xbe\x01@PQXRV\xbf\x01W\x13\x82\xd3\xe4\x93\x02 :\x01*\"\x1b/api/v1/transaction/receipt\x12\xa8\x01\n" +
 	"\n" +
 	"GetReceipt\x12#.coffer.ledger.v1.GetReceiptRequest\x1a$.coffer.ledger.v1.GetReceiptResponse\"O\x8a\xb5\x18%\n" +
 	"\x0fRECEIPT_FETCHED\x12\x0fReceipt fetched\x18\xc8\x01\xb2\xb5\x18\x02ST\x82\xd3\xe4\x93\x02\x17\x12\x15/api/v1/receipts/{id}\x90\x02\x01\x12\xa5\x01\n" +

@@ -153,7 +153,7 @@ test("balances that differ must be confirmed", async (t) => {
   await page.getByText("1 transaction was added.").waitFor();
 });
 
-test("an import stops if its wallet is deleted, and continues with another one", async (t) => {
+test("an import whose wallet is deleted asks for another one", async (t) => {
   const user = await account();
   const { wallets, categories } = await household(user, 0);
   const page = await open(t, user, "/imports");
@@ -169,9 +169,11 @@ test("an import stops if its wallet is deleted, and continues with another one",
   await page.getByRole("tab", { name: "New 30" }).waitFor();
   await user.del(`/wallet/${wallets[1].id}`);
   await page.getByRole("button", { name: "Book 30 transactions" }).click();
-  await page.getByText("A wallet was deleted.").waitFor();
+  await page.getByText("This import is not complete yet").waitFor();
+  await page.getByRole("button", { name: "Change: Wallets and categories" }).last().click();
   await page.getByLabel(/^Wallet for/).selectOption(wallets[0].id);
   await page.getByRole("button", { name: "Continue" }).click();
+  await page.getByRole("button", { name: "Book 30 transactions" }).click();
   await page.getByText("30 transactions were added.").waitFor();
   assert.equal((await transactionsOf(user)).length, 30);
 });

@@ -134,8 +134,11 @@ export class Wizard {
       } catch (error) {
         if (!(error instanceof Problem)) throw error;
         this.rejected = error;
-        // Another tab has started a job, or has ended one.
-        if (error.code === "IMPORT_STATE") void this.load(new AbortController().signal);
+        // Another tab has started a job, or has ended one, or a wallet or category of the rows was deleted.
+        if (error.code === "IMPORT_STATE" || error.code === "IMPORT_NOT_READY") {
+          void this.load(new AbortController().signal);
+          this.revision++;
+        }
         return false;
       } finally {
         if (--this.changes === 0) this.#mapping = undefined;

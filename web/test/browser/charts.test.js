@@ -82,3 +82,20 @@ test("all transactions of a budget are those of its categories and its wallet", 
   await page.getByText("9 transactions").waitFor();
   await page.getByText("Groceries", { exact: true }).first().waitFor();
 });
+
+test("a category with more refunds than expenses is in the list of Home, and lowers its total", async (t) => {
+  const user = await account();
+  const { wallets, categories } = await household(user, 0);
+  const [groceries, rent] = categories.map(({ id }) => id);
+  const splits = [{ categoryId: groceries, amount: 30 }, { categoryId: rent, amount: -20 }];
+  await user.post("/transaction", { amount: 10, date: first, type: "expense", currency: "EUR", walletId: wallets[0].id, splits });
+  const page = await open(t, user, "/");
+  const card = page.locator("section", { has: page.getByRole("heading", { name: "Where it went" }) });
+  assert.match(await card.getByRole("link", { name: /Groceries/ }).textContent(), /100%.*€30\.00/);
+  await card.locator("strong", { hasText: "€10" }).waitFor();
+  const refunded = card.getByRole("link", { name: /Rent/ });
+  assert.match(await refunded.textContent(), /0%.*−€20\.00/);
+  await refunded.click();
+  await page.getByText("1 transaction", { exact: true }).waitFor();
+  await page.getByText("+€20.00", { exact: true }).first().waitFor();
+});

@@ -1,0 +1,279 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"google.golang.org/protobuf/proto"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// fielded is a resource whose fields must survive each way that a resource takes through Coffer.
+type fielded struct {
+	message proto.Message
+	// create and change have a value for each field that a client can set. The values differ.
+	create, change object
+	// unset names the fields that this resource does not have, unchanged those that a change cannot set, and notMoved those that an
+	// export with an import does not restore, with the reasons. notMoved is nil for resources that are not exported.
+	unset, unchanged, notMoved map[string]string
+}
+
+// Reasons for several fields.
+const (
+	assigned = "the server assigns it"
+	byTime   = "it is the time of a write"
+	applied  = "only an application of the rule sets it"
+)
+
+// fieldedResources returns the resources by the path of their collection. A new field of their messages fails TestFieldsSurvive until it
+// has values here, or a reason.
+func fieldedResources(wallet, other, category, fun string) map[string]fielded {
+	at := map[string]string{"id": assigned, "createdAt": byTime, "updatedAt": byTime}
+	and := func(more map[string]string) map[string]string {
+		all := map[string]string{}
+		for _, from := range []map[string]string{at, more} {
+			for k, v := range from {
+				all[k] = v
+			}
+		}
+		return all
+	}
+	spent := object{
+		"amount": 5, "description": "Bread", "date": "2026-03-14T10:00:00.000Z", "currency": "EUR", "walletId": wallet, "categoryId": category, "type": "expense",
+		"payee": "Bakery", "notes": "Fresh", "tags": []any{"Trip"}, "externalId": "bank:1",
+	}
+	corrected := object{
+		"amount": 7, "description": "Salary", "date": "2026-03-15T11:00:00.000Z", "currency": "USD", "walletId": other, "categoryId": fun, "type": "income",
+		"payee": "Employer", "notes": "Late", "tags": []any{"Work", "Été"},
+	}
+	parts := func(first, second int) object {
+		return object{"splits": []any{
+			object{"categoryId": category, "amount": first, "description": "one"}, object{"categoryId": fun, "amount": second, "description": "two"},
+		}}
+	}
+	split, resplit := with(spent, parts(2, 3)), with(corrected, parts(3, 4))
+	split["externalId"] = "bank:2"
+	split["description"], resplit["description"] = "Parts", "Other parts"
+	delete(split, "categoryId")
+	delete(resplit, "categoryId")
+	origins := map[string]string{"receiptId": "only a receipt sets it", "importId": "only an import sets it", "transferId": "TestExportRoundTrip has transfers"}
+	lost := and(map[string]string{
+		"attachmentCount": "an export has no files", "receiptId": "an export has no receipts", "importId": "it is the import into the other account",
+	})
+	return map[string]fielded{
+		"wallet": {
+			message:   &ledgerv1.Wallet{},
+			create:    object{"name": "Savings", "currency": "EUR", "balance": 10, "color": "#112233", "icon": "🏦", "position": 3, "openingDate": "2026-02-01"},
+			change:    object{"name": "Reserve", "archived": true, "color": "#445566", "icon": "💶", "position": 4, "initialBalance": 20, "openingDate": "2026-02-02"},
+			unchanged: and(map[string]string{"currency": "amounts are not converted"}), notMoved: at,
+		},
+		"categories": {
+			message: &ledgerv1.Category{},
+			create:  object{"name": "Games", "color": "#112233", "icon": "🎲", "kind": "expense"},
+			change:  object{"name": "Sports", "color": "#445566", "icon": "🏀", "kind": "income"}, unchanged: at, notMoved: at,
+		},
+		"transaction": {
+			message: &ledgerv1.Transaction{}, create: spent, change: corrected,
+			unset:     map[string]string{"splits": "the other transaction has them", "receiptId": origins["receiptId"], "importId": origins["importId"], "transferId": origins["transferId"]},
+			unchanged: and(map[string]string{"externalId": "it identifies the transaction at its bank", "attachmentCount": "a change adds no file"}), notMoved: lost,
+		},
+		"transaction#split": {
+			message: &ledgerv1.Transaction{}, create: split, change: resplit,
+			unset:     map[string]string{"categoryId": "the parts have it", "receiptId": origins["receiptId"], "importId": origins["importId"], "transferId": origins["transferId"]},
+			unchanged: and(map[string]string{"externalId": "it identifies the transaction at its bank", "attachmentCount": "a change adds no file"}), notMoved: lost,
+		},
+		"transfers": {
+			message: &ledgerv1.Transfer{},
+			create: object{
+				"fromWalletId": wallet, "toWalletId": other, "amount": 5, "currency": "EUR", "toAmount": 6, "toCurrency": "USD", "date": "2026-03-14T10:00:00.000Z",
+				"description": "Move", "notes": "Once", "tags": []any{"Trip"},
+			},
+			change: object{
+				"fromWalletId": other, "toWalletId": wallet, "amount": 7, "currency": "USD", "toAmount": 9, "toCurrency": "EUR", "date": "2026-03-15T10:00:00.000Z",
+				"description": "Back", "notes": "Twice", "tags": []any{"Work"},
+			},
+			unchanged: and(map[string]string{"outTransactionId": assigned, "inTransactionId": assigned}),
+		},
+		"rules": {
+			message: &ledgerv1.Rule{},
+			create: object{
+				"name": "Bakeries", "enabled": true, "match": "all", "stop": false, "on": []any{"import"},
+				"conditions": []any{object{"field": "payee", "op": "contains", "values": []any{"bakery"}}}, "actions": []any{object{"kind": "setCategory", "value": category}},
+			},
+			change: object{
+				"name": "Shops", "enabled": false, "match": "any", "stop": true, "on": []any{"receipt"},
+				"conditions": []any{object{"field": "payee", "op": "contains", "values": []any{"shop"}}}, "actions": []any{object{"kind": "addTag", "value": "Shop"}},
+			},
+			unset:     map[string]string{"enabled": "the change switches the rule off", "progress": applied, "appliedCount": applied, "lastAppliedAt": applied},
+			unchanged: and(map[string]string{"position": "only OrderRules sets it", "progress": applied, "appliedCount": applied, "lastAppliedAt": applied}),
+		},
+	}
+}
+
+// TestFieldsSurvive requires that each field of the resources survives create, PATCH, /changes, events, and an export with an import. The
+// fields come from the descriptors: a field without a value or a reason fails.
+func TestFieldsSurvive(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	names := map[string]string{}
+	named := func(id, name string) string {
+		names[id] = name
+		return id
+	}
+	wallet, other := named(u.wallet("EUR", "0"), ""), u.post("/api/v1/wallet", object{"name": "Other", "currency": "USD"}).text("wallet.id")
+	names[wallet], names[other] = u.get("/api/v1/wallet/"+wallet).text("wallet.name"), "Other"
+	category, fun := named(u.category("Food"), "Food"), named(u.category("Fun"), "Fun")
+	events := u.listen(t.Context(), "")
+	defer events.close()
+	resources := fieldedResources(wallet, other, category, fun)
+	current := map[string]object{}
+	for kind, f := range resources {
+		collection, _, _ := strings.Cut(kind, "#")
+		path := "/api/v1/" + collection
+		singular := strings.ToLower(string(f.message.ProtoReflect().Descriptor().Name()))
+		created := u.post(path, f.create)
+		require.Equal(t, http.StatusCreated, created.status, "%s: %s", kind, created.raw)
+		before := created.at(singular).(object)
+		id := before["id"].(string)
+		if collection == "transaction" {
+			require.Equal(t, http.StatusCreated, u.attach(id, "menu.txt", "Soup "+kind).status)
+		}
+		changed := u.patch(path+"/"+id, f.change)
+		require.Equal(t, http.StatusOK, changed.status, "%s: %s", kind, changed.raw)
+		after := changed.at(singular).(object)
+		f.requireFields(t, kind, before, after)
+		require.Equal(t, after, u.get(path+"/"+id).at(singular), kind)
+		awaitEvent(t, events, after)
+		current[kind] = after
+	}
+	u.requireCopied(t, resources, current)
+	u.requireMoved(t, resources, current, names)
+}
+
+// requireFields requires that after has each field, and that the change set each field.
+func (f fielded) requireFields(t *testing.T, kind string, before, after object) {
+	t.Helper()
+	fields := f.message.ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		name := fields.Get(i).JSONName()
+		_, unset := f.unset[name]
+		empty := after[name] == nil || reflect.ValueOf(after[name]).IsZero() || fmt.Sprint(after[name]) == "0" || fmt.Sprint(after[name]) == "[]"
+		require.Equal(t, unset, empty, "%s has no value or no reason for %s: %v", kind, name, after[name])
+		if _, fixed := f.unchanged[name]; !fixed && (!unset || name == "enabled") {
+			require.NotEqual(t, before[name], after[name], "the change of %s does not set %s", kind, name)
+		}
+	}
+}
+
+// awaitEvent reads events until one has an object.
+func awaitEvent(t *testing.T, events *listener, want object) {
+	t.Helper()
+	for {
+		if contains(events.next().data, want) {
+			return
+		}
+	}
+}
+
+// contains reports whether an object is anywhere in a value.
+func contains(value any, want object) bool {
+	switch v := value.(type) {
+	case object:
+		if reflect.DeepEqual(v, want) {
+			return true
+		}
+		for _, inner := range v {
+			if contains(inner, want) {
+				return true
+			}
+		}
+	case []any:
+		for _, inner := range v {
+			if contains(inner, want) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// requireCopied requires that /changes has the objects as their operations return them.
+func (u *user) requireCopied(t *testing.T, resources map[string]fielded, current map[string]object) {
+	t.Helper()
+	changes := u.get("/api/v1/changes?limit=1000").ok("CHANGES_FETCHED").at("changes")
+	for kind := range resources {
+		require.True(t, contains(changes, current[kind]), "/changes lacks %s", kind)
+	}
+}
+
+// requireMoved requires that an export and its import into another account restore the objects.
+func (u *user) requireMoved(t *testing.T, resources map[string]fielded, current map[string]object, names map[string]string) {
+	t.Helper()
+	moved := newUser(t)
+	file := u.get("/api/v1/export/transactions?format=json")
+	moved.importExport("books.jsonl", file.raw)
+	exported, restored := exportedObjects(t, file.raw), exportedObjects(t, moved.get("/api/v1/export/transactions?format=json").raw)
+	theirs := map[string]string{}
+	for _, o := range restored {
+		if name, ok := o["name"].(string); ok {
+			theirs[o["id"].(string)] = name
+		}
+	}
+	key := func(o object) string { return fmt.Sprint(o["name"], o["description"]) }
+	for kind, f := range resources {
+		if f.notMoved == nil {
+			continue
+		}
+		require.True(t, contains(listed(exported), current[kind]), "the export lacks %s", kind)
+		copied, ok := restored[key(current[kind])]
+		require.True(t, ok, "the import lacks %s", kind)
+		fields := f.message.ProtoReflect().Descriptor().Fields()
+		for i := range fields.Len() {
+			name := fields.Get(i).JSONName()
+			if _, lost := f.notMoved[name]; lost {
+				continue
+			}
+			require.Equal(t, renamed(current[kind][name], names), renamed(copied[name], theirs), "%s.%s", kind, name)
+		}
+	}
+}
+
+// renamed replaces the ids of wallets and categories in a value by their names.
+func renamed(value any, names map[string]string) string {
+	text, _ := json.Marshal(value)
+	for id, name := range names {
+		text = []byte(strings.ReplaceAll(string(text), id, name))
+	}
+	return string(text)
+}
+
+// exportedObjects returns the objects of an export by name and description.
+func exportedObjects(t *testing.T, file []byte) map[string]object {
+	t.Helper()
+	all := map[string]object{}
+	for line := range strings.Lines(string(file)) {
+		decoder := json.NewDecoder(strings.NewReader(line))
+		decoder.UseNumber()
+		var o map[string]object
+		require.NoError(t, decoder.Decode(&o))
+		for _, inner := range o {
+			all[fmt.Sprint(inner["name"], inner["description"])] = inner
+		}
+	}
+	return all
+}
+
+// listed returns the objects of a map.
+func listed(from map[string]object) []any {
+	var all []any
+	for _, o := range from {
+		all = append(all, o)
+	}
+	return all
+}

@@ -49,7 +49,7 @@ func (s *isolated) readAttachments(ctx context.Context) {
 	for _, id := range s.attached {
 		stream := &fixture.DownloadStream[ledgerv1.DownloadAttachmentResponse]{Ctx: ctx}
 		err := s.files.DownloadAttachment(&ledgerv1.DownloadAttachmentRequest{Id: id}, stream)
-		s.record(nil, err)
+		s.record((*ledgerv1.DownloadAttachmentResponse)(nil), err)
 		for _, m := range stream.Sent {
 			s.record(m, nil)
 		}

@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/encoding/prototext"
 	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -53,7 +54,11 @@ func TestUserWithTheIDsOfAnother(t *testing.T) {
 	for table, rows := range before {
 		require.NotEmpty(t, rows, "prepare must write the table %s", table)
 	}
+	beside.trace.forget()
+	clear(beside.answered)
 	got := beside.use()
+	beside.requireAllRPCs(t)
+	beside.trace.requireAllStatements(t)
 	require.Len(t, got, len(want))
 	for i := range want {
 		require.Equal(t, want[i], got[i])
@@ -72,6 +77,7 @@ func (s *isolated) mergeDifferently(t *testing.T, user uuid.UUID) {
 		`UPDATE budget_references SET category_id = $2 WHERE owner_id = $1 AND category_id <> held_id`,
 		`INSERT INTO merged_categories (owner_id, id, category_id) VALUES ($1, '` + unknown + `', $2)`,
 		`UPDATE receipts SET file_sha256 = sha256('another file') WHERE owner_id = $1 AND $2::uuid IS NOT NULL`,
+		`UPDATE import_rows SET pair_n = NULL, duplicate_of = NULL, status = 'ready' WHERE owner_id = $1 AND status <> 'booked' AND $2::uuid IS NOT NULL`,
 		`UPDATE transactions SET receipt_id = NULL WHERE owner_id = $1 AND receipt_id = '` + s.receipt + `' AND $2::uuid IS NOT NULL`,
 	} {
 		_, err := s.db.Exec(t.Context(), statement, user, s.user.Category)
@@ -102,17 +108,22 @@ type isolated struct {
 	attached []string
 	// An import in preview, and a committed one.
 	preview, committed string
-	imports            *imports.Imports
+	// staged are imports with a pair of rows, and with a duplicate.
+	staged  []string
+	imports *imports.Imports
 	// The transactions of two receipts.
 	bought [2][]*ledgerv1.Transaction
 	// A budget with references, and a reservation of it.
 	budget, reservation string
 	responses           []string
+	// answered has the messages of successful responses, and trace the statements since use began.
+	answered map[protoreflect.FullName]bool
+	trace    *tracer
 }
 
 func newIsolated(t *testing.T) *isolated {
 	t.Helper()
-	db := pgtest.New(t, Migrations)
+	db, trace := traced(t, pgtest.New(t, Migrations))
 	f := fixture.On(db)
 	var last uint64
 	f.NewID = func() uuid.UUID {
@@ -131,6 +142,7 @@ func newIsolated(t *testing.T) *isolated {
 		},
 		Reports: &reports.Reports{Ledger: f.Ledger, Reads: f.Reads},
 	}}
+	s.answered, s.trace = map[protoreflect.FullName]bool{}, trace
 	s.files = &attachments.Attachments{Ledger: f.Ledger, Quota: 1000}
 	f.RPCs = &s.server
 	s.rules = rules.New(f.Ledger, f.Reads, slog.New(slog.DiscardHandler))
@@ -229,6 +241,7 @@ func (s *isolated) prepare(t *testing.T) {
 	_, err = s.imports.CommitImport(s.user.Ctx, &ledgerv1.CommitImportRequest{Id: s.committed})
 	require.NoError(t, err)
 	s.imports.Jobs.RunQueued(t.Context())
+	s.prepareImports()
 	s.preview = s.importFile(t, strings.NewReplacer("900.00", "901.00", "Bread", "Rolls").Replace(statement))
 	for i, file := range []string{"a file", "a second file"} {
 		receipt, err := s.CreateTransactionsFromReceipt(s.user.Ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
@@ -274,6 +287,7 @@ var cursor = regexp.MustCompile(`next_cursor: *"[^"]*"`)
 func (s *isolated) record(resp proto.Message, err error) {
 	text := fmt.Sprint(err)
 	if err == nil {
+		s.answered[resp.ProtoReflect().Descriptor().FullName()] = true
 		// The options are set because the default output varies its spaces at random.
 		b, _ := prototext.MarshalOptions{Multiline: true}.Marshal(resp)
 		text = regexp.MustCompile(` +`).ReplaceAllString(cursor.ReplaceAllString(string(b), ""), " ")
@@ -286,6 +300,7 @@ func (s *isolated) use() []string {
 	ctx, wallets, categories, ts := s.user.Ctx, s.wallets, s.categories, s.transactions
 	food := s.user.Category.String()
 	s.read(ctx, wallets, food)
+	s.useMore(ctx)
 	s.useAttachments(ctx)
 	s.useImports()
 	s.useRules(ctx)
@@ -425,8 +440,8 @@ type ownedTable struct {
 	Columns []string
 }
 
-// copyRows inserts a copy of all rows of one user for another one. Only the ids of transactions differ: an id selects a transaction
-// of any user, because a request for another user's transaction is answered with 403.
+// copyRows inserts a copy of all rows of one user for another one. Only the ids of transactions differ (see foreign): an id selects a
+// transaction of any user, because a request for another user's transaction is answered with 403.
 func (s *isolated) copyRows(t *testing.T, from, to uuid.UUID) {
 	t.Helper()
 	err := pg.InTx(t.Context(), s.db, func(tx pgx.Tx) error {
@@ -439,7 +454,7 @@ func (s *isolated) copyRows(t *testing.T, from, to uuid.UUID) {
 			columns := strings.Join(table.Columns, ", ")
 			values := columns
 			if table.Name == "transactions" {
-				values = regexp.MustCompile(`\bid\b`).ReplaceAllString(values, "gen_random_uuid()")
+				values = regexp.MustCompile(`\bid\b`).ReplaceAllString(values, "('ff' || substr(id::text, 3))::uuid")
 			}
 			_, err = tx.Exec(t.Context(), fmt.Sprintf(`INSERT INTO %[1]s (owner_id, %[2]s) SELECT $2, %[3]s FROM %[1]s WHERE owner_id = $1`,
 				table.Name, columns, values), from, to)

@@ -1,0 +1,147 @@
+package ledger
+
+import (
+	"context"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/export"
+	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/transfers"
+)
+
+// useMore calls the RPCs that the other parts of use do not need.
+func (s *isolated) useMore(ctx context.Context) {
+	s.record(s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "Cash", Currency: "EUR", Balance: new("1")}))
+	s.record(s.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{Name: "Travel"}))
+	s.record(s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: s.wallets[1], InitialBalance: new("7"), OpeningDate: new("2026-01-01")}))
+	s.record(s.tags.GetTag(ctx, &ledgerv1.GetTagRequest{Tag: "trip"}))
+	s.record(s.CheckReferences(ctx, &ledgerv1.CheckReferencesRequest{
+		OwnerId: s.user.ID.String(), WalletId: s.wallets[0], CategoryIds: s.categories[:1],
+		BudgetId: s.env.NewID().String(), Reservation: s.env.NewID().String(),
+	}))
+	s.record(s.CreateTransactionsFromReceipt(ctx, &ledgerv1.CreateTransactionsFromReceiptRequest{
+		Receipt: []byte("a third file"), WalletId: s.wallets[1], CategoryId: s.categories[0], KeepImage: true,
+	}))
+	s.useNewRule(ctx)
+	s.useTransfers(ctx)
+	s.useNewImports(ctx)
+	stream := &fixture.DownloadStream[ledgerv1.ExportTransactionsResponse]{Ctx: ctx}
+	err := export.New(s.env.Ledger).ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "json"}, stream)
+	for _, m := range stream.Sent {
+		s.record(m, err)
+	}
+}
+
+// useNewRule creates a rule and applies it to transactions that it changes.
+func (s *isolated) useNewRule(ctx context.Context) {
+	created, err := s.rules.CreateRule(ctx, &ledgerv1.CreateRuleRequest{
+		Name: "Kiosk", Conditions: []*ledgerv1.RuleCondition{{Field: "payee", Op: "contains", Values: []string{"Kiosk"}}},
+		Actions: []*ledgerv1.RuleAction{{Kind: "addTag", Value: "Paper"}},
+	})
+	s.record(created, err)
+	s.record(s.rules.ApplyRule(ctx, &ledgerv1.ApplyRuleRequest{Id: created.GetRule().GetId()}))
+	s.rules.Jobs.RunQueued(ctx)
+	s.record(s.rules.DeleteRule(ctx, &ledgerv1.DeleteRuleRequest{Id: created.GetRule().GetId()}))
+}
+
+// useTransfers calls every RPC of transfers.
+func (s *isolated) useTransfers(ctx context.Context) {
+	server := &transfers.Transfers{Ledger: s.env.Ledger, Cursors: s.env.Cursors, Reads: s.env.Reads}
+	created, err := server.CreateTransfer(ctx, &ledgerv1.CreateTransferRequest{
+		FromWalletId: s.wallets[0], ToWalletId: s.wallets[1], Amount: "5", Currency: new("EUR"), Date: "2026-03-01", Tags: []string{"Trip"},
+	})
+	s.record(created, err)
+	id := created.GetTransfer().GetId()
+	s.record(server.UpdateTransfer(ctx, &ledgerv1.UpdateTransferRequest{Id: id, Amount: new("6"), Tags: &ledgerv1.Tags{Values: []string{"Gift"}}}))
+	s.record(server.GetTransfer(ctx, &ledgerv1.GetTransferRequest{Id: id}))
+	s.record(server.ListTransfers(ctx, &ledgerv1.ListTransfersRequest{}))
+	s.record(server.UnlinkTransfer(ctx, &ledgerv1.UnlinkTransferRequest{Id: id, CategoryId: s.categories[0]}))
+	s.record(server.SuggestTransfers(ctx, &ledgerv1.SuggestTransfersRequest{}))
+	s.record(server.MatchTransfer(ctx, &ledgerv1.MatchTransferRequest{
+		OutTransactionId: created.GetTransfer().GetOutTransactionId(), InTransactionId: created.GetTransfer().GetInTransactionId(),
+	}))
+	list, err := server.ListTransfers(ctx, &ledgerv1.ListTransfersRequest{})
+	s.record(list, err)
+	for _, transfer := range list.GetTransfers()[:1] {
+		s.record(server.DeleteTransfer(ctx, &ledgerv1.DeleteTransferRequest{Id: transfer.GetId()}))
+	}
+}
+
+// ownExport is Coffer's own export with both legs of a transfer.
+const ownExport = `{"wallet":{"id":"w1","name":"Cash","currency":"EUR","balance":0,"initialBalance":0}}
+{"wallet":{"id":"w2","name":"Bank","currency":"EUR","balance":0,"initialBalance":0}}
+{"transaction":{"id":"t1","amount":-5.00,"currency":"EUR","type":"transfer","date":"2026-02-01T10:00:00.000Z","walletId":"w1","transferId":"x"}}
+{"transaction":{"id":"t2","amount":5.00,"currency":"EUR","type":"transfer","date":"2026-02-01T10:00:00.000Z","walletId":"w2","transferId":"x"}}
+`
+
+// upload uploads a file for a wallet, or for those that it names.
+func (s *isolated) upload(ctx context.Context, wallet, file string) *ledgerv1.Import {
+	u := fixture.NewUpload(ctx, &ledgerv1.CreateImportRequest{WalletId: wallet}, []byte(file))
+	err := s.imports.CreateImport(u)
+	s.record(u.Response, err)
+	return u.Response.GetImport()
+}
+
+// prepareImports stages a transfer whose rows are a pair, and a row that is the same payment as the first transaction.
+func (s *isolated) prepareImports() {
+	for _, m := range []*ledgerv1.Import{
+		s.upload(s.user.Ctx, "", ownExport),
+		s.upload(s.user.Ctx, s.wallets[0], "Date;Amount;Currency\n2026-03-14;-1.10;EUR\n"),
+	} {
+		s.staged = append(s.staged, m.GetId())
+	}
+}
+
+// useNewImports uploads files, matches a row with a transaction, and tries the ids of another user in each field of a row.
+func (s *isolated) useNewImports(ctx context.Context) {
+	s.upload(ctx, "", "not a statement")
+	// The other user has copies of these imports, whose rows are not yet derived.
+	for _, id := range s.staged {
+		s.record(s.imports.UpdateImport(ctx, &ledgerv1.UpdateImportRequest{Id: id, Defaults: &ledgerv1.ImportDefaults{
+			WalletId: s.wallets[0], ExpenseCategoryId: s.categories[0],
+		}}))
+		s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: id}))
+	}
+	s.record(s.imports.DeleteImport(ctx, &ledgerv1.DeleteImportRequest{Id: s.staged[0]}))
+	s.imports.Jobs.RunQueued(ctx)
+	m := s.upload(ctx, s.wallets[0], "Date;Amount;Currency\n2026-03-14;-1.10;EUR\n2026-03-14;-2.20;EUR\n")
+	change := func(row *ledgerv1.ImportRowChange) {
+		s.record(s.imports.UpdateImportRows(ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{row}}))
+	}
+	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: m.GetId()}))
+	for _, row := range foreignChanges(s.foreign()) {
+		change(row)
+	}
+	change(&ledgerv1.ImportRowChange{N: 2, Action: new("match:" + s.transactions[0].GetId())})
+	change(&ledgerv1.ImportRowChange{N: 3, Action: new("skip")})
+	s.record(s.imports.CommitImport(ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()}))
+	s.imports.Jobs.RunQueued(ctx)
+	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: m.GetId()}))
+}
+
+// foreign returns the id of the other user's copy of the first transaction. Without another user, it is unknown.
+func (s *isolated) foreign() string { return "ff" + s.transactions[0].GetId()[2:] }
+
+// foreignChanges returns a change of a row for each text of a change, whose value is or contains an id of another user. A field that does
+// not accept ids keeps the value as a text.
+func foreignChanges(id string) []*ledgerv1.ImportRowChange {
+	var changes []*ledgerv1.ImportRowChange
+	fields := (&ledgerv1.ImportRowChange{}).ProtoReflect().Descriptor().Fields()
+	for i := range fields.Len() {
+		field := fields.Get(i)
+		if field.Kind() != protoreflect.StringKind {
+			continue
+		}
+		for _, value := range []string{id, "match:" + id} {
+			if field.Name() == "action" || !strings.Contains(value, ":") {
+				row := &ledgerv1.ImportRowChange{N: 2}
+				row.ProtoReflect().Set(field, protoreflect.ValueOfString(value))
+				changes = append(changes, row)
+			}
+		}
+	}
+	return changes
+}

@@ -17,6 +17,7 @@ func (s *isolated) useMore(ctx context.Context) {
 	s.record(s.CreateWallet(ctx, &ledgerv1.CreateWalletRequest{Name: "Cash", Currency: "EUR", Balance: new("1")}))
 	s.record(s.CreateCategory(ctx, &ledgerv1.CreateCategoryRequest{Name: "Travel"}))
 	s.record(s.UpdateWallet(ctx, &ledgerv1.UpdateWalletRequest{Id: s.wallets[1], InitialBalance: new("7"), OpeningDate: new("2026-01-01")}))
+	s.record(s.ListCurrencies(ctx, &ledgerv1.ListCurrenciesRequest{}))
 	s.record(s.tags.GetTag(ctx, &ledgerv1.GetTagRequest{Tag: "trip"}))
 	s.record(s.CheckReferences(ctx, &ledgerv1.CheckReferencesRequest{
 		OwnerId: s.user.ID.String(), WalletId: s.wallets[0], CategoryIds: s.categories[:1],

@@ -156,6 +156,41 @@ func TestFieldsSurvive(t *testing.T) {
 	u.requireMoved(t, resources, current, names)
 }
 
+// TestSettingsFieldsSurvive does the same with the settings and a tag, which only a PATCH changes and no export has.
+func TestSettingsFieldsSurvive(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	wallet, other, category, fun := u.wallet("EUR", "0"), u.wallet("EUR", "0"), u.category("Food"), u.category("Fun")
+	first := object{"timeZone": "Europe/Berlin", "weekStart": "sunday", "locale": "de-DE", "baseCurrency": "EUR", "defaultWalletId": wallet, "defaultCategoryId": category}
+	second := object{"timeZone": "Asia/Tokyo", "weekStart": "saturday", "locale": "ja", "baseCurrency": "JPY", "defaultWalletId": other, "defaultCategoryId": fun}
+	u.post("/api/v1/transaction", with(expense(wallet, category, "1"), object{"tags": []any{"Trip"}})).created("TRANSACTION_CREATED")
+	events := u.listen(t.Context(), "")
+	defer events.close()
+	before := u.patch("/api/v1/settings", first).ok("SETTINGS_UPDATED").at("settings").(object)
+	after := u.patch("/api/v1/settings", second).ok("SETTINGS_UPDATED").at("settings").(object)
+	settings := fielded{message: &ledgerv1.Settings{}, unchanged: map[string]string{"updatedAt": byTime}}
+	settings.requireFields(t, "settings", before, after)
+	require.Equal(t, after, u.get("/api/v1/settings").at("settings"))
+	awaitEvent(t, events, after)
+
+	before = u.patch("/api/v1/tags/Trip", object{"name": "Rome", "color": "#112233"}).ok("TAG_UPDATED").at("tag").(object)
+	after = u.patch("/api/v1/tags/Rome", object{"name": "Paris", "color": "#445566"}).ok("TAG_UPDATED").at("tag").(object)
+	tag := fielded{message: &ledgerv1.Tag{}, unchanged: map[string]string{"transactionCount": "transactions change it"}}
+	tag.requireFields(t, "tag", before, after)
+	require.Equal(t, after, u.get("/api/v1/tags/Paris").at("tag"))
+	awaitEvent(t, events, after)
+
+	changes := u.get("/api/v1/changes").ok("CHANGES_FETCHED").at("changes").(object)
+	require.Equal(t, u.get("/api/v1/settings").at("settings"), changes["settings"])
+	followed := &ledgerv1.FollowedTag{}
+	for i := range followed.ProtoReflect().Descriptor().Fields().Len() {
+		name := followed.ProtoReflect().Descriptor().Fields().Get(i).JSONName()
+		want := map[string]any{"key": "paris", "name": after["name"], "color": after["color"]}
+		require.NotEmpty(t, want[name], "/changes has a field %s that this test does not know", name)
+		require.Equal(t, want[name], changes["tags"].([]any)[0].(object)[name])
+	}
+}
+
 // requireFields requires that after has each field, and that the change set each field.
 func (f fielded) requireFields(t *testing.T, kind string, before, after object) {
 	t.Helper()

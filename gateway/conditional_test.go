@@ -72,5 +72,8 @@ func TestConditionalRoutes(t *testing.T) {
 			require.Len(t, r.success, 1, r.template)
 		}
 	}
-	require.ElementsMatch(t, []string{"GET /api/v1/wallet", "GET /api/v1/categories", "GET /api/v1/budgets", "GET /api/v1/dashboard/summary", "GET /api/v1/changes"}, templates)
+	require.ElementsMatch(t, []string{
+		"GET /api/v1/wallet", "GET /api/v1/categories", "GET /api/v1/currencies", "GET /api/v1/budgets", "GET /api/v1/dashboard/summary",
+		"GET /api/v1/changes",
+	}, templates)
 }

@@ -1,11 +1,17 @@
 package gateway
 
 import (
+	"bytes"
 	"context"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"net/http"
+	"net/url"
+	"regexp"
 	"strings"
 	"sync"
 	"time"
@@ -25,8 +31,9 @@ const (
 	docsPath    = "/docs"
 	openAPIPath = "/api/v1/openapi.json"
 
-	// docsPolicy permits Swagger UI its own scripts and styles, and connections to this gateway only.
-	docsPolicy = "default-src 'self'; script-src 'self' 'unsafe-inline'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
+	// docsPolicy permits Swagger UI its own scripts and styles, and connections to this gateway only. The verb stands for the hashes of
+	// the scripts in its page: the page is on the origin of the console, where no other inline script may run.
+	docsPolicy = "default-src 'self'; script-src 'self'%s; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
 	// probeTime limits the time to check the services for readiness.
 	probeTime = time.Second
@@ -46,12 +53,13 @@ type endpoint struct {
 // endpoints returns the endpoints of the gateway: the console's page, probes, version, OpenAPI document and Swagger UI.
 func (s *restServer) endpoints(conns connections) []endpoint {
 	ui := v5emb.New("Coffer", openAPIPath, docsPath+"/")
+	policy := fmt.Sprintf(docsPolicy, scriptHashes(ui))
 	docs := func(w http.ResponseWriter, r *http.Request) {
 		if file := strings.TrimPrefix(r.URL.Path, docsPath+"/"); file != "" && !isAsset(file) {
 			s.fail(r.Context(), w, errRouteNotFound)
 			return
 		}
-		w.Header().Set("Content-Security-Policy", docsPolicy)
+		w.Header().Set("Content-Security-Policy", policy)
 		w.Header().Set("Cache-Control", "public, max-age=3600")
 		ui.ServeHTTP(w, r)
 	}
@@ -73,6 +81,34 @@ func (s *restServer) endpoints(conns connections) []endpoint {
 		{docsPath + "/**", docs},
 	}
 }
+
+// inlineScript matches a script in a page.
+var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
+
+// scriptHashes returns the sources of a Content-Security-Policy that permit the inline scripts of Swagger UI's page. The page is the same
+// for each request.
+func scriptHashes(ui http.Handler) string {
+	page := &pageBuffer{header: http.Header{}}
+	ui.ServeHTTP(page, &http.Request{Method: http.MethodGet, URL: &url.URL{Path: docsPath + "/"}})
+	var sources strings.Builder
+	for _, script := range inlineScript.FindAllSubmatch(page.Bytes(), -1) {
+		hash := sha256.Sum256(script[1])
+		sources.WriteString(" 'sha256-" + base64.StdEncoding.EncodeToString(hash[:]) + "'")
+	}
+	return sources.String()
+}
+
+// pageBuffer is a response that keeps the body.
+type pageBuffer struct {
+	bytes.Buffer
+	header http.Header
+}
+
+// Header implements http.ResponseWriter.
+func (b *pageBuffer) Header() http.Header { return b.header }
+
+// WriteHeader implements http.ResponseWriter.
+func (b *pageBuffer) WriteHeader(int) {}
 
 // isAsset reports whether Swagger UI contains the file. Most files are stored compressed. For another name, Swagger UI would answer 404
 // in its own format.

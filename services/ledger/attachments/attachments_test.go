@@ -164,7 +164,7 @@ func TestCreateAttachmentName(t *testing.T) {
 	for given, want := range map[string]string{
 		"": "file", " \t": "file", "a.pdf": "a.pdf", " März.pdf ": "März.pdf", "a\r\nb\x00.pdf": "ab.pdf",
 		strings.Repeat("ä", 300): strings.Repeat("ä", 255), "\xff.pdf": ".pdf", "Ma\u0308rz.pdf": "M\u00e4rz.pdf",
-		"\u200b": "file",
+		"\u200b": "file", "invoice\u202efdp.exe": "invoicefdp.exe", "\u2066a\u2069.pdf": "a.pdf",
 	} {
 		require.Equal(t, want, fileName(given), "%q", given)
 	}

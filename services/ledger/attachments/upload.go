@@ -260,10 +260,10 @@ func (r *recognizer) mediaType() string {
 }
 
 // fileName returns a name that can be stored and shown: one line of at most 255 characters in Unicode Normalization Form C, or "file" if no
-// visible character remains. PostgreSQL cannot store NUL or invalid UTF-8, and the name becomes part of a header of the download.
+// visible character remains. Controls of the direction of text are removed, because they can hide the ending of a name. PostgreSQL cannot store NUL or invalid UTF-8, and the name becomes part of a header of the download.
 func fileName(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || r == utf8.RuneError {
+		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError {
 			return -1
 		}
 		return r

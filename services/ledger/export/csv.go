@@ -13,6 +13,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/restjson"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
 // csvEncoder writes a table as RFC 4180 defines it, with a row per transaction, or per part of a split transaction. The rows of a
@@ -116,12 +117,18 @@ func (e *csvEncoder) write(t entry, p part) error {
 }
 
 // guard returns a cell that a spreadsheet does not evaluate. A payee or a description may come from another person, so a text that
-// begins like a formula gets an apostrophe in front. Numbers do not change. A text that already has apostrophes before a formula gets
-// another one, so that an import can always remove the first one (package formats).
+// begins like a formula gets an apostrophe in front, and so does the text after a separator at which a program may split the cell. Commas
+// are quoted. Numbers do not change. A text that already has apostrophes before a formula gets another one, so that an import can always
+// remove the first one (written.UnguardParts).
 func guard(s string) string {
-	rest := strings.TrimLeft(s, "'")
-	if rest == "" || !strings.ContainsRune("=+-@\t\r", rune(rest[0])) || restjson.IsNumber(s) {
+	if restjson.IsNumber(s) {
 		return s
 	}
-	return "'" + s
+	return written.Parts(s, func(part string) string {
+		rest := strings.TrimLeft(part, "'")
+		if rest == "" || !strings.ContainsRune("=+-@\t\r", rune(rest[0])) {
+			return part
+		}
+		return "'" + part
+	})
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
+	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
@@ -156,9 +157,11 @@ func TestExportTransactionsAsCSV(t *testing.T) {
 func TestGuard(t *testing.T) {
 	t.Parallel()
 	for text, want := range map[string]string{
-		"": "", "Food": "Food", "=1+1": "'=1+1", "+1": "'+1", "-1.50": "-1.50", "-1+2": "'-1+2", "@x": "'@x", "\t=1": "'\t=1", "a=b": "a=b", "'=1": "''=1", "it's": "it's", "'": "'",
+		"": "", "Food": "Food", "=1+1": "'=1+1", "+1": "'+1", "-1.50": "-1.50", "-1+2": "'-1+2", "@x": "'@x", "\t=1": "\t'=1", "a=b": "a=b", "'=1": "''=1", "it's": "it's", "'": "'",
+		"x;=1+12;y": "x;'=1+12;y", "x\t@a|-b": "x\t'@a|'-b", "x;'=1": "x;''=1", "a; b": "a; b", "-1;-2": "'-1;'-2",
 	} {
 		require.Equal(t, want, guard(text), text)
+		require.Equal(t, text, written.UnguardParts(guard(text)), text)
 	}
 }
 

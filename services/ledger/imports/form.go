@@ -5,6 +5,7 @@ import (
 	"path"
 	"slices"
 	"strings"
+	"unicode"
 
 	"github.com/google/uuid"
 	"golang.org/x/text/unicode/norm"
@@ -53,7 +54,7 @@ func (s *Imports) parseForm(ctx context.Context, owner uuid.UUID, req *ledgerv1.
 // visible character.
 func baseName(name string) string {
 	name = strings.Map(func(r rune) rune {
-		if r < ' ' || r == 0x7f {
+		if r < ' ' || r == 0x7f || unicode.Is(unicode.Bidi_Control, r) {
 			return -1
 		}
 		return r

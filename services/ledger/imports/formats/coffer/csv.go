@@ -38,7 +38,7 @@ func ParseCSV(in *statement.Input) iter.Seq2[statement.Record, error] {
 			if err = unknown; err != nil {
 				break
 			}
-			account.Name, account.Last4 = cmp.Or(keep(written.Unguard(cell(cells, 5)), statement.MaxName), account.Key), ""
+			account.Name, account.Last4 = cmp.Or(keep(written.UnguardParts(cell(cells, 5)), statement.MaxName), account.Key), ""
 			part := cell(cells, 13)
 			if whole != nil && part != "" && part == of && len(whole.Splits) < statement.MaxParts {
 				join(whole, r)
@@ -64,10 +64,10 @@ func ParseCSV(in *statement.Input) iter.Seq2[statement.Record, error] {
 // parseRow returns the record of a row.
 func parseRow(cells []string) statement.Record {
 	r := statement.Record{
-		Currency: cell(cells, 4), Account: statement.Text(written.Unguard(cell(cells, 5)), statement.MaxName), Category: keep(written.Unguard(cell(cells, 6)), statement.MaxName),
-		Payee: keep(written.Unguard(cell(cells, 7)), statement.MaxPayee), Description: keep(written.Unguard(cell(cells, 8)), statement.MaxText), Notes: keep(written.Unguard(cell(cells, 9)), statement.MaxNotes),
+		Currency: cell(cells, 4), Account: statement.Text(written.UnguardParts(cell(cells, 5)), statement.MaxName), Category: keep(written.UnguardParts(cell(cells, 6)), statement.MaxName),
+		Payee: keep(written.UnguardParts(cell(cells, 7)), statement.MaxPayee), Description: keep(written.UnguardParts(cell(cells, 8)), statement.MaxText), Notes: keep(written.UnguardParts(cell(cells, 9)), statement.MaxNotes),
 	}
-	if tags := written.Unguard(cell(cells, 10)); tags != "" {
+	if tags := written.UnguardParts(cell(cells, 10)); tags != "" {
 		r.Tags = strings.Split(tags, ",")
 		r.Tags = r.Tags[:min(len(r.Tags), statement.MaxTags)]
 	}
@@ -75,7 +75,7 @@ func parseRow(cells []string) statement.Record {
 	if id == "" {
 		id = cell(cells, 0)
 	}
-	r.ExternalID = ownID(written.Unguard(cell(cells, 12)), id)
+	r.ExternalID = ownID(written.UnguardParts(cell(cells, 12)), id)
 	if id := cell(cells, 11); id != "" {
 		r.Transfer = &statement.Transfer{ID: statement.Text(id, statement.MaxName), Paired: true}
 	}

@@ -113,8 +113,28 @@ func SignOf(value string) (negative, known bool) {
 	return out, out != in
 }
 
-// Unguard removes the apostrophe that an export puts before a text that begins like a formula, and only that one: it is the inverse of
-// guard in package export. Other applications write the same apostrophe.
+// Parts applies change to the parts of a text between semicolons, tabs and vertical bars, and joins them again. Programs that open a CSV
+// file may split its cells there.
+func Parts(s string, change func(string) string) string {
+	var b strings.Builder
+	for {
+		at := strings.IndexAny(s, ";\t|")
+		if at < 0 {
+			b.WriteString(change(s))
+			return b.String()
+		}
+		b.WriteString(change(s[:at]))
+		b.WriteByte(s[at])
+		s = s[at+1:]
+	}
+}
+
+// UnguardParts removes the apostrophes that Coffer's export puts before each part that begins like a formula: it is the inverse of guard
+// in package export.
+func UnguardParts(s string) string { return Parts(s, Unguard) }
+
+// Unguard removes the apostrophe that an export puts before a text that begins like a formula, and only that one. Other applications
+// write the same apostrophe.
 func Unguard(s string) string {
 	if rest := strings.TrimLeft(s, "'"); len(rest) < len(s) && rest != "" && strings.ContainsRune("=+-@\t\r", rune(rest[0])) {
 		return s[1:]

@@ -3,7 +3,6 @@ package gateway
 import (
 	"context"
 	"fmt"
-	"io"
 	"log/slog"
 	"net/http"
 	"time"
@@ -15,12 +14,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-const (
-	// lingerLimit is the maximum number of bytes read after a rejection. It suffices for the rest of a photo that is a little too
-	// large.
-	lingerLimit     = 16 << 20
-	requestIDHeader = "X-Request-Id"
-)
+const requestIDHeader = "X-Request-Id"
 
 // logEntry collects facts about a request for the access log. It is the only state of the gateway in the request's context, because the
 // facts become known behind the mux, and the middleware that logs them is in front of it.
@@ -33,8 +27,8 @@ type logEntry struct {
 	user caller.Identity
 	// shed is set if the request was rejected because its service was at its concurrency limit.
 	shed bool
-	// unread is set if an upload was rejected before its end, and cut if a download ended early.
-	unread, cut bool
+	// cut is set if a download ended early.
+	cut bool
 }
 
 // logEntryKey is the key of the logEntry in a context.
@@ -60,10 +54,6 @@ func (s *restServer) observe(next http.Handler) http.Handler {
 		// Telemetry reads the name of the route from the request that it passed.
 		r.Pattern = entry.route
 		s.logAccess(ctx, r, entry, time.Since(start))
-		// A client that sent Expect: 100-continue has not sent the body.
-		if (entry.unread || entry.response.status == http.StatusRequestEntityTooLarge) && r.Header.Get("Expect") == "" {
-			linger(entry.response, r.Body)
-		}
 	})
 }
 
@@ -91,13 +81,6 @@ func (s *restServer) logAccess(ctx context.Context, r *http.Request, entry *logE
 		attrs = append(attrs, slog.Bool("cut", true))
 	}
 	s.log.LogAttrs(ctx, level, "request", attrs...)
-}
-
-// linger sends the response and then discards up to lingerLimit bytes of the body. Closing the connection while the client is still
-// sending resets it, and many clients then never see the response.
-func linger(w http.ResponseWriter, body io.Reader) {
-	_ = http.NewResponseController(w).Flush()
-	_, _ = io.CopyN(io.Discard, body, lingerLimit)
 }
 
 // recorder records the status and size of a response. The access log reports them. An informational response, such as 100

@@ -107,7 +107,8 @@ func (h *rpcHandler) respond(w http.ResponseWriter, r *http.Request, reply, buff
 // newHandler returns the handler of the whole API: the middleware in front of the mux, and behind the mux an rpcHandler for each RPC
 // with a path and the gateway's own endpoints. The middleware runs in this order:
 //
-//   - Load shedding is the cheapest way to answer and comes first, even before telemetry.
+//   - Draining a body after an early response must not count for any limit or measurement.
+//   - Load shedding is the cheapest way to answer and comes next, even before telemetry.
 //   - Telemetry starts the span that all following logs refer to.
 //   - The request id and the access log also cover the responses of the following middleware.
 //   - Security headers and CORS must be in every response, also in errors.
@@ -145,13 +146,13 @@ func (s *restServer) handler(ctx context.Context, routes []*route, conns connect
 		return nil, err
 	}
 	handler := s.crossOrigin(compress(s.recover(s.rejectUncleanPaths(mux))))
-	return s.shed(otelhttp.NewHandler(s.observe(secure(handler)), "http",
+	return drain(s.shed(otelhttp.NewHandler(s.observe(secure(handler)), "http",
 		// The client's trace is linked and not continued, because clients must not decide about sampling.
 		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return true }),
 		// Otherwise the client's Host header would become a label of every metric.
 		otelhttp.WithServerName("gateway:80"),
 		otelhttp.WithFilter(func(r *http.Request) bool { return r.URL.Path != livePath && r.URL.Path != readyPath }),
-	)), nil
+	))), nil
 }
 
 // newMux registers the RPCs and the endpoints. The mux matches paths and reports unknown ones; decoding, calls and responses are ours

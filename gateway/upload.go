@@ -54,7 +54,6 @@ func (h *rpcHandler) receive(w http.ResponseWriter, r *http.Request, path map[st
 	}
 	err := h.forward(r, path, reply)
 	if err != nil && !body.read {
-		logEntryOf(r.Context()).unread = true
 		w.Header().Set("Connection", "close")
 	}
 	return err

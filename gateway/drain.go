@@ -1,0 +1,80 @@
+package gateway
+
+import (
+	"io"
+	"net/http"
+	"time"
+)
+
+const (
+	// drainableBody is the size in bytes from which drain reads the rest of a body. net/http itself reads 256 KiB.
+	drainableBody = 128 << 10
+	// drainPatience is the time that a client may send nothing, and drainRate the number of bytes that it must send per second.
+	drainPatience = 2 * time.Second
+	drainRate     = 256 << 10
+	// maxDrain is the maximum time of draining.
+	maxDrain = 30 * time.Second
+)
+
+// drain reads the rest of a body after an early response, such as 401 or 413. Many clients send the whole body before they read the
+// response. If the connection is closed while they send, the kernel resets it, and they never see the response. The response is sent
+// first, for clients that read while they send. A slow client is disconnected. drain runs outside of all limits of concurrency, so
+// that draining takes no place of another request.
+func drain(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		control := http.NewResponseController(w)
+		// Without full duplex, net/http closes the body when the response starts.
+		if r.ContentLength >= 0 && r.ContentLength < drainableBody || control.EnableFullDuplex() != nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		body := &watchedBody{ReadCloser: r.Body}
+		// net/http decides by the body of its own request whether the connection can be reused.
+		watched := r.WithContext(r.Context())
+		watched.Body = body
+		next.ServeHTTP(w, watched)
+		// A client that expects 100 Continue has sent nothing, if nothing was read.
+		if body.ended || !body.started && r.Header.Get("Expect") != "" {
+			return
+		}
+		if control.Flush() == nil {
+			discard(body, control)
+		}
+	})
+}
+
+// discard reads a body to its end, until the client is too slow or maxDrain has passed.
+func discard(body io.Reader, control *http.ResponseController) {
+	buffer, n, began := make([]byte, 32<<10), 0, time.Now()
+	for {
+		allowed := drainPatience + time.Duration(n)*time.Second/drainRate
+		if control.SetReadDeadline(began.Add(min(allowed, maxDrain))) != nil {
+			return
+		}
+		read, err := body.Read(buffer)
+		n += read
+		if err == io.EOF {
+			// net/http cancels a request at its read deadline, even if all of it has been read.
+			_ = control.SetReadDeadline(time.Time{})
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// watchedBody records whether a body has been read, and whether nothing more can be read.
+type watchedBody struct {
+	io.ReadCloser
+	started, ended bool
+}
+
+// Read implements io.Reader.
+func (b *watchedBody) Read(p []byte) (int, error) {
+	b.started = true
+	n, err := b.ReadCloser.Read(p)
+	if err != nil {
+		b.ended = true
+	}
+	return n, err
+}

@@ -67,6 +67,8 @@ bench: ## Measure Coffer against its goals and write docs/benchmarks.md (BENCHFL
 	@devstack/install.sh bench
 	@$(NEURAL)
 	@go run ./test/cmd/bench $(or $(BENCHFLAGS),-write docs/benchmarks.md)
+	@$(WITH_POSTGRES)
+	@$(BIN)/with-postgres go test -count=1 -v -run '^TestCosts$$' ./test
 
 .PHONY: bench-receipts
 bench-receipts: ## Read a folder of labeled receipts and score the results (DATA=folder with manifest.jsonl and score)

@@ -136,20 +136,10 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	startSweeps(ctx, db, log)
 	go bus.Relay(ctx, db)
 	scrubber := &verify.Scrubber{DB: db, Log: log}
-	unmeasureScrubber, err := scrubber.Measure()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = unmeasureScrubber() }()
 	go scrubber.Run(ctx)
 
 	book := &posting.Ledger{DB: db, Wake: bus.Wake, Now: time.Now, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) }}
 	book.Volume = storage.Volume{Folder: config.StorageFolder, Minimum: storage.Minimum}
-	unmeasureVolume, err := book.Volume.Measure()
-	if err != nil {
-		return err
-	}
-	defer func() { _ = unmeasureVolume() }()
 	// The packages share the gates, so that the limit applies to all expensive reads of a user together.
 	cursors, gates := page.NewCursors(config.ServiceKey), reads.NewGates(reads.MaxRunning, reads.MaxWaiting)
 	receiving, err := receipts.New(book, cursors, ocrv1.NewOCRServiceClient(ocrConn), log)
@@ -165,11 +155,11 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ruling := rules.New(book, gates, log)
 	importing := imports.New(s.Accounts, cursors, config.ServiceKey, log)
 	defer startJobs(ctx, ruling.Jobs, importing.Jobs)()
-	unmeasure, err := s.Measure()
+	unmeasure, err := measure(scrubber.Measure, book.Volume.Measure, s.Measure)
+	defer unmeasure()
 	if err != nil {
 		return err
 	}
-	defer func() { _ = unmeasure() }()
 	// The writers outlive ctx, because the requests in flight are completed after it ends.
 	writing, stop := context.WithCancel(context.WithoutCancel(ctx))
 	defer stop()
@@ -181,6 +171,24 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterRuleServiceServer(srv, ruling)
 	registerResources(srv, config, s.Accounts, gates)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return checkHealth(ctx, srv, book, ocrConn) })
+}
+
+// measure registers metrics. unmeasure ends those that were registered, also after an error.
+func measure(registrations ...func() (func() error, error)) (unmeasure func(), err error) {
+	var stops []func() error
+	unmeasure = func() {
+		for _, stop := range stops {
+			_ = stop()
+		}
+	}
+	for _, register := range registrations {
+		stop, err := register()
+		if err != nil {
+			return unmeasure, err
+		}
+		stops = append(stops, stop)
+	}
+	return unmeasure, nil
 }
 
 // startJobs starts workers. They stop when ctx ends, and end their leases, so that another replica continues their jobs at once. wait
@@ -203,8 +211,7 @@ func startJobs(ctx context.Context, workers ...*jobs.Worker) (wait func()) {
 }
 
 // checkHealth returns an error if PostgreSQL is unavailable. It reports to srv whether receipts can be recognized, and whether the volume of
-// the database has space for files, if that is known. Readiness does not
-// depend on ocr, so PostgreSQL has the first share of the time.
+// the database has space for files, if that is known. Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
 func checkHealth(ctx context.Context, srv *rpc.Server, book *posting.Ledger, ocrConn *rpc.Conn) error {
 	if _, known := book.Volume.Free(); known {
 		srv.SetOptional(rpc.HealthStorage, book.Volume.Check() == nil)

@@ -1,5 +1,5 @@
-const VERSION = "47ce2dc4ac67d67b";
-const FILES = ["/","/assets/Home-rsCsaJYg.js","/assets/account-B7-g_yxW.js","/assets/base-Coro5IKr.js","/assets/charts-C0otA2Y6.js","/assets/daily-BducR98p.js","/assets/data-CK2RPeEB.css","/assets/data-DV1LVeaT.js","/assets/data-de-3dzkL4GQ.js","/assets/data-en-C1w_oolg.js","/assets/de-DDBDti_J.js","/assets/en-COo1Sk9J.js","/assets/index-Dox5Eh35.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-tDEKhZQn.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "2d7d53e2654ebf82";
+const FILES = ["/","/assets/Home-Ckh4Dc1n.js","/assets/account-BG8MFOo5.js","/assets/base-DIZ7yXrS.js","/assets/charts-CMMNfpGy.js","/assets/daily-CrOVx8LU.js","/assets/data-CRNMB6eZ.js","/assets/data-DE_Ep0aL.css","/assets/data-de-CnEEu86O.js","/assets/data-en-CReJCQE6.js","/assets/de-DW4DpS-x.js","/assets/en-BwwXtuGL.js","/assets/index-DyOI0d0b.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CxyN7udB.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

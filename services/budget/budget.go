@@ -14,7 +14,10 @@
 //   - references.go: reports the categories of budgets to the ledger, so that it keeps or repairs them (ADR 43)
 //   - store_*.go: the SQL; errors.go: the public errors; migrations/: the schema
 //
-// Its other parts are separate packages, which do not import this one:
+// Parts with a separate vocabulary are packages, which do not import this one. It calls them with
+// concrete types: an interface would have one implementation. Each reads the tables that it needs,
+// so notification has statements of its own for budgets and members. Whole alerts are tested here,
+// because a check starts with a change of a budget or an event, and ends with notifications.
 //
 //   - internal/notification implements NotificationService: published events, stored notifications, alerts, live streams
 //   - internal/webhook implements WebhookService: webhooks and deliveries

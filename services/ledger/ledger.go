@@ -5,8 +5,10 @@
 // each change, and that a request with an idempotency key has one effect. A transaction, its effect on the balances and totals,
 // its event and its idempotency record are committed together. Users see and change only their own data.
 //
-// This package assembles the service. Each subpackage has one subject, with its RPC methods and its SQL in store_*.go. It imports only
-// packages on a later line:
+// This package only assembles the service, so that a reader sees which files belong together, and the
+// compiler enforces the order. Each subpackage has one subject, with its RPC methods and its SQL in
+// store_*.go, and imports only packages on a later line. An error that several packages return is
+// declared in request, any other one in the errors.go of its package.
 //
 //   - verify: the command ledger verify and the background check, which compare the sums with the transactions
 //   - sync: the changes that devices follow. export: the books of a user as a file, in several formats

@@ -1,8 +1,9 @@
 // Package ocr implements the OCR service. It turns receipt files into structured receipts and owns the stored results of files that it
 // has read. It guarantees that a malformed file or a failing engine costs one request, and that no process or file remains after it.
 //
-// This package has the RPC, the limit of concurrent receipts, the stored results and the metrics. A request passes these packages, and
-// each imports only those below it:
+// This package has the RPC, the limit of concurrent receipts, the stored results and the metrics. A
+// request passes these packages. Each has one subject and imports only those below it, which the
+// compiler enforces:
 //
 //	worker          reads each image or PDF in a separate process, which contains the packages below
 //	recognition     chooses the text or the engines, combines their readings, survives their failures
@@ -14,6 +15,7 @@
 //	sandbox         runs external programs within limits
 //
 // ocrtest makes photographs for other modules, fixture the files of this module's tests.
+// fixture imports none of these packages, so that the tests of all can use it.
 package ocr
 
 import (

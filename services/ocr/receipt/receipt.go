@@ -5,8 +5,10 @@
 // A caller runs Read once per recognition of an image and Join over the results. Amounts are kept in thousandths, because fuel
 // and weighed goods are priced in them, and returned as decimal strings. Words may come in any order.
 //
-// Read uses three packages below this one: printed makes lines of the words, dates finds dates, and merchant finds names. The files of
-// this package:
+// Read uses three packages below this one: printed makes lines of the words, dates finds dates, and
+// merchant finds names. dates and merchant import only printed, and get values instead of a Reading.
+// The total and the lines of goods verify each other and are chosen together, so they stay in this
+// package. Only refund.go changes a line; drafts of goods have copies of the amounts. The files:
 //
 //	receipt.go        Read, the readings of single rows, and the rows that are worth reading again
 //	sums.go           the labeled amounts: totals, taxes, payments; refund.go: the signs of a refund

@@ -9,7 +9,11 @@
 //
 // Images and PDFs are read in a worker, a process that package worker starts for each of them. The parts are in other packages: media
 // decodes files, imaging prepares pages, tesseract and neural/process read words, and receipt has the rules from words to a receipt.
-// Errors are ErrParse, ErrComplex, ErrResponse or the context's.
+//
+// The engines are in this package, because the neural engine and the vision endpoint fall back to the
+// passes of Tesseract: packages per engine would import each other. tesseract is separate, because its
+// command line and its table of words need no knowledge of receipts. The packages below return errors
+// of their own, and this package maps them to ErrParse, ErrComplex, ErrResponse or the context's error.
 package recognition
 
 import (

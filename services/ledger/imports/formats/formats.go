@@ -13,11 +13,16 @@
 // cells and then converts each of them with a Reader, again after each change of the mapping.
 //
 // All functions are pure. Every input has limits (statement.MaxRows, and those of package scan), so that the cost of a file is linear in
-// its bytes (ADR 80). A format has a package with its parser, which holds one record and the accounts of the file:
+// its bytes (ADR 80). A format has a package with its parser, which holds one record and the accounts of
+// the file, and with the start by which the file is recognized. A new format is a new package and a line
+// in detect.go. Parsers do not register themselves, because the order of detection matters. Tests of a
+// format read files with Open, as the importer does. The packages:
 //
 //   - ofx, camt, mt940: the statements of banks. firefly, coffer: exports of applications. Their records are complete
-//   - csv, qif, ynab: the formats with a mapping. mapping converts their cells, proposal proposes a mapping, and headings has the words in
-//     the headings of columns
+//   - csv, qif, ynab: the formats with a mapping. qif and ynab also convert their cells, because both
+//     halves of such a format share the meaning of the cells
+//   - mapping: describes a mapping and converts the cells of csv. proposal proposes a mapping, and headings
+//     has the words in the headings of columns
 //   - statement: records, accounts, facts and external ids, which all formats share. Start reading there, and here at Open
 //   - scan: gzip and zip, the conversion to UTF-8, and the lines, rows and tags of limited length
 //   - written: amounts, dates and words as written, in many languages, and exact sums

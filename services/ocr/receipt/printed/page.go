@@ -2,7 +2,9 @@
 // the kind and the amounts of each line. It decides nothing about the receipt.
 //
 // Lines converts pages to lines from top to bottom. Classify then sets the kind of each line, and MarkPrices the amounts that are prices
-// in the currency of FindCurrency. All functions are pure. Amounts are counts of thousandths. The files:
+// in the currency of FindCurrency. All functions are pure. Amounts are counts of thousandths. Engines
+// and decoders import this package for words and pages, and no rules. The fields of Line and Amount are
+// exported, because the rules read all of them. The files:
 //
 //	page.go      words, boxes and pages, which the engines produce; places and values of fields
 //	layout.go    words to lines

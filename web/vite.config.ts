@@ -31,7 +31,8 @@ export default defineConfig({
       output: {
         // Few chunks compress better than many. The base has the code that most screens share. The charts, each language, the daily
         // screens and the screens of the account have a chunk each. The home screen has one too, so that the first paint is small. The
-        // screens that data matches are used rarely. They have separate messages and styles (ADR 87). All other styles are 15 kB in one file, and 24 kB in one file per screen.
+        // screens that data matches are used rarely. They have separate messages and styles (ADR 110). All other
+        // styles are 15 kB in one file, and 24 kB in one file per screen.
         codeSplitting: {
           groups: [
             { name: "style", test: (id) => /\.css$/.test(id) && !data.test(id), priority: 3 },

@@ -3,6 +3,7 @@
 //   - README.md lists each environment variable with its readers and its default.
 //   - errors.md lists each error code with its HTTP statuses.
 //   - events.md lists each event with its subject and its fields.
+//   - adr/README.md lists each decision record. Numbers of records, anywhere in the repository, exist.
 //   - Links lead to files that exist. Names of tests are names of tests.
 //
 // The tests parse the sources of the services and do not import them, so that this module depends only on the protos. They need no

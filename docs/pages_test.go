@@ -66,9 +66,9 @@ func pages(t testing.TB) map[string]string {
 	return found
 }
 
-// texts returns the contents of the files below a folder whose names have an ending, by file name. It skips hidden folders, which
-// contain caches and tools.
-func texts(t testing.TB, dir, end string) map[string]string {
+// texts returns the contents of the files below a folder whose names have one of the endings, by file
+// name. It skips hidden folders, which contain caches and tools, and the packages of Node.
+func texts(t testing.TB, dir string, ends ...string) map[string]string {
 	t.Helper()
 	found := map[string]string{}
 	require.NoError(t, filepath.WalkDir(dir, func(name string, entry fs.DirEntry, err error) error {
@@ -77,7 +77,12 @@ func texts(t testing.TB, dir, end string) map[string]string {
 			return err
 		case entry.IsDir() && strings.HasPrefix(entry.Name(), ".") && name != root:
 			return filepath.SkipDir
-		case entry.IsDir() || !strings.HasSuffix(name, end):
+		case entry.IsDir() && entry.Name() == "node_modules":
+			return filepath.SkipDir
+		case entry.IsDir():
+			return nil
+		}
+		if !slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) }) {
 			return nil
 		}
 		text, err := os.ReadFile(name)

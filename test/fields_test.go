@@ -1,7 +1,6 @@
 package test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -22,6 +21,8 @@ type fielded struct {
 	// unset names the fields that this resource does not have, unchanged those that a change cannot set, and notMoved those that an
 	// export with an import does not restore, with the reasons. notMoved is nil for resources that are not exported.
 	unset, unchanged, notMoved map[string]string
+	// notSent names the fields that events lack, with the reasons.
+	notSent map[string]string
 }
 
 // Reasons for several fields.
@@ -149,7 +150,8 @@ func TestFieldsSurvive(t *testing.T) {
 		after := changed.at(singular).(object)
 		f.requireFields(t, kind, before, after)
 		require.Equal(t, after, u.get(path+"/"+id).at(singular), kind)
-		awaitEvent(t, events, after)
+		requireListed(t, u.get(path), after)
+		f.awaitEvent(t, events, after)
 		current[kind] = after
 	}
 	u.requireCopied(t, resources, current)
@@ -171,14 +173,15 @@ func TestSettingsFieldsSurvive(t *testing.T) {
 	settings := fielded{message: &ledgerv1.Settings{}, unchanged: map[string]string{"updatedAt": byTime}}
 	settings.requireFields(t, "settings", before, after)
 	require.Equal(t, after, u.get("/api/v1/settings").at("settings"))
-	awaitEvent(t, events, after)
+	settings.awaitEvent(t, events, after)
 
 	before = u.patch("/api/v1/tags/Trip", object{"name": "Rome", "color": "#112233"}).ok("TAG_UPDATED").at("tag").(object)
 	after = u.patch("/api/v1/tags/Rome", object{"name": "Paris", "color": "#445566"}).ok("TAG_UPDATED").at("tag").(object)
 	tag := fielded{message: &ledgerv1.Tag{}, unchanged: map[string]string{"transactionCount": "transactions change it"}}
 	tag.requireFields(t, "tag", before, after)
 	require.Equal(t, after, u.get("/api/v1/tags/Paris").at("tag"))
-	awaitEvent(t, events, after)
+	requireListed(t, u.get("/api/v1/tags"), after)
+	tag.awaitEvent(t, events, after)
 
 	changes := u.get("/api/v1/changes").ok("CHANGES_FETCHED").at("changes").(object)
 	require.Equal(t, u.get("/api/v1/settings").at("settings"), changes["settings"])
@@ -191,46 +194,50 @@ func TestSettingsFieldsSurvive(t *testing.T) {
 	}
 }
 
-// requireFields requires that after has each field, and that the change set each field.
+// requireFields requires that after has each field, and that the change set each field. before is nil
+// if no operation changes the resource.
 func (f fielded) requireFields(t *testing.T, kind string, before, after object) {
 	t.Helper()
 	fields := f.message.ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {
 		name := fields.Get(i).JSONName()
 		_, unset := f.unset[name]
-		empty := after[name] == nil || reflect.ValueOf(after[name]).IsZero() || fmt.Sprint(after[name]) == "0" || fmt.Sprint(after[name]) == "[]"
-		require.Equal(t, unset, empty, "%s has no value or no reason for %s: %v", kind, name, after[name])
-		if _, fixed := f.unchanged[name]; !fixed && (!unset || name == "enabled") {
+		require.Equal(t, unset, empty(after[name]), "%s has no value or no reason for %s: %v", kind, name, after[name])
+		if _, fixed := f.unchanged[name]; before != nil && !fixed && (!unset || name == "enabled") {
 			require.NotEqual(t, before[name], after[name], "the change of %s does not set %s", kind, name)
 		}
 	}
 }
 
-// awaitEvent reads events until one has an object.
-func awaitEvent(t *testing.T, events *listener, want object) {
+// requireListed requires that a list has an object.
+func requireListed(t *testing.T, list response, want object) {
 	t.Helper()
-	for {
-		if contains(events.next().data, want) {
-			return
-		}
+	require.True(t, contains(list.body, want, nil), "the list lacks fields of %v: %s", want, list.raw)
+}
+
+// awaitEvent reads events until one has an object without the fields that events lack.
+func (f fielded) awaitEvent(t *testing.T, events *listener, want object) {
+	t.Helper()
+	for !contains(events.block().data, want, f.notSent) {
 	}
 }
 
-// contains reports whether an object is anywhere in a value.
-func contains(value any, want object) bool {
+// contains reports whether a value contains an object with the fields of want. The fields that are
+// lacking must be empty.
+func contains(value any, want object, lacking map[string]string) bool {
 	switch v := value.(type) {
 	case object:
-		if reflect.DeepEqual(v, want) {
+		if len(v) > 0 && hasFields(v, want, lacking) {
 			return true
 		}
 		for _, inner := range v {
-			if contains(inner, want) {
+			if contains(inner, want, lacking) {
 				return true
 			}
 		}
 	case []any:
 		for _, inner := range v {
-			if contains(inner, want) {
+			if contains(inner, want, lacking) {
 				return true
 			}
 		}
@@ -238,77 +245,27 @@ func contains(value any, want object) bool {
 	return false
 }
 
+// hasFields reports whether an object has the fields of want, and none of those that are lacking.
+func hasFields(o, want object, lacking map[string]string) bool {
+	for name, value := range want {
+		_, absent := lacking[name]
+		if absent && !empty(o[name]) || !absent && !reflect.DeepEqual(o[name], value) {
+			return false
+		}
+	}
+	return true
+}
+
+// empty reports whether a JSON value is absent or zero.
+func empty(value any) bool {
+	return value == nil || reflect.ValueOf(value).IsZero() || fmt.Sprint(value) == "0" || fmt.Sprint(value) == "[]"
+}
+
 // requireCopied requires that /changes has the objects as their operations return them.
 func (u *user) requireCopied(t *testing.T, resources map[string]fielded, current map[string]object) {
 	t.Helper()
 	changes := u.get("/api/v1/changes?limit=1000").ok("CHANGES_FETCHED").at("changes")
 	for kind := range resources {
-		require.True(t, contains(changes, current[kind]), "/changes lacks %s", kind)
+		require.True(t, contains(changes, current[kind], nil), "/changes lacks %s", kind)
 	}
-}
-
-// requireMoved requires that an export and its import into another account restore the objects.
-func (u *user) requireMoved(t *testing.T, resources map[string]fielded, current map[string]object, names map[string]string) {
-	t.Helper()
-	moved := newUser(t)
-	file := u.get("/api/v1/export/transactions?format=json")
-	moved.importExport("books.jsonl", file.raw)
-	exported, restored := exportedObjects(t, file.raw), exportedObjects(t, moved.get("/api/v1/export/transactions?format=json").raw)
-	theirs := map[string]string{}
-	for _, o := range restored {
-		if name, ok := o["name"].(string); ok {
-			theirs[o["id"].(string)] = name
-		}
-	}
-	key := func(o object) string { return fmt.Sprint(o["name"], o["description"]) }
-	for kind, f := range resources {
-		if f.notMoved == nil {
-			continue
-		}
-		require.True(t, contains(listed(exported), current[kind]), "the export lacks %s", kind)
-		copied, ok := restored[key(current[kind])]
-		require.True(t, ok, "the import lacks %s", kind)
-		fields := f.message.ProtoReflect().Descriptor().Fields()
-		for i := range fields.Len() {
-			name := fields.Get(i).JSONName()
-			if _, lost := f.notMoved[name]; lost {
-				continue
-			}
-			require.Equal(t, renamed(current[kind][name], names), renamed(copied[name], theirs), "%s.%s", kind, name)
-		}
-	}
-}
-
-// renamed replaces the ids of wallets and categories in a value by their names.
-func renamed(value any, names map[string]string) string {
-	text, _ := json.Marshal(value)
-	for id, name := range names {
-		text = []byte(strings.ReplaceAll(string(text), id, name))
-	}
-	return string(text)
-}
-
-// exportedObjects returns the objects of an export by name and description.
-func exportedObjects(t *testing.T, file []byte) map[string]object {
-	t.Helper()
-	all := map[string]object{}
-	for line := range strings.Lines(string(file)) {
-		decoder := json.NewDecoder(strings.NewReader(line))
-		decoder.UseNumber()
-		var o map[string]object
-		require.NoError(t, decoder.Decode(&o))
-		for _, inner := range o {
-			all[fmt.Sprint(inner["name"], inner["description"])] = inner
-		}
-	}
-	return all
-}
-
-// listed returns the objects of a map.
-func listed(from map[string]object) []any {
-	var all []any
-	for _, o := range from {
-		all = append(all, o)
-	}
-	return all
 }

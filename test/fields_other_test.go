@@ -1,0 +1,301 @@
+package test
+
+import (
+	"net/http"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+)
+
+// TestBudgetFieldsSurvive requires that each field of a budget and of a member survives
+// create, PATCH, lists and events.
+func TestBudgetFieldsSurvive(t *testing.T) {
+	t.Parallel()
+	u, friend := newUser(t), newUser(t)
+	events := u.listen(t.Context(), "")
+	defer events.close()
+	ofReader := "it depends on the user who reads the budget"
+	budget := fielded{
+		message: &budgetv1.Budget{},
+		create: object{
+			"name": "Food", "currency": "EUR", "limit": 100, "period": "monthly",
+			"startDate": "2026-03-01", "endDate": "2036-03-01",
+			"walletId": u.wallet("EUR", "0"), "categoryIds": []any{u.category("Food")},
+			"alertThresholds": []any{50},
+		},
+		change: object{
+			"name": "Life", "currency": "USD", "limit": 200, "period": "weekly",
+			"startDate": "2026-03-02", "endDate": "2036-03-02",
+			"walletId": u.wallet("USD", "0"), "categoryIds": []any{u.category("Fun")},
+			"alertThresholds": []any{60, 80},
+		},
+		unset: map[string]string{
+			"membershipStatus": "the owner is no member", "ownerName": "the owner reads it",
+		},
+		unchanged: map[string]string{
+			"id": assigned, "createdAt": byTime, "updatedAt": byTime,
+			"status": "the dates decide it", "ownerId": "a budget keeps its owner",
+			"role": ofReader,
+		},
+		notSent: map[string]string{
+			"role": ofReader, "members": "they have events of their own",
+			"progress": "transactions change it", "status": "the day decides it",
+		},
+	}
+	before := u.post("/api/v1/budgets", budget.create).created("BUDGET_CREATED").
+		at("budget").(object)
+	path := "/api/v1/budgets/" + before["id"].(string)
+	joined := u.joined(t, path, friend, events)
+	after := u.patch(path, budget.change).ok("BUDGET_UPDATED").at("budget").(object)
+	budget.requireFields(t, "budget", before, after)
+	require.Equal(t, []any{joined}, after["members"])
+	require.Equal(t, after, u.get(path).at("budget"))
+	requireListed(t, u.get("/api/v1/budgets"), after)
+	budget.awaitEvent(t, events, after)
+
+	theirs := friend.get(path).at("budget").(object)
+	fielded{message: &budgetv1.Budget{}}.requireFields(t, "budget of a member", nil, theirs)
+	requireListed(t, friend.get("/api/v1/budgets"), theirs)
+	delete(after, "role")
+	require.True(t, hasFields(theirs, after, nil), "%v", theirs)
+}
+
+// joined shares a budget with a friend who accepts, requires the fields of the member, and returns it.
+func (u *user) joined(t *testing.T, path string, friend *user, events *listener) object {
+	t.Helper()
+	member := fielded{
+		message: &budgetv1.Member{},
+		create:  object{"email": friend.email, "role": "viewer", "sharePercent": 10},
+		change:  object{"role": "editor", "sharePercent": 20},
+		unchanged: map[string]string{
+			"id": assigned, "memberId": assigned, "budgetId": assigned,
+			"name": "the user changes it", "email": "the user changes it", "invitedAt": byTime,
+		},
+		notSent: map[string]string{
+			"id": "memberId is the same", "name": "the user changes it",
+			"email": "the user changes it", "status": "budget.v1.invitation.answered has it",
+			"invitedAt": byTime, "respondedAt": byTime,
+		},
+	}
+	invited := u.post(path+"/share", member.create).created("BUDGET_SHARED").at("member").(object)
+	mine := path + "/members/" + friend.id
+	friend.patch(mine, object{"status": "accepted"}).ok("BUDGET_MEMBER_UPDATED")
+	joined := u.patch(mine, member.change).ok("BUDGET_MEMBER_UPDATED").at("member").(object)
+	member.requireFields(t, "member", invited, joined)
+	require.Equal(t, joined, u.get(mine).at("member"))
+	requireListed(t, u.get(path+"/members"), joined)
+	member.awaitEvent(t, events, joined)
+	return joined
+}
+
+// TestWebhookFieldsSurvive does the same with a webhook, which no event describes.
+func TestWebhookFieldsSurvive(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	webhook := fielded{
+		message: &budgetv1.Webhook{},
+		create: object{
+			"url": "https://example.com/hook", "events": []any{"budget.v1.*.*"},
+			"description": "Ours", "enabled": true,
+		},
+		change: object{
+			"url": "https://example.org/hook", "events": []any{"ledger.v1.*.*"},
+			"description": "Theirs", "enabled": false,
+		},
+		unset: map[string]string{
+			"enabled": "the change disables the webhook", "disabledReason": "Coffer sets it",
+		},
+		unchanged: map[string]string{"id": assigned, "createdAt": byTime, "updatedAt": byTime},
+	}
+	before := u.post("/api/v1/webhooks", webhook.create).created("WEBHOOK_CREATED").
+		at("webhook").(object)
+	path := "/api/v1/webhooks/" + before["id"].(string)
+	require.Equal(t, before, u.get(path).at("webhook"))
+	after := u.patch(path, webhook.change).ok("WEBHOOK_UPDATED").at("webhook").(object)
+	webhook.requireFields(t, "webhook", before, after)
+	require.Equal(t, after, u.get(path).at("webhook"))
+	requireListed(t, u.get("/api/v1/webhooks"), after)
+}
+
+// TestUserFieldsSurvive does the same with a user, whom no list has.
+func TestUserFieldsSurvive(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	events := u.listen(t.Context(), "")
+	defer events.close()
+	user := fielded{
+		message: &authv1.User{},
+		change: object{
+			"name": "Grace", "email": "new-" + u.email, "currentPassword": u.password,
+		},
+		unchanged: map[string]string{"id": assigned, "createdAt": byTime},
+	}
+	before := u.get("/api/v1/auth/me").ok("USER_FETCHED").at("user").(object)
+	after := u.patch("/api/v1/auth/me", user.change).ok("USER_UPDATED").at("user").(object)
+	user.requireFields(t, "user", before, after)
+	require.Equal(t, after, u.get("/api/v1/auth/me").at("user"))
+	user.awaitEvent(t, events, after)
+}
+
+// TestAttachmentFieldsSurvive does the same with an attachment, which no operation changes
+// and whose GET returns the file.
+func TestAttachmentFieldsSurvive(t *testing.T) {
+	t.Parallel()
+	u, transaction := withTransaction(t)
+	events := u.listen(t.Context(), "")
+	defer events.close()
+	created := u.attach(transaction, "menu.txt", "Soup").created("ATTACHMENT_CREATED").
+		at("attachment").(object)
+	attachment := fielded{message: &ledgerv1.Attachment{}}
+	attachment.requireFields(t, "attachment", nil, created)
+	requireListed(t, u.get("/api/v1/transaction/"+transaction+"/attachments"), created)
+	attachment.awaitEvent(t, events, created)
+}
+
+// namedStatement is a file to import whose rows have values for all fields that a CSV file
+// can have.
+const namedStatement = "Statement of a bank\n" +
+	"Account;Date;Payee;Text;Notes;Tags;Id;Amount;Kind;Currency;Category\n" +
+	"DE02120300000000202051;03/02/2026;Bakery;Rolls;Fresh;Trip;b1;3;D;EUR;Bread\n" +
+	"DE02120300000000202051;04/02/2026;Bakery;Cake;Late;Trip;b2;4;D;EUR;Bread\n"
+
+// Reasons for fields of imports.
+const (
+	ofFile   = "the file decides it"
+	notInCSV = "only other formats have it"
+	byGet    = "events are short"
+)
+
+// importParts returns the parts of an import, and the change of each of them.
+func importParts(wallet, category string) map[string]fielded {
+	return map[string]fielded{
+		"mapping": {
+			message: &ledgerv1.ImportMapping{},
+			change: object{
+				"dateLayout": "MM/DD/YYYY", "decimalMark": ".", "amountMode": "signed", "invert": true,
+				"negative": []any{"C"}, "currency": "USD",
+				"columns": []any{
+					object{"index": 0, "field": "account"},
+					object{"index": 1, "field": "date"},
+					object{"index": 2, "field": "payee"},
+					object{"index": 3, "field": "description"},
+					object{"index": 4, "field": "notes"},
+					object{"index": 5, "field": "tags"},
+					object{"index": 6, "field": "externalId"},
+					object{"index": 7, "field": "amount"},
+					object{"index": 9, "field": "currency"},
+					object{"index": 10, "field": "category"},
+				},
+			},
+			unset: map[string]string{"width": notInCSV},
+			unchanged: map[string]string{
+				"format": ofFile, "delimiter": ofFile, "encoding": ofFile, "skipRows": ofFile,
+				"header": ofFile,
+			},
+		},
+		"accounts.0": {
+			message: &ledgerv1.ImportAccount{}, change: object{"key": "", "walletId": wallet},
+			unset: map[string]string{
+				"create": "the account has a wallet", "closingBalance": notInCSV,
+				"closingDate": notInCSV, "openingBalance": notInCSV, "openingDate": notInCSV,
+				"color": notInCSV, "icon": notInCSV, "position": notInCSV, "archived": notInCSV,
+				"currency": notInCSV,
+			},
+			unchanged: map[string]string{
+				"key": ofFile, "name": ofFile, "last4": ofFile, "count": ofFile,
+			},
+		},
+		"categories.0": {
+			message: &ledgerv1.ImportCategory{},
+			change:  object{"name": "Bread", "categoryId": category},
+			unset: map[string]string{
+				"create": "the category exists", "color": notInCSV, "icon": notInCSV,
+				"kind": notInCSV,
+			},
+			unchanged: map[string]string{"name": ofFile, "count": ofFile},
+		},
+		"defaults": {
+			message: &ledgerv1.ImportDefaults{},
+			change: object{
+				"walletId": wallet, "expenseCategoryId": category, "incomeCategoryId": category,
+				"currency": "EUR",
+			},
+		},
+	}
+}
+
+// TestImportFieldsSurvive does the same with an import, its parts and its rows. A commit
+// sends the event.
+func TestImportFieldsSurvive(t *testing.T) {
+	t.Parallel()
+	u := newUser(t)
+	wallet, category := u.wallet("EUR", "0"), u.category("Food")
+	events := u.listen(t.Context(), "")
+	defer events.close()
+	m := fielded{
+		message: &ledgerv1.Import{},
+		unchanged: map[string]string{
+			"id": assigned, "createdAt": byTime, "updatedAt": byTime, "fileName": ofFile,
+			"size": ofFile, "sha256": ofFile, "format": ofFile, "warnings": ofFile,
+			"firstDate": ofFile, "lastDate": ofFile, "heading": ofFile,
+		},
+		notSent: map[string]string{
+			"mapping": byGet, "heading": byGet, "accounts": byGet, "categories": byGet,
+		},
+	}
+	uploaded := u.importFile(namedStatement, "").created("IMPORT_CREATED")
+	before := uploaded.at("import").(object)
+	path := "/api/v1/imports/" + before["id"].(string)
+	parts := importParts(wallet, category)
+	parts["accounts.0"].change["key"] = uploaded.at("import.accounts.0.key")
+	changed := u.patch(path, object{
+		"mapping":    with(before["mapping"].(object), parts["mapping"].change),
+		"accounts":   []any{parts["accounts.0"].change},
+		"categories": []any{parts["categories.0"].change}, "defaults": parts["defaults"].change,
+	}).ok("IMPORT_UPDATED")
+	require.Equal(t, changed.at("import"), u.get(path).at("import"))
+	for part, f := range parts {
+		from, _ := uploaded.at("import." + part).(object)
+		f.requireFields(t, part, from, changed.at("import."+part).(object))
+	}
+	u.requireRowFields(t, path)
+
+	require.Equal(t, http.StatusAccepted, u.post(path+"/commit", nil).status)
+	u.awaitImport(path, "done")
+	after := u.get(path).at("import").(object)
+	m.requireFields(t, "import", before, after)
+	requireListed(t, u.get("/api/v1/imports"), after)
+	m.awaitEvent(t, events, after)
+}
+
+// requireRowFields changes the first row of an import and requires its fields.
+func (u *user) requireRowFields(t *testing.T, path string) {
+	t.Helper()
+	row := fielded{
+		message: &ledgerv1.ImportRow{},
+		change: object{
+			"n": 3, "action": "book", "categoryId": u.category("Fun"), "description": "Other rolls",
+			"payee": "Shop",
+		},
+		unset: map[string]string{
+			"splits": notInCSV, "transferWalletId": "the row has a category",
+			"duplicateOf": "no transaction is the same", "problem": "the row has none",
+			"transactionId": "the commit sets it",
+		},
+		unchanged: map[string]string{
+			"n": ofFile, "line": ofFile, "status": "the row is ready", "date": ofFile,
+			"amount": ofFile, "currency": ofFile, "notes": ofFile, "tags": ofFile,
+			"externalId": ofFile, "account": ofFile, "category": ofFile, "cells": ofFile,
+		},
+	}
+	before := u.get(path + "/rows").ok("IMPORT_ROWS_FETCHED").at("rows.0").(object)
+	row.change["n"] = before["n"]
+	after := u.patch(path+"/rows", object{"rows": []any{row.change}}).ok("IMPORT_ROWS_UPDATED").
+		at("rows.0").(object)
+	row.requireFields(t, "row", before, after)
+	requireListed(t, u.get(path+"/rows"), after)
+}

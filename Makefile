@@ -18,7 +18,7 @@ help: ## Show this list
 	@sed -n 's/^\([a-z0-9-]*\):.*## \(.*\)/  \1\t\2/p' $(MAKEFILE_LIST) | expand -t 20
 
 .PHONY: run
-run: ## Run all of Coffer on this machine, until Ctrl-C (the README lists its settings, such as HTTP_ADDR and DATA_DIR)
+run: ## Run all of Coffer on this machine, until Ctrl-C (docs/configuration.md lists its settings, such as HTTP_ADDR and DATA_DIR)
 	@devstack/install.sh
 	@$(NEURAL)
 	@$(COFFER)

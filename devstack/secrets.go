@@ -19,7 +19,8 @@ import (
 // secrets are created at the first start and stored with the data, in secrets.json. All of them are random texts of
 // rand.Text, with at least 128 bits.
 type secrets struct {
-	// ServiceKey authenticates RPCs between services and encrypts values, see the README.
+	// ServiceKey authenticates RPCs between services and encrypts values
+	// (docs/configuration.md).
 	ServiceKey string `json:"serviceKey"`
 	// NATS is the password of the user coffer.
 	NATS string `json:"nats"`

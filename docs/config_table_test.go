@@ -18,14 +18,16 @@ import (
 // root is the repository's folder.
 const root = ".."
 
-// readers maps the folders whose code reads environment variables to the README's names for the processes that contain this code.
+// readers maps the folders whose code reads environment variables to the names that configuration.md
+// has for the processes that contain this code.
 var readers = map[string]string{
 	"internal/app": "every process", "internal/rpc": "every service", "internal/mtls": "every service, gateway", "gateway": "gateway", "devstack": "make run",
 	"internal/outbox": "auth, ledger, budget", "services/auth": "auth", "services/ledger": "ledger", "services/budget": "budget", "services/ocr": "ocr",
 	"services/ocr/recognition": "ocr",
 }
 
-// TestConfigurationTable parses the struct tags in the sources, because some of the structs are unexported.
+// TestConfigurationTable compares the tables of configuration.md with the struct tags in the code. It
+// parses the sources, because some of the structs are unexported.
 func TestConfigurationTable(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{}
@@ -44,9 +46,11 @@ func TestConfigurationTable(t *testing.T) {
 	}
 	maps.DeleteFunc(want, func(of, _ string) bool { return strings.HasPrefix(of, " ") })
 	got := map[string]string{}
-	for _, row := range table(t, "README.md", "## Configuration") {
-		for reader := range strings.SplitSeq(row[1], ", ") {
-			got[strings.Trim(row[0], "`")+" of "+reader] = strings.Trim(row[2], "`")
+	for _, section := range []string{"Several processes", "One service", "Gateway", "make run"} {
+		for _, row := range table(t, "docs/configuration.md", "## "+section) {
+			for reader := range strings.SplitSeq(row[1], ", ") {
+				got[plain(row[0])+" of "+reader] = plain(row[2])
+			}
 		}
 	}
 	require.Equal(t, want, got)

@@ -1,6 +1,6 @@
 // Package docs has no code. Its tests compare the pages in this folder, and those at the root of the repository, with the code:
 //
-//   - README.md lists each environment variable with its readers and its default.
+//   - configuration.md lists each environment variable with its readers and its default.
 //   - errors.md lists each error code with its HTTP statuses.
 //   - events.md lists each event with its subject and its fields.
 //   - adr/README.md lists each decision record. Numbers of records, anywhere in the repository, exist.

@@ -14,30 +14,28 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadmeTour runs the commands of the README's tour and compares their output with the JSON blocks.
+// TestReadmeTour runs the commands of the README and then those of docs/tour.md as one bash session,
+// and compares their output with the JSON blocks.
 func TestReadmeTour(t *testing.T) {
 	t.Parallel()
 	if stack == nil {
 		t.Skip("the tour describes a stack on this machine")
 	}
-	readme, err := os.ReadFile("../README.md")
-	require.NoError(t, err)
-	_, tour, found := strings.Cut(string(readme), "\n## A tour in five minutes\n")
-	require.True(t, found)
-	tour, _, _ = strings.Cut(tour, "\n## ")
-
 	const end = "\x1e"
 	script := "set -eo pipefail\n"
 	var shown []string
-	for _, block := range regexp.MustCompile("(?s)\n```(sh|json)\n(.*?)```\n").FindAllStringSubmatch(tour, -1) {
-		if block[1] == "sh" {
-			script += block[2] + "printf '\\n" + end + "'\n"
+	readme, tour := readPage(t, "../README.md"), readPage(t, "../docs/tour.md")
+	require.Equal(t, 5, strings.Count(readme, `"$COFFER/api/v1/`), "the README has five requests")
+	block := regexp.MustCompile("(?s)\n```(sh|json)\n(.*?)```\n")
+	for _, match := range block.FindAllStringSubmatch(readme+tour, -1) {
+		if match[1] == "sh" {
+			script += match[2] + "printf '\\n" + end + "'\n"
 			shown = append(shown, "")
 			continue
 		}
-		shown[len(shown)-1] = block[2]
+		shown[len(shown)-1] = match[2]
 	}
-	require.Greater(t, len(shown), 5)
+	require.Greater(t, len(shown), 10)
 
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
@@ -56,6 +54,13 @@ func TestReadmeTour(t *testing.T) {
 			requireLike(t, parse(t, want), parse(t, lines[len(lines)-1]), "")
 		}
 	}
+}
+
+func readPage(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return string(text)
 }
 
 func parse(t *testing.T, s string) any {

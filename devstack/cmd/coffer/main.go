@@ -1,5 +1,5 @@
-// Command coffer runs all of Coffer on this machine until Ctrl-C. It is the program of `make run`. The README lists the environment
-// variables that configure it.
+// Command coffer runs all of Coffer on this machine until Ctrl-C. It is the program of `make run`.
+// docs/configuration.md lists the environment variables that configure it.
 //
 //	coffer
 //	coffer backup FOLDER

@@ -1,7 +1,7 @@
 // Command gateway is the program of the gateway: it serves the REST API and the web console over HTTP, and calls the services over
 // gRPC. It has no database, so it has no commands for migrations.
 //
-// The README lists the environment variables. Package gateway has the code.
+// docs/configuration.md lists the environment variables. Package gateway has the code.
 package main
 
 import (

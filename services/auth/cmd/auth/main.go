@@ -4,7 +4,7 @@
 //	auth migrate       applies the migrations of the service's schema
 //	auth await-schema  waits until the schema has all migrations of this release
 //
-// The README lists the environment variables. Package auth has the code.
+// docs/configuration.md lists the environment variables. Package auth has the code.
 package main
 
 import (

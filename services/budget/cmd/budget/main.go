@@ -5,7 +5,7 @@
 //	budget migrate       applies the migrations of the service's schema
 //	budget await-schema  waits until the schema has all migrations of this release
 //
-// The README lists the environment variables. Package budget has the code.
+// docs/configuration.md lists the environment variables. Package budget has the code.
 package main
 
 import (

@@ -6,7 +6,7 @@
 //	ledger await-schema     waits until the schema has all migrations of this release
 //	ledger verify [-repair] compares stored sums and counts with the transactions, and corrects them if asked to
 //
-// The README lists the environment variables. Package ledger has the code.
+// docs/configuration.md lists the environment variables. Package ledger has the code.
 package main
 
 import (

@@ -6,7 +6,7 @@
 //	ocr migrate       applies the migrations of the service's schema
 //	ocr await-schema  waits until the schema has all migrations of this release
 //
-// The README lists the environment variables. Package ocr has the code.
+// docs/configuration.md lists the environment variables. Package ocr has the code.
 package main
 
 import (

@@ -240,7 +240,7 @@ func (s *attackRun) body(t *testing.T, o operation) object {
 		"categoryId": s.attackerIDs["category"], "categoryIds": []string{s.attackerIDs["category"]}, "amount": 1, "date": "2026-03-14", "type": "expense",
 		"description": "Lunch", "balance": 1, "url": "https://example.com/x", "events": []string{}, "enabled": false, "email": uuid.NewString() + "@example.com",
 		"password": "a long enough secret", "refreshToken": "none", "status": "accepted", "role": "viewer", "sharePercent": 1, "read": true, "archived": false,
-		"color": "#2F6F4F", "icon": "💶", "kind": "expense", "position": 1,
+		"color": "#2F6F4F", "icon": "💶", "kind": "expense", "position": 1, "openingDate": "2026-01-01", "initialBalance": 1,
 		"fromWalletId": s.attackerIDs["wallet"], "toWalletId": s.attackerIDs["bank"], "toAmount": 1, "toCurrency": "EUR", "notes": "by card",
 		"payee": "Shop", "tags": []string{"Trip"}, "timeZone": "UTC", "weekStart": "monday", "locale": "de-DE", "baseCurrency": "EUR",
 		"defaultWalletId": s.attackerIDs["wallet"], "defaultCategoryId": s.attackerIDs["category"],

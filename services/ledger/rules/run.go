@@ -13,10 +13,10 @@ import (
 )
 
 const (
-	// RequestSteps is the maximum number of steps that patterns take in a request, about a second of processor time.
-	RequestSteps = 100_000_000
+	// RequestSteps is the maximum number of steps that patterns take in a request, about half a second of processor time.
+	RequestSteps = 50_000_000
 	// ImportSteps is the maximum number of steps that patterns take on the rows of an import. 50 patterns on 100,000 rows take fewer.
-	ImportSteps = 50 * RequestSteps
+	ImportSteps = 100 * RequestSteps
 )
 
 // Run runs rules on a transaction. It returns a public error if the patterns take too many steps.

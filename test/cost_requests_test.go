@@ -1,0 +1,200 @@
+package test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/getkin/kin-openapi/openapi3"
+	"github.com/stretchr/testify/require"
+)
+
+// worstRequest is a request whose cost is measured.
+type worstRequest struct {
+	what string
+	send func() response
+	// code is the code of the response, or empty if it must succeed.
+	code string
+}
+
+// newCostRun returns a stack, on which a user has transactions with long texts, and rules with
+// expensive patterns.
+func newCostRun(t *testing.T) *costRun {
+	t.Helper()
+	own := ownStack(t, "", map[string]string{"RATE_LIMIT": "0", "TRUST_PROXY_HOPS": "1"})
+	c := &costRun{stack: own, resources: &attackRun{stack: own}}
+	c.other = newUserAt(t, own.URL, "Other")
+	c.u, c.resources.attackerIDs = c.resources.newUserWithResources(t, "Costly")
+	ids := c.resources.attackerIDs
+	c.ids = ids
+	for i := range 100 {
+		c.categories = append(c.categories, c.u.category(fmt.Sprint("category ", i)))
+	}
+	photo, query := photograph(t, groceries), "?keepImage=true"
+	ids["receipt"] = c.u.upload(query, photo, "walletId", ids["wallet"], "categoryId", ids["category"]).
+		created("RECEIPT_TRANSACTIONS_CREATED").text("receipt.id")
+	for range costRows / 500 {
+		c.u.post("/api/v1/transaction/batch", c.bulk()).created("TRANSACTIONS_CREATED")
+	}
+	c.patterns = c.u.post("/api/v1/rules", c.patternRule()).created("RULE_CREATED").text("rule.id")
+	return c
+}
+
+// longText has the maximum length of a description.
+var longText = strings.Repeat("a", 1000)
+
+// bulk returns the largest body of createTransactions. Notes of the maximum length would exceed the
+// size of a body.
+func (c *costRun) bulk() object {
+	tags := make([]any, 20)
+	for i := range tags {
+		tags[i] = fmt.Sprint("tag ", i)
+	}
+	ids := c.ids
+	row := with(expense(ids["wallet"], ids["category"], "1"), object{
+		"description": longText, "tags": tags,
+	})
+	return object{"transactions": slices.Repeat([]any{row}, 500)}
+}
+
+// patternRule returns a rule whose patterns take almost as many steps as all rules of a user may.
+func (c *costRun) patternRule() object {
+	condition := object{
+		"field": "description", "op": "matches", "values": []any{`(?:[^q]?){130}Q0$`},
+	}
+	return object{
+		"name": "patterns", "match": "any", "conditions": slices.Repeat([]any{condition}, 7),
+		"actions": []any{object{"kind": "setNotes", "value": "seen"}},
+	}
+}
+
+// inOrderOfCosts returns the operations that delete or consume a resource after all others.
+func inOrderOfCosts(all []operation) []operation {
+	last := func(o operation) bool {
+		return o.method == http.MethodDelete || o.OperationID == "undoImport"
+	}
+	slices.SortStableFunc(all, func(a, b operation) int {
+		switch {
+		case last(a) == last(b):
+			return 0
+		case last(a):
+			return 1
+		}
+		return -1
+	})
+	return all
+}
+
+// requests returns the requests for an operation: those of the two tables, or one that is derived
+// from the document.
+func (c *costRun) requests(t *testing.T, o operation) []worstRequest {
+	t.Helper()
+	if own := worstRequests[o.OperationID]; own != nil {
+		return own(c)
+	}
+	if own := requestsOfState[o.OperationID]; own != nil {
+		return own(c)
+	}
+	isJSON := o.RequestBody == nil || o.hasBody()
+	require.True(t, isJSON, "%s has a form: add its worst request", o.OperationID)
+	var ids []string
+	for _, kind := range o.params(t) {
+		ids = append(ids, c.ids[kind])
+	}
+	var body any
+	if o.hasBody() {
+		schema := o.RequestBody.Value.Content.Get("application/json").Schema.Value
+		body = c.enlarged("", schema, plain(t, c.resources.body(t, o)))
+	}
+	path := o.at(ids...) + "?" + o.largestQuery().Encode()
+	return one("derived", func() response { return c.u.call(o.method, path, body) })
+}
+
+// plain returns a value as encoding/json decodes it.
+func plain(t *testing.T, value any) any {
+	t.Helper()
+	text, err := json.Marshal(value)
+	require.NoError(t, err)
+	var decoded any
+	require.NoError(t, json.Unmarshal(text, &decoded))
+	return decoded
+}
+
+// largestQuery returns lists of the maximum length, the largest page, and the first value of
+// parameters with few values. It leaves out filters that make a request cheaper, and wait, which
+// takes no processor time.
+func (o operation) largestQuery() url.Values {
+	query := url.Values{}
+	for _, p := range o.Parameters {
+		name, schema := p.Value.Name, p.Value.Schema.Value
+		switch {
+		case p.Value.In != "query":
+		case name == "limit":
+			query.Set(name, "1000") // A list reduces it to its maximum.
+		case schema.MaxItems != nil:
+			for _, v := range elements(schema.Items, int(*schema.MaxItems)) {
+				query.Add(name, fmt.Sprint(v))
+			}
+		case name == "include" && schema.Items != nil:
+			for _, v := range schema.Items.Value.Enum {
+				query.Add(name, fmt.Sprint(v))
+			}
+		case (name == "include" || p.Value.Required) && len(schema.Enum) > 0:
+			query.Set(name, fmt.Sprint(schema.Enum[0]))
+		}
+	}
+	return query
+}
+
+// notEnlarged has the members that are no free text although they have a maximum length, and those
+// that another user's or row's value must not equal.
+var notEnlarged = []string{"email", "icon", "locale", "password", "currentPassword", "externalId"}
+
+// enlarged returns a valid value of a request with texts and lists at the limits of its schema. It
+// adds texts and lists of texts that the value lacks. Numbers stay, because their size does not
+// change the cost.
+func (c *costRun) enlarged(name string, s *openapi3.Schema, value any) any {
+	switch v := value.(type) {
+	case object:
+		larger := with(v, nil)
+		for member, property := range s.Properties {
+			given, has := v[member]
+			if !has && freeText(member, property.Value) {
+				given, has = "", true
+			}
+			if has {
+				larger[member] = c.enlarged(member, property.Value, given)
+			}
+		}
+		return larger
+	case []any:
+		switch {
+		case name == "categoryIds":
+			return c.categories
+		case s.MaxItems == nil || len(v) == 0:
+			return v
+		case s.Items.Value.Type.Is("object"):
+			return slices.Repeat([]any{c.enlarged("", s.Items.Value, v[0])}, int(*s.MaxItems))
+		}
+		list := elements(s.Items, int(*s.MaxItems))
+		for i := range list {
+			list[i] = c.enlarged("", s.Items.Value, list[i])
+		}
+		return list
+	case string:
+		if freeText(name, s) {
+			return v + strings.Repeat("a", max(0, int(*s.MaxLength)-len(v)))
+		}
+	}
+	return value
+}
+
+// freeText reports whether a member of a request can have any text up to a maximum length.
+func freeText(name string, s *openapi3.Schema) bool {
+	anyText := s.Type.Is("string") && s.Pattern == "" && s.Format == "" && len(s.Enum) == 0
+	return anyText && s.MaxLength != nil && !slices.Contains(notEnlarged, name)
+}

@@ -1,0 +1,282 @@
+package test
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+
+	"github.com/google/uuid"
+)
+
+// worstRequests has the requests to operations whose cost depends on more than the limits in the
+// document, and those that need a resource in a certain state, which they create before the
+// measurement.
+var worstRequests = map[string]func(c *costRun) []worstRequest{
+	"suggestCategories": func(c *costRun) []worstRequest {
+		items := slices.Repeat([]any{object{"description": longText, "payee": longText[:200]}}, 100)
+		return []worstRequest{{what: "patterns", code: "LIMIT_REACHED", send: func() response {
+			return c.u.post("/api/v1/suggestions", object{"items": items})
+		}}}
+	},
+	"applyRule": func(c *costRun) []worstRequest {
+		return one("preview of patterns", func() response {
+			return c.u.post("/api/v1/rules/"+c.patterns+"/apply", object{"dryRun": true})
+		})
+	},
+	"createRule": func(c *costRun) []worstRequest {
+		return one("500 values", func() response { return c.u.post("/api/v1/rules", c.longRule()) })
+	},
+	"updateRule": func(c *costRun) []worstRequest {
+		path := "/api/v1/rules/" + c.ids["rule"]
+		return one("500 values", func() response { return c.u.patch(path, c.longRule()) })
+	},
+	"createTransaction": func(c *costRun) []worstRequest {
+		return one("50 parts", func() response {
+			return c.u.post("/api/v1/transaction", c.split())
+		})
+	},
+	"updateTransaction": func(c *costRun) []worstRequest {
+		return one("50 parts", func() response {
+			return c.u.patch("/api/v1/transaction/"+c.spend(), c.split())
+		})
+	},
+	"createTransactions": func(c *costRun) []worstRequest {
+		return one("500 rows", func() response {
+			return c.u.post("/api/v1/transaction/batch", c.bulk())
+		})
+	},
+	"listTransactions": func(c *costRun) []worstRequest {
+		get := func(query url.Values) func() response {
+			query.Set("limit", "200")
+			return func() response { return c.u.get("/api/v1/transaction?" + query.Encode()) }
+		}
+		tags := url.Values{}
+		for i := range 200 {
+			tags.Add("tag", fmt.Sprint("unknown ", i))
+		}
+		search := url.Values{"q": {longText[:99] + "b"}, "include": {"totals"}}
+		return []worstRequest{
+			{what: "200 tags", send: get(tags)},
+			{what: "a search without a match", send: get(search)},
+			{what: "all", send: get(url.Values{"include": {"totals"}})},
+		}
+	},
+	"exportTransactions": func(c *costRun) []worstRequest {
+		return one("all", func() response {
+			return c.u.get("/api/v1/export/transactions?format=json")
+		})
+	},
+	"updateTag": func(c *costRun) []worstRequest {
+		return one("a tag of all", func() response {
+			return c.u.patch("/api/v1/tags/tag%201", object{"name": "renamed"})
+		})
+	},
+	"deleteTag": func(c *costRun) []worstRequest {
+		return one("a tag of all", func() response { return c.u.del("/api/v1/tags/tag%202") })
+	},
+	"deleteCategory": func(c *costRun) []worstRequest {
+		path := fmt.Sprint("/api/v1/categories/", c.ids["category"], "?reassignTo=", c.categories[0])
+		return one("a category of all", func() response { return c.u.del(path) })
+	},
+}
+
+// requestsOfState has the requests that need a resource in a certain state.
+var requestsOfState = map[string]func(c *costRun) []worstRequest{
+	"createImport": func(c *costRun) []worstRequest {
+		return one("patterns on 40 rows", func() response {
+			return c.u.importFile(patternFile(), c.ids["wallet"])
+		})
+	},
+	"updateImport": func(c *costRun) []worstRequest {
+		path, defaults := "/api/v1/imports/"+c.staged(), object{"walletId": c.ids["wallet"]}
+		return one("patterns on 40 rows", func() response {
+			return c.u.patch(path, object{"defaults": defaults})
+		})
+	},
+	"updateImportRows": func(c *costRun) []worstRequest {
+		path, rows := "/api/v1/imports/"+c.staged()+"/rows", make([]any, 40)
+		for i := range rows {
+			rows[i] = object{"n": i + 2, "description": longText, "payee": longText[:200]}
+		}
+		send := func(rows []any) func() response {
+			return func() response { return c.u.patch(path, object{"rows": rows}) }
+		}
+		return []worstRequest{
+			{what: "patterns on all 40 rows", code: "LIMIT_REACHED", send: send(rows)},
+			{what: "patterns on 20 rows", send: send(rows[:20])},
+		}
+	},
+	"listImportRows": func(c *costRun) []worstRequest {
+		path := "/api/v1/imports/" + c.staged() + "/rows?limit=200"
+		return one("40 rows", func() response { return c.u.get(path) })
+	},
+	"commitImport": func(c *costRun) []worstRequest {
+		path := "/api/v1/imports/" + c.staged()
+		defaults := object{"walletId": c.ids["wallet"], "expenseCategoryId": c.ids["category"]}
+		c.u.patch(path, object{"defaults": defaults}).ok("IMPORT_UPDATED")
+		return one("start of a job", func() response {
+			return c.u.post(path+"/commit?force=true", object{})
+		})
+	},
+	"deleteImport": func(c *costRun) []worstRequest {
+		path := "/api/v1/imports/" + c.staged()
+		return one("40 rows", func() response { return c.u.del(path) })
+	},
+	"createTransactionsFromReceipt": func(c *costRun) []worstRequest {
+		ids := c.ids
+		upload := func(rows int) func() response {
+			lines := strings.Repeat(longText[:200]+" 1.00\n", rows)
+			file := fmt.Appendf(nil, "%sTotal %d.00\n", lines, rows)
+			return func() response {
+				return c.u.upload("", file, "walletId", ids["wallet"], "categoryId", ids["category"])
+			}
+		}
+		return []worstRequest{
+			{what: "50 lines", send: upload(50)},
+			{what: "patterns on 400 lines", send: upload(400), code: "LIMIT_REACHED"},
+		}
+	},
+	"createAttachment": func(c *costRun) []worstRequest {
+		transaction, content := c.spend(), strings.Repeat(longText, 9000)
+		return one("9 MB", func() response { return c.u.attach(transaction, "notes.txt", content) })
+	},
+	"deleteWallet": func(c *costRun) []worstRequest {
+		path := "/api/v1/wallet/" + c.u.wallet("EUR", "0")
+		return one("empty", func() response { return c.u.del(path) })
+	},
+	"removeMember": func(c *costRun) []worstRequest {
+		friend, ids := newUserAt(c.u.t, c.stack.URL, "Friend"), c.ids
+		budget := c.u.budgetNamed("Shared", ids["bank"], c.categories[0].(string))
+		c.u.invite(budget, friend, "editor", "accepted")
+		return one("a member", func() response {
+			return c.u.del("/api/v1/budgets/" + budget + "/members/" + friend.id)
+		})
+	},
+	"unlinkTransfer": func(c *costRun) []worstRequest {
+		moved := c.u.post("/api/v1/transfers", moves(c.ids["wallet"], c.ids["bank"], "1"))
+		path := "/api/v1/transfers/" + moved.created("TRANSFER_CREATED").text("transfer.id") + "/unlink"
+		body := object{"categoryId": c.categories[0]}
+		return one("a transfer", func() response { return c.u.post(path, body) })
+	},
+	"matchTransfer": func(c *costRun) []worstRequest {
+		ids := c.ids
+		in := with(expense(ids["bank"], ids["category"], "50"), object{"type": "income"})
+		received := c.u.post("/api/v1/transaction", in).created("TRANSACTION_CREATED")
+		both := object{"outTransactionId": c.spend(), "inTransactionId": received.text("transaction.id")}
+		return one("two transactions", func() response {
+			return c.u.post("/api/v1/transfers/match", both)
+		})
+	},
+	"shareBudget": func(c *costRun) []worstRequest {
+		friend := newUserAt(c.u.t, c.stack.URL, "Friend")
+		path := "/api/v1/budgets/" + c.ids["budget"] + "/share"
+		return one("a member", func() response {
+			return c.u.post(path, object{"email": friend.email, "role": "viewer", "sharePercent": 1})
+		})
+	},
+	"respondToInvitation": func(c *costRun) []worstRequest {
+		path := "/api/v1/budgets/" + c.ids["budget"] + "/members/" + c.ids["member"]
+		return one("role and share", func() response {
+			return c.u.patch(path, object{"role": "viewer", "sharePercent": 1})
+		})
+	},
+	"orderRules": func(c *costRun) []worstRequest {
+		var ids []any
+		for _, rule := range c.u.get("/api/v1/rules").ok("RULES_FETCHED").list("rules") {
+			ids = append(ids, rule.(object)["id"])
+		}
+		slices.Reverse(ids)
+		return one("all", func() response {
+			return c.u.post("/api/v1/rules/order", object{"ids": ids})
+		})
+	},
+	"login": func(c *costRun) []worstRequest {
+		return one("a hash", func() response {
+			return c.u.post("/api/v1/auth/login", object{"email": c.other.email, "password": c.other.password})
+		})
+	},
+	"refresh": func(c *costRun) []worstRequest {
+		u := newUserAt(c.u.t, c.stack.URL, "Refreshing")
+		return one("a token", func() response {
+			return u.post("/api/v1/auth/refresh", object{"refreshToken": u.refreshToken})
+		})
+	},
+	"logout": func(c *costRun) []worstRequest {
+		u := newUserAt(c.u.t, c.stack.URL, "Leaving")
+		return one("a session", func() response { return u.post("/api/v1/auth/logout", object{}) })
+	},
+	"revokeSession": func(c *costRun) []worstRequest {
+		u := newUserAt(c.u.t, c.stack.URL, "Leaving")
+		id := u.get("/api/v1/auth/sessions").ok("SESSIONS_FETCHED").text("sessions.0.id")
+		return one("a session", func() response { return u.del("/api/v1/auth/sessions/" + id) })
+	},
+	"changePassword": func(c *costRun) []worstRequest {
+		u := newUserAt(c.u.t, c.stack.URL, "Changing")
+		return one("two hashes", func() response {
+			change := object{"currentPassword": u.password, "newPassword": longText[:120] + "8 more c"}
+			return u.patch("/api/v1/auth/password", change)
+		})
+	},
+	"updateMe": func(c *costRun) []worstRequest {
+		u := newUserAt(c.u.t, c.stack.URL, "Changing")
+		change := object{
+			"name": longText[:100], "email": uuid.NewString() + "@example.com", "currentPassword": u.password,
+		}
+		return one("all fields", func() response { return u.patch("/api/v1/auth/me", change) })
+	},
+}
+
+// staged uploads a file to import, and returns the id of the import.
+func (c *costRun) staged() string {
+	c.files++
+	file := strings.ReplaceAll(patternFile(), "-1.00", fmt.Sprintf("-%d.00", c.files+1))
+	staged := c.u.importFile(file, c.ids["wallet"]).created("IMPORT_CREATED")
+	return staged.text("import.id")
+}
+
+// one returns a single request that must succeed.
+func one(what string, send func() response) []worstRequest {
+	return []worstRequest{{what: what, send: send}}
+}
+
+// spend creates a transaction.
+func (c *costRun) spend() string {
+	return c.u.spend(c.ids["wallet"], c.ids["category"], "50")
+}
+
+// split returns a transaction with as many parts as possible.
+func (c *costRun) split() object {
+	ids := c.ids
+	part := object{"categoryId": ids["category"], "amount": 1, "description": longText}
+	all := with(expense(ids["wallet"], ids["category"], "50"), object{
+		"splits": slices.Repeat([]any{part}, 50), "notes": strings.Repeat("a", 4000),
+		"payee": longText[:200], "description": longText,
+	})
+	delete(all, "categoryId")
+	return all
+}
+
+// longRule returns a rule with as many conditions, values and actions as possible.
+func (c *costRun) longRule() object {
+	values := make([]any, 50)
+	for i := range values {
+		values[i] = fmt.Sprintf("%d %s", i, longText[:25])
+	}
+	actions := []any{
+		object{"kind": "setCategory", "value": c.categories[0]},
+		object{"kind": "setPayee", "value": longText[:200]},
+		object{"kind": "setNotes", "value": longText},
+		object{"kind": "addTag", "value": "one"},
+	}
+	condition := object{"field": "description", "op": "in", "values": values}
+	return object{
+		"name": longText[:100], "match": "any", "actions": actions,
+		"conditions": slices.Repeat([]any{condition}, 10),
+	}
+}
+
+// patternFile returns a file to import with 40 rows of the longest description.
+func patternFile() string {
+	return "Date,Amount,Currency,Description\n" + strings.Repeat("2026-01-31,-1.00,EUR,"+longText+"\n", 40)
+}

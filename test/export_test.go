@@ -50,6 +50,10 @@ func TestExport(t *testing.T) {
 	u.get("/api/v1/export/transactions?format=csv&walletId=x").fails(400, "WALLET_NOT_FOUND").blames("walletId")
 	u.get("/api/v1/export/transactions?format=csv&from=x").fails(400, "INVALID_TRANSACTION_DATE").blames("from")
 	u.get("/api/v1/export/transactions?format=csv&tag=a%2Cb").fails(400, "VALIDATION_ERROR").blames("tag")
+	u.get("/api/v1/export/transactions?format=csv&importId=x").fails(400, "INVALID_IMPORT_ID").blames("importId")
+	u.get("/api/v1/export/transactions?format=csv&receiptId=x").fails(400, "INVALID_RECEIPT_ID").blames("receiptId")
+	attached := u.get("/api/v1/export/transactions?format=csv&hasAttachments=true&externalId=bank%3A1")
+	require.Equal(t, strings.SplitAfter(string(table.raw), "\n")[0], string(attached.raw))
 	anonymous := &user{t: t}
 	anonymous.get("/api/v1/export/transactions?format=csv").fails(401, "UNAUTHORIZED")
 }

@@ -7847,6 +7847,9 @@ type CategoryId = []openapi_types.UUID
 // Cursor defines model for Cursor.
 type Cursor = string
 
+// ExternalId defines model for ExternalId.
+type ExternalId = string
+
 // IdempotencyKey defines model for IdempotencyKey.
 type IdempotencyKey = string
 
@@ -7855,6 +7858,9 @@ type IfMatch = string
 
 // IfNoneMatch defines model for IfNoneMatch.
 type IfNoneMatch = string
+
+// ImportId defines model for ImportId.
+type ImportId = openapi_types.UUID
 
 // ImportsId defines model for ImportsId.
 type ImportsId = openapi_types.UUID
@@ -7867,6 +7873,9 @@ type MemberId = openapi_types.UUID
 
 // NotificationsId defines model for NotificationsId.
 type NotificationsId = openapi_types.UUID
+
+// ReceiptId defines model for ReceiptId.
+type ReceiptId = openapi_types.UUID
 
 // ReceiptsId defines model for ReceiptsId.
 type ReceiptsId = openapi_types.UUID
@@ -8127,6 +8136,18 @@ type ExportTransactionsParams struct {
 
 	// Bom true: a csv file begins with a byte order mark, which some spreadsheets need to read UTF-8.
 	Bom *bool `form:"bom,omitempty" json:"bom,omitempty"`
+
+	// ExternalId The transactions with this external id, at most one per wallet.
+	ExternalId *ExternalId `form:"externalId,omitempty" json:"externalId,omitempty"`
+
+	// ImportId Transactions of this import. An unknown id matches nothing.
+	ImportId *ImportId `form:"importId,omitempty" json:"importId,omitempty"`
+
+	// ReceiptId Transactions of this receipt. An unknown id matches nothing.
+	ReceiptId *ReceiptId `form:"receiptId,omitempty" json:"receiptId,omitempty"`
+
+	// HasAttachments true: transactions with attachments. false: transactions without.
+	HasAttachments *bool `form:"hasAttachments,omitempty" json:"hasAttachments,omitempty"`
 }
 
 // ExportTransactionsParamsFormat defines parameters for ExportTransactions.
@@ -8354,13 +8375,13 @@ type ListTransactionsParams struct {
 	Payee *string `form:"payee,omitempty" json:"payee,omitempty"`
 
 	// ExternalId The transactions with this external id, at most one per wallet.
-	ExternalId *string `form:"externalId,omitempty" json:"externalId,omitempty"`
+	ExternalId *ExternalId `form:"externalId,omitempty" json:"externalId,omitempty"`
 
 	// ImportId Transactions of this import. An unknown id matches nothing.
-	ImportId *openapi_types.UUID `form:"importId,omitempty" json:"importId,omitempty"`
+	ImportId *ImportId `form:"importId,omitempty" json:"importId,omitempty"`
 
 	// ReceiptId Transactions of this receipt. An unknown id matches nothing.
-	ReceiptId *openapi_types.UUID `form:"receiptId,omitempty" json:"receiptId,omitempty"`
+	ReceiptId *ReceiptId `form:"receiptId,omitempty" json:"receiptId,omitempty"`
 
 	// HasAttachments true: transactions with attachments. false: transactions without; a page examines 10000 transactions then, as for a q without an index.
 	HasAttachments *bool `form:"hasAttachments,omitempty" json:"hasAttachments,omitempty"`
@@ -14516,6 +14537,54 @@ func NewExportTransactionsRequest(server string, params *ExportTransactionsParam
 		if params.Bom != nil {
 
 			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "bom", *params.Bom, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ExternalId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "externalId", *params.ExternalId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: ""}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ImportId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "importId", *params.ImportId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.ReceiptId != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "receiptId", *params.ReceiptId, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "string", Format: "uuid"}); err != nil {
+				return nil, err
+			} else {
+				for _, qp := range strings.Split(queryFrag, "&") {
+					rawQueryFragments = append(rawQueryFragments, qp)
+				}
+			}
+
+		}
+
+		if params.HasAttachments != nil {
+
+			if queryFrag, err := runtime.StyleParamWithOptions("form", true, "hasAttachments", *params.HasAttachments, runtime.StyleParamOptions{ParamLocation: runtime.ParamLocationQuery, Type: "boolean", Format: ""}); err != nil {
 				return nil, err
 			} else {
 				for _, qp := range strings.Split(queryFrag, "&") {

@@ -216,7 +216,8 @@ func write(ctx context.Context, q pg.Querier, f filter, to encoder) error {
 
 // selectBooks returns the contents of an export without the transactions.
 func selectBooks(ctx context.Context, q pg.Querier, f filter) (books, error) {
-	b := books{whole: f.from == nil && len(f.categories) == 0 && len(f.tags) == 0, end: f.end}
+	whole := f.from == nil && len(f.categories)+len(f.tags) == 0 && f.Origin == (request.Origin{})
+	b := books{whole: whole, end: f.end}
 	rows, err := selectWallets(ctx, q, f)
 	if err != nil {
 		return books{}, err

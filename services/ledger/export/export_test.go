@@ -230,6 +230,9 @@ func TestExportTransactionsFilters(t *testing.T) {
 		"another user's category":   {&ledgerv1.ExportTransactionsRequest{Format: "csv", CategoryId: []string{stranger.Category.String()}}, request.ErrCategoryNotFound},
 		"an invalid date":           {&ledgerv1.ExportTransactionsRequest{Format: "csv", From: new("yesterday")}, request.ErrInvalidDate},
 		"a window that ends before": {&ledgerv1.ExportTransactionsRequest{Format: "csv", From: new("2026-03-14"), To: new("2026-03-13")}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
+		"a malformed import":        {&ledgerv1.ExportTransactionsRequest{Format: "csv", ImportId: new("x")}, request.ErrInvalidImportID},
+		"a malformed receipt":       {&ledgerv1.ExportTransactionsRequest{Format: "csv", ReceiptId: new("x")}, request.ErrInvalidReceiptID},
+		"a blank external id":       {&ledgerv1.ExportTransactionsRequest{Format: "csv", ExternalId: new(" ")}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
 		"an invalid tag":            {&ledgerv1.ExportTransactionsRequest{Format: "csv", Tag: []string{"a,b"}}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
 	} {
 		d := &download{ctx: u.Ctx}

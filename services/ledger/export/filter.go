@@ -23,6 +23,7 @@ type filter struct {
 	owner               uuid.UUID
 	wallets, categories []uuid.UUID
 	tags                []string
+	request.Origin
 	// from is inclusive and end exclusive.
 	from, end *time.Time
 	// after is the last transaction of the previous page, nil for the first page.
@@ -44,6 +45,7 @@ func parse(req *ledgerv1.ExportTransactionsRequest) (f filter, p apierr.Problems
 		wallets:    parseIDs(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
 		categories: parseIDs(&p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID),
 		tags:       parseTags(&p, req.GetTag()),
+		Origin:     request.ParseOrigin(&p, req.ExternalId, req.ImportId, req.ReceiptId, req.HasAttachments),
 	}
 	if req.From != nil {
 		f.from = new(request.ParseBound(&p, "from", req.GetFrom(), false))

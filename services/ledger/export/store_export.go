@@ -59,19 +59,26 @@ func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]walletRow, er
 	return wallets, nil
 }
 
-// matches is the condition for the transactions t of a filter. Its parameters $1 to $6 are those of filter.arguments; an empty array or
-// NULL is an absent condition. A split transaction matches a category if one of its parts has it.
+// matches is the condition for the transactions t of a filter. Its parameters $1 to $10 are those of filter.arguments; an empty array, an
+// empty text or NULL is an absent condition. A split transaction matches a category if one of its parts has it.
 const matches = `t.owner_id = $1
 	AND (cardinality($2::uuid[]) = 0 OR t.wallet_id = ANY($2))
 	AND (cardinality($3::uuid[]) = 0 OR t.category_id = ANY($3) OR t.split_count > 0 AND EXISTS (
 		SELECT FROM splits s WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id AND s.category_id = ANY($3)))
 	AND (cardinality($4::text[]) = 0 OR t.tags && $4)
 	AND ($5::timestamptz IS NULL OR t.date >= $5)
-	AND ($6::timestamptz IS NULL OR t.date < $6)`
+	AND ($6::timestamptz IS NULL OR t.date < $6)
+	AND ($7::text = '' OR t.external_id = $7)
+	AND ($8::uuid IS NULL OR t.import_id = $8)
+	AND ($9::uuid IS NULL OR t.receipt_id = $9)
+	AND ($10::boolean IS NULL OR (t.attachment_count > 0) = $10)`
 
 // arguments returns the parameters of matches. tags are the keys of the tags.
 func (f filter) arguments() []any {
-	return []any{f.owner, notNull(f.wallets), notNull(f.categories), notNull(f.tags), f.from, f.end}
+	return []any{
+		f.owner, notNull(f.wallets), notNull(f.categories), notNull(f.tags), f.from, f.end,
+		f.ExternalID, f.ImportID, f.ReceiptID, f.Attached,
+	}
 }
 
 // notNull returns an empty slice for nil, because a nil slice is NULL in SQL.
@@ -92,7 +99,7 @@ func selectPage(ctx context.Context, q pg.Querier, f filter) ([]entry, error) {
 	ts, err := pg.All[posting.Transaction](ctx, q, fmt.Sprintf(`
 		SELECT %s
 		FROM transactions t
-		WHERE %s AND (t.date, t.id) > (coalesce($7::timestamptz, '-infinity'), $8::uuid)
+		WHERE %s AND (t.date, t.id) > (coalesce($11::timestamptz, '-infinity'), $12::uuid)
 		ORDER BY t.date, t.id
 		LIMIT %d`, posting.TransactionColumns, matches, pageSize), append(f.arguments(), nullTime(f.after), after.id)...)
 	if err != nil {
@@ -129,7 +136,7 @@ func addLegs(ctx context.Context, q pg.Querier, f filter, ts []posting.Transacti
 		rows, err := pg.All[row](ctx, q, fmt.Sprintf(`
 			SELECT %s, %s AS exported
 			FROM transactions t
-			WHERE t.owner_id = $1 AND t.transfer_id = ANY($7)`, posting.TransactionColumns, matches), append(f.arguments(), transfers)...)
+			WHERE t.owner_id = $1 AND t.transfer_id = ANY($11)`, posting.TransactionColumns, matches), append(f.arguments(), transfers)...)
 		if err != nil {
 			return nil, fmt.Errorf("selecting the legs of %d transfers: %w", len(transfers), err)
 		}

@@ -13,5 +13,7 @@ var (
 	ErrCategoryNotFound    = apierr.New(restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS)
 	ErrInvalidCategoryID   = apierr.NewInvalid(restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS)
 	ErrInvalidDate         = apierr.New(restv1.Reason_INVALID_TRANSACTION_DATE)
+	ErrInvalidImportID     = apierr.New(restv1.Reason_INVALID_IMPORT_ID)
+	ErrInvalidReceiptID    = apierr.New(restv1.Reason_INVALID_RECEIPT_ID)
 	ErrUnsupportedCurrency = apierr.New(restv1.Reason_UNSUPPORTED_CURRENCY)
 )

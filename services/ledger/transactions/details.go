@@ -7,9 +7,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// maxExternalID is the maximum number of characters of an external id.
-const maxExternalID = 255
-
 // setPayee accepts up to 200 characters, and an empty text.
 func (c *changes) setPayee(p *apierr.Problems, s string) {
 	payee, problem := text.Payee("payee", s)
@@ -30,9 +27,9 @@ func (c *changes) setTags(p *apierr.Problems, names []string) {
 	c.tags = &tags
 }
 
-// setExternalID accepts 1 to maxExternalID characters. The index transactions_external decides whether it is unique in the wallet.
+// setExternalID accepts the ids of request.ParseExternalID. The index transactions_external decides whether it is unique in the wallet.
 func (c *changes) setExternalID(p *apierr.Problems, s string) {
-	id, problem := parseExternalID(s)
+	id, problem := request.ParseExternalID(s)
 	p.Field(problem)
 	c.externalID = &id
 }

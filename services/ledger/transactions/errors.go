@@ -8,8 +8,6 @@ import (
 // The public errors of the package.
 var (
 	errInvalidTransactionID     = apierr.New(restv1.Reason_INVALID_TRANSACTION_ID)
-	errInvalidImportID          = apierr.New(restv1.Reason_INVALID_IMPORT_ID)
-	errInvalidReceiptID         = apierr.New(restv1.Reason_INVALID_RECEIPT_ID)
 	errTransactionNotFound      = apierr.New(restv1.Reason_TRANSACTION_NOT_FOUND)
 	errTransactionOwnerMismatch = apierr.New(restv1.Reason_TRANSACTION_OWNER_MISMATCH)
 	errInvalidTransactionType   = apierr.New(restv1.Reason_INVALID_TRANSACTION_TYPE)

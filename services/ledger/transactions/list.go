@@ -157,7 +157,7 @@ type transactionList struct {
 	// tagNames are the tags of the request, and tags their keys. The list has the transactions with at least one of them.
 	tagNames, tags []string
 	untagged       bool
-	origin
+	request.Origin
 	// parts is true if the owner has a part of a split transaction in one of the categories.
 	parts bool
 	sort  string
@@ -234,7 +234,7 @@ func parseList(req *ledgerv1.ListTransactionsRequest) (l transactionList, p apie
 	l.substring = part
 	p.Field(problem)
 	l.parseDetails(&p, req)
-	l.origin = parseOrigin(&p, req)
+	l.Origin = request.ParseOrigin(&p, req.ExternalId, req.ImportId, req.ReceiptId, req.HasAttachments)
 	if req.Sort != nil {
 		l.sort = req.GetSort()
 	}

@@ -11,6 +11,7 @@ import (
 
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
+	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
 func TestListTransactionsByDetails(t *testing.T) {
@@ -112,9 +113,9 @@ func TestListTransactionsByDetails(t *testing.T) {
 		})
 	}
 	_, err = p.ListTransactions(p.Ctx, &list{ImportId: new("x")})
-	require.ErrorIs(t, err, errInvalidImportID)
+	require.ErrorIs(t, err, request.ErrInvalidImportID)
 	_, err = p.ListTransactions(p.Ctx, &list{ReceiptId: new("x")})
-	require.ErrorIs(t, err, errInvalidReceiptID)
+	require.ErrorIs(t, err, request.ErrInvalidReceiptID)
 	resp, err := p.ListTransactions(p.Ctx, &list{ImportId: new(s.NewID().String())})
 	require.NoError(t, err)
 	require.Empty(t, resp.GetTransactions())

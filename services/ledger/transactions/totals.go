@@ -10,6 +10,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
+	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
 // includeTotals is the value of parameter include that requests the totals of a list.
@@ -67,6 +68,6 @@ func (s *Transactions) addTotals(ctx context.Context, l transactionList, resp *l
 // whole months. They have no number of transactions by type or category.
 func (l transactionList) wholeMonths() bool {
 	starts := func(at *time.Time) bool { return at == nil || at.Equal(calendar.MonthOf(*at)) }
-	return len(l.categories)+len(l.tagNames) == 0 && l.kind+l.substring+l.payee == "" && !l.untagged && l.origin == (origin{}) &&
+	return len(l.categories)+len(l.tagNames) == 0 && l.kind+l.substring+l.payee == "" && !l.untagged && l.Origin == (request.Origin{}) &&
 		l.minE4 == nil && l.maxE4 == nil && starts(l.from) && starts(l.end)
 }

@@ -40,9 +40,17 @@ type ExportTransactionsRequest struct {
 	// Transactions with any of these tags, ignoring case; at most 200.
 	Tag []string `protobuf:"bytes,6,rep,name=tag,proto3" json:"tag,omitempty"`
 	// true: a csv file begins with a byte order mark, which some spreadsheets need to read UTF-8.
-	Bom           *bool `protobuf:"varint,7,opt,name=bom,proto3,oneof" json:"bom,omitempty"`
-	unknownFields protoimpl.UnknownFields
-	sizeCache     protoimpl.SizeCache
+	Bom *bool `protobuf:"varint,7,opt,name=bom,proto3,oneof" json:"bom,omitempty"`
+	// The transactions with this external id, at most one per wallet.
+	ExternalId *string `protobuf:"bytes,8,opt,name=external_id,json=externalId,proto3,oneof" json:"external_id,omitempty"`
+	// Transactions of this import. An unknown id matches nothing.
+	ImportId *string `protobuf:"bytes,9,opt,name=import_id,json=importId,proto3,oneof" json:"import_id,omitempty"`
+	// Transactions of this receipt. An unknown id matches nothing.
+	ReceiptId *string `protobuf:"bytes,10,opt,name=receipt_id,json=receiptId,proto3,oneof" json:"receipt_id,omitempty"`
+	// true: transactions with attachments. false: transactions without.
+	HasAttachments *bool `protobuf:"varint,11,opt,name=has_attachments,json=hasAttachments,proto3,oneof" json:"has_attachments,omitempty"`
+	unknownFields  protoimpl.UnknownFields
+	sizeCache      protoimpl.SizeCache
 }
 
 func (x *ExportTransactionsRequest) Reset() {
@@ -124,6 +132,34 @@ func (x *ExportTransactionsRequest) GetBom() bool {
 	return false
 }
 
+func (x *ExportTransactionsRequest) GetExternalId() string {
+	if x != nil && x.ExternalId != nil {
+		return *x.ExternalId
+	}
+	return ""
+}
+
+func (x *ExportTransactionsRequest) GetImportId() string {
+	if x != nil && x.ImportId != nil {
+		return *x.ImportId
+	}
+	return ""
+}
+
+func (x *ExportTransactionsRequest) GetReceiptId() string {
+	if x != nil && x.ReceiptId != nil {
+		return *x.ReceiptId
+	}
+	return ""
+}
+
+func (x *ExportTransactionsRequest) GetHasAttachments() bool {
+	if x != nil && x.HasAttachments != nil {
+		return *x.HasAttachments
+	}
+	return false
+}
+
 type ExportTransactionsResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Only in the first message.
@@ -182,7 +218,7 @@ var File_coffer_ledger_v1_export_proto protoreflect.FileDescriptor
 
 const file_coffer_ledger_v1_export_proto_rawDesc = "" +
 	"\n" +
-	"\x1dcoffer/ledger/v1/export.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x9d\x02\n" +
+	"\x1dcoffer/ledger/v1/export.proto\x12\x10coffer.ledger.v1\x1a\x19coffer/rest/v1/rest.proto\x1a\x1cgoogle/api/annotations.proto\"\x82\x04\n" +
 	"\x19ExportTransactionsRequest\x12:\n" +
 	"\x06format\x18\x01 \x01(\tB\"\xf0\xb5\x18\x01¶\x18\x1acsv json hledger beancountR\x06format\x12\x17\n" +
 	"\x04from\x18\x02 \x01(\tH\x00R\x04from\x88\x01\x01\x12\x13\n" +
@@ -191,15 +227,27 @@ const file_coffer_ledger_v1_export_proto_rawDesc = "" +
 	"\vcategory_id\x18\x05 \x03(\tB\x06\xe2\xb6\x18\x02@dR\n" +
 	"categoryId\x12\x19\n" +
 	"\x03tag\x18\x06 \x03(\tB\a\xe2\xb6\x18\x03@\xc8\x01R\x03tag\x12\x15\n" +
-	"\x03bom\x18\a \x01(\bH\x02R\x03bom\x88\x01\x01B\a\n" +
+	"\x03bom\x18\a \x01(\bH\x02R\x03bom\x88\x01\x01\x12.\n" +
+	"\vexternal_id\x18\b \x01(\tB\bʶ\x18\x04noneH\x03R\n" +
+	"externalId\x88\x01\x01\x12 \n" +
+	"\timport_id\x18\t \x01(\tH\x04R\bimportId\x88\x01\x01\x12\"\n" +
+	"\n" +
+	"receipt_id\x18\n" +
+	" \x01(\tH\x05R\treceiptId\x88\x01\x01\x12,\n" +
+	"\x0fhas_attachments\x18\v \x01(\bH\x06R\x0ehasAttachments\x88\x01\x01B\a\n" +
 	"\x05_fromB\x05\n" +
 	"\x03_toB\x06\n" +
-	"\x04_bom\"j\n" +
+	"\x04_bomB\x0e\n" +
+	"\f_external_idB\f\n" +
+	"\n" +
+	"_import_idB\r\n" +
+	"\v_receipt_idB\x12\n" +
+	"\x10_has_attachments\"j\n" +
 	"\x1aExportTransactionsResponse\x122\n" +
 	"\x06header\x18\x01 \x01(\v2\x1a.coffer.rest.v1.FileHeaderR\x06header\x12\x18\n" +
-	"\acontent\x18\x02 \x01(\fR\acontent2\xcd\x01\n" +
-	"\rExportService\x12\xbb\x01\n" +
-	"\x12ExportTransactions\x12+.coffer.ledger.v1.ExportTransactionsRequest\x1a,.coffer.ledger.v1.ExportTransactionsResponse\"H\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xa8\xb5\x18\x14\xb2\xb5\x18\x05\x8e\x02<@Gص\x18\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/export/transactions\x90\x02\x010\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
+	"\acontent\x18\x02 \x01(\fR\acontent2\xd0\x01\n" +
+	"\rExportService\x12\xbe\x01\n" +
+	"\x12ExportTransactions\x12+.coffer.ledger.v1.ExportTransactionsRequest\x1a,.coffer.ledger.v1.ExportTransactionsResponse\"K\x8a\xb5\x18\r\x12\bThe file\x18\xc8\x01\xa8\xb5\x18\x14\xb2\xb5\x18\b\x8e\x02<@G\x9a\x01Sص\x18\x01\x82\xd3\xe4\x93\x02\x1d\x12\x1b/api/v1/export/transactions\x90\x02\x010\x01BEZCgithub.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1;ledgerv1b\x06proto3"
 
 var (
 	file_coffer_ledger_v1_export_proto_rawDescOnce sync.Once

@@ -1,0 +1,52 @@
+package request
+
+import (
+	"fmt"
+
+	"github.com/google/uuid"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/text"
+)
+
+// maxExternalID is the maximum number of characters of an external id.
+const maxExternalID = 255
+
+// Origin holds the filters of lists and exports by what created a transaction and by what belongs to
+// it. Absent filters are zero. An id that is unknown or another user's matches nothing.
+type Origin struct {
+	ExternalID          string
+	ImportID, ReceiptID *uuid.UUID
+	Attached            *bool
+}
+
+// ParseOrigin validates these filters.
+func ParseOrigin(p *apierr.Problems, externalID, importID, receiptID *string, attached *bool) Origin {
+	o := Origin{Attached: attached}
+	if externalID != nil {
+		id, problem := ParseExternalID(*externalID)
+		p.Field(problem)
+		o.ExternalID = id
+	}
+	if importID != nil {
+		o.ImportID = ParseReference(p, "importId", *importID, ErrInvalidImportID)
+	}
+	if receiptID != nil {
+		o.ReceiptID = ParseReference(p, "receiptId", *receiptID, ErrInvalidReceiptID)
+	}
+	return o
+}
+
+// ParseExternalID accepts 1 to maxExternalID characters.
+func ParseExternalID(s string) (string, *apierr.Field) {
+	id, problem := text.Description("externalId", s)
+	switch {
+	case problem != nil:
+	case id == "":
+		problem = &apierr.Field{Name: "externalId", Message: "must not be blank"}
+	case len([]rune(id)) > maxExternalID:
+		message := fmt.Sprintf("must be at most %d characters", maxExternalID)
+		problem = &apierr.Field{Name: "externalId", Message: message}
+	}
+	return id, problem
+}

@@ -50,20 +50,20 @@ func TestUserWithTheIDsOfAnother(t *testing.T) {
 	other := uuid.Must(uuid.NewV7())
 	beside.copyRows(t, beside.user.ID, other)
 	beside.mergeDifferently(t, other)
-	before := beside.rowsOf(t, other)
-	for table, rows := range before {
+	for table, rows := range beside.rowsOf(t, other) {
 		require.NotEmpty(t, rows, "prepare must write the table %s", table)
 	}
 	beside.trace.forget()
 	clear(beside.answered)
+	beside.watchRows(t, other)
 	got := beside.use()
+	require.Empty(t, beside.watch.changed, "requests change rows of another user")
 	beside.requireAllRPCs(t)
 	beside.trace.requireAllStatements(t)
 	require.Len(t, got, len(want))
 	for i := range want {
 		require.Equal(t, want[i], got[i])
 	}
-	require.Equal(t, before, beside.rowsOf(t, other))
 	require.Equal(t, alone.rowsOf(t, alone.user.ID), beside.rowsOf(t, beside.user.ID))
 }
 
@@ -119,6 +119,7 @@ type isolated struct {
 	// answered has the messages of successful responses, and trace the statements since use began.
 	answered map[protoreflect.FullName]bool
 	trace    *tracer
+	watch    watch
 }
 
 func newIsolated(t *testing.T) *isolated {
@@ -292,6 +293,7 @@ func (s *isolated) record(resp proto.Message, err error) {
 		b, _ := prototext.MarshalOptions{Multiline: true}.Marshal(resp)
 		text = regexp.MustCompile(` +`).ReplaceAllString(cursor.ReplaceAllString(string(b), ""), " ")
 	}
+	s.compareRows(fmt.Sprintf("request %d %T", len(s.responses), resp))
 	s.responses = append(s.responses, fmt.Sprintf("%d %T %s", len(s.responses), resp, text))
 }
 

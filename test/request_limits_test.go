@@ -84,7 +84,7 @@ func (f limitedField) beyond() []any {
 		values = append(values, number(*s.Max+1))
 	}
 	switch {
-	case s.Min != nil && s.ExclusiveMin.IsTrue():
+	case s.Min != nil && isExclusive(s):
 		values = append(values, number(*s.Min))
 	case s.Min != nil:
 		values = append(values, number(*s.Min-1))
@@ -97,6 +97,9 @@ func (f limitedField) beyond() []any {
 	}
 	return values
 }
+
+// isExclusive reports whether a number must be more than its minimum.
+func isExclusive(s *openapi3.Schema) bool { return s.Extensions["x-exclusive-minimum"] == true }
 
 // atLimit returns values at the limits. before is the value of the field in a valid request, nil without one.
 func (f limitedField) atLimit(before any) []any {
@@ -113,7 +116,7 @@ func (f limitedField) atLimit(before any) []any {
 	if s.Max != nil {
 		values = append(values, number(*s.Max))
 	}
-	if s.Min != nil && !s.ExclusiveMin.IsTrue() {
+	if s.Min != nil && !isExclusive(s) {
 		values = append(values, number(*s.Min))
 	}
 	if s.MaxItems != nil {

@@ -14,6 +14,9 @@ func limitsOf(field *protogen.Field) *restv1.Limits {
 	return proto.GetExtension(field.Desc.Options(), restv1.E_Limits).(*restv1.Limits)
 }
 
+// exclusive is an extension for a number that must be more than its minimum.
+const exclusive = "x-exclusive-minimum"
+
 // limitItems adds the limits of a list to its schema.
 func limitItems(field *protogen.Field, schema object) object {
 	limits := limitsOf(field)
@@ -36,8 +39,10 @@ func limitValues(field *protogen.Field, schema object) object {
 	if number := limits.GetMaximum(); number != "" {
 		schema["maximum"] = json.Number(number)
 	}
+	// exclusiveMinimum is a boolean in OpenAPI 3.0 and a number in 3.1. openapi-typescript rejects the boolean.
 	if number := limits.GetMoreThan(); number != "" {
-		schema["minimum"], schema["exclusiveMinimum"] = json.Number(number), true
+		schema["minimum"] = json.Number(number)
+		schema[exclusive] = true
 	}
 	return schema
 }

@@ -315,16 +315,26 @@ check: lint generate-check test-modules clients-check web-check k8s-check teleme
 
 # Each tool has a separate module, so that its dependencies do not raise the versions of the services' dependencies. That of grpcurl
 # requires the services' versions of gRPC and protobuf, so that `make grpcurl` reuses the packages that `make run` has compiled.
-$(BIN)/golangci-lint: tools/lint/go.mod
-$(BIN)/buf: tools/buf/go.mod
-$(BIN)/grpcurl: tools/grpcurl/go.mod
-$(BIN)/actionlint: tools/actionlint/go.mod
-$(BIN)/go-licenses: tools/licenses/go.mod
-$(BIN)/oapi-codegen: tools/oapi-codegen/go.mod
-$(BIN)/oasdiff: tools/oasdiff/go.mod
-$(BIN)/benchstat: tools/benchstat/go.mod
-$(BIN)/vegeta: tools/vegeta/go.mod
-$(BIN)/govulncheck: tools/vulns/go.mod
-$(BIN)/golangci-lint $(BIN)/buf $(BIN)/grpcurl $(BIN)/actionlint $(BIN)/go-licenses $(BIN)/oapi-codegen $(BIN)/oasdiff $(BIN)/benchstat $(BIN)/vegeta $(BIN)/govulncheck:
-	@GOWORK=off GOBIN=$(BIN) tools/progress.sh $(@F) go -C $(<D) install tool
-	@touch $@
+#
+# A tool is compiled once per machine: its file in TOOL_CACHE has the checksum of its module in the path, and .bin/ has a link to it. The
+# link is renewed each time, because times of files say nothing after a checkout.
+TOOL_CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/coffer/tools
+define TOOL
+$(BIN)/$(1): $(TOOL_CACHE)/$(2)-$(firstword $(shell cat tools/$(2)/go.mod tools/$(2)/go.sum | cksum))/$(1) FORCE
+	@mkdir -p $(BIN) && ln -sfn $$< $$@
+$(TOOL_CACHE)/$(2)-%/$(1):
+	@GOWORK=off GOBIN=$$(@D) tools/progress.sh $(1) go -C tools/$(2) install tool
+endef
+$(eval $(call TOOL,golangci-lint,lint))
+$(eval $(call TOOL,buf,buf))
+$(eval $(call TOOL,grpcurl,grpcurl))
+$(eval $(call TOOL,actionlint,actionlint))
+$(eval $(call TOOL,go-licenses,licenses))
+$(eval $(call TOOL,oapi-codegen,oapi-codegen))
+$(eval $(call TOOL,oasdiff,oasdiff))
+$(eval $(call TOOL,benchstat,benchstat))
+$(eval $(call TOOL,vegeta,vegeta))
+$(eval $(call TOOL,govulncheck,vulns))
+
+.PHONY: FORCE
+FORCE:

@@ -8,7 +8,7 @@
 //	preview.go  pages as data URLs, for display beside the fields
 //
 // A file is untrusted. The size in its header is checked before it is decoded, and programs run in package sandbox. ErrUnreadable marks
-// files that have no receipt in a known format; any other error is a failure of the service.
+// files that have no receipt in a known format, and ErrPixels images that are too large; any other error is a failure of the service.
 package media
 
 import (
@@ -36,10 +36,10 @@ import (
 )
 
 const (
-	// maxPixels allows 600 dpi scans of A4 and 48 megapixel photographs. Decoded to RGBA they need 200 MB.
-	maxPixels = 50_000_000
-	// maxEdge rejects strips of 1 x 50 000 000 pixels, the worst case of every step.
-	maxEdge = 20_000
+	// MaxPixels allows 600 dpi scans of A4 and 48 megapixel photographs. Decoded to RGBA they need 200 MB.
+	MaxPixels = 50_000_000
+	// MaxEdge rejects strips of 1 x 50 000 000 pixels, the worst case of every step.
+	MaxEdge = 20_000
 	// maxText is the maximum size of a text file in bytes.
 	maxText = 256 << 10
 	// workPixels is the size to which larger images are scaled down before any other step.
@@ -48,8 +48,12 @@ const (
 	pagePixels = 9_000_000
 )
 
-// ErrUnreadable marks files that are no image, PDF or text of a supported kind.
-var ErrUnreadable = errors.New("unreadable file")
+var (
+	// ErrUnreadable marks files that are no image, PDF or text of a supported kind.
+	ErrUnreadable = errors.New("unreadable file")
+	// ErrPixels marks images with more than MaxPixels, or with an edge longer than MaxEdge.
+	ErrPixels = errors.New("too many pixels")
+)
 
 // Opener decodes files. Formats without a decoder in Go are decoded by external programs.
 type Opener struct {
@@ -98,7 +102,7 @@ func body(f func(r io.Reader) (image.Image, error)) func(b []byte) (image.Image,
 	return func(b []byte) (image.Image, error) { return f(bytes.NewReader(b)) }
 }
 
-// Open decodes a file by its content, independent of its name. It returns ErrUnreadable, the
+// Open decodes a file by its content, independent of its name. It returns ErrUnreadable, ErrPixels, the
 // context's error, or another error if a program is missing.
 func (o Opener) Open(ctx context.Context, file []byte) (Document, error) {
 	if types.TypeOf(file) == types.PDF {
@@ -165,8 +169,8 @@ func (f format) orientation(file []byte) int {
 	return orientation(file)
 }
 
-// Open decodes an image after checking the size in its header. It returns ErrUnreadable for damaged files, and for images
-// with more than maxPixels or with an edge longer than maxEdge.
+// Open decodes an image after checking the size in its header. It returns ErrUnreadable for damaged files, and ErrPixels
+// for images that are too large.
 func (f format) open(file []byte) (img image.Image, err error) {
 	// The input is untrusted. A panic of a decoder means the same as its error.
 	defer func() {
@@ -178,8 +182,11 @@ func (f format) open(file []byte) (img image.Image, err error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)
 	}
-	if config.Width <= 0 || config.Height <= 0 || config.Width > maxEdge || config.Height > maxEdge || config.Width*config.Height > maxPixels {
+	if config.Width <= 0 || config.Height <= 0 {
 		return nil, fmt.Errorf("%w: %d x %d pixels", ErrUnreadable, config.Width, config.Height)
+	}
+	if max(config.Width, config.Height) > MaxEdge || config.Width*config.Height > MaxPixels {
+		return nil, fmt.Errorf("%w: %d x %d", ErrPixels, config.Width, config.Height)
 	}
 	if img, err = f.decode(file); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrUnreadable, err)

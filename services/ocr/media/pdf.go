@@ -101,7 +101,7 @@ func (i pdfInfo) dpi(pixels float64, pages int) int {
 			return 0
 		}
 		// An inch has 72 points. The number of pixels grows with the square of the resolution.
-		dpi = min(dpi, int(72*math.Sqrt(pixels/(s[0]*s[1]))), int(72*maxEdge/max(s[0], s[1])))
+		dpi = min(dpi, int(72*math.Sqrt(pixels/(s[0]*s[1]))), int(72*MaxEdge/max(s[0], s[1])))
 	}
 	return dpi
 }
@@ -176,7 +176,7 @@ func graymaps(b []byte) ([]*image.Gray, error) {
 	for len(b) > 0 {
 		var w, h, top, n int
 		header := b[:min(len(b), 64)]
-		if _, err := fmt.Sscanf(string(header), "P5\n%d %d\n%d\n", &w, &h, &top); err != nil || top != 255 || w <= 0 || h <= 0 || w > maxEdge || h > maxEdge {
+		if _, err := fmt.Sscanf(string(header), "P5\n%d %d\n%d\n", &w, &h, &top); err != nil || top != 255 || w <= 0 || h <= 0 || w > MaxEdge || h > MaxEdge {
 			return nil, errors.New("pdftoppm printed no graymap")
 		}
 		// pdftoppm formats headers in exactly this way, so formatting one again returns its length.

@@ -14,6 +14,7 @@ import (
 	"image"
 	"math"
 	"slices"
+	"time"
 )
 
 // Model applies a neural network to a tensor, and calls use with its output. The output is valid only during the call.
@@ -36,6 +37,8 @@ type Page struct {
 	Angle    float64
 	// Words has the words of a row in reading order. The rows are in the order in which the detector found them.
 	Words []Word
+	// Processor is the processor time that the engine took, which package process sets, also after an error.
+	Processor time.Duration
 }
 
 // Word is a recognized word. Box refers to the page after it was turned by Quarters and straightened by Angle. Confidence

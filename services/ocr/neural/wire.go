@@ -9,6 +9,7 @@ import (
 	"image"
 	"io"
 	"math"
+	"time"
 	"unicode/utf8"
 )
 
@@ -30,6 +31,8 @@ type response struct {
 	Quarters int            `json:"quarters"`
 	Angle    float64        `json:"angle"`
 	Words    []responseWord `json:"words"`
+	// Processor is Page.Processor in nanoseconds.
+	Processor int64 `json:"processor,omitempty"`
 	// Error is set if the page could not be read.
 	Error string `json:"error,omitempty"`
 }
@@ -106,13 +109,13 @@ func readRequest(r io.Reader) (*image.Gray, error) {
 
 // WriteResponse writes a page that was read, or the error.
 func WriteResponse(w io.Writer, page Page, failure error) error {
-	out := response{Quarters: page.Quarters, Angle: page.Angle}
+	out := response{Quarters: page.Quarters, Angle: page.Angle, Processor: int64(page.Processor)}
 	for _, word := range page.Words {
 		b := word.Box
 		out.Words = append(out.Words, responseWord{word.Text, [4]int{b.Min.X, b.Min.Y, b.Max.X, b.Max.Y}, word.Confidence})
 	}
 	if failure != nil {
-		out = response{Error: failure.Error()}
+		out = response{Error: failure.Error(), Processor: int64(page.Processor)}
 	}
 	text, err := json.Marshal(out)
 	if err != nil {
@@ -143,7 +146,7 @@ func ReadResponse(r io.Reader, size image.Point) (Page, error) {
 		return Page{}, fmt.Errorf("decoding the response: %w", err)
 	}
 	if in.Error != "" {
-		return Page{}, errors.New(in.Error)
+		return Page{Processor: time.Duration(in.Processor)}, errors.New(in.Error)
 	}
 	return in.page(size)
 }
@@ -156,7 +159,7 @@ func (in response) page(size image.Point) (Page, error) {
 	if in.Quarters%2 == 1 {
 		size.X, size.Y = size.Y, size.X
 	}
-	out := Page{Quarters: in.Quarters, Angle: in.Angle}
+	out := Page{Quarters: in.Quarters, Angle: in.Angle, Processor: time.Duration(in.Processor)}
 	for _, w := range in.Words {
 		box := image.Rectangle{Min: image.Pt(w.Box[0], w.Box[1]), Max: image.Pt(w.Box[2], w.Box[3])}
 		if box.Empty() || !box.In(image.Rectangle{Max: size}) || !(w.Confidence >= 0 && w.Confidence <= 1) || w.Text == "" || !utf8.ValidString(w.Text) {

@@ -1,6 +1,7 @@
 package recognition
 
 import (
+	"errors"
 	"maps"
 	"os"
 	"runtime"
@@ -38,7 +39,10 @@ func testReadBadFiles(t *testing.T, reader Reader) {
 		_, err := reader.Read(t.Context(), files[name])
 		took := fixture.ProcessorTime() - start
 		runtime.ReadMemStats(&after)
-		require.ErrorIs(t, err, ErrParse, name)
+		// The bytes of some files claim an enormous size.
+		if !errors.Is(err, ErrPixels) {
+			require.ErrorIs(t, err, ErrParse, name)
+		}
 		require.Less(t, took, float64(longest), name)
 		require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most), name)
 		left, err := os.ReadDir(dir)

@@ -9,6 +9,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/neural"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
+	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
 
@@ -50,6 +51,10 @@ func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Rea
 	out.Receipt = receipt.Join(n.tesseract.now(), receipt.Read(first))
 	language := printed.Language(first)
 	if printed.Blank(first) || out.Confident() && language == tesseract.MainLanguage {
+		return out, nil
+	}
+	if err := sandbox.CheckTime(); err != nil {
+		out.failure = errors.Join(out.failure, err)
 		return out, nil
 	}
 	pages := make([]imaging.Prepared, len(sheets))

@@ -11,6 +11,7 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/neural/process"
 	"github.com/coffer-budget/coffer/services/ocr/receipt"
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
+	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
 
@@ -75,8 +76,12 @@ type firstPage struct {
 func (p firstPage) wasRead() bool { return p.err == nil }
 
 // firstPass reads all pages for the first time. A page on which the engine fails does not fail the others. It returns all failures.
+// It leaves out the pages for which no processor time is left, because preparing a page takes time, too.
 func (r local) firstPass(ctx context.Context, sheets []imaging.Sheet) (pages []firstPage, failed error) {
 	for i, s := range sheets {
+		if err := sandbox.CheckTime(); err != nil {
+			return pages, errors.Join(failed, err)
+		}
 		p := r.firstPage(ctx, s, i == len(sheets)-1)
 		pages, failed = append(pages, p), errors.Join(failed, p.err)
 	}

@@ -41,7 +41,8 @@ type Config struct {
 	// Timeout limits a page of the neural engine by the clock, and the processor time of a run of Tesseract or of a PDF program. Reading
 	// a receipt takes several runs.
 	Timeout time.Duration `env:"OCR_ENGINE_TIMEOUT" envDefault:"15s"`
-	// Processor limits the processor time of a receipt: of its workers and their programs together. 0 is no limit.
+	// Processor limits the processor time of a receipt: of its workers, their programs and the neural engine
+	// together. 0 is no limit.
 	Processor time.Duration `env:"OCR_PROCESSOR_TIME" envDefault:"20s"`
 	// Vision configures the engine that replaces the others, if its URL is set.
 	Vision VisionConfig
@@ -145,7 +146,8 @@ func (r Reader) Preview(ctx context.Context, file []byte, evidence []*ocrv1.Evid
 	return pages, publicError(ctx, err)
 }
 
-// publicError maps an error to ErrParse (the file is unreadable), ErrComplex (a program used its processor time), ErrResponse (the engine failed) or the context's error.
+// publicError maps an error to ErrParse (the file is unreadable), ErrPixels (it has too many pixels),
+// ErrComplex (the processor time is used up), ErrResponse (the engine failed) or the context's error.
 func publicError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:
@@ -153,6 +155,8 @@ func publicError(ctx context.Context, err error) error {
 	// The context comes first, because a canceled run also looks like a failure of the engine.
 	case ctx.Err() != nil:
 		return ctx.Err()
+	case errors.Is(err, media.ErrPixels):
+		return fmt.Errorf("%w: %w", ErrPixels, err)
 	case errors.Is(err, media.ErrUnreadable):
 		return fmt.Errorf("%w: %w", ErrParse, err)
 	case errors.Is(err, sandbox.ErrTime):

@@ -56,16 +56,27 @@ var (
 	ErrNotStarted = errors.New("could not be started")
 )
 
-// allowance is the processor time of LimitTime in nanoseconds, or 0.
-var allowance atomic.Int64
+// allowance is the processor time of LimitTime in nanoseconds, or 0, and charged the sum of Charge.
+var allowance, charged atomic.Int64
 
 // LimitTime limits the processor time of this process and of all programs that it runs, together. A program that would use more fails with
 // ErrTime. The processor time of a program counts when it has ended, so simultaneous programs may exceed the limit.
 func LimitTime(d time.Duration) { allowance.Store(int64(d)) }
 
-// Used returns the processor time of this process and of the programs that it has run.
+// Charge counts processor time that another process used for this one.
+func Charge(d time.Duration) { charged.Add(int64(d)) }
+
+// CheckTime returns ErrTime if the time of LimitTime is used up.
+func CheckTime() error {
+	if limit := time.Duration(allowance.Load()); limit > 0 && Used() >= limit {
+		return ErrTime
+	}
+	return nil
+}
+
+// Used returns the processor time of this process, of the programs that it has run, and of Charge.
 func Used() time.Duration {
-	var total int64
+	total := charged.Load()
 	for _, who := range []int{syscall.RUSAGE_SELF, syscall.RUSAGE_CHILDREN} {
 		var usage syscall.Rusage
 		if err := syscall.Getrusage(who, &usage); err == nil {
@@ -85,9 +96,10 @@ func Run(ctx context.Context, l Limits, stdin []byte, program string, args ...st
 func RunWith(ctx context.Context, l Limits, from Inherited, program string, args ...string) ([]byte, error) {
 	l.Clock = cmp.Or(l.Clock, slowdown*l.Time)
 	if limit := time.Duration(allowance.Load()); limit > 0 {
-		if l.Time = min(l.Time, limit-Used()); l.Time <= 0 {
-			return nil, fmt.Errorf("%s: %w", program, ErrTime)
+		if err := CheckTime(); err != nil {
+			return nil, fmt.Errorf("%s: %w", program, err)
 		}
+		l.Time = min(l.Time, max(1, limit-Used()))
 	}
 	// The kernel kills a program when the thread that started it ends, so that none survives this process.
 	runtime.LockOSThread()

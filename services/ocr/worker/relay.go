@@ -85,7 +85,11 @@ func networksOfService() networks {
 }
 
 // Read implements recognition.Networks. It ignores the end of ctx: the service responds by its deadline.
+// It fails with sandbox.ErrTime if the processor time is used up, and counts that of the page.
 func (n networks) Read(ctx context.Context, req neural.Request) (neural.Page, error) {
+	if err := sandbox.CheckTime(); err != nil {
+		return neural.Page{}, err
+	}
 	if _, err := req.WriteTo(io.NewOffsetWriter(n.page, 0)); err != nil {
 		return neural.Page{}, err
 	}
@@ -96,5 +100,7 @@ func (n networks) Read(ctx context.Context, req neural.Request) (neural.Page, er
 	if err := binary.Write(n.deadlines, binary.LittleEndian, deadline); err != nil {
 		return neural.Page{}, err
 	}
-	return neural.ReadResponse(n.words, req.Size)
+	page, err := neural.ReadResponse(n.words, req.Size)
+	sandbox.Charge(page.Processor)
+	return page, err
 }

@@ -14,6 +14,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
+	"github.com/coffer-budget/coffer/services/ocr/media"
 	"github.com/coffer-budget/coffer/services/ocr/recognition"
 	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
@@ -30,7 +31,7 @@ type job struct {
 	Kind     string
 	Config   recognition.Config
 	Deadline time.Time
-	// Processor limits the processor time of the worker and its programs together. 0 is no limit.
+	// Processor limits the processor time of the worker, its programs and the neural engine together. 0 is no limit.
 	Processor time.Duration
 	// Neural is set if the service has the neural engine.
 	Neural bool
@@ -60,6 +61,8 @@ func serve() int {
 	switch {
 	case errors.Is(err, recognition.ErrParse):
 		return exitUnreadable
+	case errors.Is(err, media.ErrPixels):
+		return exitPixels
 	case errors.Is(err, recognition.ErrComplex):
 		return exitComplex
 	// A failed engine may have exceeded its deadline, which ends earlier.

@@ -46,8 +46,8 @@ const (
 	// output limits the result: five pages of 2 MiB. It exceeds the output of each program that a worker starts, as a limit must.
 	output = 64 << 20
 	// exitUnreadable is the exit code for recognition.ErrParse, exitLate the one for context.DeadlineExceeded, and exitComplex the one for
-	// recognition.ErrComplex.
-	exitUnreadable, exitLate, exitComplex = 3, 4, 5
+	// recognition.ErrComplex, and exitPixels the one for recognition.ErrPixels.
+	exitUnreadable, exitLate, exitComplex, exitPixels = 3, 4, 5, 6
 )
 
 // inherited lists the environment variables of the service that a worker gets.
@@ -100,7 +100,7 @@ type Reading struct {
 	Final, FromFallback, TesseractAlone bool
 	// Failure is the text of the engine's error that the reading survived, or empty.
 	Failure string
-	// Processor is the processor time of the worker and its programs.
+	// Processor is the processor time of the worker, its programs and the neural engine.
 	Processor time.Duration
 }
 
@@ -137,7 +137,7 @@ func (r Reader) run(ctx context.Context, j job, file []byte) (out Reading, resp 
 	j.Deadline, _ = ctx.Deadline()
 	if r.left != nil {
 		if *r.left <= 0 {
-			return Reading{}, nil, recognition.ErrComplex
+			return Reading{}, nil, recognition.TooComplex(r.config.Processor)
 		}
 		j.Processor = *r.left
 	}
@@ -162,7 +162,9 @@ func (r Reader) run(ctx context.Context, j job, file []byte) (out Reading, resp 
 	case code == exitLate:
 		return Reading{}, nil, context.DeadlineExceeded
 	case code == exitComplex || errors.Is(err, sandbox.ErrTime):
-		return Reading{}, nil, fmt.Errorf("%w: %w", recognition.ErrComplex, err)
+		return Reading{}, nil, fmt.Errorf("%w: %w", recognition.TooComplex(r.config.Processor), err)
+	case code == exitPixels:
+		return Reading{}, nil, fmt.Errorf("%w: %w", recognition.ErrPixels, err)
 	case code == exitUnreadable:
 		return Reading{}, nil, fmt.Errorf("%w: %w", recognition.ErrParse, err)
 	}

@@ -3,6 +3,7 @@ package worker
 import (
 	"bytes"
 	"context"
+	"errors"
 	"image"
 	"image/draw"
 	"image/png"
@@ -21,6 +22,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/services/ocr/fixture"
 	"github.com/coffer-budget/coffer/services/ocr/neural"
 	"github.com/coffer-budget/coffer/services/ocr/neural/process"
@@ -135,7 +137,10 @@ func TestReadBadFiles(t *testing.T) { //nolint:paralleltest // It measures the p
 		start := fixture.ProcessorTime()
 		requireMemory(t, name, func() {
 			_, err := r.Read(t.Context(), files[name])
-			require.ErrorIs(t, err, recognition.ErrParse, name)
+			// The bytes of some files claim an enormous size.
+			if !errors.Is(err, recognition.ErrPixels) {
+				require.ErrorIs(t, err, recognition.ErrParse, name)
+			}
 		})
 		require.Less(t, fixture.ProcessorTime()-start, float64(longest), name)
 		// The neural engine stays for the next image.
@@ -251,6 +256,7 @@ func TestReadLimitsProcessorTime(t *testing.T) {
 	file := fixture.CurvesPDF(5, 50_000)
 	_, err := r.ForReceipt().Read(t.Context(), file)
 	require.ErrorIs(t, err, recognition.ErrComplex)
+	requireDetail(t, err, "must take at most 1 s of processor time")
 	_, err = r.ForReceipt().Images(t.Context(), file)
 	require.ErrorIs(t, err, recognition.ErrComplex)
 	_, err = r.ForReceipt().Preview(t.Context(), file, nil)
@@ -264,6 +270,75 @@ func TestReadLimitsProcessorTime(t *testing.T) {
 	*r.left = 0
 	_, err = r.Images(t.Context(), receipt(t))
 	require.ErrorIs(t, err, recognition.ErrComplex)
+	requireDetail(t, err, "must take at most 30 s of processor time")
+}
+
+// requireDetail requires that an error has one message for the field of the file.
+func requireDetail(t *testing.T, err error, message string) {
+	t.Helper()
+	require.Equal(t, []apierr.Field{{Name: "receipt", Message: message}}, apierr.From(err).Fields)
+}
+
+func TestReadLimitsPixels(t *testing.T) {
+	t.Parallel()
+	r := newTestReader(t, "")
+	const most = "an image must have at most 50000000 pixels, and at most 20000 pixels on each edge"
+	for name, file := range fixture.LargeImages(t) {
+		_, err := r.Read(t.Context(), file)
+		require.ErrorIs(t, err, recognition.ErrComplex, name)
+		requireDetail(t, err, most)
+		_, err = r.Images(t.Context(), file)
+		require.ErrorIs(t, err, recognition.ErrComplex, name)
+		requireDetail(t, err, most)
+	}
+}
+
+// TestReadCountsNeuralEngine has an engine that takes more processor time than a receipt may, and
+// then fails. Tesseract, which would read the receipt in less, has no time left.
+func TestReadCountsNeuralEngine(t *testing.T) {
+	t.Parallel()
+	r := newTestReader(t, fakeNeural(t, "i=0; while [ $i -lt 6000000 ]; do i=$((i+1)); done; exit 1"))
+	r.config.Processor = 2 * time.Second
+	_, err := r.ForReceipt().Read(t.Context(), receipt(t))
+	require.ErrorIs(t, err, recognition.ErrComplex)
+	requireDetail(t, err, "must take at most 2 s of processor time")
+}
+
+// TestReadExpensiveFiles reads the most expensive files. Each ends within its processor time, and the
+// error names the limit if the file needs more.
+func TestReadExpensiveFiles(t *testing.T) { //nolint:paralleltest // It measures the process.
+	if testing.Short() {
+		t.Skip("it takes about 30 seconds")
+	}
+	r := newTestReader(t, os.Getenv("OCR_NEURAL"))
+	page, large := fixture.JPEG(t, fixture.Static(2480, 3508)), fixture.JPEG(t, fixture.Static(7071, 7071))
+	scan := fixture.ScanPDF(page, 2480, 3508, 5, "[0 0 595 842]")
+	const most = "must take at most 8 s of processor time"
+	for _, c := range []struct {
+		name  string
+		file  []byte
+		limit time.Duration
+		want  error
+		// message is the detail of the error, or empty.
+		message string
+	}{
+		{"curves", fixture.CurvesPDF(5, 250_000), 8 * time.Second, recognition.ErrComplex, most},
+		{"noise", scan, 8 * time.Second, recognition.ErrComplex, most},
+		// It takes 6 s.
+		{"50 megapixels", large, 20 * time.Second, recognition.ErrParse, ""},
+	} {
+		r.config.Processor = c.limit
+		start := fixture.ProcessorTime()
+		_, err := r.ForReceipt().Read(t.Context(), c.file)
+		used := fixture.ProcessorTime() - start
+		t.Logf("%s: %d bytes, %.1f s, %v", c.name, len(c.file), used, err)
+		require.ErrorIs(t, err, c.want, c.name)
+		// The kernel counts in whole seconds, for the worker and for its last program.
+		require.Less(t, used, (c.limit + 3*time.Second).Seconds(), c.name)
+		if c.message != "" {
+			requireDetail(t, err, c.message)
+		}
+	}
 }
 
 // TestReadInheritsNoSecrets has a worker that writes its environment and its folder, and leaves a file.

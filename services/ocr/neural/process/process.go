@@ -18,6 +18,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strconv"
+	"strings"
 	"sync/atomic"
 	"syscall"
 	"time"
@@ -88,7 +89,7 @@ func (p *Process) Check() error {
 // further pages nothing else would end it.
 func (p *Process) Available() bool { return !p.failing.Load() && p.Check() == nil }
 
-// Read reads the words on a page. It returns an error that wraps ErrFailed, also if ctx ends or another page occupies the process for too
+// Read reads the words on a page, and measures the processor time, also if it fails. It returns an error that wraps ErrFailed, also if ctx ends or another page occupies the process for too
 // long.
 func (p *Process) Read(ctx context.Context, req neural.Request) (neural.Page, error) {
 	wait := time.NewTimer(p.limit)
@@ -122,7 +123,8 @@ func (p *Process) Read(ctx context.Context, req neural.Request) (neural.Page, er
 		p.recovered = time.AfterFunc(p.recovery, func() { p.failing.Store(false) })
 		p.failures.Add(1)
 	}
-	return neural.Page{}, fmt.Errorf("%w: %s: %w", ErrFailed, Program, err)
+	failed := neural.Page{Processor: page.Processor}
+	return failed, fmt.Errorf("%w: %s: %w", ErrFailed, Program, err)
 }
 
 // exchange sends a page to the process and returns its response. A process that served other pages and now ends has most likely been
@@ -147,11 +149,14 @@ func (p *Process) send(ctx context.Context, req neural.Request) (neural.Page, er
 			return neural.Page{}, err
 		}
 	}
-	page, err := p.child.exchange(ctx, req)
+	started := p.child
+	before := started.processorTime()
+	page, err := started.exchange(ctx, req)
 	if err != nil {
 		complaint := p.discard()
 		err = fmt.Errorf("%w: %s", err, complaint)
 	}
+	page.Processor = started.processorTime() - before
 	return page, err
 }
 
@@ -245,6 +250,26 @@ func (c *child) hasEnded() bool {
 	default:
 		return false
 	}
+}
+
+// processorTime returns the processor time of the process, in steps of 10 ms while it runs. Systems
+// without /proc report it only at the end.
+func (c *child) processorTime() time.Duration {
+	if c.hasEnded() {
+		return c.cmd.ProcessState.UserTime() + c.cmd.ProcessState.SystemTime()
+	}
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.cmd.Process.Pid))
+	if err != nil {
+		return 0
+	}
+	// The name in brackets may contain spaces. User and system time are the 12th and 13th field after it.
+	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
+	total := time.Duration(0)
+	for _, ticks := range fields[11:13] {
+		n, _ := strconv.Atoi(ticks)
+		total += time.Duration(n) * 10 * time.Millisecond
+	}
+	return total
 }
 
 // exchange sends a page and returns the response. When ctx ends, it kills the process, which ends reading and writing.

@@ -86,6 +86,23 @@ func TestNeuralProcessRestartsAfterFailure(t *testing.T) {
 	}
 }
 
+// TestNeuralProcessMeasuresProcessorTime has a process that counts before it responds, or until it is killed.
+func TestNeuralProcessMeasuresProcessorTime(t *testing.T) {
+	t.Parallel()
+	const busy = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; "
+	p := fake(t, "while true; do "+busy+responds+"done")
+	p.limit = time.Minute
+	page, err := p.Read(t.Context(), page8(t))
+	require.NoError(t, err)
+	require.Greater(t, page.Processor, 20*time.Millisecond)
+
+	p = fake(t, "while true; do :; done")
+	p.limit = time.Second
+	page, err = p.Read(t.Context(), page8(t))
+	require.ErrorIs(t, err, ErrFailed)
+	require.Greater(t, page.Processor, 20*time.Millisecond)
+}
+
 func TestNeuralProcessRestartsAfterItWasKilled(t *testing.T) {
 	t.Parallel()
 	p := fake(t, "while true; do "+responds+"done")

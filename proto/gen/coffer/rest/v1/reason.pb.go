@@ -152,8 +152,9 @@ const (
 	Reason_RECEIPT_IMAGE_NOT_FOUND Reason = 85
 	// The file cannot be decoded, or contains no recognizable receipt. Nothing was created.
 	Reason_OCR_PARSE_FAILED Reason = 86
-	// Reading the file takes more processor time than a receipt may, 20 seconds by default. Nothing was created. A photograph or a simpler PDF
-	// of the receipt may succeed.
+	// Reading the file takes more processor time than a receipt may, 20 seconds by default, or an image has more than 50000000 pixels or an
+	// edge of more than 20000 pixels. details name the limit. Nothing was created. A smaller photograph or a simpler PDF of the receipt may
+	// succeed.
 	Reason_RECEIPT_TOO_COMPLEX Reason = 191
 	// The recognition engine is missing, crashed, timed out or returned invalid output. Nothing was created.
 	Reason_OCR_RESPONSE_FAILED Reason = 87
@@ -545,7 +546,7 @@ var File_coffer_rest_v1_reason_proto protoreflect.FileDescriptor
 
 const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\n" +
-	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\xc2;\n" +
+	"\x1bcoffer/rest/v1/reason.proto\x12\x0ecoffer.rest.v1\x1a google/protobuf/descriptor.proto\x1a\x15google/rpc/code.proto*\x9a;\n" +
 	"\x06Reason\x12\x16\n" +
 	"\x12REASON_UNSPECIFIED\x10\x00\x124\n" +
 	"\x10VALIDATION_ERROR\x10\x01\x1a\x1e\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\x11Validation failed\x129\n" +
@@ -605,8 +606,8 @@ const file_coffer_rest_v1_reason_proto_rawDesc = "" +
 	"\x12INVALID_RECEIPT_ID\x10S\x1a/\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\"Invalid receipt id: must be a UUID\x125\n" +
 	"\x11RECEIPT_NOT_FOUND\x10T\x1a\x1e\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18\x11Receipt not found\x12S\n" +
 	"\x17RECEIPT_IMAGE_NOT_FOUND\x10U\x1a6\xf8\xb6\x18\x05\x80\xb7\x18\x94\x03\x8a\xb7\x18)No image of the receipt's page was stored\x12@\n" +
-	"\x10OCR_PARSE_FAILED\x10V\x1a*\xf8\xb6\x18\r\x80\xb7\x18\xf4\x03\x8a\xb7\x18\x1dThe receipt could not be read\x12q\n" +
-	"\x13RECEIPT_TOO_COMPLEX\x10\xbf\x01\x1aW\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18JThe receipt takes too much processor time to read: the file is too complex\x12L\n" +
+	"\x10OCR_PARSE_FAILED\x10V\x1a*\xf8\xb6\x18\r\x80\xb7\x18\xf4\x03\x8a\xb7\x18\x1dThe receipt could not be read\x12I\n" +
+	"\x13RECEIPT_TOO_COMPLEX\x10\xbf\x01\x1a/\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18\"The receipt is too complex to read\x12L\n" +
 	"\x13OCR_RESPONSE_FAILED\x10W\x1a3\xf8\xb6\x18\r\x80\xb7\x18\xf4\x03\x8a\xb7\x18&The receipt recognition service failed\x12P\n" +
 	"\x17TRANSACTION_IS_TRANSFER\x10M\x1a3\xf8\xb6\x18\t\x80\xb7\x18\x99\x03\x8a\xb7\x18&The transaction is a leg of a transfer\x12u\n" +
 	"\x1bUNSUPPORTED_ATTACHMENT_TYPE\x10Z\x1aT\xf8\xb6\x18\x03\x80\xb7\x18\x90\x03\x8a\xb7\x18GThe file must be JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8\x12M\n" +

@@ -43,6 +43,31 @@ test("a rule is created, tried, applied, moved, switched off and deleted", async
   assert.deepEqual(await names(user), ["Large"]);
 });
 
+test("a preview states how many transactions it examined, and a limit of patterns has its text", async (t) => {
+  const user = await account();
+  const { transactions, categories } = await household(user, 1);
+  const { walletId, currency } = transactions[0];
+  const long = { amount: 1, type: "expense", date: "2026-03-14", description: "a".repeat(1000), walletId, currency, categoryId: categories[0].id };
+  await user.post("/transaction/batch", { transactions: Array(100).fill(long) });
+  const pattern = { field: "description", op: "matches", values: ["(?:[^q]?){130}Q0$"] };
+  await user.post("/rules", { name: "Patterns", match: "any", conditions: Array(7).fill(pattern), actions: [{ kind: "addTag", value: "seen" }] });
+  const page = await open(t, user, "/rules");
+  await page.getByRole("button", { name: "Actions for Patterns" }).click();
+  await page.getByRole("menuitem", { name: "Try on your transactions" }).click();
+  await page.getByText(/^Only the newest \d\d transactions were examined\.$/).waitFor();
+  await page.getByRole("dialog").locator("footer").getByRole("button", { name: "Close" }).click();
+
+  await page.getByRole("button", { name: "New rule" }).click();
+  await page.getByLabel("Name").fill("More");
+  await page.getByLabel("Condition 1", { exact: true }).selectOption("text");
+  await page.getByLabel("Condition 1: comparison").selectOption("matches");
+  await page.getByLabel("Condition 1: value").fill(pattern.values[0]);
+  await page.getByLabel("Action 1", { exact: true }).selectOption("addTag");
+  await page.getByLabel("Action 1: value").fill("more");
+  await page.getByRole("button", { name: "Create rule" }).click();
+  await page.getByText("The patterns of your rules together take too long. Simplify or delete a pattern.").waitFor();
+});
+
 test("a suggested rule opens the form filled in", async (t) => {
   const user = await account();
   const { transactions, categories } = await household(user, 3);

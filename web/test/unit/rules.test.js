@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
-import { fieldsOf, inWords, kinds, moved, operators, withField, withOp } from "../../src/screens/rules/rule.ts";
+import { Problem } from "../../src/api/problem.ts";
+import { fieldsOf, inWords, kinds, limitText, moved, operators, withField, withOp } from "../../src/screens/rules/rule.ts";
 
 const condition = { field: "payee", op: "contains", values: ["shop"], not: true };
 
@@ -35,4 +36,14 @@ test("inWords", () => {
   const t = { yes: "Ja", any: "Eine", negate: "Nicht", fields: { payee: "Empfänger", amount: "Betrag" }, ops: { is: "ist", between: "zwischen" }, kinds: { setCategory: "Kategorie", skip: "Auslassen" } };
   const words = Object.fromEntries(Object.keys(fields).map((name) => [name, inWords(fields, name, t, nameOf)]));
   assert.deepEqual(words, { name: "Shops", match: "Eine", stop: "Ja", conditions: "Empfänger ist shop, Nicht: Betrag zwischen 5 – 10", actions: "Kategorie: Essen, Auslassen" });
+});
+
+test("limitText", () => {
+  const limits = { conditions: "patterns", rules: "runs", rule: "number" };
+  for (const [field, text] of Object.entries(limits)) {
+    const problem = new Problem("LIMIT_REACHED", "A limit is reached", 409, [{ field, message: "too many" }]);
+    assert.equal(limitText(problem, limits), text);
+  }
+  assert.equal(limitText(new Problem("RULE_RUNNING", "", 409), limits), undefined);
+  assert.equal(limitText(undefined, limits), undefined);
 });

@@ -40,6 +40,7 @@ const de: typeof en = {
   uploadingTitle: "Der Beleg wird hochgeladen",
   readingTitle: "Der Beleg wird gelesen",
   readingText: "Das dauert einige Sekunden. Weitere Belege können schon hinzugefügt werden.",
+  tooComplex: "Die Datei ist zu aufwendig. Fotografiere den Beleg oder wähle ein kleineres Bild.",
   unreadable: "Der Beleg war nicht lesbar",
   unreadableText: "Das Foto mit mehr Licht und ohne Schatten wiederholen oder die Buchung von Hand eingeben.",
 

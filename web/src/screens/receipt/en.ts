@@ -39,6 +39,7 @@ export default {
   uploadingTitle: "Uploading the receipt",
   readingTitle: "Reading the receipt",
   readingText: "This takes a few seconds. You can add more receipts meanwhile.",
+  tooComplex: "The file is too complex to read. Take a photo of the receipt, or choose a smaller image.",
   unreadable: "The receipt could not be read",
   unreadableText: "Take the photo again with more light and without shadows, or enter the transaction by hand.",
 

@@ -45,6 +45,15 @@ const de: typeof en = {
   create: "Regel anlegen",
   try: "An deinen Buchungen ausprobieren",
   would: (changed, matched) => `Würde ${plural(changed, { one: "# Buchung", other: "# Buchungen" })} von ${plural(matched, { one: "# passenden", other: "# passenden" })} ändern.`,
+  examined: (n) => plural(n, {
+    one: "Nur die neueste Buchung wurde geprüft.",
+    other: "Nur die neuesten # Buchungen wurden geprüft.",
+  }),
+  limits: {
+    conditions: "Die Muster deiner Regeln dauern zusammen zu lange. Vereinfache oder lösche ein Muster.",
+    rules: "Die Muster deiner Regeln dauern bei diesen Buchungen zu lange. Vereinfache sie oder schalte eine Regel aus.",
+    rule: "Du hast die höchste Zahl von Regeln. Lösche zuerst eine.",
+  },
   apply: "Jetzt anwenden",
   applying: (done, total) => `${done} von ${total} Buchungen`,
   finished: "Die Regel ist angewendet",

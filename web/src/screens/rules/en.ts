@@ -44,6 +44,15 @@ export default {
   create: "Create rule",
   try: "Try on your transactions",
   would: (changed: number, matched: number) => `Would change ${plural(changed, { one: "# transaction", other: "# transactions" })} of ${plural(matched, { one: "# that matches", other: "# that match" })}.`,
+  examined: (n: number) => plural(n, {
+    one: "Only the newest transaction was examined.",
+    other: "Only the newest # transactions were examined.",
+  }),
+  limits: {
+    conditions: "The patterns of your rules together take too long. Simplify or delete a pattern.",
+    rules: "The patterns of your rules take too long on these transactions. Simplify them, or switch off a rule.",
+    rule: "You have the maximum number of rules. Delete one first.",
+  },
   apply: "Apply now",
   applying: (done: number, total: number) => `${done} of ${total} transactions`,
   finished: "The rule is applied",

@@ -1,5 +1,6 @@
 // Rules: the operators of each field, and rules in words. All functions are pure.
 import type { components } from "../../api/coffer";
+import type { Problem } from "../../api/problem";
 import type en from "./en";
 
 type Schemas = components["schemas"];
@@ -60,4 +61,11 @@ export function inWords(fields: Fields, name: keyof Fields, t: typeof en, nameOf
   if (name === "actions") return fields.actions.map(({ kind, value }) => (value ? `${t.kinds[kind]}: ${nameOf(value)}` : t.kinds[kind])).join(", ");
   const words = fields.conditions.map(({ field, op, values, not }) => `${not ? `${t.negate}: ` : ""}${t.fields[field]} ${t.ops[op]} ${values.map(nameOf).join(" – ")}`);
   return words.join(", ");
+}
+
+/** limitText returns the text of the limit that a problem names, or undefined for another problem. */
+export function limitText(problem: Problem | undefined, limits: typeof en.limits): string | undefined {
+  if (problem?.code !== "LIMIT_REACHED") return undefined;
+  const name = (Object.keys(limits) as (keyof typeof limits)[]).find((name) => problem.field(name));
+  return name && limits[name];
 }

@@ -25,8 +25,9 @@ func TestOperationsWithoutPostgres(t *testing.T) {
 
 	var all sync.WaitGroup
 	for _, o := range operations() {
-		// Keys are cached, streams need NATS only, and a separate test covers the multipart body.
-		if o.OperationID == "getKeySet" || o.OperationID == "streamEvents" || o.OperationID == "createTransactionsFromReceipt" {
+		// Keys are cached, currencies are constant, streams need NATS only, and a separate test covers the multipart body.
+		switch o.OperationID {
+		case "getKeySet", "listCurrencies", "streamEvents", "createTransactionsFromReceipt":
 			continue
 		}
 		all.Go(func() {

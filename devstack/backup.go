@@ -17,16 +17,17 @@ import (
 )
 
 const (
-	// databaseURLFile is in the data folder and contains the superuser's URL. dumpFile and secretsFile are the contents of
-	// a backup, and secretsFile is in the data folder, too.
+	// databaseURLFile is in the data folder and contains the superuser's URL. dumpFile and secretsFile
+	// are the contents of a backup, and secretsFile is in the data folder, too.
 	databaseURLFile = "database-url"
 	dumpFile        = "coffer.dump"
 	secretsFile     = "secrets.json"
 )
 
-// Backup writes the data of the running stack with this configuration into a new folder: a consistent dump of the database with all
-// schemas, and the secrets, because some columns are encrypted with them. The stack continues to serve requests. to must
-// not exist. PostgreSQL's pg_dump must be installed in the version of the server.
+// Backup writes the data of the running stack with this configuration into a new folder: a
+// consistent dump of the database with all schemas, and the secrets, because some columns are
+// encrypted with them. The stack continues to serve requests. to must not exist. PostgreSQL's
+// pg_dump must be installed in the version of the server.
 func Backup(ctx context.Context, config Config, to string) error {
 	url, err := os.ReadFile(filepath.Join(config.DataDir, databaseURLFile))
 	if err != nil {
@@ -46,9 +47,10 @@ func Backup(ctx context.Context, config Config, to string) error {
 	return os.WriteFile(filepath.Join(to, secretsFile), secrets, 0o600)
 }
 
-// Restore creates the data of a stack from a backup. The data directory must not contain data yet. The next start applies newer
-// migrations and publishes the events that NATS had not stored at the time of the backup. It holds the lock of the data
-// folder, so no stack starts meanwhile. After an error the folder may contain a part of the data and must be deleted.
+// Restore creates the data of a stack from a backup. The data directory must not contain data yet.
+// The next start applies newer migrations and publishes the events that NATS had not stored at the
+// time of the backup. It holds the lock of the data folder, so no stack starts meanwhile. After an
+// error the folder may contain a part of the data and must be deleted.
 func Restore(ctx context.Context, config Config, from string) (err error) {
 	dir, err := filepath.Abs(config.DataDir)
 	if err != nil {
@@ -90,8 +92,8 @@ func Restore(ctx context.Context, config Config, from string) (err error) {
 	return nil
 }
 
-// client runs one of PostgreSQL's client programs in the version of the server. It returns an error that asks whether
-// Coffer is running if the server cannot be reached.
+// client runs one of PostgreSQL's client programs in the version of the server. It returns an error
+// that asks whether Coffer is running if the server cannot be reached.
 func client(ctx context.Context, config Config, url, program string, args ...string) error {
 	conn, err := pgx.Connect(ctx, url)
 	if err != nil {

@@ -25,7 +25,8 @@ const database = "coffer"
 // owner is the role that owns the schemas and runs the migrations. No service uses it.
 const owner = "coffer_owner"
 
-// schemas lists each service's schema. The service's role has the same name; it may use the tables but not change the schema.
+// schemas lists each service's schema. The service's role has the same name; it may use the tables
+// but not change the schema.
 var schemas = []struct {
 	name       string
 	migrations fs.FS
@@ -36,9 +37,10 @@ var schemas = []struct {
 	{"ocr", ocr.Migrations},
 }
 
-// prepareDatabase creates the roles, the database and its schemas, or updates them, and returns the URLs for Stack.Databases. It
-// is repeated at each start and applies the migrations of a newer release. The superuser creates roles and the database, owner
-// runs the migrations, and each service connects as its own role, as in production.
+// prepareDatabase creates the roles, the database and its schemas, or updates them, and returns the
+// URLs for Stack.Databases. It is repeated at each start and applies the migrations of a newer
+// release. The superuser creates roles and the database, owner runs the migrations, and each
+// service connects as its own role, as in production.
 func prepareDatabase(ctx context.Context, superuser, database string, passwords map[string]string) (map[string]string, error) {
 	if err := createDatabase(ctx, superuser, database, passwords); err != nil {
 		return nil, fmt.Errorf("setting up the database: %w", err)
@@ -72,9 +74,10 @@ func prepareDatabase(ctx context.Context, superuser, database string, passwords 
 	return urls, nil
 }
 
-// createDatabase creates the roles and the database if they do not exist, and sets the roles' passwords. An advisory lock
-// serializes concurrent stacks on one server, because roles belong to the whole server. PostgreSQL releases the lock with the
-// connection. Role names and passwords are part of the statement because CREATE ROLE accepts no parameters.
+// createDatabase creates the roles and the database if they do not exist, and sets the roles'
+// passwords. An advisory lock serializes concurrent stacks on one server, because roles belong to
+// the whole server. PostgreSQL releases the lock with the connection. Role names and passwords are
+// part of the statement because CREATE ROLE accepts no parameters.
 func createDatabase(ctx context.Context, superuser, database string, passwords map[string]string) error {
 	conn, err := pgx.Connect(ctx, superuser)
 	if err != nil {
@@ -106,8 +109,8 @@ func createDatabase(ctx context.Context, superuser, database string, passwords m
 	return err
 }
 
-// restrict revokes PostgreSQL's default privileges, so that each role can access only its schema. By default, each role
-// may connect to each database and use the schema public.
+// restrict revokes PostgreSQL's default privileges, so that each role can access only its schema.
+// By default, each role may connect to each database and use the schema public.
 func restrict(ctx context.Context, superuser, database string) error {
 	conn, err := pgx.Connect(ctx, superuser)
 	if err != nil {
@@ -127,8 +130,8 @@ func restrict(ctx context.Context, superuser, database string) error {
 	return err
 }
 
-// borrowDatabase creates a database on an existing server. Stop drops it, even if a service still has connections to it.
-// The random name lets several tests use one server at the same time.
+// borrowDatabase creates a database on an existing server. Stop drops it, even if a service still
+// has connections to it. The random name lets several tests use one server at the same time.
 func (s *Stack) borrowDatabase(ctx context.Context, superuser string) (map[string]string, error) {
 	database := "coffer_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	s.tidy = append(s.tidy, func() error {

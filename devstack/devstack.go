@@ -1,14 +1,16 @@
-// Package devstack runs all of Coffer on one machine: a private PostgreSQL, an embedded NATS server, the services and the
-// gateway, each with a listener as in production. It is the stack of `make run`, which keeps its data, and of the tests, which
-// start an ephemeral one.
+// Package devstack runs all of Coffer on one machine: a private PostgreSQL, an embedded NATS
+// server, the services and the gateway, each with a listener as in production. It is the stack of
+// `make run`, which keeps its data, and of the tests, which start an ephemeral one.
 //
-// Start and StartEphemeral return when all parts are ready. The stack then restarts a part that fails (supervise.go), until Stop. It
-// guarantees that a second stack never uses the same data, that an occupied port is reported before anything is started, and that
-// nothing keeps running after Stop or, on Linux, after the death of the process. Halt, Kill and Resume stop and start single parts in
-// tests. Backup and Restore copy the data.
+// Start and StartEphemeral return when all parts are ready. The stack then restarts a part that
+// fails (supervise.go), until Stop. It guarantees that a second stack never uses the same data,
+// that an occupied port is reported before anything is started, and that nothing keeps running
+// after Stop or, on Linux, after the death of the process. Halt, Kill and Resume stop and start
+// single parts in tests. Backup and Restore copy the data.
 //
-// Start reading with assemble in this file. stores.go starts PostgreSQL (package pgserver) and NATS, database.go creates roles and
-// schemas, services.go and programs.go start the services, and secrets.go creates passwords and certificates.
+// Start reading with assemble in this file. stores.go starts PostgreSQL (package pgserver) and
+// NATS, database.go creates roles and schemas, services.go and programs.go start the services, and
+// secrets.go creates passwords and certificates.
 package devstack
 
 import (
@@ -25,11 +27,13 @@ import (
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
-// Config is the configuration of a stack, read from the environment. Addresses are host:port; port 0 selects a free port.
+// Config is the configuration of a stack, read from the environment. Addresses are host:port; port
+// 0 selects a free port.
 type Config struct {
 	// DataDir is the folder of the database, the events, the secrets and the log.
 	DataDir string `env:"DATA_DIR" envDefault:".data"`
-	// HTTPAddr is the address of the gateway. The following fields are the addresses of the services and of NATS.
+	// HTTPAddr is the address of the gateway. The following fields are the addresses of the services
+	// and of NATS.
 	HTTPAddr   string `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080"`
 	AuthAddr   string `env:"AUTH_ADDR" envDefault:"127.0.0.1:9081"`
 	LedgerAddr string `env:"LEDGER_ADDR" envDefault:"127.0.0.1:9082"`
@@ -47,10 +51,11 @@ type Config struct {
 
 	// Environment adds variables for the services, such as CORS_ALLOWED_ORIGINS.
 	Environment map[string]string `env:"-"`
-	// Programs is a folder with the services' programs. Each then runs as a separate process. If it is empty, all run in this
-	// process.
+	// Programs is a folder with the services' programs. Each then runs as a separate process. If it is
+	// empty, all run in this process.
 	Programs string `env:"-"`
-	// Link, if set, replaces the address with which a part connects to another, for example by a proxy that injects faults.
+	// Link, if set, replaces the address with which a part connects to another, for example by a proxy
+	// that injects faults.
 	Link func(from, to, addr string) (string, error) `env:"-"`
 
 	// ephemeral makes the stores faster but not durable, and deletes all data at the end.
@@ -59,7 +64,8 @@ type Config struct {
 	server string
 }
 
-// inProcess reports whether services use in-process calls. Ephemeral stacks use gRPC, as production does.
+// inProcess reports whether services use in-process calls. Ephemeral stacks use gRPC, as production
+// does.
 func (c Config) inProcess() bool { return c.Programs == "" && c.Link == nil && !c.ephemeral }
 
 // Stack is a running Coffer.
@@ -68,17 +74,20 @@ type Stack struct {
 	URL string
 	// GRPC is each service's host:port, by name: auth, ledger, budget, ocr.
 	GRPC map[string]string
-	// Databases maps each service to the URL of its role, and "" to the URL of the superuser. All name the same database.
+	// Databases maps each service to the URL of its role, and "" to the URL of the superuser. All name
+	// the same database.
 	Databases map[string]string
 	// NATS is the server's URL, with user and password.
 	NATS string
 	// ServiceKey authenticates RPCs between services.
 	ServiceKey string
-	// Certificates maps the services, the gateway and NATS to their certificates. It is empty without MTLS.
+	// Certificates maps the services, the gateway and NATS to their certificates. It is empty without
+	// MTLS.
 	Certificates map[string]mtls.Config
 	// PostgresDir is the folder of the cluster, empty if the stack uses an existing server.
 	PostgresDir string
-	// Failed delivers the failures of parts, which the stack restarts. Failures that no receiver reads are dropped.
+	// Failed delivers the failures of parts, which the stack restarts. Failures that no receiver reads
+	// are dropped.
 	Failed <-chan error
 
 	// parts are in the order of their start.
@@ -90,7 +99,8 @@ type Stack struct {
 	tidy []func() error
 }
 
-// part can be stopped and started again while the others run. postgres, natsServer and service implement it.
+// part can be stopped and started again while the others run. postgres, natsServer and service
+// implement it.
 type part interface {
 	// name is the argument of Halt, Kill and Resume.
 	name() string
@@ -102,8 +112,8 @@ type part interface {
 	failures() <-chan error
 }
 
-// Start starts all parts and returns when they are ready. Its errors are messages for the user at the terminal. After an error
-// all parts are stopped.
+// Start starts all parts and returns when they are ready. Its errors are messages for the user at
+// the terminal. After an error all parts are stopped.
 func Start(ctx context.Context, config Config) (*Stack, error) {
 	s := &Stack{failed: make(chan error, 8), unsupervise: func() {}}
 	s.Failed = s.failed
@@ -114,9 +124,9 @@ func Start(ctx context.Context, config Config) (*Stack, error) {
 	return s, nil
 }
 
-// StartEphemeral starts a stack for tests, on free ports and with temporary data. It creates a database on server, the URL of a
-// PostgreSQL superuser, or starts a temporary PostgreSQL if server is empty. environment is the environment of `make run`, except
-// folders and addresses.
+// StartEphemeral starts a stack for tests, on free ports and with temporary data. It creates a
+// database on server, the URL of a PostgreSQL superuser, or starts a temporary PostgreSQL if server
+// is empty. environment is the environment of `make run`, except folders and addresses.
 func StartEphemeral(ctx context.Context, server string, environment map[string]string) (*Stack, error) {
 	dir, err := os.MkdirTemp("", "coffer-")
 	if err != nil {
@@ -139,8 +149,8 @@ func StartEphemeral(ctx context.Context, server string, environment map[string]s
 	return s, nil
 }
 
-// Stop stops all parts in the reverse order of their start, because a part needs the earlier ones to finish its requests. Then it
-// deletes temporary data.
+// Stop stops all parts in the reverse order of their start, because a part needs the earlier ones
+// to finish its requests. Then it deletes temporary data.
 func (s *Stack) Stop() error {
 	s.unsupervise()
 	var failures []error
@@ -156,14 +166,15 @@ func (s *Stack) Stop() error {
 	return errors.Join(failures...)
 }
 
-// Halt stops one part, by name: postgres, nats, auth, ledger, budget, ocr or gateway. The others continue without it, and it
-// stays stopped until Resume.
+// Halt stops one part, by name: postgres, nats, auth, ledger, budget, ocr or gateway. The others
+// continue without it, and it stays stopped until Resume.
 func (s *Stack) Halt(name string) error {
 	return s.halt(name, part.stop)
 }
 
-// Kill kills postgres or a service that is a separate process, like a crash. It is not restarted until Resume. Tests use
-// it to check that committed data survives. NATS cannot be killed, because it runs in this process.
+// Kill kills postgres or a service that is a separate process, like a crash. It is not restarted
+// until Resume. Tests use it to check that committed data survives. NATS cannot be killed, because
+// it runs in this process.
 func (s *Stack) Kill(name string) error {
 	return s.halt(name, func(p part) error {
 		crash, ok := p.(interface{ kill() error })
@@ -174,7 +185,8 @@ func (s *Stack) Kill(name string) error {
 	})
 }
 
-// halt ends a part with end and keeps it stopped. It sets halted under the part's lock, so that no restart starts the part again.
+// halt ends a part with end and keeps it stopped. It sets halted under the part's lock, so that no
+// restart starts the part again.
 func (s *Stack) halt(name string, end func(part) error) error {
 	p, err := s.part(name)
 	if err != nil {
@@ -186,8 +198,8 @@ func (s *Stack) halt(name string, end func(part) error) error {
 	return end(p.part)
 }
 
-// Resume starts a halted part again, at the same address, and returns when it is ready. If the part does not become
-// ready, it stays halted.
+// Resume starts a halted part again, at the same address, and returns when it is ready. If the part
+// does not become ready, it stays halted.
 func (s *Stack) Resume(ctx context.Context, name string) error {
 	p, err := s.part(name)
 	if err != nil {
@@ -211,8 +223,9 @@ func (s *Stack) part(name string) (*supervised, error) {
 	return s.parts[i], nil
 }
 
-// assemble starts the parts in the order of their dependencies. It locks the data directory before it uses the data. Each step
-// registers its cleanup in s.parts or s.tidy, so that Stop also cleans up after a failed step.
+// assemble starts the parts in the order of their dependencies. It locks the data directory before
+// it uses the data. Each step registers its cleanup in s.parts or s.tidy, so that Stop also cleans
+// up after a failed step.
 func (s *Stack) assemble(ctx context.Context, config Config) error {
 	dir, err := filepath.Abs(config.DataDir)
 	if err != nil {
@@ -235,7 +248,8 @@ func (s *Stack) assemble(ctx context.Context, config Config) error {
 	if s.Certificates, err = issueCertificates(dir, config.MTLS); err != nil {
 		return err
 	}
-	// Listeners open first, so that an occupied port is reported before a part starts, and early requests wait.
+	// Listeners open first, so that an occupied port is reported before a part starts, and early
+	// requests wait.
 	services, err := s.open(ctx, &config)
 	if err != nil {
 		return err
@@ -249,7 +263,8 @@ func (s *Stack) assemble(ctx context.Context, config Config) error {
 	return s.startServices(ctx, services, config)
 }
 
-// startStores starts PostgreSQL and NATS, and prepares the database. PostgreSQL is not started if the configuration has a server.
+// startStores starts PostgreSQL and NATS, and prepares the database. PostgreSQL is not started if
+// the configuration has a server.
 func (s *Stack) startStores(ctx context.Context, config Config, dir string, secrets secrets) error {
 	superuser := config.server
 	if superuser == "" {
@@ -271,7 +286,8 @@ func (s *Stack) startStores(ctx context.Context, config Config, dir string, secr
 	if err != nil {
 		return err
 	}
-	// psql and Backup use this file. Only the user can read it, because it contains the superuser's password.
+	// psql and Backup use this file. Only the user can read it, because it contains the superuser's
+	// password.
 	if err := os.WriteFile(filepath.Join(dir, databaseURLFile), []byte(s.Databases[""]+"\n"), 0o600); err != nil {
 		return fmt.Errorf("storing the database's URL: %w", err)
 	}
@@ -283,7 +299,8 @@ func (s *Stack) startStores(ctx context.Context, config Config, dir string, secr
 	return nil
 }
 
-// start starts a part. The part is listed even if that fails, because Stop must stop a part that failed during its start.
+// start starts a part. The part is listed even if that fails, because Stop must stop a part that
+// failed during its start.
 func (s *Stack) start(ctx context.Context, p part) error {
 	s.parts = append(s.parts, &supervised{part: p})
 	if err := p.start(ctx); err != nil {
@@ -292,7 +309,8 @@ func (s *Stack) start(ctx context.Context, p part) error {
 	return nil
 }
 
-// measure serves the metrics of this process. The stacks of tests do not, because one process may run several of them.
+// measure serves the metrics of this process. The stacks of tests do not, because one process may
+// run several of them.
 func (s *Stack) measure(ctx context.Context, config Config) error {
 	if config.MetricsAddr == "" {
 		return nil

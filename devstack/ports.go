@@ -11,7 +11,8 @@ import (
 	"github.com/coffer-budget/coffer/devstack/ports"
 )
 
-// listen opens a port. Its error is a message for the user: the reason, and the setting that selects another port.
+// listen opens a port. Its error is a message for the user: the reason, and the setting that
+// selects another port.
 func listen(ctx context.Context, addr, what, setting string) (net.Listener, error) {
 	_, port, err := net.SplitHostPort(addr)
 	if err != nil {
@@ -31,8 +32,9 @@ func listen(ctx context.Context, addr, what, setting string) (net.Listener, erro
 	return nil, fmt.Errorf("%s failed to listen on %s=%s: %w", what, setting, addr, err)
 }
 
-// reachable returns the address for calls to a listener. A listener on all addresses is called on 127.0.0.1. The address
-// is given to other parts, and 0.0.0.0 is not an address that a client can rely on.
+// reachable returns the address for calls to a listener. A listener on all addresses is called on
+// 127.0.0.1. The address is given to other parts, and 0.0.0.0 is not an address that a client can
+// rely on.
 func reachable(addr net.Addr) string {
 	at, err := netip.ParseAddrPort(addr.String())
 	if err != nil || !at.Addr().IsUnspecified() {

@@ -19,9 +19,10 @@ var (
 	errKilled  = errors.New("killed")
 )
 
-// launch returns a function that runs a service as a separate process, which writes its log to a file. It replaces the service's
-// Run. The function closes the listener, because the program opens the port itself.
-// Its metrics get a free port, because several programs with the port of METRICS_ADDR would collide.
+// launch returns a function that runs a service as a separate process, which writes its log to a
+// file. It replaces the service's Run. The function closes the listener, because the program opens
+// the port itself. Its metrics get a free port, because several programs with the port of
+// METRICS_ADDR would collide.
 func launch(program, logName string, environment map[string]string) func(context.Context, net.Listener) error {
 	return func(ctx context.Context, lis net.Listener) error {
 		logFile, err := os.OpenFile(logName, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
@@ -47,7 +48,8 @@ func launch(program, logName string, environment map[string]string) func(context
 			}
 			return cmd.Process.Signal(syscall.SIGTERM)
 		}
-		// Linux sends the signal for the parent's death when the thread that started the child ends, so this goroutine keeps it.
+		// Linux sends the signal for the parent's death when the thread that started the child ends, so
+		// this goroutine keeps it.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err = cmd.Run()
@@ -58,7 +60,8 @@ func launch(program, logName string, environment map[string]string) func(context
 	}
 }
 
-// kill ends a service's process with SIGKILL and returns when it has ended. A service in this process is stopped instead.
+// kill ends a service's process with SIGKILL and returns when it has ended. A service in this
+// process is stopped instead.
 func (s *service) kill() error {
 	if s.cancel == nil {
 		return errors.New("it is not running")

@@ -16,15 +16,16 @@ import (
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
-// secrets are created at the first start and stored with the data, in secrets.json. All of them are random texts of
-// rand.Text, with at least 128 bits.
+// secrets are created at the first start and stored with the data, in secrets.json. All of them are
+// random texts of rand.Text, with at least 128 bits.
 type secrets struct {
 	// ServiceKey authenticates RPCs between services and encrypts values
 	// (docs/configuration.md).
 	ServiceKey string `json:"serviceKey"`
 	// NATS is the password of the user coffer.
 	NATS string `json:"nats"`
-	// Passwords maps PostgreSQL's roles to their passwords. pgserver stores the password of the superuser.
+	// Passwords maps PostgreSQL's roles to their passwords. pgserver stores the password of the
+	// superuser.
 	Passwords map[string]string `json:"passwords"`
 }
 
@@ -53,7 +54,8 @@ func loadSecrets(dir string) (secrets, error) {
 	return s, nil
 }
 
-// fill creates missing secrets and reports whether there were any. A newer release may need further ones.
+// fill creates missing secrets and reports whether there were any. A newer release may need further
+// ones.
 func (s *secrets) fill() bool {
 	changed := false
 	if s.Passwords == nil {
@@ -76,8 +78,8 @@ func (s *secrets) fill() bool {
 // certificateLife exceeds the run time of a stack. Each start issues new certificates.
 const certificateLife = 365 * 24 * time.Hour
 
-// issueCertificates issues a certificate for each service, the gateway and NATS, from a new authority whose key is not stored. It
-// returns nil if MTLS is off.
+// issueCertificates issues a certificate for each service, the gateway and NATS, from a new
+// authority whose key is not stored. It returns nil if MTLS is off.
 func issueCertificates(dir string, wanted bool) (map[string]mtls.Config, error) {
 	if !wanted {
 		return nil, nil
@@ -95,7 +97,8 @@ func issueCertificates(dir string, wanted bool) (map[string]mtls.Config, error) 
 	return issued, nil
 }
 
-// lock prevents a second stack on the same data. The kernel releases the lock when the process ends.
+// lock prevents a second stack on the same data. The kernel releases the lock when the process
+// ends.
 func lock(dir string) (unlock func() error, err error) {
 	name := filepath.Join(dir, "lock")
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)

@@ -27,13 +27,15 @@ import (
 )
 
 const (
-	// readyTime limits the start of a service. It is long because the machine may be compiling at the same time.
+	// readyTime limits the start of a service. It is long because the machine may be compiling at the
+	// same time.
 	readyTime = time.Minute
 	// stopTimeout limits how long Stop waits for the requests in flight of a service.
 	stopTimeout = 5 * time.Second
 )
 
-// service is the gateway or one of the services. It runs in this process, or as a separate one (programs.go).
+// service is the gateway or one of the services. It runs in this process, or as a separate one
+// (programs.go).
 type service struct {
 	title string
 	// addr stays the same when the service starts again.
@@ -45,12 +47,13 @@ type service struct {
 	// probe returns an error while the service is not ready.
 	probe func(ctx context.Context, addr string) error
 
-	// broken has room for one failure, see report. cancel is nil while the service is not running, and ended is closed
-	// when serve has returned.
+	// broken has room for one failure, see report. cancel is nil while the service is not running, and
+	// ended is closed when serve has returned.
 	broken chan error
 	cancel context.CancelCauseFunc
 	ended  chan struct{}
-	// err is the result of serve, and unrequested reports that it returned before stop. Both are valid once ended is closed.
+	// err is the result of serve, and unrequested reports that it returned before stop. Both are valid
+	// once ended is closed.
 	err         error
 	unrequested bool
 }
@@ -71,7 +74,8 @@ func (s *service) begin(ctx context.Context) error {
 		}
 		s.lis = lis
 	}
-	// The service runs until stop, not until the caller's context ends, because Stop stops the parts in order.
+	// The service runs until stop, not until the caller's context ends, because Stop stops the parts
+	// in order.
 	serving, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.cancel, s.ended, s.err, s.unrequested = cancel, make(chan struct{}), nil, false
 	go func(lis net.Listener) {
@@ -130,8 +134,8 @@ func (s *service) closeUnused() error {
 	return s.lis.Close()
 }
 
-// stop implements part. It cancels serve's context and waits until serve has returned. After a timeout the service counts as
-// running, so that stop can be called again.
+// stop implements part. It cancels serve's context and waits until serve has returned. After a
+// timeout the service counts as running, so that stop can be called again.
 func (s *service) stop() error {
 	if s.cancel == nil {
 		return nil
@@ -149,8 +153,9 @@ func (s *service) stop() error {
 	}
 }
 
-// open opens the ports of all services. It also verifies that the ports of NATS and the metrics are free, and replaces port 0 in their
-// addresses. These two are closed again, because NATS and the metrics server open their ports themselves.
+// open opens the ports of all services. It also verifies that the ports of NATS and the metrics are
+// free, and replaces port 0 in their addresses. These two are closed again, because NATS and the
+// metrics server open their ports themselves.
 func (s *Stack) open(ctx context.Context, config *Config) ([]*service, error) {
 	services := []*service{
 		{title: "auth", addr: config.AuthAddr, probe: s.healthy("auth")},
@@ -194,13 +199,14 @@ func (s *Stack) open(ctx context.Context, config *Config) ([]*service, error) {
 	return services, nil
 }
 
-// startServices starts all services and returns when all are ready. They start concurrently, because readiness of one may require
-// another.
+// startServices starts all services and returns when all are ready. They start concurrently,
+// because readiness of one may require another.
 func (s *Stack) startServices(ctx context.Context, services []*service, config Config) error {
 	here := map[string]func(environment map[string]string) func(context.Context, net.Listener) error{
 		"auth": bind(auth.Run), "ocr": bind(ocr.Run), "ledger": bind(ledger.Run), "budget": bind(budget.Run), "gateway": bind(gateway.Run),
 	}
-	// A listener accepts connections before its service is ready, so requests during the start wait instead of failing.
+	// A listener accepts connections before its service is ready, so requests during the start wait
+	// instead of failing.
 	for _, service := range services {
 		environment, err := s.environment(service.title, config)
 		if err != nil {
@@ -223,9 +229,10 @@ func (s *Stack) startServices(ctx context.Context, services []*service, config C
 	return nil
 }
 
-// environment returns the environment variables of a service: the Environment of the configuration, the addresses of the other
-// parts, the secrets and the certificates. Services in this process read the same variables as separate processes. Ports
-// and folders of the user's shell have no influence on services in this process.
+// environment returns the environment variables of a service: the Environment of the configuration,
+// the addresses of the other parts, the secrets and the certificates. Services in this process read
+// the same variables as separate processes. Ports and folders of the user's shell have no influence
+// on services in this process.
 func (s *Stack) environment(title string, config Config) (map[string]string, error) {
 	environment := maps.Clone(config.Environment)
 	if environment == nil {
@@ -271,8 +278,8 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 	return environment, nil
 }
 
-// bind returns a function that parses a service's configuration from an environment and runs the service in this process. Defaults
-// and checks are the same as in a separate process.
+// bind returns a function that parses a service's configuration from an environment and runs the
+// service in this process. Defaults and checks are the same as in a separate process.
 func bind[C any](run func(context.Context, C, net.Listener) error) func(map[string]string) func(context.Context, net.Listener) error {
 	return func(environment map[string]string) func(context.Context, net.Listener) error {
 		return func(ctx context.Context, lis net.Listener) error {
@@ -285,7 +292,8 @@ func bind[C any](run func(context.Context, C, net.Listener) error) func(map[stri
 	}
 }
 
-// healthy returns a probe that calls a service's gRPC health service. With MTLS it uses the gateway's certificate.
+// healthy returns a probe that calls a service's gRPC health service. With MTLS it uses the
+// gateway's certificate.
 func (s *Stack) healthy(name string) func(ctx context.Context, addr string) error {
 	return func(ctx context.Context, addr string) error {
 		conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(mtls.Client(s.Certificates["gateway"], name)))

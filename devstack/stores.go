@@ -18,7 +18,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
-// postgres is the stack's private PostgreSQL server. It keeps its port when it starts again, because the services know its URL.
+// postgres is the stack's private PostgreSQL server. It keeps its port when it starts again,
+// because the services know its URL.
 type postgres struct {
 	options pgserver.Options
 	server  *pgserver.Server
@@ -77,13 +78,13 @@ func (p *postgres) kill() error {
 const (
 	// natsUser is the user of all services. The password is in secrets.json.
 	natsUser = "coffer"
-	// natsMaxStore limits the stream's files, in bytes. NATS's default is three quarters of the space that is free at its start. That
-	// is too little after the disk was full.
+	// natsMaxStore limits the stream's files, in bytes. NATS's default is three quarters of the space
+	// that is free at its start. That is too little after the disk was full.
 	natsMaxStore = 8 << 30
 )
 
-// natsServer is the embedded NATS server with JetStream. It runs in this process and stores its streams in dir. addr is
-// its host:port.
+// natsServer is the embedded NATS server with JetStream. It runs in this process and stores its
+// streams in dir. addr is its host:port.
 type natsServer struct {
 	addr, dir, password string
 	// certificate turns on mutual TLS with the services. It is empty without MTLS.
@@ -113,7 +114,8 @@ func (n *natsServer) start(ctx context.Context) error {
 	options := &server.Options{
 		ServerName: "coffer", Host: host, Port: port, Username: natsUser, Password: n.password,
 		JetStream: true, StoreDir: n.dir, JetStreamMaxStore: natsMaxStore, NoSigs: true,
-		// The relay keeps an event in the outbox for longer than this, until NATS has certainly synced it (ADR 25).
+		// The relay keeps an event in the outbox for longer than this, until NATS has certainly synced it
+		// (ADR 25).
 		SyncInterval: time.Second,
 	}
 	if n.certificate.On() {
@@ -167,8 +169,9 @@ func (n *natsServer) stop() error {
 	return nil
 }
 
-// natsLog writes errors of NATS to the log. Its warnings are about the configuration of the embedded server, which the user cannot
-// change, so they have level INFO. Notices and debug messages are dropped.
+// natsLog writes errors of NATS to the log. Its warnings are about the configuration of the
+// embedded server, which the user cannot change, so they have level INFO. Notices and debug
+// messages are dropped.
 type natsLog struct{ log *slog.Logger }
 
 // The following methods implement server.Logger.

@@ -9,9 +9,11 @@ import (
 )
 
 const (
-	// firstRestart is the delay before a failed part is started again. It doubles with each further failure.
+	// firstRestart is the delay before a failed part is started again. It doubles with each further
+	// failure.
 	firstRestart = 250 * time.Millisecond
-	// lastRestart is the longest delay. A part that ran for longer than that starts with the first delay again.
+	// lastRestart is the longest delay. A part that ran for longer than that starts with the first
+	// delay again.
 	lastRestart = 15 * time.Second
 )
 
@@ -24,8 +26,8 @@ type supervised struct {
 	halted bool
 }
 
-// report delivers a failure, or drops it when an earlier one was not read yet. The channels have room for at least one
-// failure, and a second one would cause no other reaction.
+// report delivers a failure, or drops it when an earlier one was not read yet. The channels have
+// room for at least one failure, and a second one would cause no other reaction.
 func report(to chan<- error, err error) {
 	select {
 	case to <- err:
@@ -33,8 +35,8 @@ func report(to chan<- error, err error) {
 	}
 }
 
-// supervise restarts each part that fails, until Stop. The other parts run meanwhile: requests that need the failed part get
-// 503, and events wait in the outbox.
+// supervise restarts each part that fails, until Stop. The other parts run meanwhile: requests that
+// need the failed part get 503, and events wait in the outbox.
 func (s *Stack) supervise(ctx context.Context) {
 	ctx, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	var running sync.WaitGroup
@@ -75,9 +77,10 @@ func (s *Stack) watch(ctx context.Context, p *supervised) {
 	}
 }
 
-// restart returns when the part is ready. It does nothing for a part that was halted meanwhile. It stops the part first, because
-// a part that reports a failure may still run, like NATS that stores no events. It then discards a failure that the part reported
-// meanwhile, because that would cause a second restart of a part that works.
+// restart returns when the part is ready. It does nothing for a part that was halted meanwhile. It
+// stops the part first, because a part that reports a failure may still run, like NATS that stores
+// no events. It then discards a failure that the part reported meanwhile, because that would cause
+// a second restart of a part that works.
 func (p *supervised) restart(ctx context.Context) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -49,7 +49,8 @@ func register(t *testing.T, s *Stack) user {
 	return u
 }
 
-// post sends a request and returns the status and the decoded body. The status is 0 if the gateway did not respond.
+// post sends a request and returns the status and the decoded body. The status is 0 if the gateway
+// did not respond.
 func (u user) post(t *testing.T, path string, body map[string]any) (int, map[string]any) {
 	t.Helper()
 	encoded, err := json.Marshal(body)
@@ -73,8 +74,8 @@ func (u user) post(t *testing.T, path string, body map[string]any) (int, map[str
 	return resp.StatusCode, decoded
 }
 
-// transactions creates transactions until done reports true, and returns the descriptions of the acknowledged ones. Any other status
-// than 201, 503 and 504 fails the test.
+// transactions creates transactions until done reports true, and returns the descriptions of the
+// acknowledged ones. Any other status than 201, 503 and 504 fails the test.
 func (u user) transactions(t *testing.T, done func(acknowledged, unavailable int) bool) []string {
 	t.Helper()
 	var acknowledged []string
@@ -216,7 +217,8 @@ func storage(t *testing.T, s *Stack) string {
 	return ready.Storage
 }
 
-// requireConsumed requires that the consumers, which store notifications, webhook deliveries and the audit trail, process all events.
+// requireConsumed requires that the consumers, which store notifications, webhook deliveries and
+// the audit trail, process all events.
 func requireConsumed(t *testing.T, s *Stack) {
 	t.Helper()
 	bus, err := outbox.Connect(outbox.Config{NATSURL: s.NATS, NATSReplicas: 1}, "test", slog.New(slog.DiscardHandler))

@@ -18,16 +18,16 @@ import (
 // root is the repository's folder.
 const root = ".."
 
-// readers maps the folders whose code reads environment variables to the names that configuration.md
-// has for the processes that contain this code.
+// readers maps the folders whose code reads environment variables to the names that
+// configuration.md has for the processes that contain this code.
 var readers = map[string]string{
 	"internal/app": "every process", "internal/rpc": "every service", "internal/mtls": "every service, gateway", "gateway": "gateway", "devstack": "make run",
 	"internal/outbox": "auth, ledger, budget", "services/auth": "auth", "services/ledger": "ledger", "services/budget": "budget", "services/ocr": "ocr",
 	"services/ocr/recognition": "ocr",
 }
 
-// TestConfigurationTable compares the tables of configuration.md with the struct tags in the code. It
-// parses the sources, because some of the structs are unexported.
+// TestConfigurationTable compares the tables of configuration.md with the struct tags in the code.
+// It parses the sources, because some of the structs are unexported.
 func TestConfigurationTable(t *testing.T) {
 	t.Parallel()
 	want := map[string]string{}
@@ -56,7 +56,8 @@ func TestConfigurationTable(t *testing.T) {
 	require.Equal(t, want, got)
 }
 
-// variable returns the name of the variable in a field's env tag, or "" if there is none, and its default as written in the table.
+// variable returns the name of the variable in a field's env tag, or "" if there is none, and its
+// default as written in the table.
 func variable(t testing.TB, literal string) (name, fallback string) {
 	t.Helper()
 	text, err := strconv.Unquote(literal)

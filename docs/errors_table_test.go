@@ -13,8 +13,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// TestReasonIsReturned checks that code refers to each value of the enum Reason. Otherwise a value would stay in docs/errors.md
-// after the last place that returned it.
+// TestReasonIsReturned checks that code refers to each value of the enum Reason. Otherwise a value
+// would stay in docs/errors.md after the last place that returned it.
 func TestReasonIsReturned(t *testing.T) {
 	t.Parallel()
 	used := map[string]bool{}

@@ -17,7 +17,8 @@ import (
 
 var words = regexp.MustCompile(`[A-Z][a-z]+`)
 
-// TestEventTable compares the page with the messages of events.proto. The name of a message determines the event's subject.
+// TestEventTable compares the page with the messages of events.proto. The name of a message
+// determines the event's subject.
 func TestEventTable(t *testing.T) {
 	t.Parallel()
 	var want [][]string

@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMutantsOfPackages checks that make mutants changes each package of the services that has queries. The subpackages of imports are
-// an exception, because the tests of package imports test them.
+// TestMutantsOfPackages checks that make mutants changes each package of the services that has
+// queries. The subpackages of imports are an exception, because the tests of package imports test
+// them.
 func TestMutantsOfPackages(t *testing.T) {
 	t.Parallel()
 	recipe := exec.CommandContext(t.Context(), "make", "-n", "mutants", "PKG=", "MUTANTSFLAGS=")

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLinks checks the relative links of every page at the root and under docs, except in code blocks.
+// TestLinks checks the relative links of every page at the root and under docs, except in code
+// blocks.
 func TestLinks(t *testing.T) {
 	t.Parallel()
 	link := regexp.MustCompile(`\]\(([^)#:]+)(?:#[^)]*)?\)`)
@@ -29,8 +30,9 @@ func TestLinks(t *testing.T) {
 	require.Empty(t, slices.Sorted(maps.Keys(broken)))
 }
 
-// TestNamesOfTests checks that the tests named by pages exist, so that no page claims a guarantee without a test. A page may also
-// name a subtest: `TestCreateWallet/starts_with_its_opening_balance`.
+// TestNamesOfTests checks that the tests named by pages exist, so that no page claims a guarantee
+// without a test. A page may also name a subtest:
+// `TestCreateWallet/starts_with_its_opening_balance`.
 func TestNamesOfTests(t *testing.T) {
 	t.Parallel()
 	defined := map[string]bool{"": true}

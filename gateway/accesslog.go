@@ -16,8 +16,9 @@ import (
 
 const requestIDHeader = "X-Request-Id"
 
-// logEntry collects facts about a request for the access log. It is the only state of the gateway in the request's context, because the
-// facts become known behind the mux, and the middleware that logs them is in front of it.
+// logEntry collects facts about a request for the access log. It is the only state of the gateway
+// in the request's context, because the facts become known behind the mux, and the middleware that
+// logs them is in front of it.
 type logEntry struct {
 	// response is the response without compression.
 	response *recorder
@@ -40,8 +41,9 @@ func logEntryOf(ctx context.Context) *logEntry {
 	return entry
 }
 
-// observe is the middleware that assigns the request id and logs the request at its end. The id of the client is used if
-// it is well-formed. It must run inside telemetry, because it adds the id to the span.
+// observe is the middleware that assigns the request id and logs the request at its end. The id of
+// the client is used if it is well-formed. It must run inside telemetry, because it adds the id to
+// the span.
 func (s *restServer) observe(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		start := time.Now()
@@ -57,7 +59,8 @@ func (s *restServer) observe(next http.Handler) http.Handler {
 	})
 }
 
-// logAccess logs a request without path and query, because ids and search texts are the user's private data.
+// logAccess logs a request without path and query, because ids and search texts are the user's
+// private data.
 func (s *restServer) logAccess(ctx context.Context, r *http.Request, entry *logEntry, took time.Duration) {
 	level := slog.LevelInfo
 	switch {
@@ -83,8 +86,8 @@ func (s *restServer) logAccess(ctx context.Context, r *http.Request, entry *logE
 	s.log.LogAttrs(ctx, level, "request", attrs...)
 }
 
-// recorder records the status and size of a response. The access log reports them. An informational response, such as 100
-// Continue, does not count. bytes is the size of the body after compression.
+// recorder records the status and size of a response. The access log reports them. An informational
+// response, such as 100 Continue, does not count. bytes is the size of the body after compression.
 type recorder struct {
 	http.ResponseWriter
 	status int

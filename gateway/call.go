@@ -24,9 +24,10 @@ const (
 	metadataForwardedFor = "x-forwarded-for"
 )
 
-// call calls the RPC and stores the reply in its wire format. Only this part of a request counts for the concurrency limit, so
-// clients that send or receive slowly do not use it up. It returns apierr.Unavailable if the service is at its
-// concurrency limit. Most such requests were rejected before, by shed.
+// call calls the RPC and stores the reply in its wire format. Only this part of a request counts
+// for the concurrency limit, so clients that send or receive slowly do not use it up. It returns
+// apierr.Unavailable if the service is at its concurrency limit. Most such requests were rejected
+// before, by shed.
 func (h *rpcHandler) call(r *http.Request, request proto.Message, reply *rpc.Encoded, entry *logEntry) error {
 	if !h.limiter.enter(r.Context()) {
 		entry.shed = true
@@ -36,8 +37,9 @@ func (h *rpcHandler) call(r *http.Request, request proto.Message, reply *rpc.Enc
 	return rpc.InvokeEncoded(h.outgoing(r.Context(), r), h.conn, h.route.fullMethod, request, reply)
 }
 
-// outgoing returns ctx with the metadata for the service: the token, if the RPC takes one, and the client's
-// address. Package rpc adds the request id. The client's other headers never become metadata.
+// outgoing returns ctx with the metadata for the service: the token, if the RPC takes one, and the
+// client's address. Package rpc adds the request id. The client's other headers never become
+// metadata.
 func (h *rpcHandler) outgoing(ctx context.Context, r *http.Request) context.Context {
 	md := metadata.MD{metadataForwardedFor: {clientAddress(r, h.config.TrustProxyHops)}}
 	if h.route.access == restv1.Access_ACCESS_UNSPECIFIED {
@@ -46,11 +48,13 @@ func (h *rpcHandler) outgoing(ctx context.Context, r *http.Request) context.Cont
 	return metadata.NewOutgoingContext(ctx, md)
 }
 
-// connections holds the connections to the services. The connections to ledger and budget carry no key, because users' tokens decide there.
-// The connection to auth carries the gateway's key, so that auth trusts the client's address (ADR 49).
+// connections holds the connections to the services. The connections to ledger and budget carry no
+// key, because users' tokens decide there. The connection to auth carries the gateway's key, so
+// that auth trusts the client's address (ADR 49).
 type connections struct {
 	auth, ledger, budget grpc.ClientConnInterface
-	// trust carries the service key, for calls that the gateway makes to auth without a user's request.
+	// trust carries the service key, for calls that the gateway makes to auth without a user's
+	// request.
 	trust grpc.ClientConnInterface
 	close func()
 }
@@ -85,7 +89,8 @@ func dial(config Config) (connections, error) {
 	return c, failures
 }
 
-// to returns the connection for users' requests to the service with a proto package. Package rpc rejects calls to an unknown one.
+// to returns the connection for users' requests to the service with a proto package. Package rpc
+// rejects calls to an unknown one.
 func (c connections) to(service protoreflect.FullName) grpc.ClientConnInterface {
 	switch service {
 	case authv1.File_coffer_auth_v1_auth_proto.Package():

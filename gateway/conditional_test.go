@@ -59,7 +59,8 @@ func TestConditionalResponses(t *testing.T) {
 	require.Equal(t, `"7"`, r.Header.Get("ETag"))
 }
 
-// TestConditionalRoutes requires that conditional responses are those of reads, and have no ETag of a service.
+// TestConditionalRoutes requires that conditional responses are those of reads, and have no ETag of
+// a service.
 func TestConditionalRoutes(t *testing.T) {
 	t.Parallel()
 	routes, err := rpcRoutes()

@@ -22,7 +22,8 @@ func TestConfigConnectionsBehindProxy(t *testing.T) {
 	require.Equal(t, connlimit.Limits{Total: 10}, config.connections())
 }
 
-// TestServeHealthWhileConnectionsAreExhausted runs the gateway without services, because /livez does not depend on them.
+// TestServeHealthWhileConnectionsAreExhausted runs the gateway without services, because /livez
+// does not depend on them.
 func TestServeHealthWhileConnectionsAreExhausted(t *testing.T) {
 	t.Parallel()
 	lis, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -53,8 +54,8 @@ func TestServeHealthWhileConnectionsAreExhausted(t *testing.T) {
 		conn, err := (&net.Dialer{}).DialContext(t.Context(), "tcp", lis.Addr().String())
 		require.NoError(t, err)
 		defer func() { _ = conn.Close() }()
-		// The request's body is never sent. The server asks for it once it has begun the request. Before that, the limit would close
-		// the connection in favor of the next one.
+		// The request's body is never sent. The server asks for it once it has begun the request. Before
+		// that, the limit would close the connection in favor of the next one.
 		_, err = io.WriteString(conn, "POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\nContent-Length: 10\r\nExpect: 100-continue\r\n\r\n")
 		require.NoError(t, err)
 		line, err := bufio.NewReader(conn).ReadString('\n')

@@ -22,34 +22,38 @@ const (
 	// hashedNames is the folder of the files whose names contain a hash of their contents.
 	hashedNames = "assets/"
 
-	// consolePolicy permits the console no inline code, no eval and no other origin. Charts are SVG and set their styles through the
-	// CSSOM. Receipts are shown from blobs and data URLs.
+	// consolePolicy permits the console no inline code, no eval and no other origin. Charts are SVG
+	// and set their styles through the CSSOM. Receipts are shown from blobs and data URLs.
 	consolePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' blob: data:; connect-src 'self'; " +
 		"worker-src 'self'; manifest-src 'self'; font-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; " +
 		"require-trusted-types-for 'script'"
 )
 
-// mediaTypes maps the extensions of the console's files to their media types. The table of package mime depends on the machine.
+// mediaTypes maps the extensions of the console's files to their media types. The table of package
+// mime depends on the machine.
 var mediaTypes = map[string]string{
 	".html": "text/html; charset=utf-8", ".js": "text/javascript; charset=utf-8", ".css": "text/css; charset=utf-8",
 	".json": "application/json", ".webmanifest": "application/manifest+json", ".map": "application/json", ".txt": "text/plain; charset=utf-8",
 	".svg": "image/svg+xml", ".png": "image/png", ".webp": "image/webp", ".ico": "image/x-icon", ".woff2": "font/woff2",
 }
 
-// encodings are the content codings of precompressed variants with the extensions of their files, the smallest first.
+// encodings are the content codings of precompressed variants with the extensions of their files,
+// the smallest first.
 var encodings = []struct{ coding, extension string }{{"br", ".br"}, {"gzip", ".gz"}}
 
-// console holds the files of the web application by their names. It is nil if the application is switched off. It is read
-// once at the start and never changes, so requests share it without a lock.
+// console holds the files of the web application by their names. It is nil if the application is
+// switched off. It is read once at the start and never changes, so requests share it without a
+// lock.
 type console map[string]*consoleFile
 
 // consoleFile is a file of the console.
 type consoleFile struct {
 	mediaType string
-	// cacheControl permits a year for files with a hash in their name, and requires the comparison of the ETag for all
-	// others.
+	// cacheControl permits a year for files with a hash in their name, and requires the comparison of
+	// the ETag for all others.
 	cacheControl string
-	// variants are the precompressed variants and finally the file as it is. Each client accepts at least the last one.
+	// variants are the precompressed variants and finally the file as it is. Each client accepts at
+	// least the last one.
 	variants []consoleVariant
 }
 
@@ -72,8 +76,9 @@ func openConsole(on bool) (console, error) {
 	return newConsole(files)
 }
 
-// newConsole reads all files into memory. It returns an error if there is no index page, or a file whose media type is unknown. The files
-// were compressed at build time, so that requests cost no processor time for it.
+// newConsole reads all files into memory. It returns an error if there is no index page, or a file
+// whose media type is unknown. The files were compressed at build time, so that requests cost no
+// processor time for it.
 func newConsole(files fs.FS) (console, error) {
 	c := console{}
 	err := fs.WalkDir(files, ".", func(name string, entry fs.DirEntry, err error) error {
@@ -125,7 +130,8 @@ func newConsoleVariant(coding string, body []byte) consoleVariant {
 	return consoleVariant{coding: coding, etag: `"` + hex.EncodeToString(sum[:16]) + `"`, body: body}
 }
 
-// serve sends the file, or 304 if the client has it. camera=(self) permits the console to photograph receipts.
+// serve sends the file, or 304 if the client has it. camera=(self) permits the console to
+// photograph receipts.
 func (f *consoleFile) serve(w http.ResponseWriter, r *http.Request) {
 	v := f.accepted(r.Header)
 	h := w.Header()
@@ -149,8 +155,8 @@ func (f *consoleFile) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(v.body)
 }
 
-// accepted returns the smallest variant that the client accepts. It ignores qualities except q=0, because a browser that
-// accepts a coding is able to decode it.
+// accepted returns the smallest variant that the client accepts. It ignores qualities except q=0,
+// because a browser that accepts a coding is able to decode it.
 func (f *consoleFile) accepted(h http.Header) consoleVariant {
 	for _, v := range f.variants[:len(f.variants)-1] {
 		if acceptsCoding(h, v.coding) {

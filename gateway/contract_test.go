@@ -20,7 +20,8 @@ var notIdempotent = map[string]string{
 	"SuggestCategories": "it stores nothing",
 }
 
-// TestEveryPostHasIdempotencyKey requires that a client can repeat each POST, and learns whether a response is a repetition.
+// TestEveryPostHasIdempotencyKey requires that a client can repeat each POST, and learns whether a
+// response is a repetition.
 func TestEveryPostHasIdempotencyKey(t *testing.T) {
 	t.Parallel()
 	routes, err := rpcRoutes()
@@ -53,8 +54,8 @@ var withoutIfMatch = map[string]string{
 	"RevokeSession":       "a session changes with each use, and the end of a session is final",
 }
 
-// TestEveryChangeHasIfMatch requires that a client can make each change and deletion conditional, and receives the ETag for it: from the
-// GET of the resource and from the response to a change.
+// TestEveryChangeHasIfMatch requires that a client can make each change and deletion conditional,
+// and receives the ETag for it: from the GET of the resource and from the response to a change.
 func TestEveryChangeHasIfMatch(t *testing.T) {
 	t.Parallel()
 	routes, err := rpcRoutes()
@@ -88,7 +89,8 @@ var unlocated = map[string]string{
 	"TestWebhook":           "a delivery has no path of its own",
 }
 
-// TestEveryCreationHasLocation requires that each 201 has the path of the created resource in Location, and that a GET serves this path.
+// TestEveryCreationHasLocation requires that each 201 has the path of the created resource in
+// Location, and that a GET serves this path.
 func TestEveryCreationHasLocation(t *testing.T) {
 	t.Parallel()
 	doc := document(t)

@@ -72,8 +72,8 @@ func TestSessionCookie(t *testing.T) {
 	})
 }
 
-// TestSessionCookieCORS requires that no page of another origin may send the header which the cookie needs, even if the installation
-// allows every origin.
+// TestSessionCookieCORS requires that no page of another origin may send the header which the
+// cookie needs, even if the installation allows every origin.
 func TestSessionCookieCORS(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil, func(c *Config) { c.AllowedOrigins = []string{"*"} })

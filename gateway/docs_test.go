@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDocsPolicy checks that the page of the API documentation may run its own scripts, and that no other inline script may run on the
-// console's origin.
+// TestDocsPolicy checks that the page of the API documentation may run its own scripts, and that no
+// other inline script may run on the console's origin.
 func TestDocsPolicy(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)

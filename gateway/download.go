@@ -32,9 +32,10 @@ type download struct {
 	idle            time.Duration
 }
 
-// send answers a download. An error is returned only if nothing has been sent. After an error in the middle of the file the connection is
-// closed without the end of the response, so that no client takes a part for the whole file. w is the response without compression,
-// because most files are compressed and the others would wait in its buffer.
+// send answers a download. An error is returned only if nothing has been sent. After an error in
+// the middle of the file the connection is closed without the end of the response, so that no
+// client takes a part for the whole file. w is the response without compression, because most files
+// are compressed and the others would wait in its buffer.
 func (h *rpcHandler) send(w http.ResponseWriter, r *http.Request, request proto.Message) error {
 	ctx, cancel := context.WithCancel(h.outgoing(r.Context(), r))
 	defer cancel()
@@ -117,7 +118,8 @@ func (d *download) copy() error {
 // filePolicy keeps a browser from running a file, should it ever show one.
 const filePolicy = "default-src 'none'; frame-ancestors 'none'; sandbox"
 
-// setFileHeaders sets the headers of a download. With a known size net/http rejects a response that has another one.
+// setFileHeaders sets the headers of a download. With a known size net/http rejects a response that
+// has another one.
 func setFileHeaders(h http.Header, file *restv1.FileHeader) {
 	h.Set("Content-Type", file.GetMediaType())
 	h.Set("Content-Disposition", disposition(file.GetFileName()))
@@ -131,8 +133,8 @@ func setFileHeaders(h http.Header, file *restv1.FileHeader) {
 	}
 }
 
-// disposition returns the Content-Disposition of a download: an ASCII name for every client and, if it differs, the whole name as RFC 6266
-// defines it.
+// disposition returns the Content-Disposition of a download: an ASCII name for every client and, if
+// it differs, the whole name as RFC 6266 defines it.
 func disposition(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || r == '/' || r == '\\' {
@@ -156,7 +158,8 @@ func disposition(name string) string {
 	return value + "; filename*=utf-8''" + percentEncode(name)
 }
 
-// percentEncode encodes a text as RFC 5987 requires: everything but letters, digits and a few signs.
+// percentEncode encodes a text as RFC 5987 requires: everything but letters, digits and a few
+// signs.
 func percentEncode(s string) string {
 	var b strings.Builder
 	for i := range len(s) {

@@ -122,8 +122,8 @@ func TestDownloadBreaksTheConnectionOnErrors(t *testing.T) {
 	require.Eventually(t, func() bool { return strings.Contains(b.logs.String(), `"cut":true`) }, time.Minute, time.Millisecond)
 }
 
-// TestDownloadWaitsForTheClient checks that the service can send only a few buffers more than the client reads, and that a client that
-// reads nothing is disconnected.
+// TestDownloadWaitsForTheClient checks that the service can send only a few buffers more than the
+// client reads, and that a client that reads nothing is disconnected.
 func TestDownloadWaitsForTheClient(t *testing.T) {
 	t.Parallel()
 	limits := usualTransfers

@@ -7,19 +7,22 @@ import (
 )
 
 const (
-	// drainableBody is the size in bytes from which drain reads the rest of a body. net/http itself reads 256 KiB.
+	// drainableBody is the size in bytes from which drain reads the rest of a body. net/http itself
+	// reads 256 KiB.
 	drainableBody = 128 << 10
-	// drainPatience is the time that a client may send nothing, and drainRate the number of bytes that it must send per second.
+	// drainPatience is the time that a client may send nothing, and drainRate the number of bytes that
+	// it must send per second.
 	drainPatience = 2 * time.Second
 	drainRate     = 256 << 10
 	// maxDrain is the maximum time of draining.
 	maxDrain = 30 * time.Second
 )
 
-// drain reads the rest of a body after an early response, such as 401 or 413. Many clients send the whole body before they read the
-// response. If the connection is closed while they send, the kernel resets it, and they never see the response. The response is sent
-// first, for clients that read while they send. A slow client is disconnected. drain runs outside of all limits of concurrency, so
-// that draining takes no place of another request.
+// drain reads the rest of a body after an early response, such as 401 or 413. Many clients send the
+// whole body before they read the response. If the connection is closed while they send, the kernel
+// resets it, and they never see the response. The response is sent first, for clients that read
+// while they send. A slow client is disconnected. drain runs outside of all limits of concurrency,
+// so that draining takes no place of another request.
 func drain(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)

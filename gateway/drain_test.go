@@ -22,8 +22,8 @@ import (
 // bigBody is the size of the bodies of rejected requests: 63 MB, as a large statement.
 const bigBody = 63 << 20
 
-// sendWhole sends the header and the whole body of a request before it reads the response, as most HTTP libraries do. It
-// returns the status.
+// sendWhole sends the header and the whole body of a request before it reads the response, as most
+// HTTP libraries do. It returns the status.
 func (a *api) sendWhole(head string, size int) (int, error) {
 	a.Helper()
 	conn, err := net.Dial("tcp", strings.TrimPrefix(a.url, "http://"))
@@ -57,7 +57,8 @@ func (letters) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// TestDrainBody rejects large bodies early. A client that reads only after it has sent everything must see the response.
+// TestDrainBody rejects large bodies early. A client that reads only after it has sent everything
+// must see the response.
 func TestDrainBody(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, map[string]any{"CreateImport": &ledgerv1.CreateImportResponse{}})
@@ -110,7 +111,8 @@ func TestDrainBody(t *testing.T) {
 	})
 }
 
-// TestDrainSlowClient sends a byte now and then after an early response. The gateway must disconnect.
+// TestDrainSlowClient sends a byte now and then after an early response. The gateway must
+// disconnect.
 func TestDrainSlowClient(t *testing.T) {
 	t.Parallel()
 	a := newAPI(t, nil)

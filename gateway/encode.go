@@ -16,9 +16,10 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// encode converts an RPC's reply to the response that the options in the proto describe: code, message and status from the method's
-// success option, the fields that are headers, the path of a created resource, and the others as JSON. It adds code and message to reply, and uses buffer for the body.
-// If it fails, header is unchanged.
+// encode converts an RPC's reply to the response that the options in the proto describe: code,
+// message and status from the method's success option, the fields that are headers, the path of a
+// created resource, and the others as JSON. It adds code and message to reply, and uses buffer for
+// the body. If it fails, header is unchanged.
 func (r *route) encode(reply, buffer *rpc.Encoded, header http.Header) (status int, body []byte, err error) {
 	success, err := r.envelope(reply)
 	if err != nil {
@@ -48,9 +49,9 @@ func (r *route) encode(reply, buffer *rpc.Encoded, header http.Header) (status i
 	return int(success.GetHttpStatus()), body, nil
 }
 
-// envelope sets code and message in the reply and returns the success option that applies: the one whose code the service set,
-// otherwise the first. A reply without these fields has no envelope. The fields are appended to the encoded reply, because the
-// last occurrence of a field counts.
+// envelope sets code and message in the reply and returns the success option that applies: the one
+// whose code the service set, otherwise the first. A reply without these fields has no envelope.
+// The fields are appended to the encoded reply, because the last occurrence of a field counts.
 func (r *route) envelope(reply *rpc.Encoded) (*restv1.Success, error) {
 	fields := r.method.Output().Fields()
 	code, message := fields.ByName("code"), fields.ByName("message")
@@ -84,14 +85,16 @@ func appendText(encoded []byte, field protoreflect.FieldDescriptor, text string)
 // encodeFile returns the field of the reply that is the body as it is, and sets its headers.
 func encodeFile(reply []byte, field protoreflect.FieldDescriptor, header http.Header) []byte {
 	header.Set("Content-Type", proto.GetExtension(field.Options(), restv1.E_File).(string))
-	// Files never change. They belong to one user: proxies must not cache them, and a browser must not show them to its next user.
+	// Files never change. They belong to one user: proxies must not cache them, and a browser must not
+	// show them to its next user.
 	header.Set("Cache-Control", "private, max-age=3600")
 	header.Add("Vary", "Authorization")
 	return restjson.Value(reply, field).Bytes()
 }
 
-// headerValue returns the text of a header field: a string as it is, "true" for a true bool. If it is empty, no header is sent.
-// ETag, Idempotency-Replayed and similar headers are fields of replies, so that services decide about them.
+// headerValue returns the text of a header field: a string as it is, "true" for a true bool. If it
+// is empty, no header is sent. ETag, Idempotency-Replayed and similar headers are fields of
+// replies, so that services decide about them.
 func headerValue(reply []byte, field protoreflect.FieldDescriptor) string {
 	value := restjson.Value(reply, field)
 	if field.Kind() != protoreflect.BoolKind {
@@ -103,8 +106,8 @@ func headerValue(reply []byte, field protoreflect.FieldDescriptor) string {
 	return ""
 }
 
-// setCookie changes the session cookie of the browser if the reply contains a change. Only sign-in, refresh and sign-out
-// have such a field (ADR 74).
+// setCookie changes the session cookie of the browser if the reply contains a change. Only sign-in,
+// refresh and sign-out have such a field (ADR 74).
 func (r *route) setCookie(reply []byte, request *http.Request, header http.Header) error {
 	if r.cookie == nil {
 		return nil
@@ -121,21 +124,23 @@ func (r *route) setCookie(reply []byte, request *http.Request, header http.Heade
 	return nil
 }
 
-// write sends a response. It ignores errors: the connection is closed then, and no client is left to inform.
+// write sends a response. It ignores errors: the connection is closed then, and no client is left
+// to inform.
 func write(w http.ResponseWriter, status int, body []byte) {
 	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
 	w.WriteHeader(status)
 	_, _ = w.Write(body)
 }
 
-// buffers pools the buffers of replies and response bodies. A page of a list has about 20 kB; without the pool, each request
-// would grow a new buffer by doubling.
+// buffers pools the buffers of replies and response bodies. A page of a list has about 20 kB;
+// without the pool, each request would grow a new buffer by doubling.
 var buffers = sync.Pool{New: func() any { return new(rpc.Encoded) }}
 
 // maxBuffer is the capacity in bytes above which a buffer is not returned to the pool.
 const maxBuffer = 64 << 10
 
-// newBuffer returns a buffer of the pool. It may contain the bytes of an earlier request, which the next user overwrites.
+// newBuffer returns a buffer of the pool. It may contain the bytes of an earlier request, which the
+// next user overwrites.
 func newBuffer() *rpc.Encoded { return buffers.Get().(*rpc.Encoded) }
 
 // release returns buffers to the pool. They may not be used afterwards.

@@ -31,8 +31,9 @@ const (
 	docsPath    = "/docs"
 	openAPIPath = "/api/v1/openapi.json"
 
-	// docsPolicy permits Swagger UI its own scripts and styles, and connections to this gateway only. The verb stands for the hashes of
-	// the scripts in its page: the page is on the origin of the console, where no other inline script may run.
+	// docsPolicy permits Swagger UI its own scripts and styles, and connections to this gateway only.
+	// The verb stands for the hashes of the scripts in its page: the page is on the origin of the
+	// console, where no other inline script may run.
 	docsPolicy = "default-src 'self'; script-src 'self'%s; style-src 'self' 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'"
 
 	// probeTime limits the time to check the services for readiness.
@@ -50,7 +51,8 @@ type endpoint struct {
 	handler http.HandlerFunc
 }
 
-// endpoints returns the endpoints of the gateway: the console's page, probes, version, OpenAPI document and Swagger UI.
+// endpoints returns the endpoints of the gateway: the console's page, probes, version, OpenAPI
+// document and Swagger UI.
 func (s *restServer) endpoints(conns connections) []endpoint {
 	ui := v5emb.New("Coffer", openAPIPath, docsPath+"/")
 	policy := fmt.Sprintf(docsPolicy, scriptHashes(ui))
@@ -85,8 +87,8 @@ func (s *restServer) endpoints(conns connections) []endpoint {
 // inlineScript matches a script in a page.
 var inlineScript = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
 
-// scriptHashes returns the sources of a Content-Security-Policy that permit the inline scripts of Swagger UI's page. The page is the same
-// for each request.
+// scriptHashes returns the sources of a Content-Security-Policy that permit the inline scripts of
+// Swagger UI's page. The page is the same for each request.
 func scriptHashes(ui http.Handler) string {
 	page := &pageBuffer{header: http.Header{}}
 	ui.ServeHTTP(page, &http.Request{Method: http.MethodGet, URL: &url.URL{Path: docsPath + "/"}})
@@ -110,19 +112,19 @@ func (b *pageBuffer) Header() http.Header { return b.header }
 // WriteHeader implements http.ResponseWriter.
 func (b *pageBuffer) WriteHeader(int) {}
 
-// isAsset reports whether Swagger UI contains the file. Most files are stored compressed. For another name, Swagger UI would answer 404
-// in its own format.
+// isAsset reports whether Swagger UI contains the file. Most files are stored compressed. For
+// another name, Swagger UI would answer 404 in its own format.
 func isAsset(name string) bool {
 	_, plain := fs.Stat(static.FS, name)
 	_, packed := fs.Stat(static.FS, name+".gz")
 	return plain == nil || packed == nil
 }
 
-// readiness handles the readiness probe by checking the health of every service. The gateway is ready without budget, because the
-// other operations still work, but not without auth or the ledger. The response also names the engine that reads receipts, and states
-// whether the database has space for files.
-// The keys of services are auth, ledger and budget, and their values ok or unavailable. All probes run at once within
-// probeTime.
+// readiness handles the readiness probe by checking the health of every service. The gateway is
+// ready without budget, because the other operations still work, but not without auth or the
+// ledger. The response also names the engine that reads receipts, and states whether the database
+// has space for files. The keys of services are auth, ledger and budget, and their values ok or
+// unavailable. All probes run at once within probeTime.
 func (s *restServer) readiness(conns connections) http.HandlerFunc {
 	services := map[string]grpc.ClientConnInterface{"auth": conns.auth, "ledger": conns.ledger, "budget": conns.budget}
 	return func(w http.ResponseWriter, r *http.Request) {
@@ -154,8 +156,8 @@ func (s *restServer) readiness(conns connections) http.HandlerFunc {
 	}
 }
 
-// receiptReader returns the engine that reads receipts, as the ledger reports it: "neural", "fallback" (Tesseract or a vision endpoint) or
-// "unavailable".
+// receiptReader returns the engine that reads receipts, as the ledger reports it: "neural",
+// "fallback" (Tesseract or a vision endpoint) or "unavailable".
 func receiptReader(ctx context.Context, ledger grpc.ClientConnInterface) string {
 	switch {
 	case rpc.Serving(ctx, ledger, rpc.HealthNeuralReceipts):
@@ -166,8 +168,8 @@ func receiptReader(ctx context.Context, ledger grpc.ClientConnInterface) string 
 	return "unavailable"
 }
 
-// storage returns the free space of the database's volume, as the ledger reports it: "ok", "low" (less than 5 %: files are rejected) or
-// "unknown".
+// storage returns the free space of the database's volume, as the ledger reports it: "ok", "low"
+// (less than 5 %: files are rejected) or "unknown".
 func storage(ctx context.Context, ledger grpc.ClientConnInterface) string {
 	switch free, known := rpc.Reported(ctx, ledger, rpc.HealthStorage); {
 	case !known:

@@ -19,7 +19,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Errors of the gateway. Package decode declares those of malformed requests, and the services all others.
+// Errors of the gateway. Package decode declares those of malformed requests, and the services all
+// others.
 var (
 	errRouteNotFound    = apierr.New(restv1.Reason_ROUTE_NOT_FOUND)
 	errMethodNotAllowed = apierr.New(restv1.Reason_METHOD_NOT_ALLOWED)
@@ -27,7 +28,8 @@ var (
 	errInvalidRequest   = apierr.New(restv1.Reason_VALIDATION_ERROR).WithMessage("The request could not be understood")
 )
 
-// statusByReason holds the HTTP status that each reason declares in proto/coffer/rest/v1/reason.proto.
+// statusByReason holds the HTTP status that each reason declares in
+// proto/coffer/rest/v1/reason.proto.
 var statusByReason = declaredStatuses()
 
 // declaredStatuses reads the statuses from the options of the enum.
@@ -44,14 +46,15 @@ func declaredStatuses() map[string]declaredStatus {
 	return statuses
 }
 
-// declaredStatus is the HTTP status of a reason. A reason with alsoInvalidArgument is 400 for a malformed id.
+// declaredStatus is the HTTP status of a reason. A reason with alsoInvalidArgument is 400 for a
+// malformed id.
 type declaredStatus struct {
 	usual               int
 	alsoInvalidArgument bool
 }
 
-// httpStatus returns the HTTP status of an error. A service of a newer release may return a reason that this gateway does not
-// know. It gets the status that grpc-gateway maps its gRPC code to.
+// httpStatus returns the HTTP status of an error. A service of a newer release may return a reason
+// that this gateway does not know. It gets the status that grpc-gateway maps its gRPC code to.
 func httpStatus(e *apierr.Error) int {
 	declared, ok := statusByReason[e.Reason]
 	switch {
@@ -63,7 +66,8 @@ func httpStatus(e *apierr.Error) int {
 	return declared.usual
 }
 
-// failure is the body of every error response. Error repeats Message, as the specification requires.
+// failure is the body of every error response. Error repeats Message, as the specification
+// requires.
 type failure struct {
 	Code      string   `json:"code"`
 	Message   string   `json:"message"`
@@ -72,14 +76,15 @@ type failure struct {
 	RequestID string   `json:"requestId"`
 }
 
-// detail is the problem of one field. Field is the path of the field in the request, such as splits[0].categoryId.
+// detail is the problem of one field. Field is the path of the field in the request, such as
+// splits[0].categoryId.
 type detail struct {
 	Field   string `json:"field"`
 	Message string `json:"message"`
 }
 
-// fail writes the response for an error. No other code converts errors to HTTP. The header must not have been sent yet.
-// Retry-After is in whole seconds, rounded up.
+// fail writes the response for an error. No other code converts errors to HTTP. The header must not
+// have been sent yet. Retry-After is in whole seconds, rounded up.
 func (s *restServer) fail(ctx context.Context, w http.ResponseWriter, err error) {
 	e := s.shown(ctx, err)
 	statusCode := httpStatus(e)
@@ -108,7 +113,8 @@ func (s *restServer) fail(ctx context.Context, w http.ResponseWriter, err error)
 	write(w, statusCode, buf.Bytes())
 }
 
-// shown returns the public error for err. It logs errors that did not come from a service, because no service has logged them.
+// shown returns the public error for err. It logs errors that did not come from a service, because
+// no service has logged them.
 func (s *restServer) shown(ctx context.Context, err error) *apierr.Error {
 	e := rpc.Public(err)
 	switch {
@@ -127,8 +133,8 @@ func (s *restServer) handleError(ctx context.Context, _ *runtime.ServeMux, _ run
 	s.fail(ctx, w, err)
 }
 
-// handleRoutingError handles requests for which the mux has no handler, and OPTIONS requests outside of CORS. Those for the console
-// are among the first.
+// handleRoutingError handles requests for which the mux has no handler, and OPTIONS requests
+// outside of CORS. Those for the console are among the first.
 func (s *restServer) handleRoutingError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, httpStatus int) {
 	allow := s.paths.allow(r.URL.Path)
 	if httpStatus != http.StatusMethodNotAllowed || allow == "" {

@@ -23,9 +23,10 @@ const (
 	eventRetry = time.Second
 )
 
-// streamEvents answers GET /api/v1/events with server-sent events, the only response that is not a single message. The client's
-// connection survives a restart of the service: the gateway resumes the stream after the last position. w is the response without
-// compression, which would delay events to fill its buffer. An error is returned only if nothing has been sent.
+// streamEvents answers GET /api/v1/events with server-sent events, the only response that is not a
+// single message. The client's connection survives a restart of the service: the gateway resumes
+// the stream after the last position. w is the response without compression, which would delay
+// events to fill its buffer. An error is returned only if nothing has been sent.
 func (h *rpcHandler) streamEvents(w http.ResponseWriter, r *http.Request, request proto.Message) error {
 	ctx, cancel := context.WithCancel(h.outgoing(r.Context(), r))
 	defer cancel()
@@ -52,7 +53,8 @@ func (h *rpcHandler) streamEvents(w http.ResponseWriter, r *http.Request, reques
 			return nil
 		case <-time.After(eventRetry):
 		}
-		// The service that ends streams of invalid tokens is unavailable, so the gateway checks the token.
+		// The service that ends streams of invalid tokens is unavailable, so the gateway checks the
+		// token.
 		if _, err := h.authenticate(r); err != nil {
 			return nil
 		}
@@ -62,13 +64,15 @@ func (h *rpcHandler) streamEvents(w http.ResponseWriter, r *http.Request, reques
 // eventWriter writes an event stream in the format of the HTML standard.
 type eventWriter struct {
 	http.ResponseWriter
-	// begun is set once the header of the event stream is sent, after which no error response is possible.
+	// begun is set once the header of the event stream is sent, after which no error response is
+	// possible.
 	begun bool
 	// headerOnly is set for HEAD: the header is sent without events.
 	headerOnly bool
 }
 
-// copy forwards a stream until it ends, and stores in req the position at which the next one must resume.
+// copy forwards a stream until it ends, and stores in req the position at which the next one must
+// resume.
 func (e *eventWriter) copy(ctx context.Context, client budgetv1.NotificationServiceClient, req *budgetv1.StreamEventsRequest) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -91,8 +95,8 @@ func (e *eventWriter) copy(ctx context.Context, client budgetv1.NotificationServ
 	}
 }
 
-// send writes one event, or a comment that keeps the connection open. Before the first, it sends the header. Its deadline
-// ends a stream to a client that has stopped reading.
+// send writes one event, or a comment that keeps the connection open. Before the first, it sends
+// the header. Its deadline ends a stream to a client that has stopped reading.
 func (e *eventWriter) send(resp *budgetv1.StreamEventsResponse) error {
 	control := http.NewResponseController(e.ResponseWriter)
 	if err := control.SetWriteDeadline(time.Now().Add(eventWriteTime)); err != nil {

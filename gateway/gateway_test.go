@@ -41,7 +41,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// backend fakes the three services. It records requests and returns the answers that the test declares.
+// backend fakes the three services. It records requests and returns the answers that the test
+// declares.
 type backend struct {
 	authv1.UnimplementedAuthServiceServer
 	ledgerv1.UnimplementedLedgerServiceServer
@@ -76,7 +77,8 @@ type api struct {
 	ahead *atomic.Int64
 }
 
-// newAPI starts a gateway with a backend that returns answers by the name of the method, such as "GetWallet".
+// newAPI starts a gateway with a backend that returns answers by the name of the method, such as
+// "GetWallet".
 func newAPI(t *testing.T, answers map[string]any, configure ...func(*Config)) *api {
 	t.Helper()
 	a := &api{T: t, backend: newBackend(t, answers), logs: &syncBuffer{}, ahead: &atomic.Int64{}}
@@ -265,7 +267,8 @@ func (r reply) details() map[string]string {
 	return out
 }
 
-// send sends a request with the token, and with a JSON body unless body is empty. headers are pairs; an empty value removes a header.
+// send sends a request with the token, and with a JSON body unless body is empty. headers are
+// pairs; an empty value removes a header.
 func (a *api) send(method, path, body string, headers ...string) reply {
 	a.Helper()
 	var content io.Reader

@@ -35,7 +35,8 @@ type restServer struct {
 type rpcHandler struct {
 	*restServer
 	route *route
-	// conn is the connection to the RPC's service, and limiter limits the concurrent requests to that service.
+	// conn is the connection to the RPC's service, and limiter limits the concurrent requests to that
+	// service.
 	conn    grpc.ClientConnInterface
 	limiter *limiter
 }
@@ -86,8 +87,8 @@ func (h *rpcHandler) serve(w http.ResponseWriter, r *http.Request, path map[stri
 	return h.respond(w, r, reply, buffer)
 }
 
-// respond sends the response for a reply. It uses buffer for the body. Nothing is written before all conversions have succeeded, so a
-// failure still gets an error response.
+// respond sends the response for a reply. It uses buffer for the body. Nothing is written before
+// all conversions have succeeded, so a failure still gets an error response.
 func (h *rpcHandler) respond(w http.ResponseWriter, r *http.Request, reply, buffer *rpc.Encoded) error {
 	status, body, err := h.route.encode(reply, buffer, w.Header())
 	if err != nil {
@@ -104,8 +105,9 @@ func (h *rpcHandler) respond(w http.ResponseWriter, r *http.Request, reply, buff
 	return nil
 }
 
-// newHandler returns the handler of the whole API: the middleware in front of the mux, and behind the mux an rpcHandler for each RPC
-// with a path and the gateway's own endpoints. The middleware runs in this order:
+// newHandler returns the handler of the whole API: the middleware in front of the mux, and behind
+// the mux an rpcHandler for each RPC with a path and the gateway's own endpoints. The middleware
+// runs in this order:
 //
 //   - Draining a body after an early response must not count for any limit or measurement.
 //   - Load shedding is the cheapest way to answer and comes next, even before telemetry.
@@ -155,9 +157,10 @@ func (s *restServer) handler(ctx context.Context, routes []*route, conns connect
 	))), nil
 }
 
-// newMux registers the RPCs and the endpoints. The mux matches paths and reports unknown ones; decoding, calls and responses are ours
-// (ADR 64). If several paths match, the mux prefers the one that was registered last. Its fallbacks from POST to other methods are off:
-// an operation has one method.
+// newMux registers the RPCs and the endpoints. The mux matches paths and reports unknown ones;
+// decoding, calls and responses are ours (ADR 64). If several paths match, the mux prefers the one
+// that was registered last. Its fallbacks from POST to other methods are off: an operation has one
+// method.
 func (s *restServer) newMux(routes []*route, own []endpoint, conns connections) (*runtime.ServeMux, error) {
 	mux := runtime.NewServeMux(
 		runtime.WithErrorHandler(s.handleError),
@@ -184,7 +187,8 @@ func (s *restServer) newMux(routes []*route, own []endpoint, conns connections) 
 	return mux, nil
 }
 
-// register adds a handler to the mux. A handler of GET also handles HEAD: net/http discards the body that it writes.
+// register adds a handler to the mux. A handler of GET also handles HEAD: net/http discards the
+// body that it writes.
 func register(mux *runtime.ServeMux, verb, path string, handle runtime.HandlerFunc) error {
 	if verb == http.MethodGet {
 		if err := mux.HandlePath(http.MethodHead, path, handle); err != nil {

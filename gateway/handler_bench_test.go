@@ -37,8 +37,8 @@ func (c constantConn) Invoke(_ context.Context, _ string, _, reply any, _ ...grp
 	return nil
 }
 
-// BenchmarkHandler measures the gateway without network and services: a create, a page of 50 transactions, a page of 50 wallets, and the
-// same page if the client has it.
+// BenchmarkHandler measures the gateway without network and services: a create, a page of 50
+// transactions, a page of 50 wallets, and the same page if the client has it.
 func BenchmarkHandler(b *testing.B) {
 	transaction := &ledgerv1.Transaction{
 		Id: anID, WalletId: anID, CategoryId: anID, Amount: "12.30", Currency: "USD", Type: "expense", Description: "Lunch",

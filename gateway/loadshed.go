@@ -15,16 +15,17 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// loadShedder holds a concurrency limiter for each service. They are separate so that one service that hangs does not affect the
-// others.
+// loadShedder holds a concurrency limiter for each service. They are separate so that one service
+// that hangs does not affect the others.
 type loadShedder struct {
-	// services are the limiters by proto package. paths are the same limiters by the first segment of the routes' paths.
+	// services are the limiters by proto package. paths are the same limiters by the first segment of
+	// the routes' paths.
 	services map[protoreflect.FullName]*limiter
 	paths    map[string]*limiter
 }
 
-// limiter limits the concurrent requests to one service and counts the rejected ones. Most of those are rejected before the
-// middleware that records HTTP metrics.
+// limiter limits the concurrent requests to one service and counts the rejected ones. Most of those
+// are rejected before the middleware that records HTTP metrics.
 type limiter struct {
 	*rpc.Limit
 	shed    metric.Int64Counter
@@ -43,7 +44,8 @@ func newLoadShedder(ctx context.Context, routes []*route) (*loadShedder, error) 
 		service := r.method.ParentFile().Package()
 		if s.services[service] == nil {
 			l := &limiter{rpc.NewLimit(), shed, metric.WithAttributeSet(attribute.NewSet(attribute.String("service", serviceName(service))))}
-			// Export the counter from the start: a counter that appears with its first event has no rate at that time.
+			// Export the counter from the start: a counter that appears with its first event has no rate at
+			// that time.
 			shed.Add(ctx, 0, l.service)
 			s.services[service] = l
 		}
@@ -58,7 +60,8 @@ func newLoadShedder(ctx context.Context, routes []*route) (*loadShedder, error) 
 // serviceName returns "ledger" for coffer.ledger.v1.
 func serviceName(pkg protoreflect.FullName) string { return string(pkg.Parent().Name()) }
 
-// enter reports whether a request may begin, and counts a rejected one. After true, the caller must call Leave at its end.
+// enter reports whether a request may begin, and counts a rejected one. After true, the caller must
+// call Leave at its end.
 func (l *limiter) enter(ctx context.Context) bool {
 	if l.Enter() {
 		return true
@@ -77,8 +80,9 @@ func firstSegment(path string) string {
 	return first
 }
 
-// shed is the middleware that rejects requests to a service at its concurrency limit with 503. It is the outermost one: under
-// overload most requests are rejected, and each must cost as little as possible.
+// shed is the middleware that rejects requests to a service at its concurrency limit with 503. It
+// is the outermost one: under overload most requests are rejected, and each must cost as little as
+// possible.
 func (s *restServer) shed(next http.Handler) http.Handler {
 	reject := secure(s.crossOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		id := rpc.NewRequestID(r.Header.Get(requestIDHeader))

@@ -35,8 +35,9 @@ func locate(routes []*route) {
 	}
 }
 
-// newLocation returns the location of the resource that post creates, or nil unless get returns it: either in its reply, or as the
-// download of the collection with the same name. The resource must have the fields in the path of get.
+// newLocation returns the location of the resource that post creates, or nil unless get returns it:
+// either in its reply, or as the download of the collection with the same name. The resource must
+// have the fields in the path of get.
 func newLocation(post, get *route) *location {
 	fields := post.method.Output().Fields()
 	for i := range fields.Len() {

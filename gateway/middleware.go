@@ -13,7 +13,8 @@ import (
 // jsonType is the media type of all responses except files, event streams and the documentation.
 const jsonType = "application/json"
 
-// secure sets the security headers of every response. Endpoints that need less strict ones replace them.
+// secure sets the security headers of every response. Endpoints that need less strict ones replace
+// them.
 func secure(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		h := w.Header()
@@ -31,8 +32,9 @@ func secure(next http.Handler) http.Handler {
 // compressedTypes are formats with compression. Their responses are not compressed again.
 var compressedTypes = []string{"image/*", "font/*"}
 
-// crossOrigin is the CORS middleware. It does nothing if no origins are allowed. A browser may keep the answer to a
-// preflight for ten minutes. AllowCredentials is not set, so scripts of other origins cannot use the session cookie.
+// crossOrigin is the CORS middleware. It does nothing if no origins are allowed. A browser may keep
+// the answer to a preflight for ten minutes. AllowCredentials is not set, so scripts of other
+// origins cannot use the session cookie.
 func (s *restServer) crossOrigin(next http.Handler) http.Handler {
 	if len(s.config.AllowedOrigins) == 0 {
 		return next
@@ -46,7 +48,8 @@ func (s *restServer) crossOrigin(next http.Handler) http.Handler {
 	}).Handler(next)
 }
 
-// recover turns a panic into a 500. It must run inside compression, which would otherwise flush a 200.
+// recover turns a panic into a 500. It must run inside compression, which would otherwise flush a
+// 200.
 func (s *restServer) recover(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
@@ -62,7 +65,8 @@ func (s *restServer) recover(next http.Handler) http.Handler {
 	})
 }
 
-// rejectUncleanPaths rejects paths that match a route only after cleaning. A screen of the console may end with a slash.
+// rejectUncleanPaths rejects paths that match a route only after cleaning. A screen of the console
+// may end with a slash.
 func (s *restServer) rejectUncleanPaths(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		path := r.URL.Path

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// maxDocument limits the document in bytes. Tools load all of it, and generators write several lines for each of its lines.
+// maxDocument limits the document in bytes. Tools load all of it, and generators write several
+// lines for each of its lines.
 const maxDocument = 500_000
 
 func TestDocumentSize(t *testing.T) {
@@ -14,7 +15,8 @@ func TestDocumentSize(t *testing.T) {
 	require.LessOrEqual(t, len(openAPI), maxDocument, "parts that operations share belong into components: see share.go of the generator")
 }
 
-// TestDocumentSharesErrors checks that operations with the same single error for a status refer to one response.
+// TestDocumentSharesErrors checks that operations with the same single error for a status refer to
+// one response.
 func TestDocumentSharesErrors(t *testing.T) {
 	t.Parallel()
 	inline := map[any]string{}

@@ -77,8 +77,9 @@ func queryParameters(doc *openapi3.T, r *route) []string {
 	return names
 }
 
-// TestDocumentMatchesRoutes calls every route with a backend that returns a message with every field set, a message with few fields, or
-// an error. It validates the responses against the document.
+// TestDocumentMatchesRoutes calls every route with a backend that returns a message with every
+// field set, a message with few fields, or an error. It validates the responses against the
+// document.
 func TestDocumentMatchesRoutes(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
@@ -125,7 +126,8 @@ func TestDocumentMatchesRoutes(t *testing.T) {
 	}
 }
 
-// TestDocumentDescribesEveryField checks that all parameters and properties have a description, which names fields as JSON does.
+// TestDocumentDescribesEveryField checks that all parameters and properties have a description,
+// which names fields as JSON does.
 func TestDocumentDescribesEveryField(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
@@ -152,7 +154,8 @@ func TestDocumentDescribesEveryField(t *testing.T) {
 	}
 }
 
-// bodies returns the names of the schemas of whole requests and responses. Their examples are those of the operations.
+// bodies returns the names of the schemas of whole requests and responses. Their examples are those
+// of the operations.
 func bodies(doc *openapi3.T) map[string]bool {
 	names := map[string]bool{}
 	add := func(content openapi3.Content) {
@@ -173,7 +176,8 @@ func bodies(doc *openapi3.T) map[string]bool {
 	return names
 }
 
-// TestDocumentHasExamples checks that every operation and schema has an example. document checks that they fit their schemas.
+// TestDocumentHasExamples checks that every operation and schema has an example. document checks
+// that they fit their schemas.
 func TestDocumentHasExamples(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
@@ -199,8 +203,9 @@ func TestDocumentHasExamples(t *testing.T) {
 		if above[name] {
 			continue
 		}
-		// The recorded receipt is text. Only receipts from images have a Box and a ReceiptPage, and their values depend on the engine.
-		// Recurrences do not exist yet, and the recorded summary has no totals of tags. A RuleExample has one id twice.
+		// The recorded receipt is text. Only receipts from images have a Box and a ReceiptPage, and their
+		// values depend on the engine. Recurrences do not exist yet, and the recorded summary has no
+		// totals of tags. A RuleExample has one id twice.
 		without := []string{"Box", "ReceiptPage", "Recurrence", "TagTotal", "RuleExample"}
 		require.True(t, schema.Value.Example != nil || len(schema.Value.Properties) == 0 || slices.Contains(without, name), name)
 	}
@@ -259,7 +264,8 @@ func TestDocumentNumbersHaveAFormat(t *testing.T) {
 	require.Equal(t, "double", doc.Paths.Value("/api/v1/transaction").Get.Parameters.GetByInAndName("query", "minAmount").Schema.Value.Format)
 }
 
-// TestDocumentLimits checks that the document says what the services do with a limit beyond the maximum: they reduce it.
+// TestDocumentLimits checks that the document says what the services do with a limit beyond the
+// maximum: they reduce it.
 func TestDocumentLimits(t *testing.T) {
 	t.Parallel()
 	limits := 0
@@ -347,7 +353,8 @@ func filledValue(t *testing.T, doc *openapi3.T, field protoreflect.FieldDescript
 	return protoreflect.ValueOfString(filledString(doc, field))
 }
 
-// filledString returns a string that the field's schema allows. Every string is a number too, unless it has a format.
+// filledString returns a string that the field's schema allows. Every string is a number too,
+// unless it has a format.
 func filledString(doc *openapi3.T, field protoreflect.FieldDescriptor) string {
 	message := doc.Components.Schemas[schemaName(field.ContainingMessage())]
 	if message == nil || message.Value.Properties[field.JSONName()] == nil {
@@ -378,7 +385,8 @@ func schemaName(d protoreflect.MessageDescriptor) string {
 	return strings.Replace(string(d.Name()), "Response", "Result", 1)
 }
 
-// sparse returns the smallest valid answer: the resource with only its numbers, its assigned fields, and the strings with a format.
+// sparse returns the smallest valid answer: the resource with only its numbers, its assigned
+// fields, and the strings with a format.
 func sparse(t *testing.T, doc *openapi3.T, d protoreflect.MessageDescriptor) proto.Message {
 	t.Helper()
 	m := newMessage(t, d)

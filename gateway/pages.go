@@ -6,10 +6,12 @@ import (
 	"strings"
 )
 
-// apiRoots are the first segments of paths that belong to the API. The console answers none of them, not even unknown paths below.
+// apiRoots are the first segments of paths that belong to the API. The console answers none of
+// them, not even unknown paths below.
 var apiRoots = []string{"api", "docs", "livez", "readyz", "version", ".well-known"}
 
-// home answers the path "/" with the console, or with a redirect to the documentation if the console is switched off.
+// home answers the path "/" with the console, or with a redirect to the documentation if the
+// console is switched off.
 func (s *restServer) home(w http.ResponseWriter, r *http.Request) {
 	if s.console == nil {
 		http.Redirect(w, r, docsPath+"/", http.StatusFound)
@@ -18,8 +20,9 @@ func (s *restServer) home(w http.ResponseWriter, r *http.Request) {
 	s.console[indexPage].serve(w, r)
 }
 
-// notFound answers a request that matches no RPC and no endpoint. The answer is a file of the console, or its index page if a browser
-// requests a screen. All other requests get 404. Templates in the access log replace the path, which may be private data.
+// notFound answers a request that matches no RPC and no endpoint. The answer is a file of the
+// console, or its index page if a browser requests a screen. All other requests get 404. Templates
+// in the access log replace the path, which may be private data.
 func (s *restServer) notFound(w http.ResponseWriter, r *http.Request) {
 	entry := logEntryOf(r.Context())
 	if r.Method == http.MethodGet || r.Method == http.MethodHead {
@@ -37,8 +40,8 @@ func (s *restServer) notFound(w http.ResponseWriter, r *http.Request) {
 	s.fail(r.Context(), w, errRouteNotFound)
 }
 
-// isScreen reports whether a browser asks for a page whose path may be a screen of the console. The router of the console knows the
-// screens. A path with a dot names a file.
+// isScreen reports whether a browser asks for a page whose path may be a screen of the console. The
+// router of the console knows the screens. A path with a dot names a file.
 func isScreen(r *http.Request) bool {
 	path := r.URL.Path
 	first, _, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")

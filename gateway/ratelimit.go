@@ -16,12 +16,14 @@ import (
 const (
 	// burstSeconds is the size of a burst, in seconds of the rate.
 	burstSeconds = 5
-	// maxBuckets limits the memory. The bucket that was unused for the longest time is removed, and its caller starts with a full one.
+	// maxBuckets limits the memory. The bucket that was unused for the longest time is removed, and
+	// its caller starts with a full one.
 	maxBuckets = 100_000
 )
 
-// rateLimit is a rate limiter with a token bucket for each user, and for each address of requests without a user. Instances count
-// separately: with n instances, a caller can reach n times the rate.
+// rateLimit is a rate limiter with a token bucket for each user, and for each address of requests
+// without a user. Instances count separately: with n instances, a caller can reach n times the
+// rate.
 type rateLimit struct {
 	perSecond float64
 	buckets   *lru.Cache[string, *rate.Limiter]
@@ -43,9 +45,10 @@ func newRateLimit(perSecond float64, now func() time.Time) (*rateLimit, error) {
 // burst returns the size of a full bucket.
 func (l *rateLimit) burst() int { return int(math.Ceil(l.perSecond * burstSeconds)) }
 
-// take takes weight tokens, at most a full burst, from the bucket of a caller. It writes the remaining tokens to the header, and
-// returns an error if there are too few. RateLimit-Limit is the burst, and RateLimit-Reset the number of seconds until
-// the bucket is full again. The error has the time until the request would succeed.
+// take takes weight tokens, at most a full burst, from the bucket of a caller. It writes the
+// remaining tokens to the header, and returns an error if there are too few. RateLimit-Limit is the
+// burst, and RateLimit-Reset the number of seconds until the bucket is full again. The error has
+// the time until the request would succeed.
 func (l *rateLimit) take(who string, weight int, header http.Header) error {
 	if l == nil {
 		return nil
@@ -79,8 +82,9 @@ func (s *restServer) bucket(r *http.Request, user caller.Identity) string {
 	return "address " + network(clientAddress(r, s.config.TrustProxyHops))
 }
 
-// network returns the key by which requests of an address are counted: the address, or for IPv6 its network, because a client has a whole
-// network of addresses. Text that is not an address counts as it is.
+// network returns the key by which requests of an address are counted: the address, or for IPv6 its
+// network, because a client has a whole network of addresses. Text that is not an address counts as
+// it is.
 func network(address string) string {
 	addr, err := netip.ParseAddr(address)
 	if err != nil {

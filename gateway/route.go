@@ -48,11 +48,13 @@ type route struct {
 	fullMethod string
 	// request decodes the HTTP request to the RPC's request message.
 	request *decode.Plan
-	// file is the field of the reply, or of each piece of a download, that is sent as the body. If nil, the body is JSON.
+	// file is the field of the reply, or of each piece of a download, that is sent as the body. If
+	// nil, the body is JSON.
 	file protoreflect.FieldDescriptor
 	// cookie is the field of the reply that changes the session cookie, or nil.
 	cookie protoreflect.FieldDescriptor
-	// upload and download are set if the RPC streams a file. The messages of a download have the fields fileHeader and file.
+	// upload and download are set if the RPC streams a file. The messages of a download have the
+	// fields fileHeader and file.
 	upload, download bool
 	fileHeader       protoreflect.FieldDescriptor
 	// location is the path of the resource that the RPC creates, or nil.
@@ -65,7 +67,8 @@ func (r *route) isEvents() bool { return r.method.IsStreamingServer() && !r.down
 // isTransfer reports whether the RPC streams a file.
 func (r *route) isTransfer() bool { return r.upload || r.download }
 
-// withDeadline returns ctx with the deadline of the route. A stream of events has none; it ends when its token expires.
+// withDeadline returns ctx with the deadline of the route. A stream of events has none; it ends
+// when its token expires.
 func (r *route) withDeadline(ctx context.Context, limits transferLimits) (context.Context, context.CancelFunc) {
 	switch {
 	case r.isEvents():
@@ -80,8 +83,8 @@ func (r *route) withDeadline(ctx context.Context, limits transferLimits) (contex
 	return context.WithTimeout(ctx, usualDeadline)
 }
 
-// rpcRoutes returns the routes of all services, read from their descriptors, in the order of the packages and of the names of the proto
-// files. RPCs without a path are for services only.
+// rpcRoutes returns the routes of all services, read from their descriptors, in the order of the
+// packages and of the names of the proto files. RPCs without a path are for services only.
 func rpcRoutes() ([]*route, error) {
 	var routes []*route
 	for _, service := range []protoreflect.FileDescriptor{
@@ -124,8 +127,8 @@ func routesOf(file protoreflect.FileDescriptor) ([]*route, error) {
 	return routes, nil
 }
 
-// newRoute reads the options of a method. It returns an error if they do not describe a complete REST operation. Run
-// fails then, so a proto with incomplete options never serves requests.
+// newRoute reads the options of a method. It returns an error if they do not describe a complete
+// REST operation. Run fails then, so a proto with incomplete options never serves requests.
 func newRoute(method protoreflect.MethodDescriptor) (*route, error) {
 	options := method.Options()
 	rule := proto.GetExtension(options, annotations.E_Http).(*annotations.HttpRule)
@@ -196,11 +199,13 @@ func findField(d protoreflect.MessageDescriptor, match func(options proto.Messag
 	return nil
 }
 
-// pathTable lists the methods and templates of all paths. The header Allow is made from it, because the mux does not report which methods a
-// path has. It is searched only for requests that no handler matches.
+// pathTable lists the methods and templates of all paths. The header Allow is made from it, because
+// the mux does not report which methods a path has. It is searched only for requests that no
+// handler matches.
 type pathTable []pathEntry
 
-// pathEntry is a method and the segments of a template. A segment in braces matches any text, and ** the rest of the path.
+// pathEntry is a method and the segments of a template. A segment in braces matches any text, and
+// ** the rest of the path.
 type pathEntry struct {
 	verb     string
 	segments []string
@@ -218,8 +223,8 @@ func newPathTable(routes []*route, own []endpoint) pathTable {
 	return t
 }
 
-// allow returns the value of the header Allow: the methods that a path supports. It is empty if the path does not exist.
-// HEAD and OPTIONS are possible without a route of their own.
+// allow returns the value of the header Allow: the methods that a path supports. It is empty if the
+// path does not exist. HEAD and OPTIONS are possible without a route of their own.
 func (t pathTable) allow(path string) string {
 	var verbs []string
 	segments := strings.Split(path, "/")

@@ -10,13 +10,15 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// transferLimits are the limits of uploads and downloads, which stream a file without keeping it in memory (ADR 79).
+// transferLimits are the limits of uploads and downloads, which stream a file without keeping it in
+// memory (ADR 79).
 type transferLimits struct {
 	// upload and download are the deadlines of a request.
 	upload, download time.Duration
 	// idle is the time within which a client must send or accept the next bytes.
 	idle time.Duration
-	// total and perCaller limit the simultaneous transfers of this gateway. Each uses a few hundred kilobytes of buffers.
+	// total and perCaller limit the simultaneous transfers of this gateway. Each uses a few hundred
+	// kilobytes of buffers.
 	total, perCaller int
 }
 
@@ -25,7 +27,8 @@ var usualTransfers = transferLimits{
 	upload: rpc.UploadTimeout, download: rpc.DownloadTimeout, idle: 30 * time.Second, total: 200, perCaller: 20,
 }
 
-// transfers counts the open transfers by caller: a user, or an address without one. It is safe for concurrent use.
+// transfers counts the open transfers by caller: a user, or an address without one. It is safe for
+// concurrent use.
 type transfers struct {
 	transferLimits
 	mu   sync.Mutex
@@ -38,8 +41,9 @@ func newTransfers(limits transferLimits) *transfers {
 	return &transfers{transferLimits: limits, open: map[string]int{}}
 }
 
-// enter counts a transfer that begins. It returns a function that the caller must call at the end, or an error if too many are open.
-// A gateway at its total limit answers 503, and a caller at the own limit 429.
+// enter counts a transfer that begins. It returns a function that the caller must call at the end,
+// or an error if too many are open. A gateway at its total limit answers 503, and a caller at the
+// own limit 429.
 func (t *transfers) enter(who string) (leave func(), err error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -64,8 +68,9 @@ func (t *transfers) leave(who string) {
 	}
 }
 
-// enterTransfer counts a transfer that begins, unless its service or the transfers are at their limit. A transfer does
-// not count as a concurrent request of its service, because it lasts as long as the client needs.
+// enterTransfer counts a transfer that begins, unless its service or the transfers are at their
+// limit. A transfer does not count as a concurrent request of its service, because it lasts as long
+// as the client needs.
 func (h *rpcHandler) enterTransfer(r *http.Request, entry *logEntry) (leave func(), err error) {
 	if h.limiter.Full() {
 		h.limiter.countShed(r.Context())

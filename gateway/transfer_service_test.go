@@ -27,8 +27,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// fileService describes a service with an upload and a download, which only these tests have. It shows that the options suffice, and
-// that the gateway has no code for a resource.
+// fileService describes a service with an upload and a download, which only these tests have. It
+// shows that the options suffice, and that the gateway has no code for a resource.
 var fileService = sync.OnceValue(func() protoreflect.ServiceDescriptor {
 	file := &descriptorpb.FileDescriptorProto{
 		Name: new("coffer/transfertest/v1/files.proto"), Package: new("coffer.transfertest.v1"), Syntax: new("proto3"),
@@ -103,14 +103,16 @@ func methodOptions(option protoreflect.ExtensionType, code string, status int32,
 	return o
 }
 
-// fileBackend is a gateway in front of the file service, whose RPCs are the functions that the test declares.
+// fileBackend is a gateway in front of the file service, whose RPCs are the functions that the test
+// declares.
 type fileBackend struct {
 	*api
 	upload   func(stream *fileStream) error
 	download func(stream *fileStream) error
 	// ended receives the results of the RPCs.
 	ended chan error
-	// received counts the bytes of files that the service has received, and sent those that it has sent.
+	// received counts the bytes of files that the service has received, and sent those that it has
+	// sent.
 	received, sent atomic.Int64
 }
 

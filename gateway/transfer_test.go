@@ -105,7 +105,8 @@ func TestUploadCompressed(t *testing.T) {
 	}
 }
 
-// TestUploadLimitsDecompressedSize sends a few hundred kilobytes that decompress to more than the limit of every upload.
+// TestUploadLimitsDecompressedSize sends a few hundred kilobytes that decompress to more than the
+// limit of every upload.
 func TestUploadLimitsDecompressedSize(t *testing.T) {
 	t.Parallel()
 	b := newFiles(t, usualTransfers)
@@ -169,7 +170,8 @@ func TestUploadRejectsMalformedForms(t *testing.T) {
 	require.Empty(t, b.ended)
 }
 
-// openUpload begins a request whose body the test writes piece by piece. The status is 0 if the connection broke.
+// openUpload begins a request whose body the test writes piece by piece. The status is 0 if the
+// connection broke.
 func (b *fileBackend) openUpload(ctx context.Context) (body *io.PipeWriter, form *multipart.Writer, status chan int) {
 	b.Helper()
 	read, write := io.Pipe()
@@ -191,8 +193,8 @@ func (b *fileBackend) openUpload(ctx context.Context) (body *io.PipeWriter, form
 	return write, form, status
 }
 
-// TestUploadForwardsPiecesAsTheyArrive waits for a piece in the service before it sends the next one, for longer than the read deadline of
-// other requests.
+// TestUploadForwardsPiecesAsTheyArrive waits for a piece in the service before it sends the next
+// one, for longer than the read deadline of other requests.
 func TestUploadForwardsPiecesAsTheyArrive(t *testing.T) {
 	t.Parallel()
 	b := newFiles(t, usualTransfers)
@@ -214,7 +216,8 @@ func TestUploadForwardsPiecesAsTheyArrive(t *testing.T) {
 	require.Equal(t, http.StatusCreated, <-answer)
 }
 
-// TestUploadWaitsForTheService checks that a client can send only a few buffers more than the service receives.
+// TestUploadWaitsForTheService checks that a client can send only a few buffers more than the
+// service receives.
 func TestUploadWaitsForTheService(t *testing.T) {
 	t.Parallel()
 	b := newFiles(t, usualTransfers)
@@ -238,7 +241,8 @@ func TestUploadWaitsForTheService(t *testing.T) {
 			sent <- len(piece)
 		}
 	})
-	// The client stops: for 300 ms nothing more is accepted. Kernel buffers of the two connections are a few megabytes.
+	// The client stops: for 300 ms nothing more is accepted. Kernel buffers of the two connections are
+	// a few megabytes.
 	before := 0
 	require.Eventually(t, func() bool {
 		last := before
@@ -301,7 +305,8 @@ func TestUploadClientDisconnects(t *testing.T) {
 	require.Equal(t, codes.Canceled, status.Code(<-b.ended))
 }
 
-// TestUploadRejectedByService checks that the client sees the response although it is still sending.
+// TestUploadRejectedByService checks that the client sees the response although it is still
+// sending.
 func TestUploadRejectedByService(t *testing.T) {
 	t.Parallel()
 	b := newFiles(t, usualTransfers)

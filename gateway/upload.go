@@ -13,8 +13,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// pacedBody is the body of an upload. Each Read must return within idle, and all of them before end. Without it, a client
-// that sends nothing would keep an upload open until its deadline.
+// pacedBody is the body of an upload. Each Read must return within idle, and all of them before
+// end. Without it, a client that sends nothing would keep an upload open until its deadline.
 type pacedBody struct {
 	io.ReadCloser
 	control *http.ResponseController
@@ -42,8 +42,8 @@ func (b *pacedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// receive answers an upload: it forwards the form to the service as it arrives, and then stores the reply. The connection of a client
-// whose form was not read to its end cannot be reused.
+// receive answers an upload: it forwards the form to the service as it arrives, and then stores the
+// reply. The connection of a client whose form was not read to its end cannot be reused.
 func (h *rpcHandler) receive(w http.ResponseWriter, r *http.Request, path map[string]string, reply *rpc.Encoded) error {
 	body := &pacedBody{
 		ReadCloser: r.Body, control: http.NewResponseController(w), idle: h.transfers.idle, end: time.Now().Add(h.transfers.upload + readReserve),
@@ -59,8 +59,9 @@ func (h *rpcHandler) receive(w http.ResponseWriter, r *http.Request, path map[st
 	return err
 }
 
-// forward sends the form of an upload to the service and stores the reply. If the form is not complete or the client disconnects, the
-// service sees a canceled stream instead of its end, and discards the file.
+// forward sends the form of an upload to the service and stores the reply. If the form is not
+// complete or the client disconnects, the service sees a canceled stream instead of its end, and
+// discards the file.
 func (h *rpcHandler) forward(r *http.Request, path map[string]string, reply *rpc.Encoded) error {
 	upload, err := h.route.request.DecodeUpload(r, path)
 	if err != nil {
@@ -89,7 +90,8 @@ func (h *rpcHandler) forward(r *http.Request, path map[string]string, reply *rpc
 	return stream.RecvMsg(reply)
 }
 
-// endedEarly returns the error with which a service ended an upload. A service that has not read the whole file must not succeed.
+// endedEarly returns the error with which a service ended an upload. A service that has not read
+// the whole file must not succeed.
 func endedEarly(stream grpc.ClientStream, reply *rpc.Encoded) error {
 	if err := stream.RecvMsg(reply); err != nil {
 		return err

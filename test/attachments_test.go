@@ -63,7 +63,8 @@ func TestAttachments(t *testing.T) {
 	require.Equal(t, "0", u.get("/api/v1/transaction/"+transaction).ok("TRANSACTION_FETCHED").text("transaction.attachmentCount"))
 }
 
-// TestAttachmentsReachOtherDevices follows an attachment by the live stream and by GET /changes, as another device does.
+// TestAttachmentsReachOtherDevices follows an attachment by the live stream and by GET /changes, as
+// another device does.
 func TestAttachmentsReachOtherDevices(t *testing.T) {
 	t.Parallel()
 	u, transaction := withTransaction(t)
@@ -180,8 +181,8 @@ func TestCreateAttachmentLimit(t *testing.T) {
 	require.Equal(t, "10", u.get("/api/v1/transaction/"+transaction).text("transaction.attachmentCount"))
 }
 
-// TestCreateAttachmentDuringRestart ends the ledger in the middle of an upload. Nothing of the file becomes visible, and the next upload
-// succeeds.
+// TestCreateAttachmentDuringRestart ends the ledger in the middle of an upload. Nothing of the file
+// becomes visible, and the next upload succeeds.
 func TestCreateAttachmentDuringRestart(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})

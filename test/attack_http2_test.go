@@ -18,8 +18,9 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 )
 
-// floods send frames that HTTP/2 allows in any number. A flood ends when a write fails because the server closed or stopped
-// reading the connection, or after a number of frames whose memory the test would notice.
+// floods send frames that HTTP/2 allows in any number. A flood ends when a write fails because the
+// server closed or stopped reading the connection, or after a number of frames whose memory the
+// test would notice.
 var floods = map[string]func(*http2Client) error{
 	"streams reset immediately": func(c *http2Client) error {
 		for range 10_000 {
@@ -78,21 +79,24 @@ var floods = map[string]func(*http2Client) error{
 	},
 }
 
-// disconnected names the floods after which the server closes the connection. The memory for the others is limited per
-// connection.
+// disconnected names the floods after which the server closes the connection. The memory for the
+// others is limited per connection.
 var disconnected = []string{"endless headers", "pings"}
 
 const (
-	// maxStreams is a service's limit on the streams of a connection, and streamMemory the memory allowed for each.
+	// maxStreams is a service's limit on the streams of a connection, and streamMemory the memory
+	// allowed for each.
 	maxStreams   = 5000
 	streamMemory = 12 << 10
 )
 
-// floodTime is the write deadline of a flood. It ends floods on connections that the server keeps open but no longer reads.
+// floodTime is the write deadline of a flood. It ends floods on connections that the server keeps
+// open but no longer reads.
 const floodTime = 3 * time.Second
 
-// TestHTTP2Floods sends all floods to each service at the same time, each on a connection whose responses are read and on one
-// whose responses are not read. Another user's requests must succeed meanwhile.
+// TestHTTP2Floods sends all floods to each service at the same time, each on a connection whose
+// responses are read and on one whose responses are not read. Another user's requests must succeed
+// meanwhile.
 //
 //nolint:paralleltest // Its load would slow down the other tests.
 func TestHTTP2Floods(t *testing.T) {
@@ -119,7 +123,8 @@ func TestHTTP2Floods(t *testing.T) {
 	require.Less(t, heapInUse(), heap+maxGrowth+open*streamMemory)
 }
 
-// requireServedDuring sends requests until the attack ends, and requires that each one succeeds before its timeout.
+// requireServedDuring sends requests until the attack ends, and requires that each one succeeds
+// before its timeout.
 func (u *user) requireServedDuring(attack *sync.WaitGroup) {
 	over := make(chan struct{})
 	go func() { attack.Wait(); close(over) }()

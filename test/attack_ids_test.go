@@ -42,8 +42,8 @@ func (o operation) at(ids ...string) string {
 	return b.String()
 }
 
-// paths returns the operation's path with each combination of the ids of two users, except the one with only other's ids.
-// If other is nil, it returns a single path.
+// paths returns the operation's path with each combination of the ids of two users, except the one
+// with only other's ids. If other is nil, it returns a single path.
 func (o operation) paths(ids, other map[string]string) []string {
 	paths := []string{""}
 	last := ""
@@ -69,8 +69,8 @@ func (o operation) paths(ids, other map[string]string) []string {
 
 var notFound = []int{http.StatusForbidden, http.StatusNotFound}
 
-// ids tests for insecure direct object references: it puts each of the victim's ids into each position for an id, in path,
-// query, body and headers.
+// ids tests for insecure direct object references: it puts each of the victim's ids into each
+// position for an id, in path, query, body and headers.
 func (s *attackRun) ids(t *testing.T) {
 	t.Helper()
 	s.eachOperation(t, func(operation) bool { return true }, func(t *testing.T, u *user, o operation) {

@@ -22,7 +22,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// rpcs attacks every RPC of the services directly, because their security must not depend on the gateway.
+// rpcs attacks every RPC of the services directly, because their security must not depend on the
+// gateway.
 func (s *attackRun) rpcs(t *testing.T) {
 	t.Helper()
 	forged := s.forgeries(t)
@@ -92,7 +93,8 @@ func (s *attackRun) ask(t *testing.T, conn *grpc.ClientConn, m protoreflect.Meth
 	return resp, err
 }
 
-// requireHarmless requires that a response contains no data of the victim, or that an error is a declared one.
+// requireHarmless requires that a response contains no data of the victim, or that an error is a
+// declared one.
 func requireHarmless(t *testing.T, m protoreflect.MethodDescriptor, resp proto.Message, err error, what string) {
 	t.Helper()
 	if err == nil {
@@ -137,7 +139,8 @@ func filledMessage(d protoreflect.MessageDescriptor, text string, depth int) *dy
 	return message
 }
 
-// attackRequest returns a request with an id of the victim in each field for an id, and valid values in the other fields.
+// attackRequest returns a request with an id of the victim in each field for an id, and valid
+// values in the other fields.
 func (s *attackRun) attackRequest(t *testing.T, m protoreflect.MethodDescriptor, id string) proto.Message {
 	t.Helper()
 	request := filledMessage(m.Input(), id, 0)

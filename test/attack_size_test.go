@@ -20,7 +20,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// TestRPCMessageLimit sends each RPC a message above the limit, and one RPC a frame that only announces such a message.
+// TestRPCMessageLimit sends each RPC a message above the limit, and one RPC a frame that only
+// announces such a message.
 func TestRPCMessageLimit(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})

@@ -17,8 +17,9 @@ import (
 	"golang.org/x/net/http2"
 )
 
-// TestSlowConnections holds many connections open by sending almost nothing, with and without a token. Each must get a
-// response or be closed within the time limit of an ordinary request. Another user's requests must succeed meanwhile.
+// TestSlowConnections holds many connections open by sending almost nothing, with and without a
+// token. Each must get a response or be closed within the time limit of an ordinary request.
+// Another user's requests must succeed meanwhile.
 func TestSlowConnections(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0"})
@@ -26,7 +27,8 @@ func TestSlowConnections(t *testing.T) {
 	token := "Authorization: Bearer " + u.token + "\r\n"
 	const (
 		each = 50
-		// headers and body limit the lifetime of a connection. The gateway's limits are 5 s and 15 s; a busy machine may be slower.
+		// headers and body limit the lifetime of a connection. The gateway's limits are 5 s and 15 s; a
+		// busy machine may be slower.
 		headers, body = 20 * time.Second, 30 * time.Second
 		json          = "Content-Type: application/json\r\n"
 		form          = "Content-Type: multipart/form-data; boundary=x\r\n"
@@ -83,9 +85,9 @@ func TestSlowConnections(t *testing.T) {
 	requireHeapBelow(t, heap+maxGrowth)
 }
 
-// trickle sends the beginning of a request. If it is not empty, it then sends a byte in each interval, until the server closes the
-// connection or the limit is reached. It returns the response's status, or 0 without a response, and the lifetime of the
-// connection.
+// trickle sends the beginning of a request. If it is not empty, it then sends a byte in each
+// interval, until the server closes the connection or the limit is reached. It returns the
+// response's status, or 0 without a response, and the lifetime of the connection.
 func trickle(addr, request string, interval, limit time.Duration) (status int, took time.Duration, err error) {
 	begin := time.Now()
 	conn, err := net.Dial("tcp", addr)
@@ -124,7 +126,8 @@ func trickle(addr, request string, interval, limit time.Duration) (status int, t
 	return status, time.Since(begin), nil
 }
 
-// uploadWithin uploads a receipt with a pause in its body. The pause is longer than the time limit of any other request.
+// uploadWithin uploads a receipt with a pause in its body. The pause is longer than the time limit
+// of any other request.
 func (u *user) uploadWithin(pause time.Duration, wallet, category string) (status int, err error) {
 	body, line := io.Pipe()
 	form := multipart.NewWriter(line)

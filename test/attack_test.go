@@ -20,20 +20,23 @@ import (
 )
 
 const (
-	// minAttacks is the minimum number of attacks. They are derived from the OpenAPI document and the protos, so a lower number
-	// means that the derivation is broken.
+	// minAttacks is the minimum number of attacks. They are derived from the OpenAPI document and the
+	// protos, so a lower number means that the derivation is broken.
 	minAttacks = 1000
-	// victimMark is in every name and description of the victim. No response to the attacker may contain it.
+	// victimMark is in every name and description of the victim. No response to the attacker may
+	// contain it.
 	victimMark = "Xanadu"
 	// maxGrowth is the allowed growth of the whole stack's heap during the attacks.
 	maxGrowth = 128 << 20
 )
 
-// internalText matches errors of the code and of the database, and data of the victim. No response may contain them. Short words must be
-// whole, because a cursor is random base64 and has each three letters sooner or later.
+// internalText matches errors of the code and of the database, and data of the victim. No response
+// may contain them. Short words must be whole, because a cursor is random base64 and has each three
+// letters sooner or later.
 var internalText = regexp.MustCompile(`SQLSTATE|\b(pgx|goroutine|panic)\b|\.go:|ERROR:|nats:|desc =|` + victimMark)
 
-// attackRun is an attack on a separate stack, because the failed logins would exhaust the limit of the address that all tests share.
+// attackRun is an attack on a separate stack, because the failed logins would exhaust the limit of
+// the address that all tests share.
 type attackRun struct {
 	stack            *devstack.Stack
 	attacker, victim *user
@@ -42,8 +45,9 @@ type attackRun struct {
 	count                  atomic.Int64
 }
 
-// TestAttacks sends forged tokens, other users' ids, invalid values and malformed requests to every operation and every RPC.
-// Each response must be one that the contract allows and contain no data of the victim, whose data must not change.
+// TestAttacks sends forged tokens, other users' ids, invalid values and malformed requests to every
+// operation and every RPC. Each response must be one that the contract allows and contain no data
+// of the victim, whose data must not change.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "TRUST_PROXY_HOPS": "1"})
@@ -69,8 +73,9 @@ func heapInUse() uint64 {
 	return m.HeapInuse
 }
 
-// requireHeapBelow requires that the heap returns below a limit after an attack. It waits, because the tests that run in this process at the
-// same time use memory for a while. Memory that the attack leaked stays.
+// requireHeapBelow requires that the heap returns below a limit after an attack. It waits, because
+// the tests that run in this process at the same time use memory for a while. Memory that the
+// attack leaked stays.
 func requireHeapBelow(t *testing.T, limit uint64) {
 	t.Helper()
 	require.Eventually(t, func() bool { return heapInUse() < limit }, time.Minute, time.Second)
@@ -149,7 +154,8 @@ func (s *attackRun) state(t *testing.T) map[string]string {
 	return seen
 }
 
-// awaitState waits until the effects of the victim's own requests are complete, and returns the state.
+// awaitState waits until the effects of the victim's own requests are complete, and returns the
+// state.
 func (s *attackRun) awaitState(t *testing.T) (state map[string]string) {
 	t.Helper()
 	require.Eventually(t, func() bool {
@@ -169,7 +175,8 @@ func (s *attackRun) eachOperation(t *testing.T, which func(operation) bool, atta
 				t.Parallel()
 				u := &user{t: t, base: s.stack.URL, token: s.attacker.token, email: s.attacker.email, password: s.attacker.password}
 				if o.OperationID == "logout" || o.OperationID == "changePassword" {
-					// Logout ends the session that the other attacks need, and failed password changes block the account.
+					// Logout ends the session that the other attacks need, and failed password changes block the
+					// account.
 					u = newUserAt(t, s.stack.URL, "Mine")
 				}
 				attack(t, u, o)
@@ -178,7 +185,8 @@ func (s *attackRun) eachOperation(t *testing.T, which func(operation) bool, atta
 	}
 }
 
-// call counts the attack and sends it from a new client address, so that no limit per address applies.
+// call counts the attack and sends it from a new client address, so that no limit per address
+// applies.
 func (s *attackRun) call(u *user, o operation, path string, body any, headers ...string) response {
 	n := s.count.Add(1)
 	method := o.method
@@ -193,7 +201,8 @@ func (s *attackRun) call(u *user, o operation, path string, body any, headers ..
 	return u.call(method, path, body, append([]string{"X-Forwarded-For", from}, headers...)...)
 }
 
-// requireSafe requires a response that the contract allows and that contains no internal or foreign data.
+// requireSafe requires a response that the contract allows and that contains no internal or foreign
+// data.
 func (o operation) requireSafe(t *testing.T, a response, what ...any) {
 	t.Helper()
 	about := fmt.Sprintf("%s %s: %d %.300s", o.OperationID, fmt.Sprint(what...), a.status, a.raw)
@@ -214,8 +223,8 @@ func (o operation) requireRejected(t *testing.T, a response, statuses []int, wha
 	require.Contains(t, statuses, a.status, "%s %s: %.300s", o.OperationID, fmt.Sprint(what...), a.raw)
 }
 
-// path returns the operation's path with ids of the attacker's resources. DELETE gets unknown ids, so that the resources and
-// the session remain.
+// path returns the operation's path with ids of the attacker's resources. DELETE gets unknown ids,
+// so that the resources and the session remain.
 func (s *attackRun) path(t *testing.T, o operation) string {
 	t.Helper()
 	var ids []string
@@ -229,7 +238,8 @@ func (s *attackRun) path(t *testing.T, o operation) string {
 	return o.at(ids...)
 }
 
-// body returns a valid body for the operation, with the fields of the OpenAPI document and the attacker's ids.
+// body returns a valid body for the operation, with the fields of the OpenAPI document and the
+// attacker's ids.
 func (s *attackRun) body(t *testing.T, o operation) object {
 	t.Helper()
 	if !o.hasBody() {

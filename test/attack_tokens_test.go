@@ -32,8 +32,8 @@ func token(t *testing.T, header, claims object, sign func(text []byte) []byte) s
 	return text + "." + unpadded.EncodeToString(sign([]byte(text)))
 }
 
-// signingKey reads auth's private key from the database, which an attacker cannot do. A token with its signature can only be
-// rejected because of its header or claims.
+// signingKey reads auth's private key from the database, which an attacker cannot do. A token with
+// its signature can only be rejected because of its header or claims.
 func (s *attackRun) signingKey(t *testing.T) (kid string, public ed25519.PublicKey, private ed25519.PrivateKey) {
 	t.Helper()
 	conn, err := pgx.Connect(t.Context(), s.stack.Databases[""])
@@ -69,7 +69,8 @@ func (s *attackRun) forgeries(t *testing.T) map[string]string {
 	nothing := func([]byte) []byte { return nil }
 	jwk := object{"kty": "OKP", "crv": "Ed25519", "x": unpadded.EncodeToString(foreign.Public().(ed25519.PublicKey))}
 	genuine := token(t, header(nil), claims(nil), by(private))
-	// The token without a defect is accepted, so each of the following is rejected because of its only defect.
+	// The token without a defect is accepted, so each of the following is rejected because of its only
+	// defect.
 	(&user{t: t, base: s.stack.URL, token: genuine}).get("/api/v1/auth/me").ok("USER_FETCHED")
 	own := strings.Split(s.attacker.token, ".")
 	parts := strings.Split(genuine, ".")

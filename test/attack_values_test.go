@@ -23,7 +23,8 @@ var texts = []string{
 	"null", "true", "NaN", "1e999", "-1", "65536", "2147483647", "-2147483648", "9223372036854775808", "0x10", "00000000-0000-0000-0000-000000000000", strings.Repeat("x", 100_000),
 }
 
-// values are unexpected or invalid JSON values, written by hand because Go's encoder produces only valid JSON.
+// values are unexpected or invalid JSON values, written by hand because Go's encoder produces only
+// valid JSON.
 var values = []string{
 	`null`, `true`, `0`, `-1`, `1e400`, `-1e400`, `1e-400`, `0.1e1`, `9223372036854775807`, `9223372036854775808`, `-9223372036854775809`, `123456789012345678901234567890.12`,
 	`[]`, `{}`, `[[]]`, `[null]`, `[1,"a",{}]`, `{"a":{"b":[]}}`, `"\ud800"`, `"\u0000"`, `"a\u0000b"`, strings.Repeat("[", 5000) + strings.Repeat("]", 5000),
@@ -82,7 +83,8 @@ func (s *attackRun) values(t *testing.T) {
 	})
 }
 
-// some returns all values, but only every fifth for operations that hash a password, which takes a tenth of a second.
+// some returns all values, but only every fifth for operations that hash a password, which takes a
+// tenth of a second.
 func (o operation) some(all []string) []string {
 	if o.OperationID != "login" && o.OperationID != "changePassword" {
 		return all

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBudgetLifecycle creates, reads, lists, updates and deletes a budget, and compares each response with the specification.
+// TestBudgetLifecycle creates, reads, lists, updates and deletes a budget, and compares each
+// response with the specification.
 func TestBudgetLifecycle(t *testing.T) {
 	t.Parallel()
 	u, stranger := newUser(t), newUser(t)
@@ -69,8 +70,8 @@ func TestBudgetLifecycle(t *testing.T) {
 	require.Empty(t, u.get("/api/v1/budgets").list("budgets"))
 }
 
-// TestBudgetWindows checks the first and last day of a window of each period. The budgets start on a 31st, so windows in shorter
-// months begin on their last day.
+// TestBudgetWindows checks the first and last day of a window of each period. The budgets start on
+// a 31st, so windows in shorter months begin on their last day.
 func TestBudgetWindows(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -186,7 +187,8 @@ func TestUpdateMemberRoleAndShare(t *testing.T) {
 	owner.del(path+"/members/me").fails(http.StatusBadRequest, "INVALID_BUDGET_MEMBER_ID")
 }
 
-// TestInvitationLifecycle sends an invitation, accepts it, leaves the budget, renews the invitation and removes the member.
+// TestInvitationLifecycle sends an invitation, accepts it, leaves the budget, renews the invitation
+// and removes the member.
 func TestInvitationLifecycle(t *testing.T) {
 	t.Parallel()
 	owner, friend := newUser(t), newUser(t)

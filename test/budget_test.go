@@ -24,7 +24,8 @@ func (u *user) budget(wallet, category string) string {
 	return u.budgetNamed("Food "+uuid.NewString(), wallet, category)
 }
 
-// invite shares a budget with another user. If response is not empty, the other user answers the invitation.
+// invite shares a budget with another user. If response is not empty, the other user answers the
+// invitation.
 func (u *user) invite(budget string, other *user, role, response string) {
 	u.post("/api/v1/budgets/"+budget+"/share", object{"email": other.email, "role": role}).is(http.StatusCreated, "BUDGET_SHARED")
 	if response != "" {
@@ -72,7 +73,8 @@ func TestBudgetInvalidFields(t *testing.T) {
 	require.Len(t, u.get("/api/v1/budgets").ok("BUDGETS_FETCHED").list("budgets"), 2)
 }
 
-// TestBudgetPermissions tries the operations on a budget as owner, editor, viewer, invited user and stranger.
+// TestBudgetPermissions tries the operations on a budget as owner, editor, viewer, invited user and
+// stranger.
 func TestBudgetPermissions(t *testing.T) {
 	t.Parallel()
 	owner, editor, viewer, invited, stranger := newUser(t), newUser(t), newUser(t), newUser(t), newUser(t)

@@ -19,8 +19,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr"
 )
 
-// TestCallersMatchAddressSettings compares two descriptions of the call graph: the callers of each RPC in the protos, and the required
-// address settings of the services.
+// TestCallersMatchAddressSettings compares two descriptions of the call graph: the callers of each
+// RPC in the protos, and the required address settings of the services.
 func TestCallersMatchAddressSettings(t *testing.T) {
 	t.Parallel()
 	graph := slices.Concat(edges[gateway.Config](t, "gateway"), edges[auth.Config](t, "auth"), edges[ledger.Config](t, "ledger"),

@@ -18,7 +18,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// object is a JSON object. Its numbers are json.Number, so that amounts are compared digit by digit.
+// object is a JSON object. Its numbers are json.Number, so that amounts are compared digit by
+// digit.
 type object = map[string]any
 
 var httpClient = &http.Client{Timeout: time.Minute}
@@ -26,7 +27,8 @@ var httpClient = &http.Client{Timeout: time.Minute}
 // user is a client of the API. Without a token it is an anonymous client.
 type user struct {
 	t require.TestingT
-	// base is the URL of the stack, or empty for baseURL. host is the header Host, or empty for the host of the URL.
+	// base is the URL of the stack, or empty for baseURL. host is the header Host, or empty for the
+	// host of the URL.
 	base, host      string
 	email, password string
 	id, token       string
@@ -88,7 +90,8 @@ func (u *user) del(path string, headers ...string) response {
 	return u.call(http.MethodDelete, path, nil, headers...)
 }
 
-// call sends a body as JSON. Strings and bytes are sent unchanged. headers are alternating names and values.
+// call sends a body as JSON. Strings and bytes are sent unchanged. headers are alternating names
+// and values.
 func (u *user) call(method, path string, body any, headers ...string) response {
 	var sent []byte
 	switch b := body.(type) {
@@ -161,7 +164,8 @@ func (u *user) form(file []byte, fields ...string) (body []byte, contentType str
 	return form.Bytes(), w.FormDataContentType()
 }
 
-// send sends a request. It validates the response of each documented route against the OpenAPI document.
+// send sends a request. It validates the response of each documented route against the OpenAPI
+// document.
 func (u *user) send(req *http.Request) response {
 	resp, err := httpClient.Do(req)
 	require.NoError(u.t, err)
@@ -176,7 +180,8 @@ func (u *user) send(req *http.Request) response {
 	}
 	route := req.Clone(req.Context())
 	route.URL.Scheme, route.URL.Host = "", ""
-	// The document's router also matches ids with a colon or a slash, which the gateway does not route.
+	// The document's router also matches ids with a colon or a slash, which the gateway does not
+	// route.
 	if found, params, err := router.FindRoute(route); err == nil && a.code() != "ROUTE_NOT_FOUND" && a.code() != "METHOD_NOT_ALLOWED" {
 		exercised.Store(found.Operation.OperationID+" "+a.code(), true)
 		err := openapi3filter.ValidateResponse(req.Context(), &openapi3filter.ResponseValidationInput{

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// balanceOfTheExamples is the opening balance of 250 minus one expense of 12.30, which the examples send twice with one key.
+// balanceOfTheExamples is the opening balance of 250 minus one expense of 12.30, which the examples
+// send twice with one key.
 const balanceOfTheExamples = "237.70"
 
 // TestClientExamples runs the examples of the generated clients.

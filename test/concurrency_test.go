@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestListTransactionsDuringWrites reads all pages in each order while other transactions are created and deleted. Each of the 250
-// permanent transactions is listed once.
+// TestListTransactionsDuringWrites reads all pages in each order while other transactions are
+// created and deleted. Each of the 250 permanent transactions is listed once.
 func TestListTransactionsDuringWrites(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -64,8 +64,8 @@ func TestListTransactionsDuringWrites(t *testing.T) {
 	require.Equal(t, "-250.00", u.balance(wallet))
 }
 
-// TestIfMatchConcurrently sends simultaneous updates based on one version. One succeeds, and the others fail because they would
-// overwrite it.
+// TestIfMatchConcurrently sends simultaneous updates based on one version. One succeeds, and the
+// others fail because they would overwrite it.
 func TestIfMatchConcurrently(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -92,7 +92,8 @@ func TestIfMatchConcurrently(t *testing.T) {
 	require.Equal(t, "-2.00", u.balance(wallet))
 }
 
-// TestUniqueNamesConcurrently creates resources with the same name simultaneously. One succeeds, and the others get 409.
+// TestUniqueNamesConcurrently creates resources with the same name simultaneously. One succeeds,
+// and the others get 409.
 func TestUniqueNamesConcurrently(t *testing.T) {
 	t.Parallel()
 	u, anonymous := newUser(t), &user{t: t}

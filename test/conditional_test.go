@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestConditionalLists requests each list again with its ETag, after nothing has changed and after a change.
+// TestConditionalLists requests each list again with its ETag, after nothing has changed and after
+// a change.
 func TestConditionalLists(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

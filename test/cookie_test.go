@@ -8,8 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// localHost and localSite are the host and the origin of the stack as a browser on this machine sees it. Without HTTPS, only such a host
-// gets a cookie that a browser accepts, and the stack at BASE_URL may be on another machine.
+// localHost and localSite are the host and the origin of the stack as a browser on this machine
+// sees it. Without HTTPS, only such a host gets a cookie that a browser accepts, and the stack at
+// BASE_URL may be on another machine.
 const (
 	localHost = "coffer.localhost"
 	localSite = "http://" + localHost
@@ -33,7 +34,8 @@ func newBrowser(t *testing.T) *browser {
 	return b
 }
 
-// setCookie returns the value of the session cookie that a response sets, after checking its attributes.
+// setCookie returns the value of the session cookie that a response sets, after checking its
+// attributes.
 func (b *browser) setCookie(a response) string {
 	values := a.header.Values("Set-Cookie")
 	require.Len(b.t, values, 1)

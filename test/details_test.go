@@ -74,7 +74,8 @@ func TestTags(t *testing.T) {
 	require.Empty(t, u.get("/api/v1/tags").ok("TAGS_FETCHED").at("tags"))
 }
 
-// TestRefundParts compares what all answers say about an expense of 10 with a refund of 20 (ADR 103).
+// TestRefundParts compares what all answers say about an expense of 10 with a refund of 20 (ADR
+// 103).
 func TestRefundParts(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

@@ -66,7 +66,8 @@ func (l *listener) block() (e liveEvent) {
 	}
 }
 
-// next returns the next event. It skips heartbeats and events of auth, because the registration may be published late.
+// next returns the next event. It skips heartbeats and events of auth, because the registration may
+// be published late.
 func (l *listener) next() liveEvent {
 	for {
 		e := l.block()
@@ -217,8 +218,8 @@ func TestStreamEventsDuringRestarts(t *testing.T) {
 	requireNextEvent()
 }
 
-// TestStreamEventsAfterSilence requires that every way to add an event wakes the relay. An idle relay polls only every ten
-// seconds.
+// TestStreamEventsAfterSilence requires that every way to add an event wakes the relay. An idle
+// relay polls only every ten seconds.
 func TestStreamEventsAfterSilence(t *testing.T) {
 	t.Parallel()
 	// Other tests' events would wake the relays.

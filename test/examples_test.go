@@ -30,12 +30,13 @@ type example struct {
 	Parameters map[string]any `json:"parameters,omitempty"`
 	Request    any            `json:"request,omitempty"`
 	Responses  map[string]any `json:"responses"`
-	// Also has a further response by status. It only gives examples to schemas that the first response lacks.
+	// Also has a further response by status. It only gives examples to schemas that the first response
+	// lacks.
 	Also map[string]any `json:"also,omitempty"`
 }
 
-// TestExamples calls each operation, and compares requests and responses with the examples of the OpenAPI document.
-// make examples records them instead.
+// TestExamples calls each operation, and compares requests and responses with the examples of the
+// OpenAPI document. make examples records them instead.
 func TestExamples(t *testing.T) {
 	t.Parallel()
 	r := &recorder{t: t, examples: map[string]*example{}, texts: map[string]string{}}
@@ -122,7 +123,8 @@ func (r *recorder) ledger(u *user) (wallet, category string) {
 	return wallet, category
 }
 
-// transfers moves money between two wallets, and makes a transfer of an expense and an income. It leaves no transfer.
+// transfers moves money between two wallets, and makes a transfer of an expense and an income. It
+// leaves no transfer.
 func (r *recorder) transfers(u *user, wallet string) {
 	savings := u.post("/api/v1/wallet", object{"name": "Savings", "currency": "EUR"}).created("WALLET_CREATED").text("wallet.id")
 	made := r.call(u, http.MethodPost, "/api/v1/transfers", object{
@@ -214,7 +216,8 @@ func (u *user) awaitImport(path, status string) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
-// budget creates a budget in March 2026. Its progress is read for this month, so that it does not depend on the day of the test.
+// budget creates a budget in March 2026. Its progress is read for this month, so that it does not
+// depend on the day of the test.
 func (r *recorder) budget(u *user, wallet, category string) (id string) {
 	id = r.call(u, http.MethodPost, "/api/v1/budgets", object{
 		"name": "Food", "currency": "EUR", "limit": json.Number("400.00"), "period": "monthly", "startDate": "2026-03-01", "walletId": wallet,
@@ -224,7 +227,8 @@ func (r *recorder) budget(u *user, wallet, category string) (id string) {
 	return id
 }
 
-// sharing shares the budget. The invitation becomes a notification and an entry of the audit trail later.
+// sharing shares the budget. The invitation becomes a notification and an entry of the audit trail
+// later.
 func (r *recorder) sharing(owner, member *user, budget string) {
 	path := "/api/v1/budgets/" + budget
 	r.call(owner, http.MethodPost, path+"/share", object{"email": member.email, "role": "editor", "sharePercent": json.Number("50")})
@@ -293,8 +297,8 @@ func (r *recorder) deletions(u *user, wallet, category string) {
 	r.call(u, http.MethodPost, "/api/v1/auth/logout", nil)
 }
 
-// parts records objects that no other response has: parts of a transaction and of an imported row, categories of a file, a changed tag
-// and a deleted category.
+// parts records objects that no other response has: parts of a transaction and of an imported row,
+// categories of a file, a changed tag and a deleted category.
 func (r *recorder) parts(u *user) {
 	wallet, food, fun := u.wallet("EUR", "250.00"), u.category("Food"), u.category("Fun")
 	r.also(http.MethodPost, "/api/v1/transaction", u.post("/api/v1/transaction", object{
@@ -316,7 +320,8 @@ func (r *recorder) parts(u *user) {
 	r.call(u, http.MethodGet, "/api/v1/rules/suggestions", nil)
 }
 
-// recorder collects the first example of each operation and status. It replaces values that differ in each run.
+// recorder collects the first example of each operation and status. It replaces values that differ
+// in each run.
 type recorder struct {
 	t        *testing.T
 	examples map[string]*example
@@ -412,7 +417,8 @@ var later = map[string]string{
 	"expiresAt": "2026-12-20T10:15:00.000Z", "previousSecretUntil": "2026-11-21T10:15:00.000Z", "nextAttemptAt": "2026-11-20T10:15:30.000Z",
 }
 
-// stable replaces ids by their order of appearance, and the time of the test, addresses, tokens and e-mails by fixed ones.
+// stable replaces ids by their order of appearance, and the time of the test, addresses, tokens and
+// e-mails by fixed ones.
 func (r *recorder) stable(key string, v any) any {
 	switch v := v.(type) {
 	case object:

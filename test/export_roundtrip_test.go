@@ -96,8 +96,8 @@ func (u *user) importExport(name string, file []byte) response {
 	return u.get(path)
 }
 
-// books returns the lines of an export as JSON without what an import cannot restore: ids, times of writing, and the external ids that
-// transactions without one get.
+// books returns the lines of an export as JSON without what an import cannot restore: ids, times of
+// writing, and the external ids that transactions without one get.
 func books(t *testing.T, file []byte) (lines []string) {
 	t.Helper()
 	names, legs := map[any]string{}, map[any][]string{}

@@ -58,8 +58,9 @@ func TestExport(t *testing.T) {
 	anonymous.get("/api/v1/export/transactions?format=csv").fails(401, "UNAUTHORIZED")
 }
 
-// TestExportStalledReader starts an export and stops reading. The gateway must cut it off after the 30 s that a write may take. Only then
-// does the database transaction end, and with it the lock that allows a user one export at a time.
+// TestExportStalledReader starts an export and stops reading. The gateway must cut it off after the
+// 30 s that a write may take. Only then does the database transaction end, and with it the lock
+// that allows a user one export at a time.
 func TestExportStalledReader(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

@@ -25,8 +25,8 @@ var noFieldTest = map[protoreflect.FullName]string{
 // tested matches the type of a message in the tests of fields.
 var tested = regexp.MustCompile(`message: +&(\w+)v1\.(\w+)\{\}`)
 
-// TestFieldsOfAllResources requires that the tests of fields have each message that a writing request
-// returns. A new resource fails it.
+// TestFieldsOfAllResources requires that the tests of fields have each message that a writing
+// request returns. A new resource fails it.
 func TestFieldsOfAllResources(t *testing.T) {
 	t.Parallel()
 	covered := map[protoreflect.FullName]bool{}

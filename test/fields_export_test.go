@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCSVColumnsSurvive requires that the import of an export as CSV restores each of its columns, in
-// transactions with and without parts and in transfers. The columns come from the heading.
+// TestCSVColumnsSurvive requires that the import of an export as CSV restores each of its columns,
+// in transactions with and without parts and in transfers. The columns come from the heading.
 func TestCSVColumnsSurvive(t *testing.T) {
 	t.Parallel()
 	u, moved := newUser(t), newUser(t)

@@ -63,7 +63,8 @@ func TestBudgetFieldsSurvive(t *testing.T) {
 	require.True(t, hasFields(theirs, after, nil), "%v", theirs)
 }
 
-// joined shares a budget with a friend who accepts, requires the fields of the member, and returns it.
+// joined shares a budget with a friend who accepts, requires the fields of the member, and returns
+// it.
 func (u *user) joined(t *testing.T, path string, friend *user, events *listener) object {
 	t.Helper()
 	member := fielded{

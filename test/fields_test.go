@@ -18,8 +18,9 @@ type fielded struct {
 	message proto.Message
 	// create and change have a value for each field that a client can set. The values differ.
 	create, change object
-	// unset names the fields that this resource does not have, unchanged those that a change cannot set, and notMoved those that an
-	// export with an import does not restore, with the reasons. notMoved is nil for resources that are not exported.
+	// unset names the fields that this resource does not have, unchanged those that a change cannot
+	// set, and notMoved those that an export with an import does not restore, with the reasons.
+	// notMoved is nil for resources that are not exported.
 	unset, unchanged, notMoved map[string]string
 	// notSent names the fields that events lack, with the reasons.
 	notSent map[string]string
@@ -32,8 +33,8 @@ const (
 	applied  = "only an application of the rule sets it"
 )
 
-// fieldedResources returns the resources by the path of their collection. A new field of their messages fails TestFieldsSurvive until it
-// has values here, or a reason.
+// fieldedResources returns the resources by the path of their collection. A new field of their
+// messages fails TestFieldsSurvive until it has values here, or a reason.
 func fieldedResources(wallet, other, category, fun string) map[string]fielded {
 	at := map[string]string{"id": assigned, "createdAt": byTime, "updatedAt": byTime}
 	and := func(more map[string]string) map[string]string {
@@ -117,8 +118,9 @@ func fieldedResources(wallet, other, category, fun string) map[string]fielded {
 	}
 }
 
-// TestFieldsSurvive requires that each field of the resources survives create, PATCH, /changes, events, and an export with an import. The
-// fields come from the descriptors: a field without a value or a reason fails.
+// TestFieldsSurvive requires that each field of the resources survives create, PATCH, /changes,
+// events, and an export with an import. The fields come from the descriptors: a field without a
+// value or a reason fails.
 func TestFieldsSurvive(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -158,7 +160,8 @@ func TestFieldsSurvive(t *testing.T) {
 	u.requireMoved(t, resources, current, names)
 }
 
-// TestSettingsFieldsSurvive does the same with the settings and a tag, which only a PATCH changes and no export has.
+// TestSettingsFieldsSurvive does the same with the settings and a tag, which only a PATCH changes
+// and no export has.
 func TestSettingsFieldsSurvive(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -194,8 +197,8 @@ func TestSettingsFieldsSurvive(t *testing.T) {
 	}
 }
 
-// requireFields requires that after has each field, and that the change set each field. before is nil
-// if no operation changes the resource.
+// requireFields requires that after has each field, and that the change set each field. before is
+// nil if no operation changes the resource.
 func (f fielded) requireFields(t *testing.T, kind string, before, after object) {
 	t.Helper()
 	fields := f.message.ProtoReflect().Descriptor().Fields()

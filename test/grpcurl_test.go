@@ -45,7 +45,8 @@ func TestGrpcurlPage(t *testing.T) {
 	}
 }
 
-// startProgram starts the program of make run with new data, and returns the data directory and the program's output.
+// startProgram starts the program of make run with new data, and returns the data directory and the
+// program's output.
 func startProgram(t *testing.T) (dir, output string) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "coffer")

@@ -21,7 +21,8 @@ func (u *user) importFile(file, wallet string, headers ...string) response {
 	return u.call(http.MethodPost, "/api/v1/imports", form, append(headers, "Content-Type", contentType)...)
 }
 
-// importedFile commits a file whose payee is word. It returns the ids of the import and of the profile that the commit saved.
+// importedFile commits a file whose payee is word. It returns the ids of the import and of the
+// profile that the commit saved.
 func (u *user) importedFile(word, wallet, category string) (id, profile string) {
 	id = u.importFile(strings.ReplaceAll(oneRow, "Bakery", word), wallet).created("IMPORT_CREATED").text("import.id")
 	path := "/api/v1/imports/" + id

@@ -13,8 +13,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSumsAfterRandomHistory creates, updates and deletes transactions in a random order. Afterwards it compares balances, dashboard
-// and budget progress with the sums of the listed transactions.
+// TestSumsAfterRandomHistory creates, updates and deletes transactions in a random order.
+// Afterwards it compares balances, dashboard and budget progress with the sums of the listed
+// transactions.
 func TestSumsAfterRandomHistory(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

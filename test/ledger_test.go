@@ -14,7 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTransactionLifecycle creates, reads, updates and deletes a transaction, and compares each response with the specification.
+// TestTransactionLifecycle creates, reads, updates and deletes a transaction, and compares each
+// response with the specification.
 func TestTransactionLifecycle(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -45,7 +46,8 @@ func TestTransactionLifecycle(t *testing.T) {
 	u.get("/api/v1/transaction/"+id).fails(http.StatusNotFound, "TRANSACTION_NOT_FOUND")
 }
 
-// TestCreateTransactions creates the maximum of 500 transactions in one request, and repeats the request with the same key.
+// TestCreateTransactions creates the maximum of 500 transactions in one request, and repeats the
+// request with the same key.
 func TestCreateTransactions(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -81,7 +83,8 @@ func TestCreateTransactionWithoutType(t *testing.T) {
 	require.Equal(t, "income", a.text("transaction.type"))
 }
 
-// TestTransactionInvalidFields sends each invalid field in a create, in a bulk create and in an update. No data may change.
+// TestTransactionInvalidFields sends each invalid field in a create, in a bulk create and in an
+// update. No data may change.
 func TestTransactionInvalidFields(t *testing.T) {
 	t.Parallel()
 	u, stranger := newUser(t), newUser(t)
@@ -214,7 +217,8 @@ func TestListTransactionsFilters(t *testing.T) {
 	}
 }
 
-// TestListTransactionsPages reads all pages while other transactions are created. Each transaction is listed once.
+// TestListTransactionsPages reads all pages while other transactions are created. Each transaction
+// is listed once.
 func TestListTransactionsPages(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -241,7 +245,8 @@ func TestListTransactionsPages(t *testing.T) {
 	}
 }
 
-// TestTransactionTotals compares the totals of a filtered list with its pages, and checks that they are optional.
+// TestTransactionTotals compares the totals of a filtered list with its pages, and checks that they
+// are optional.
 func TestTransactionTotals(t *testing.T) {
 	t.Parallel()
 	u, stranger := newUser(t), newUser(t)
@@ -322,7 +327,8 @@ func TestWalletsAndCategories(t *testing.T) {
 	}
 }
 
-// TestWalletOpeningDate corrects an opening balance and its day, and compares past balances of the dashboard.
+// TestWalletOpeningDate corrects an opening balance and its day, and compares past balances of the
+// dashboard.
 func TestWalletOpeningDate(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -356,7 +362,8 @@ func TestWalletOpeningDate(t *testing.T) {
 	u.post("/api/v1/wallet", object{"name": "A", "currency": "EUR", "openingDate": "tomorrow"}).fails(400, "VALIDATION_ERROR").blames("openingDate")
 }
 
-// TestWalletAndCategoryAppearance sets, reads and removes the fields that clients show. They change no balance.
+// TestWalletAndCategoryAppearance sets, reads and removes the fields that clients show. They change
+// no balance.
 func TestWalletAndCategoryAppearance(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -403,7 +410,8 @@ func TestWalletAndCategoryAppearance(t *testing.T) {
 	u.spend(id, c.text("category.id"), "1")
 }
 
-// TestTypicalMonth combines wallets, income, expenses, a shared budget, a receipt and the dashboard over one month.
+// TestTypicalMonth combines wallets, income, expenses, a shared budget, a receipt and the dashboard
+// over one month.
 func TestTypicalMonth(t *testing.T) {
 	t.Parallel()
 	ada, bob := newUser(t), newUser(t)

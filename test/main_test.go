@@ -1,10 +1,12 @@
 // Package test tests all of Coffer through REST, as its clients use it.
 //
-// The tests share one stack, which TestMain starts in this process. With BASE_URL they run against that installation instead,
-// and skip what needs access to the processes. Tests that break or overload a stack start a separate one (ownStack).
+// The tests share one stack, which TestMain starts in this process. With BASE_URL they run against
+// that installation instead, and skip what needs access to the processes. Tests that break or
+// overload a stack start a separate one (ownStack).
 //
-// Each response is validated against the OpenAPI document. A run of all tests fails if it has not received each error code that
-// the document lists, or if a secret or an e-mail address is in the logs, traces or events.
+// Each response is validated against the OpenAPI document. A run of all tests fails if it has not
+// received each error code that the document lists, or if a secret or an e-mail address is in the
+// logs, traces or events.
 package test
 
 import (
@@ -41,8 +43,8 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// ownStack starts a stack that the test may break or overload. With an empty server, the stack has a separate PostgreSQL, which the
-// test may stop.
+// ownStack starts a stack that the test may break or overload. With an empty server, the stack has
+// a separate PostgreSQL, which the test may stop.
 func ownStack(t *testing.T, server string, environment map[string]string) *devstack.Stack {
 	t.Helper()
 	if stack == nil {
@@ -75,7 +77,8 @@ func run(m *testing.M) (code int, err error) {
 		"RATE_LIMIT": "0",
 		// Empty without make. Tesseract then reads alone.
 		"OCR_NEURAL": os.Getenv("OCR_NEURAL"),
-		// All tests share the processors with the OCR engine, which then may need longer than the default limit.
+		// All tests share the processors with the OCR engine, which then may need longer than the default
+		// limit.
 		"OCR_ENGINE_TIMEOUT": "50s",
 	})
 	if err != nil {

@@ -8,8 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestImportsMoving follows the steps of docs/moving.md for Actual over REST: upload, assignments, commit, comparison of the balances,
-// match of the transfer, and undo, which keeps the matched transactions. TestMovingToCoffer checks the rows of all programs.
+// TestImportsMoving follows the steps of docs/moving.md for Actual over REST: upload, assignments,
+// commit, comparison of the balances, match of the transfer, and undo, which keeps the matched
+// transactions. TestMovingToCoffer checks the rows of all programs.
 func TestImportsMoving(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

@@ -53,7 +53,8 @@ func invoke(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor
 	return err
 }
 
-// TestRPCCallers calls each RPC with the certificate of each service, without a certificate and without TLS.
+// TestRPCCallers calls each RPC with the certificate of each service, without a certificate and
+// without TLS.
 func TestRPCCallers(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "MTLS": "true"})

@@ -13,7 +13,8 @@ import (
 
 const reached = "budget.v1.budget.threshold_reached"
 
-// notified waits until the user has n notifications of a type, and returns them: unread ones first, then by age, newest first.
+// notified waits until the user has n notifications of a type, and returns them: unread ones first,
+// then by age, newest first.
 func (u *user) notified(kind string, n int) []object {
 	var found []object
 	require.EventuallyWithT(u.t, func(c *assert.CollectT) {
@@ -28,7 +29,8 @@ func (u *user) notified(kind string, n int) []object {
 	return found
 }
 
-// TestAlerts requires that owner and members are notified once of each threshold, and invited users are not.
+// TestAlerts requires that owner and members are notified once of each threshold, and invited users
+// are not.
 func TestAlerts(t *testing.T) {
 	t.Parallel()
 	owner, member, invited := newUser(t), newUser(t), newUser(t)
@@ -72,7 +74,8 @@ func (u *user) lasting(name, wallet, category string) string {
 	return u.post("/api/v1/budgets", body).created("BUDGET_CREATED").text("budget.id")
 }
 
-// TestAlertsAfterImport imports one expense per week over three years: of 150 weeks, two raise alerts.
+// TestAlertsAfterImport imports one expense per week over three years: of 150 weeks, two raise
+// alerts.
 func TestAlertsAfterImport(t *testing.T) {
 	t.Parallel()
 	owner, member := newUser(t), newUser(t)
@@ -167,7 +170,8 @@ func TestUpdateNotification(t *testing.T) {
 	member.patch(path(all[0]), object{"type": "x"}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
 }
 
-// TestNotificationsFilterMarkDelete lists notifications by their read state, marks all as read and deletes one.
+// TestNotificationsFilterMarkDelete lists notifications by their read state, marks all as read and
+// deletes one.
 func TestNotificationsFilterMarkDelete(t *testing.T) {
 	t.Parallel()
 	owner, member := newUser(t), newUser(t)

@@ -18,8 +18,8 @@ import (
 // exercised has the key "operation code" for each response that a test received.
 var exercised sync.Map
 
-// testedElsewhere maps the error codes that a healthy stack does not return, or only after many requests, to the tests that cover
-// them.
+// testedElsewhere maps the error codes that a healthy stack does not return, or only after many
+// requests, to the tests that cover them.
 var testedElsewhere = map[string]string{
 	"INTERNAL":            "gateway: an error without a reason",
 	"SERVICE_UNAVAILABLE": "TestUnavailableServices",
@@ -54,7 +54,8 @@ var testedElsewhere = map[string]string{
 	"updateTag LIMIT_REACHED":                           "TestTagErrors",
 	"listChanges SYNC_CURSOR_EXPIRED":                   "TestChangesExpiredCursor",
 	"deleteImport IMPORT_STATE":                         "TestDeleteImport",
-	// Keys are stored per refresh token. The token is the whole request, so a key never meets another request.
+	// Keys are stored per refresh token. The token is the whole request, so a key never meets another
+	// request.
 	"refresh IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
 }
 
@@ -105,7 +106,8 @@ func (o operation) filled() string {
 	return b.String()
 }
 
-// hasBody reports whether the operation accepts a JSON body. Separate tests cover the operations that accept a form.
+// hasBody reports whether the operation accepts a JSON body. Separate tests cover the operations
+// that accept a form.
 func (o operation) hasBody() bool {
 	return o.RequestBody != nil && o.RequestBody.Value.Content.Get("application/json") != nil
 }
@@ -210,7 +212,8 @@ func TestOperations(t *testing.T) {
 	})
 }
 
-// fieldCodes maps fields to the code of an error in that field alone. Several errors together have the code VALIDATION_ERROR.
+// fieldCodes maps fields to the code of an error in that field alone. Several errors together have
+// the code VALIDATION_ERROR.
 var fieldCodes = map[string]string{
 	"type": "INVALID_TRANSACTION_TYPE", "date": "INVALID_TRANSACTION_DATE", "period": "INVALID_BUDGET_PERIOD",
 	"startDate": "INVALID_BUDGET_TIMEFRAME", "endDate": "INVALID_BUDGET_TIMEFRAME", "currency": "UNSUPPORTED_CURRENCY",
@@ -364,7 +367,8 @@ func (u *user) versioned(t *testing.T, wallet, category string) map[string]objec
 	}
 }
 
-// TestListParameters sends invalid cursors and limits to every list. A limit above the maximum is reduced to it.
+// TestListParameters sends invalid cursors and limits to every list. A limit above the maximum is
+// reduced to it.
 func TestListParameters(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestOperationsWithoutPostgres stops the PostgreSQL of a separate stack. Every operation must return 503 with Retry-After within a
-// second. When PostgreSQL is back, the services recover without a restart.
+// TestOperationsWithoutPostgres stops the PostgreSQL of a separate stack. Every operation must
+// return 503 with Retry-After within a second. When PostgreSQL is back, the services recover
+// without a restart.
 func TestOperationsWithoutPostgres(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, "", map[string]string{"RATE_LIMIT": "0"})
@@ -25,7 +26,8 @@ func TestOperationsWithoutPostgres(t *testing.T) {
 
 	var all sync.WaitGroup
 	for _, o := range operations() {
-		// Keys are cached, currencies are constant, streams need NATS only, and a separate test covers the multipart body.
+		// Keys are cached, currencies are constant, streams need NATS only, and a separate test covers
+		// the multipart body.
 		switch o.OperationID {
 		case "getKeySet", "listCurrencies", "streamEvents", "createTransactionsFromReceipt":
 			continue

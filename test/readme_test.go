@@ -14,8 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestReadmeTour runs the commands of the README and then those of docs/tour.md as one bash session,
-// and compares their output with the JSON blocks.
+// TestReadmeTour runs the commands of the README and then those of docs/tour.md as one bash
+// session, and compares their output with the JSON blocks.
 func TestReadmeTour(t *testing.T) {
 	t.Parallel()
 	if stack == nil {

@@ -16,15 +16,15 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// anyRPC has the reasons that every RPC may return without declaring them. INSUFFICIENT_PERMISSIONS is the response to a service that
-// is not one of the RPC's callers.
+// anyRPC has the reasons that every RPC may return without declaring them. INSUFFICIENT_PERMISSIONS
+// is the response to a service that is not one of the RPC's callers.
 var anyRPC = []string{
 	"VALIDATION_ERROR", "UNAUTHORIZED", "TOKEN_EXPIRED", "INSUFFICIENT_PERMISSIONS", "RATE_LIMITED", "PAYLOAD_TOO_LARGE",
 	"CANCELED", "INTERNAL", "SERVICE_UNAVAILABLE", "DEADLINE_EXCEEDED",
 }
 
-// undeclared returns the errors in the services' log that an RPC returned, but does not declare. The OpenAPI document has only the
-// RPCs with a REST path. The log has those between services too.
+// undeclared returns the errors in the services' log that an RPC returned, but does not declare.
+// The OpenAPI document has only the RPCs with a REST path. The log has those between services too.
 func (r *record) undeclared() ([]string, error) {
 	if _, err := r.file.Seek(0, io.SeekStart); err != nil {
 		return nil, err
@@ -50,8 +50,8 @@ func (r *record) undeclared() ([]string, error) {
 	return slices.Sorted(maps.Keys(found)), lines.Err()
 }
 
-// declared returns the reasons that an RPC may return: the values of the option errors, and the reasons that follow from its other
-// options and its fields, as the comment of the option says.
+// declared returns the reasons that an RPC may return: the values of the option errors, and the
+// reasons that follow from its other options and its fields, as the comment of the option says.
 func declared(method protoreflect.MethodDescriptor) []string {
 	reasons := slices.Clone(anyRPC)
 	for _, reason := range proto.GetExtension(method.Options(), restv1.E_Errors).([]restv1.Reason) {

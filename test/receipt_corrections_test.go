@@ -33,7 +33,8 @@ func line(description, amount string, category ...string) object {
 	return l
 }
 
-// TestCreateTransactionsFromReceiptCorrections reviews a photo: a dry run, then the same file with corrections.
+// TestCreateTransactionsFromReceiptCorrections reviews a photo: a dry run, then the same file with
+// corrections.
 func TestCreateTransactionsFromReceiptCorrections(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -79,7 +80,8 @@ func TestCreateTransactionsFromReceiptCorrections(t *testing.T) {
 	require.Equal(t, "77.75", u.balance(wallet))
 }
 
-// TestCreateTransactionsFromReceiptInvalidCorrections requires that a rejected correction names its field and books nothing.
+// TestCreateTransactionsFromReceiptInvalidCorrections requires that a rejected correction names its
+// field and books nothing.
 func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 	t.Parallel()
 	u, stranger := newUser(t), newUser(t)
@@ -118,7 +120,8 @@ func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 	u.upload("?dryRun=true&include=pages", text, "walletId", wallet, "categoryId", food).fails(400, "VALIDATION_ERROR").blames("include")
 }
 
-// TestCreateTransactionsFromReceiptInclude shows the pages of receipts that a browser cannot show. The boxes fit the pages.
+// TestCreateTransactionsFromReceiptInclude shows the pages of receipts that a browser cannot show.
+// The boxes fit the pages.
 func TestCreateTransactionsFromReceiptInclude(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

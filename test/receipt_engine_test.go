@@ -20,10 +20,11 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/ocrtest"
 )
 
-// TestReceiptsWhileNeuralEngineFails disturbs each process of the installed neural engine, on a separate stack, while users upload
-// receipts. No receipt fails: Tesseract reads in between, and /readyz says so. Afterwards a new process reads. The kinds of
-// disturbances use one stack, one after the other. The tests of package recognition also stop a process, which takes half of the time of
-// a request to notice.
+// TestReceiptsWhileNeuralEngineFails disturbs each process of the installed neural engine, on a
+// separate stack, while users upload receipts. No receipt fails: Tesseract reads in between, and
+// /readyz says so. Afterwards a new process reads. The kinds of disturbances use one stack, one
+// after the other. The tests of package recognition also stop a process, which takes half of the
+// time of a request to notice.
 func TestReceiptsWhileNeuralEngineFails(t *testing.T) {
 	t.Parallel()
 	installed := os.Getenv("OCR_NEURAL")
@@ -81,9 +82,10 @@ func TestReceiptsWhileNeuralEngineFails(t *testing.T) {
 	}
 }
 
-// exhaustMemory returns a function that lowers the limit of a process below the memory that it uses, so that its next allocation fails. A
-// process that has read pages may need no further allocation. It is killed after a while, and its successor has to load the models. The
-// process may have ended.
+// exhaustMemory returns a function that lowers the limit of a process below the memory that it
+// uses, so that its next allocation fails. A process that has read pages may need no further
+// allocation. It is killed after a while, and its successor has to load the models. The process may
+// have ended.
 func exhaustMemory() func(t *testing.T, pid int) {
 	seen := map[int]time.Time{}
 	return func(t *testing.T, pid int) {

@@ -44,7 +44,8 @@ func photograph(t *testing.T, text string) []byte {
 	return photo
 }
 
-// TestCreateTransactionsFromReceiptPhoto uploads a photo. The transactions add up to the printed total.
+// TestCreateTransactionsFromReceiptPhoto uploads a photo. The transactions add up to the printed
+// total.
 func TestCreateTransactionsFromReceiptPhoto(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -90,7 +91,8 @@ func TestCreateTransactionsFromReceiptPhoto(t *testing.T) {
 	u.get("/api/v1/receipts/x").fails(400, "INVALID_RECEIPT_ID")
 }
 
-// TestGetReceiptImage requires that the image is stored on request, without its metadata, and only its owner can read it.
+// TestGetReceiptImage requires that the image is stored on request, without its metadata, and only
+// its owner can read it.
 func TestGetReceiptImage(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -132,7 +134,8 @@ func TestGetReceiptImage(t *testing.T) {
 	u.get(path).fails(404, "RECEIPT_NOT_FOUND")
 }
 
-// requireOn requires that the box of a field's evidence covers dark and light pixels of the image: text on paper.
+// requireOn requires that the box of a field's evidence covers dark and light pixels of the image:
+// text on paper.
 func requireOn(t *testing.T, a response, field string, shown image.Image) {
 	t.Helper()
 	for _, e := range a.list("receipt.evidence") {
@@ -160,7 +163,8 @@ func requireOn(t *testing.T, a response, field string, shown image.Image) {
 	require.Fail(t, "no evidence of "+field)
 }
 
-// TestCreateTransactionsFromReceiptForm sends incomplete and malformed forms, and repeats a valid one with the same key.
+// TestCreateTransactionsFromReceiptForm sends incomplete and malformed forms, and repeats a valid
+// one with the same key.
 func TestCreateTransactionsFromReceiptForm(t *testing.T) {
 	t.Parallel()
 	u, stranger := newUser(t), newUser(t)
@@ -220,7 +224,8 @@ func TestCreateTransactionsFromReceiptForm(t *testing.T) {
 	require.Equal(t, "-1.00", u.balance(wallet))
 }
 
-// TestCreateTransactionsFromReceiptRules requires that rules run on receipts, unless the request switches them off.
+// TestCreateTransactionsFromReceiptRules requires that rules run on receipts, unless the request
+// switches them off.
 func TestCreateTransactionsFromReceiptRules(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

@@ -7,7 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCreateTransactionsFromReceiptText uploads receipts as text. Text contains no OCR errors, so no amount is corrected.
+// TestCreateTransactionsFromReceiptText uploads receipts as text. Text contains no OCR errors, so
+// no amount is corrected.
 func TestCreateTransactionsFromReceiptText(t *testing.T) {
 	t.Parallel()
 	const head = "CORNER SHOP\n2026-03-18\n"
@@ -46,7 +47,8 @@ func TestCreateTransactionsFromReceiptText(t *testing.T) {
 	}
 }
 
-// TestCreateTransactionsFromReceiptCurrencyMismatch uploads a receipt with cents for a wallet in yen.
+// TestCreateTransactionsFromReceiptCurrencyMismatch uploads a receipt with cents for a wallet in
+// yen.
 func TestCreateTransactionsFromReceiptCurrencyMismatch(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

@@ -44,8 +44,8 @@ func (u *user) awaitCategories(budget string, categories ...any) {
 	}, time.Minute, 20*time.Millisecond)
 }
 
-// TestBudgetsDuringMerges creates and updates budgets while their category is merged or deleted. Regardless of the order, each
-// budget finally has a category that exists.
+// TestBudgetsDuringMerges creates and updates budgets while their category is merged or deleted.
+// Regardless of the order, each budget finally has a category that exists.
 func TestBudgetsDuringMerges(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

@@ -28,7 +28,8 @@ type limitedField struct {
 // element is a step from a list to its first element.
 type element struct{ list *openapi3.Schema }
 
-// name returns the field as details name it, for example conditions[0].values. A problem of an element of a simple list may name the list.
+// name returns the field as details name it, for example conditions[0].values. A problem of an
+// element of a simple list may name the list.
 func (f limitedField) name() string {
 	var b strings.Builder
 	for i, step := range f.path {
@@ -101,7 +102,8 @@ func (f limitedField) beyond() []any {
 // isExclusive reports whether a number must be more than its minimum.
 func isExclusive(s *openapi3.Schema) bool { return s.Extensions["x-exclusive-minimum"] == true }
 
-// atLimit returns values at the limits. before is the value of the field in a valid request, nil without one.
+// atLimit returns values at the limits. before is the value of the field in a valid request, nil
+// without one.
 func (f limitedField) atLimit(before any) []any {
 	s := f.schema
 	var values []any
@@ -161,7 +163,8 @@ func sample(s *openapi3.Schema, i int) any {
 	return value
 }
 
-// placed returns a copy of a request's value in which the value at a path is replaced. It adds missing objects and lists.
+// placed returns a copy of a request's value in which the value at a path is replaced. It adds
+// missing objects and lists.
 func placed(root any, path []any, value any) any {
 	if len(path) == 0 {
 		return value
@@ -192,8 +195,9 @@ func items(value any) []any {
 	return list
 }
 
-// TestRequestLimits sends values beyond each limit that the OpenAPI document states, and values at the limit. The service must reject the
-// former with 400 and name the field. It must not complain about the latter, but may reject the request for another reason.
+// TestRequestLimits sends values beyond each limit that the OpenAPI document states, and values at
+// the limit. The service must reject the former with 400 and name the field. It must not complain
+// about the latter, but may reject the request for another reason.
 func TestRequestLimits(t *testing.T) {
 	t.Parallel()
 	if stack == nil {
@@ -234,7 +238,8 @@ func TestRequestLimits(t *testing.T) {
 	require.Greater(t, count, 200)
 }
 
-// ignored has fields that a request may contain because an answer has them, and response, which is another name of status.
+// ignored has fields that a request may contain because an answer has them, and response, which is
+// another name of status.
 var ignored = []string{"categories[0].kind", "mapping.format", "response"}
 
 // place matches the place of an element in a list, or nothing.
@@ -346,7 +351,8 @@ func (f limitedInput) send(t *testing.T, s *attackRun, value any) response {
 	return u.call(o.method, path, body, headers...)
 }
 
-// TestRequestLimitsAreComplete checks that a field whose description names a number of characters has this limit.
+// TestRequestLimitsAreComplete checks that a field whose description names a number of characters
+// has this limit.
 func TestRequestLimitsAreComplete(t *testing.T) {
 	t.Parallel()
 	characters := regexp.MustCompile(`(\d+) characters`)

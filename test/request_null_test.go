@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestPatchNull sends null and the empty value for each field of each PATCH. A field that is nullable in the document can be emptied with
-// both. Any other field rejects both.
+// TestPatchNull sends null and the empty value for each field of each PATCH. A field that is
+// nullable in the document can be emptied with both. Any other field rejects both.
 func TestPatchNull(t *testing.T) {
 	t.Parallel()
 	if stack == nil {

@@ -22,9 +22,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/app"
 )
 
-// secret matches the passwords of the tests, tokens, webhook secrets and URLs with passwords, which must not be in logs, traces or
-// events. mail matches e-mail addresses, which must not be in logs and traces. The event of a registration may contain one,
-// because only its owner receives it.
+// secret matches the passwords of the tests, tokens, webhook secrets and URLs with passwords, which
+// must not be in logs, traces or events. mail matches e-mail addresses, which must not be in logs
+// and traces. The event of a registration may contain one, because only its owner receives it.
 var (
 	secret = regexp.MustCompile(`a long enough secret|eyJ[\w-]{10,}\.[\w-]{10,}\.|whsec_|Bearer [\w.-]{8,}|(postgres|postgresql|nats)://[^ "@]*:[^ "@]*@`)
 	mail   = regexp.MustCompile(`[\w.+-]+@example\.(com|org)`)
@@ -36,7 +36,8 @@ type record struct {
 	mu   sync.Mutex
 }
 
-// newRecord sets the default logger and tracer. It must be called before the stack starts, which then uses them.
+// newRecord sets the default logger and tracer. It must be called before the stack starts, which
+// then uses them.
 func newRecord() (*record, error) {
 	file, err := os.CreateTemp("", "coffer-record-")
 	if err != nil {
@@ -100,8 +101,8 @@ func (r *record) events(ctx context.Context, s *devstack.Stack) error {
 	return nil
 }
 
-// leaks returns excerpts of the lines with secrets, e-mail addresses or the service key. In a run of all tests, a record without
-// spans or events is an error, because it would prove nothing.
+// leaks returns excerpts of the lines with secrets, e-mail addresses or the service key. In a run
+// of all tests, a record without spans or events is an error, because it would prove nothing.
 func (r *record) leaks(s *devstack.Stack, whole bool) ([]string, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

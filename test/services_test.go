@@ -140,7 +140,8 @@ func TestUnavailableServices(t *testing.T) {
 	resume("postgres", func() bool { return spend().status == http.StatusCreated })
 }
 
-// TestEndedSessionAtEachService calls the services directly. Each must reject the session within a minute, without the gateway.
+// TestEndedSessionAtEachService calls the services directly. Each must reject the session within a
+// minute, without the gateway.
 func TestEndedSessionAtEachService(t *testing.T) {
 	t.Parallel()
 	auth, ledger, budget := authv1.NewAuthServiceClient(dial(t, "auth")), ledgerv1.NewLedgerServiceClient(dial(t, "ledger")), budgetv1.NewBudgetServiceClient(dial(t, "budget"))

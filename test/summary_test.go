@@ -9,7 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// modelTransaction is a transaction in the model of TestGetSummaryEqualsModel. cents are negative for expenses.
+// modelTransaction is a transaction in the model of TestGetSummaryEqualsModel. cents are negative
+// for expenses.
 type modelTransaction struct {
 	wallet, category, date string
 	cents                  int64
@@ -118,8 +119,8 @@ func TestGetSummary(t *testing.T) {
 	u.get("/api/v1/dashboard/summary?from=2026-03-02&to=2026-03-01").fails(400, "VALIDATION_ERROR").blames("from")
 }
 
-// TestGetSummaryEqualsModel applies random creates, updates and deletes to the service and to a model, and compares every sum of the
-// dashboard with the model.
+// TestGetSummaryEqualsModel applies random creates, updates and deletes to the service and to a
+// model, and compares every sum of the dashboard with the model.
 func TestGetSummaryEqualsModel(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

@@ -6,7 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestTransactionDate sends valid dates in all formats of ISO 8601, and invalid dates. Responses are in UTC.
+// TestTransactionDate sends valid dates in all formats of ISO 8601, and invalid dates. Responses
+// are in UTC.
 func TestTransactionDate(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

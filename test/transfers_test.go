@@ -14,8 +14,8 @@ func moves(from, to, amount string) object {
 	return object{"fromWalletId": from, "toWalletId": to, "amount": json.Number(amount), "date": "2026-03-14", "description": "card"}
 }
 
-// TestTransferLifecycle creates, reads, changes, unlinks, matches and deletes a transfer. The totals and the progress of a budget stay
-// the same.
+// TestTransferLifecycle creates, reads, changes, unlinks, matches and deletes a transfer. The
+// totals and the progress of a budget stay the same.
 func TestTransferLifecycle(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

@@ -48,7 +48,8 @@ func TestWebhookLifecycle(t *testing.T) {
 	u.get(path).fails(http.StatusNotFound, "WEBHOOK_NOT_FOUND")
 }
 
-// TestWebhookInvalidFields sends invalid fields to POST and PATCH, and creates more webhooks than the limit.
+// TestWebhookInvalidFields sends invalid fields to POST and PATCH, and creates more webhooks than
+// the limit.
 func TestWebhookInvalidFields(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
@@ -123,7 +124,8 @@ func TestWebhookOfAnotherUser(t *testing.T) {
 	require.Equal(t, true, u.get("/api/v1/webhooks/"+id).ok("WEBHOOK_FETCHED").at("webhook.enabled"))
 }
 
-// TestWebhookDeliveries lists and repeats deliveries. They fail, because the webhook's name resolves to this machine.
+// TestWebhookDeliveries lists and repeats deliveries. They fail, because the webhook's name
+// resolves to this machine.
 func TestWebhookDeliveries(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)

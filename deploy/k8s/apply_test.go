@@ -9,8 +9,9 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 )
 
-// TestApplyListDefaults checks lists that kubectl apply compares as a whole. If the API server adds a default to an element, each later
-// apply reports the object as configured. make k8s-test applies everything twice to a cluster.
+// TestApplyListDefaults checks lists that kubectl apply compares as a whole. If the API server adds
+// a default to an element, each later apply reports the object as configured. make k8s-test applies
+// everything twice to a cluster.
 func TestApplyListDefaults(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {

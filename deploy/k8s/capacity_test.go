@@ -14,11 +14,12 @@ import (
 	schedulingv1 "k8s.io/api/scheduling/v1"
 )
 
-// connectionReserve is the number of PostgreSQL's connections for superusers, migrations, the operator and psql.
+// connectionReserve is the number of PostgreSQL's connections for superusers, migrations, the
+// operator and psql.
 const connectionReserve = 30
 
-// demand is the maximum number of connections that pods open: with all replicas, and during a rollout, when as many old pods may
-// still be terminating.
+// demand is the maximum number of connections that pods open: with all replicas, and during a
+// rollout, when as many old pods may still be terminating.
 type demand struct{ steady, rollout int }
 
 // demands returns the demand of each service, and the total under the key "".
@@ -49,8 +50,9 @@ func demands(t *testing.T, overlay string) map[string]demand {
 	return found
 }
 
-// TestConnections compares the connections of the pods with the limits of the poolers and of PostgreSQL. Connections are distributed
-// randomly over the poolers, and one of these may be unavailable. So each pooler alone must be enough for the steady state.
+// TestConnections compares the connections of the pods with the limits of the poolers and of
+// PostgreSQL. Connections are distributed randomly over the poolers, and one of these may be
+// unavailable. So each pooler alone must be enough for the steady state.
 func TestConnections(t *testing.T) {
 	t.Parallel()
 	needed := demands(t, "production")
@@ -85,7 +87,8 @@ func number(t *testing.T, text string) int {
 	return n
 }
 
-// TestRequests checks that a pod in production requests about the CPU that it uses when the autoscaler adds another pod.
+// TestRequests checks that a pod in production requests about the CPU that it uses when the
+// autoscaler adds another pod.
 func TestRequests(t *testing.T) {
 	t.Parallel()
 	for _, d := range deployments(t, "production") {
@@ -94,7 +97,8 @@ func TestRequests(t *testing.T) {
 	}
 }
 
-// TestPriority checks that the stores have a higher priority than the services. The collector has none.
+// TestPriority checks that the stores have a higher priority than the services. The collector has
+// none.
 func TestPriority(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {

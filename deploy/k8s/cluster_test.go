@@ -19,10 +19,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// These tests need the dev overlay on kubectl's current cluster, and BASE_URL as the URL of its gateway. make k8s-test sets it.
+// These tests need the dev overlay on kubectl's current cluster, and BASE_URL as the URL of its
+// gateway. make k8s-test sets it.
 
-// TestRollingRestart restarts each service under load, and no request may fail. The ledger is restarted twice in a row, so that pods
-// terminate before all DNS caches contain them. The load ends after the last old pod.
+// TestRollingRestart restarts each service under load, and no request may fail. The ledger is
+// restarted twice in a row, so that pods terminate before all DNS caches contain them. The load
+// ends after the last old pod.
 //
 //nolint:paralleltest // It restarts services that the other tests use.
 func TestRollingRestart(t *testing.T) {
@@ -45,7 +47,8 @@ func pods(t *testing.T) []string {
 	return strings.Fields(kubectl(t, "get", "pods", "--selector="+selector, "--output=name"))
 }
 
-// TestKilledPod kills pods without a grace period. Requests may fail, but each acknowledged transaction exists once.
+// TestKilledPod kills pods without a grace period. Requests may fail, but each acknowledged
+// transaction exists once.
 //
 //nolint:paralleltest // It restarts services that the other tests use.
 func TestKilledPod(t *testing.T) {
@@ -58,7 +61,8 @@ func TestKilledPod(t *testing.T) {
 	}
 }
 
-// TestUnlistedPod runs a gateway in a pod that no NetworkPolicy allows. It cannot connect to the services, so it never becomes ready.
+// TestUnlistedPod runs a gateway in a pod that no NetworkPolicy allows. It cannot connect to the
+// services, so it never becomes ready.
 //
 //nolint:paralleltest // The other tests restart services that it calls.
 func TestUnlistedPod(t *testing.T) {
@@ -132,8 +136,8 @@ func (l *load) work(worker int) {
 	}
 }
 
-// stop requires that the wallet's balance includes all acknowledged transactions, and otherwise only those whose request failed. It
-// returns the number of acknowledged ones.
+// stop requires that the wallet's balance includes all acknowledged transactions, and otherwise
+// only those whose request failed. It returns the number of acknowledged ones.
 func (l *load) stop(t *testing.T) int64 {
 	t.Helper()
 	close(l.done)

@@ -11,7 +11,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestCommandsInOperations checks that each workload and container in a command of the operations page exists in production.
+// TestCommandsInOperations checks that each workload and container in a command of the operations
+// page exists in production.
 func TestCommandsInOperations(t *testing.T) {
 	t.Parallel()
 	containers := map[string][]string{}

@@ -20,11 +20,12 @@ import (
 
 const nameLabel = "app.kubernetes.io/name"
 
-// replicas are the edges between replicas of NATS and of PostgreSQL, which exist only in production.
+// replicas are the edges between replicas of NATS and of PostgreSQL, which exist only in
+// production.
 var replicas = []string{"nats nats:6222", "postgres postgres:5432", "postgres postgres:8000"}
 
-// TestNetworkPoliciesMatchCallGraph compares the policies with the call graph, which it derives from the required settings of the
-// services.
+// TestNetworkPoliciesMatchCallGraph compares the policies with the call graph, which it derives
+// from the required settings of the services.
 func TestNetworkPoliciesMatchCallGraph(t *testing.T) {
 	t.Parallel()
 	called := callGraph(t)
@@ -67,7 +68,8 @@ func TestNetworkPoliciesMatchCallGraph(t *testing.T) {
 	}
 }
 
-// TestNetworkPolicyForDNS checks that pods may connect to the cluster's DNS and to a DNS cache on their node.
+// TestNetworkPolicyForDNS checks that pods may connect to the cluster's DNS and to a DNS cache on
+// their node.
 func TestNetworkPolicyForDNS(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
@@ -110,8 +112,8 @@ func TestManifests(t *testing.T) {
 	})
 }
 
-// TestNetworkPolicyForHTTPChallenge checks that only the proxies may connect to cert-manager's pods for HTTP-01 challenges, which run
-// in the namespace of the Certificate.
+// TestNetworkPolicyForHTTPChallenge checks that only the proxies may connect to cert-manager's pods
+// for HTTP-01 challenges, which run in the namespace of the Certificate.
 func TestNetworkPolicyForHTTPChallenge(t *testing.T) {
 	t.Parallel()
 	policies := manifests[*networkingv1.NetworkPolicy](t, "production")
@@ -127,7 +129,8 @@ func isSolver(p *networkingv1.NetworkPolicy) bool {
 	return p.Spec.PodSelector.MatchLabels[acme.SolverIdentificationLabelKey] == "true"
 }
 
-// TestServiceAddresses checks that each service has its required settings, and the right addresses of the services that it calls.
+// TestServiceAddresses checks that each service has its required settings, and the right addresses
+// of the services that it calls.
 func TestServiceAddresses(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
@@ -146,7 +149,8 @@ func TestServiceAddresses(t *testing.T) {
 	}
 }
 
-// named returns the names of the peers. It omits peers in other namespaces, which do not belong to Coffer.
+// named returns the names of the peers. It omits peers in other namespaces, which do not belong to
+// Coffer.
 func named(t *testing.T, peers []networkingv1.NetworkPolicyPeer) []string {
 	t.Helper()
 	var names []string
@@ -215,7 +219,8 @@ func callGraph(t *testing.T) []string {
 	return edges
 }
 
-// required returns the variables without which a service does not start, according to the tags of its Config.
+// required returns the variables without which a service does not start, according to the tags of
+// its Config.
 func required(t *testing.T, service string) []string {
 	t.Helper()
 	dir := "../../services/" + service

@@ -13,8 +13,8 @@ import (
 	gatewayv1 "sigs.k8s.io/gateway-api/apis/v1"
 )
 
-// TestHTTPRouteTimeouts checks that event streams have no timeout in the proxies, and all other requests have one that is longer than
-// the longest deadline of the gateway, that of a download.
+// TestHTTPRouteTimeouts checks that event streams have no timeout in the proxies, and all other
+// requests have one that is longer than the longest deadline of the gateway, that of a download.
 func TestHTTPRouteTimeouts(t *testing.T) {
 	t.Parallel()
 	code, err := os.ReadFile("../../internal/rpc/transfer.go")
@@ -46,8 +46,9 @@ func TestHTTPRouteTimeouts(t *testing.T) {
 	require.Equal(t, map[string]bool{"/api/v1/events": true}, unlimited)
 }
 
-// TestHTTPRouteReachesTheConsole checks that the proxies send every path to the gateway without a change, so that the console, its
-// cookie and its headers work, and that no overlay switches the console off.
+// TestHTTPRouteReachesTheConsole checks that the proxies send every path to the gateway without a
+// change, so that the console, its cookie and its headers work, and that no overlay switches the
+// console off.
 func TestHTTPRouteReachesTheConsole(t *testing.T) {
 	t.Parallel()
 	var everyPath int

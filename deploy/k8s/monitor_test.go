@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// TestPodMonitors checks that Prometheus scrapes each pod once, with the service's name as label job. Alerts use this label to report
-// the service that is down.
+// TestPodMonitors checks that Prometheus scrapes each pod once, with the service's name as label
+// job. Alerts use this label to report the service that is down.
 func TestPodMonitors(t *testing.T) {
 	t.Parallel()
 	for _, d := range deployments(t, "production") {
@@ -52,7 +52,8 @@ func found(t *testing.T, of map[string]string, pod corev1.PodSpec) []string {
 	return found
 }
 
-// TestNetworkPolicyForPrometheus checks that Prometheus may connect to the metrics of each pod, and to no other port.
+// TestNetworkPolicyForPrometheus checks that Prometheus may connect to the metrics of each pod, and
+// to no other port.
 func TestNetworkPolicyForPrometheus(t *testing.T) {
 	t.Parallel()
 	admitted := map[string]bool{}

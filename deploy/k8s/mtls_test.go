@@ -14,7 +14,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// TestServiceCertificates checks that in production each service has a separate certificate for its name only.
+// TestServiceCertificates checks that in production each service has a separate certificate for its
+// name only.
 func TestServiceCertificates(t *testing.T) {
 	t.Parallel()
 	for _, d := range deployments(t, "production") {
@@ -31,7 +32,8 @@ func TestServiceCertificates(t *testing.T) {
 	}
 }
 
-// shown returns the certificate of a pod, and the folder at which it is mounted in the first container.
+// shown returns the certificate of a pod, and the folder at which it is mounted in the first
+// container.
 func shown(t *testing.T, pod corev1.PodSpec) (certificate *certmanager.Certificate, at string) {
 	t.Helper()
 	mounted := slices.DeleteFunc(slices.Clone(pod.Volumes), func(v corev1.Volume) bool { return v.Secret == nil })
@@ -47,7 +49,8 @@ func shown(t *testing.T, pod corev1.PodSpec) (certificate *certmanager.Certifica
 	return in[0], mounts[slices.IndexFunc(mounts, func(m corev1.VolumeMount) bool { return m.Name == mounted[0].Name })].MountPath
 }
 
-// TestNATSCertificates checks the text of NATS's configuration in production. test/production runs servers with it.
+// TestNATSCertificates checks the text of NATS's configuration in production. test/production runs
+// servers with it.
 func TestNATSCertificates(t *testing.T) {
 	t.Parallel()
 	set := manifests[*appsv1.StatefulSet](t, "production")[0]
@@ -78,8 +81,8 @@ func TestNATSCertificates(t *testing.T) {
 	require.True(t, *pod.ShareProcessNamespace)
 }
 
-// TestDatabaseCertificates checks the certificate of PostgreSQL's instances and poolers in production, and that services, migrations
-// and poolers verify it.
+// TestDatabaseCertificates checks the certificate of PostgreSQL's instances and poolers in
+// production, and that services, migrations and poolers verify it.
 func TestDatabaseCertificates(t *testing.T) {
 	t.Parallel()
 	cluster, pooled := manifests[*cnpg.Cluster](t, "production")[0], manifests[*cnpg.Pooler](t, "production")[0]
@@ -113,7 +116,8 @@ func TestDatabaseCertificates(t *testing.T) {
 	}
 }
 
-// TestMigrationJobCertificates checks that the Jobs have the certificate of the database's authority.
+// TestMigrationJobCertificates checks that the Jobs have the certificate of the database's
+// authority.
 func TestMigrationJobCertificates(t *testing.T) {
 	t.Parallel()
 	cluster := manifests[*cnpg.Cluster](t, "production")[0]
@@ -128,7 +132,8 @@ func TestMigrationJobCertificates(t *testing.T) {
 	}
 }
 
-// TestProbesWithoutCertificate checks that gRPC probes use a port without TLS, because the kubelet has no certificate.
+// TestProbesWithoutCertificate checks that gRPC probes use a port without TLS, because the kubelet
+// has no certificate.
 func TestProbesWithoutCertificate(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, _ string, pod corev1.PodSpec) {

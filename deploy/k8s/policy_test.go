@@ -24,21 +24,26 @@ var services = []string{"auth", "budget", "gateway", "ledger", "ocr"}
 
 // Times in seconds.
 const (
-	// drainTime is the time in which internal/rpc and the gateway finish requests in flight, and afterTime the time to close connections
-	// and flush telemetry.
+	// drainTime is the time in which internal/rpc and the gateway finish requests in flight, and
+	// afterTime the time to close connections and flush telemetry.
 	drainTime = 20
 	afterTime = 10
-	// dnsCache is the TTL of CoreDNS in kubeadm and AKS, and the time for which its cache stores an answer.
+	// dnsCache is the TTL of CoreDNS in kubeadm and AKS, and the time for which its cache stores an
+	// answer.
 	dnsCache = 30
-	// nodeCache is the time for which a second cache, NodeLocal DNSCache, may return an answer whose TTL has expired.
+	// nodeCache is the time for which a second cache, NodeLocal DNSCache, may return an answer whose
+	// TTL has expired.
 	nodeCache = 5
-	// resolveInterval is the setting in internal/app: the minimum time between two DNS queries of gRPC.
+	// resolveInterval is the setting in internal/app: the minimum time between two DNS queries of
+	// gRPC.
 	resolveInterval = 1
-	// endpointDelay is the time until the EndpointSlice is written and DNS has it, plus one repeated DNS query.
+	// endpointDelay is the time until the EndpointSlice is written and DNS has it, plus one repeated
+	// DNS query.
 	endpointDelay = 7
 )
 
-// TestPodSecurity checks the security context of each pod, and that no pod uses resources of its node.
+// TestPodSecurity checks the security context of each pod, and that no pod uses resources of its
+// node.
 func TestPodSecurity(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, name string, pod corev1.PodSpec) {
@@ -61,7 +66,8 @@ func TestPodSecurity(t *testing.T) {
 	})
 }
 
-// TestContainerResources checks that each container has requests and limits, and each volume of a pod has a size.
+// TestContainerResources checks that each container has requests and limits, and each volume of a
+// pod has a size.
 func TestContainerResources(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, pod string, spec corev1.PodSpec) {
@@ -79,7 +85,8 @@ func TestContainerResources(t *testing.T) {
 	})
 }
 
-// TestContainerProbes checks that each container has all three probes, and services have gRPC probes.
+// TestContainerProbes checks that each container has all three probes, and services have gRPC
+// probes.
 func TestContainerProbes(t *testing.T) {
 	t.Parallel()
 	eachPod(t, func(t *testing.T, name string, pod corev1.PodSpec) {
@@ -111,8 +118,8 @@ func TestImages(t *testing.T) {
 	})
 }
 
-// TestVariableReferences checks that each $(NAME) refers to a variable that is defined before it. Otherwise Kubernetes does not replace
-// it.
+// TestVariableReferences checks that each $(NAME) refers to a variable that is defined before it.
+// Otherwise Kubernetes does not replace it.
 func TestVariableReferences(t *testing.T) {
 	t.Parallel()
 	reference := regexp.MustCompile(`\$\((\w+)\)`)
@@ -131,7 +138,8 @@ func TestVariableReferences(t *testing.T) {
 	})
 }
 
-// TestTermination checks that a pod serves until no DNS cache has its address, and then has time to finish its requests.
+// TestTermination checks that a pod serves until no DNS cache has its address, and then has time to
+// finish its requests.
 func TestTermination(t *testing.T) {
 	t.Parallel()
 	age := connectionAge(t)
@@ -158,8 +166,8 @@ func TestTermination(t *testing.T) {
 
 const maxConnectionAge = "MAX_CONNECTION_AGE"
 
-// connectionAge returns the default of MAX_CONNECTION_AGE plus 10 %, in full seconds: the time after which each caller has resolved the
-// name of a service again.
+// connectionAge returns the default of MAX_CONNECTION_AGE plus 10 %, in full seconds: the time
+// after which each caller has resolved the name of a service again.
 func connectionAge(t *testing.T) int {
 	t.Helper()
 	code, err := os.ReadFile("../../internal/rpc/server.go")
@@ -172,7 +180,8 @@ func connectionAge(t *testing.T) int {
 	return int(math.Ceil(1.1 * age.Seconds()))
 }
 
-// TestScaling checks that each service has an autoscaler with at least two replicas, and a PodDisruptionBudget.
+// TestScaling checks that each service has an autoscaler with at least two replicas, and a
+// PodDisruptionBudget.
 func TestScaling(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
@@ -185,7 +194,8 @@ func TestScaling(t *testing.T) {
 			scaled = append(scaled, h.Spec.ScaleTargetRef.Name)
 			require.GreaterOrEqual(t, *h.Spec.MinReplicas, int32(2))
 			require.Len(t, h.Spec.Metrics, 1)
-			// The scheduler places pods by their requests. With 70 %, pods rarely use more CPU than they request.
+			// The scheduler places pods by their requests. With 70 %, pods rarely use more CPU than they
+			// request.
 			require.Equal(t, int32(70), *h.Spec.Metrics[0].Resource.Target.AverageUtilization)
 		}
 		for _, p := range manifests[*policyv1.PodDisruptionBudget](t, overlay) {
@@ -200,7 +210,8 @@ func TestScaling(t *testing.T) {
 	}
 }
 
-// TestHeadlessServices checks that all Services are headless except the gateway's, so that callers see each pod.
+// TestHeadlessServices checks that all Services are headless except the gateway's, so that callers
+// see each pod.
 func TestHeadlessServices(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
@@ -221,7 +232,8 @@ func TestNamespace(t *testing.T) {
 	}
 }
 
-// TestDatabaseBootstrapSQL checks that the SQL files for a new database exist. kustomize does not know the field that refers to them.
+// TestDatabaseBootstrapSQL checks that the SQL files for a new database exist. kustomize does not
+// know the field that refers to them.
 func TestDatabaseBootstrapSQL(t *testing.T) {
 	t.Parallel()
 	files := map[string]map[string]string{}
@@ -235,7 +247,8 @@ func TestDatabaseBootstrapSQL(t *testing.T) {
 	}
 }
 
-// TestPoolers checks that the poolers are spread over nodes and have a PodDisruptionBudget, which the operator does not create.
+// TestPoolers checks that the poolers are spread over nodes and have a PodDisruptionBudget, which
+// the operator does not create.
 func TestPoolers(t *testing.T) {
 	t.Parallel()
 	for _, p := range poolers(t, "production") {
@@ -259,7 +272,8 @@ func deployments(t *testing.T, overlay string) []*appsv1.Deployment {
 
 const pooler = "postgres-pooler"
 
-// poolers returns the Deployments of the poolers, built with the operator's code from the Pooler in the overlay.
+// poolers returns the Deployments of the poolers, built with the operator's code from the Pooler in
+// the overlay.
 func poolers(t *testing.T, overlay string) []*appsv1.Deployment {
 	t.Helper()
 	if overlay != "production" {

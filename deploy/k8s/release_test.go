@@ -13,7 +13,8 @@ import (
 
 const versionLabel = "app.kubernetes.io/version"
 
-// TestRelease checks that production contains a single release: each object has its version, and each image has a digest.
+// TestRelease checks that production contains a single release: each object has its version, and
+// each image has a digest.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	versions := map[string]bool{}
@@ -36,8 +37,9 @@ func TestRelease(t *testing.T) {
 	require.NotContains(t, versions, "")
 }
 
-// TestMigration checks the order of an upgrade: one Job per release migrates a schema, new pods wait for it with a role that cannot
-// change the schema, and old pods run until new ones are ready (TestTermination).
+// TestMigration checks the order of an upgrade: one Job per release migrates a schema, new pods
+// wait for it with a role that cannot change the schema, and old pods run until new ones are ready
+// (TestTermination).
 func TestMigration(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {

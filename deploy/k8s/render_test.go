@@ -1,8 +1,9 @@
 // Package k8s checks the manifests in this folder. make k8s-check runs it.
 //
-// The tests build both overlays with kustomize and decode the objects strictly into the types of Kubernetes and of the operators. Then
-// they check the security and the resources of the pods, the network policies against the call graph, the connections to the
-// database, and the order of an upgrade. They need no cluster, except those in cluster_test.go, which make k8s-test runs.
+// The tests build both overlays with kustomize and decode the objects strictly into the types of
+// Kubernetes and of the operators. Then they check the security and the resources of the pods, the
+// network policies against the call graph, the connections to the database, and the order of an
+// upgrade. They need no cluster, except those in cluster_test.go, which make k8s-test runs.
 package k8s
 
 import (
@@ -30,7 +31,8 @@ import (
 
 var overlays = []string{"dev", "production"}
 
-// untyped are kinds of operators that publish no Go module with their types. Their fields are not checked.
+// untyped are kinds of operators that publish no Go module with their types. Their fields are not
+// checked.
 var untyped = map[string]bool{
 	"barmancloud.cnpg.io/v1 ObjectStore": true, "external-secrets.io/v1 ExternalSecret": true,
 }
@@ -50,8 +52,8 @@ func manifests[T runtime.Object](t *testing.T, overlay string) []T {
 
 var rendered sync.Map
 
-// render returns the objects of an overlay. It builds each overlay once, and decodes it strictly: unknown and duplicate fields are
-// errors.
+// render returns the objects of an overlay. It builds each overlay once, and decodes it strictly:
+// unknown and duplicate fields are errors.
 func render(t *testing.T, overlay string) []runtime.Object {
 	t.Helper()
 	once, _ := rendered.LoadOrStore(overlay, sync.OnceValues(func() ([]runtime.Object, error) { return build(overlay) }))

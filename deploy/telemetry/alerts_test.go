@@ -19,10 +19,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// trouble causes an alert. The test calls again repeatedly until the alert fires, and then end, which removes the cause.
+// trouble causes an alert. The test calls again repeatedly until the alert fires, and then end,
+// which removes the cause.
 type trouble func(t *testing.T, u user) (again, end func())
 
-// troubles maps each alert to a cause. docs/operations.md describes the causes in the alerts' sections.
+// troubles maps each alert to a cause. docs/operations.md describes the causes in the alerts'
+// sections.
 var troubles = map[string]trouble{
 	"CofferServiceDown":        halted("ocr", func(user) {}),
 	"CofferErrors":             halted("postgres", func(u user) { u.readWallet(20) }),
@@ -49,7 +51,8 @@ var troubles = map[string]trouble{
 	"CofferCertificateOverdue": measured(`certmanager_certificate_renewal_timestamp_seconds{exported_namespace="coffer",name="ledger"}`, since(7*time.Hour)),
 }
 
-// maxWait limits the wait for a metric to change. The slowest one takes two passes of the ledger's verification, see differingTotal.
+// maxWait limits the wait for a metric to change. The slowest one takes two passes of the ledger's
+// verification, see differingTotal.
 const maxWait = 5 * time.Minute
 
 // TestAlerts triggers each alert on a running stack, and requires that it ends with its cause.
@@ -82,7 +85,8 @@ func TestAlerts(t *testing.T) {
 	}
 }
 
-// TestServiceDownWithoutInstances covers a service without pods: it is scaled to zero, or its pods cannot be created.
+// TestServiceDownWithoutInstances covers a service without pods: it is scaled to zero, or its pods
+// cannot be created.
 //
 //nolint:paralleltest // Other tests stop services that must be up here.
 func TestServiceDownWithoutInstances(t *testing.T) {
@@ -140,7 +144,8 @@ func lock(t *testing.T, table string) (release func()) {
 	return func() { close(done); holding.Wait() }
 }
 
-// tooManyConnections opens more connections to ocr than it accepts from one address, and keeps them open.
+// tooManyConnections opens more connections to ocr than it accepts from one address, and keeps them
+// open.
 func tooManyConnections(t *testing.T, _ user) (again, end func()) {
 	t.Helper()
 	var open []net.Conn
@@ -194,8 +199,9 @@ func slowConsumer(t *testing.T, u user) (again, end func()) {
 	})(t, u)
 }
 
-// differingTotal corrupts the balance of an empty wallet, and restores it. Every ten seconds the ledger checks owners for 100 ms. On a
-// busy machine it checks only a few of this test's owners in that time, and the metric drops after two passes over all of them.
+// differingTotal corrupts the balance of an empty wallet, and restores it. Every ten seconds the
+// ledger checks owners for 100 ms. On a busy machine it checks only a few of this test's owners in
+// that time, and the metric drops after two passes over all of them.
 func differingTotal(t *testing.T, u user) (again, end func()) {
 	t.Helper()
 	store := func(amount string) {

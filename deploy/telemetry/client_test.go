@@ -36,7 +36,8 @@ func newUser(t *testing.T) user {
 	return u
 }
 
-// create repeats a POST request until it succeeds, because the stack may still recover from the preceding trouble.
+// create repeats a POST request until it succeeds, because the stack may still recover from the
+// preceding trouble.
 func (u user) create(path string, body any) map[string]any {
 	u.t.Helper()
 	var answer map[string]any

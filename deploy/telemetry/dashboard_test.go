@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMetricsExist requires that each metric in the dashboard and in the alerts exists, after requests that produce all of them.
+// TestMetricsExist requires that each metric in the dashboard and in the alerts exists, after
+// requests that produce all of them.
 //
 //nolint:paralleltest // It breaks the engine that other tests use.
 func TestMetricsExist(t *testing.T) {

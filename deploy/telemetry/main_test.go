@@ -1,8 +1,10 @@
-// Package telemetry tests the alerts and the dashboard against the metrics of a running stack. make telemetry-check runs it.
+// Package telemetry tests the alerts and the dashboard against the metrics of a running stack. make
+// telemetry-check runs it.
 //
-// Each alert is triggered by a real cause, such as a stopped service, and must end with it. The rules are evaluated by Prometheus's
-// code with a clock that the test sets, so that hours pass in moments. The metrics of programs that the stack does not include,
-// such as CloudNativePG, are replaced by numbers.
+// Each alert is triggered by a real cause, such as a stopped service, and must end with it. The
+// rules are evaluated by Prometheus's code with a clock that the test sets, so that hours pass in
+// moments. The metrics of programs that the stack does not include, such as CloudNativePG, are
+// replaced by numbers.
 package telemetry
 
 import (
@@ -22,7 +24,8 @@ var (
 	stack *devstack.Stack
 	// engine is a link to the OCR program.
 	engine string
-	// neural is the folder of a script that replaces the neural engine. The script fails while the folder contains the file "broken".
+	// neural is the folder of a script that replaces the neural engine. The script fails while the
+	// folder contains the file "broken".
 	neural string
 	// volume is a folder on the volume that the ledger measures.
 	volume string

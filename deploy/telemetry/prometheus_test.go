@@ -39,7 +39,8 @@ func newPrometheus(t *testing.T) *prometheus {
 	return p
 }
 
-// scrape reads the metrics, and stores them for each minute of the duration as if they had not changed.
+// scrape reads the metrics, and stores them for each minute of the duration as if they had not
+// changed.
 func (p *prometheus) scrape(quiet time.Duration) {
 	p.t.Helper()
 	families, err := client.DefaultGatherer.Gather()
@@ -82,7 +83,8 @@ func (p *prometheus) query(expr string) promql.Vector {
 	return result
 }
 
-// upness returns the values of the metric up for each service. The services run in one process, so Prometheus could not measure them.
+// upness returns the values of the metric up for each service. The services run in one process, so
+// Prometheus could not measure them.
 func upness(ctx context.Context) map[string]float64 {
 	up := map[string]float64{"gateway": answers(ctx, stack.URL[len("http://"):])}
 	for service, addr := range stack.GRPC {

@@ -21,11 +21,13 @@ type account struct {
 	uid, gid uint32
 	// own reports that it is the account of this process.
 	own bool
-	// missing reports that this process runs as root and that there is no other account for the server.
+	// missing reports that this process runs as root and that there is no other account for the
+	// server.
 	missing bool
 }
 
-// ownAccount returns the account of this process. For root it returns another one, because PostgreSQL does not run as root.
+// ownAccount returns the account of this process. For root it returns another one, because
+// PostgreSQL does not run as root.
 func ownAccount() account {
 	if os.Geteuid() != 0 {
 		return account{name: nameOf(uint32(os.Geteuid())), uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()), own: true}
@@ -44,7 +46,8 @@ func ownAccount() account {
 	return account{missing: true}
 }
 
-// accountOf returns the account with a uid. An account without an entry in the user database gets a group of the same number.
+// accountOf returns the account with a uid. An account without an entry in the user database gets a
+// group of the same number.
 func accountOf(uid uint32) account {
 	a := account{name: nameOf(uid), uid: uid, gid: uid}
 	if u, err := user.LookupId(strconv.FormatUint(uint64(uid), 10)); err == nil {
@@ -81,8 +84,9 @@ func (a account) give(name string) error {
 	return os.Chown(name, int(a.uid), int(a.gid))
 }
 
-// closedTo returns the topmost folder on the path to dir that the account may not enter, or "" if there is none. Folders that do
-// not exist yet do not count, because MakeDir creates them with access for the account.
+// closedTo returns the topmost folder on the path to dir that the account may not enter, or "" if
+// there is none. Folders that do not exist yet do not count, because MakeDir creates them with
+// access for the account.
 func closedTo(a account, dir string) string {
 	if a.own {
 		return ""
@@ -113,13 +117,14 @@ func closedTo(a account, dir string) string {
 	return ""
 }
 
-// elsewhere returns the folder for a cluster that cannot be in dir. The name is a hash of dir, so that the next start finds it.
+// elsewhere returns the folder for a cluster that cannot be in dir. The name is a hash of dir, so
+// that the next start finds it.
 func elsewhere(dir string) string {
 	return filepath.Join(shared, fmt.Sprintf("coffer-%x", sha256.Sum256([]byte(dir)))[:len("coffer-")+12])
 }
 
-// claim creates a folder in shared and verifies that this account owns it. The name is predictable, so another user could have
-// created a folder or a link with it.
+// claim creates a folder in shared and verifies that this account owns it. The name is predictable,
+// so another user could have created a folder or a link with it.
 func claim(dir string) error {
 	if err := os.Mkdir(dir, folderMode()); err != nil && !errors.Is(err, fs.ErrExist) {
 		return err
@@ -134,8 +139,8 @@ func claim(dir string) error {
 	return os.Chmod(dir, folderMode())
 }
 
-// MakeDir creates a folder for data, and its parents, with permissions that allow the server's account to enter it. It does not
-// change a folder that exists.
+// MakeDir creates a folder for data, and its parents, with permissions that allow the server's
+// account to enter it. It does not change a folder that exists.
 func MakeDir(dir string) error {
 	if info, err := os.Stat(dir); err == nil {
 		if !info.IsDir() {
@@ -158,8 +163,8 @@ func MakeDir(dir string) error {
 	return nil
 }
 
-// folderMode returns the permissions of a folder that the server's account must enter. Only root runs the server as another account.
-// That account may then enter the folder but not list it.
+// folderMode returns the permissions of a folder that the server's account must enter. Only root
+// runs the server as another account. That account may then enter the folder but not list it.
 func folderMode() fs.FileMode {
 	if os.Geteuid() == 0 {
 		return 0o711
@@ -167,7 +172,8 @@ func folderMode() fs.FileMode {
 	return 0o700
 }
 
-// credential returns the credential of a process that runs as the account, nil for the account of this process.
+// credential returns the credential of a process that runs as the account, nil for the account of
+// this process.
 func credential(a account) *syscall.Credential {
 	if a.own {
 		return nil

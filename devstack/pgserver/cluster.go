@@ -15,15 +15,17 @@ import (
 	"syscall"
 )
 
-// cluster is a folder with PostgreSQL's data in data/. Beside it are the superuser's password, the last port and the log.
+// cluster is a folder with PostgreSQL's data in data/. Beside it are the superuser's password, the
+// last port and the log.
 type cluster struct {
 	dir     string
 	runsAs  account
 	durable bool
 }
 
-// locate determines the folder of a cluster and the account that runs it. The folder is created if it does not exist. The folder
-// is under /var/tmp if the account may not enter the wanted one, for example because root's home is closed to other users.
+// locate determines the folder of a cluster and the account that runs it. The folder is created if
+// it does not exist. The folder is under /var/tmp if the account may not enter the wanted one, for
+// example because root's home is closed to other users.
 func locate(o Options) (cluster, error) {
 	dir, err := filepath.Abs(o.Dir)
 	if err != nil {
@@ -49,7 +51,8 @@ func locate(o Options) (cluster, error) {
 // data returns PostgreSQL's data directory.
 func (c cluster) data() string { return filepath.Join(c.dir, "data") }
 
-// adoptOwner selects the owner of an existing cluster to run it, because PostgreSQL does not start as any other account.
+// adoptOwner selects the owner of an existing cluster to run it, because PostgreSQL does not start
+// as any other account.
 func (c *cluster) adoptOwner() error {
 	info, err := os.Stat(c.data())
 	if errors.Is(err, fs.ErrNotExist) {
@@ -69,7 +72,8 @@ func (c *cluster) adoptOwner() error {
 	return nil
 }
 
-// version returns the major version of the PostgreSQL that created the cluster, or "" if there is no cluster yet.
+// version returns the major version of the PostgreSQL that created the cluster, or "" if there is
+// no cluster yet.
 func (c cluster) version() string {
 	text, err := os.ReadFile(filepath.Join(c.data(), "PG_VERSION"))
 	if err != nil {
@@ -78,9 +82,10 @@ func (c cluster) version() string {
 	return strings.TrimSpace(string(text))
 }
 
-// refuseRunning returns an error if a running server has the cluster open. It removes the pid file of a killed server if another
-// program has that process id now. PostgreSQL would refuse to start then, because it takes any process of its user for a server. In
-// containers, where process ids start at 1, that is common.
+// refuseRunning returns an error if a running server has the cluster open. It removes the pid file
+// of a killed server if another program has that process id now. PostgreSQL would refuse to start
+// then, because it takes any process of its user for a server. In containers, where process ids
+// start at 1, that is common.
 func (c cluster) refuseRunning(ctx context.Context) error {
 	trace := filepath.Join(c.data(), "postmaster.pid")
 	text, err := os.ReadFile(trace)
@@ -120,7 +125,8 @@ func (c cluster) create(ctx context.Context, bin string) (string, error) {
 	if err != nil || c.version() != "" {
 		return password, err
 	}
-	// initdb writes to another folder, to be renamed at the end. An interrupted initdb then leaves no cluster that looks complete.
+	// initdb writes to another folder, to be renamed at the end. An interrupted initdb then leaves no
+	// cluster that looks complete.
 	made := c.data() + ".new"
 	pwfile := filepath.Join(c.dir, "password.new")
 	defer os.Remove(pwfile)
@@ -133,7 +139,8 @@ func (c cluster) create(ctx context.Context, bin string) (string, error) {
 	}
 	args := []string{
 		"-D", made, "-U", superuser, "--pwfile", pwfile, "-A", "scram-sha-256", "-E", "UTF8",
-		// Indexes sorted by code point stay valid when the system's collations change. lower() and upper() need a Unicode locale.
+		// Indexes sorted by code point stay valid when the system's collations change. lower() and
+		// upper() need a Unicode locale.
 		"--locale=C", "--lc-ctype=" + unicodeLocale(), "--no-instructions",
 	}
 	if !c.durable {
@@ -157,8 +164,8 @@ func (c cluster) create(ctx context.Context, bin string) (string, error) {
 	return password, nil
 }
 
-// password returns the superuser's password, and creates one for a new cluster. A lost password of an existing cluster is an
-// error, because a new one would not match the password in the cluster.
+// password returns the superuser's password, and creates one for a new cluster. A lost password of
+// an existing cluster is an error, because a new one would not match the password in the cluster.
 func (c cluster) password() (string, error) {
 	name := filepath.Join(c.dir, "password")
 	text, err := os.ReadFile(name)
@@ -175,8 +182,9 @@ func (c cluster) password() (string, error) {
 	return password, nil
 }
 
-// serve starts the server on a port and returns without waiting for it to accept connections. The settings are arguments, so that
-// they also apply to a cluster of an earlier release. The log starts empty, because lastLog must show this start.
+// serve starts the server on a port and returns without waiting for it to accept connections. The
+// settings are arguments, so that they also apply to a cluster of an earlier release. The log
+// starts empty, because lastLog must show this start.
 func (c cluster) serve(ctx context.Context, bin string, port int) (*process, error) {
 	settings := []string{
 		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(port),
@@ -217,8 +225,8 @@ func (c cluster) serve(ctx context.Context, bin string, port int) (*process, err
 // log returns the path of the server's log.
 func (c cluster) log() string { return filepath.Join(c.dir, "server.log") }
 
-// prepare makes a command run as the cluster's account, with a minimal environment. The user's PG* variables would change what
-// PostgreSQL's programs do.
+// prepare makes a command run as the cluster's account, with a minimal environment. The user's PG*
+// variables would change what PostgreSQL's programs do.
 func (c cluster) prepare(cmd *exec.Cmd) {
 	cmd.Dir = c.dir
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "LC_ALL=C", "TZ=UTC"}

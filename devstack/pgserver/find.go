@@ -24,14 +24,16 @@ type binaries struct {
 	major int
 }
 
-// Programs returns the folder with PostgreSQL's programs of a major version: given (see Options.Bin), or the first one found. An empty
-// major means any supported version. The error names the missing package.
+// Programs returns the folder with PostgreSQL's programs of a major version: given (see
+// Options.Bin), or the first one found. An empty major means any supported version. The error names
+// the missing package.
 func Programs(ctx context.Context, given, major string) (string, error) {
 	return find(ctx, given, major)
 }
 
-// find returns the folder of the binaries: given, or the first one found. It must have the version of the existing cluster,
-// because PostgreSQL does not open the data of another major version. version is empty if there is no cluster yet.
+// find returns the folder of the binaries: given, or the first one found. It must have the version
+// of the existing cluster, because PostgreSQL does not open the data of another major version.
+// version is empty if there is no cluster yet.
 func find(ctx context.Context, given, version string) (string, error) {
 	if given != "" {
 		b, ok := inspect(ctx, given)
@@ -49,7 +51,8 @@ func find(ctx context.Context, given, version string) (string, error) {
 	return choose(found, version)
 }
 
-// choose returns the first folder with the version, or with a supported version if version is empty.
+// choose returns the first folder with the version, or with a supported version if version is
+// empty.
 func choose(found []binaries, version string) (string, error) {
 	if len(found) == 0 {
 		return "", errNotFound
@@ -75,7 +78,8 @@ func choose(found []binaries, version string) (string, error) {
 func candidates(ctx context.Context) []string {
 	var dirs []string
 	if name, err := exec.LookPath("initdb"); err == nil {
-		// initdb may be a link. The folder of its target contains postgres too; the folder of the link may not.
+		// initdb may be a link. The folder of its target contains postgres too; the folder of the link
+		// may not.
 		if target, err := filepath.EvalSymlinks(name); err == nil {
 			dirs = append(dirs, filepath.Dir(target))
 		}
@@ -96,7 +100,8 @@ func candidates(ctx context.Context) []string {
 	return dirs
 }
 
-// number finds the major version: it is the first number in a folder's path and in the output of postgres --version.
+// number finds the major version: it is the first number in a folder's path and in the output of
+// postgres --version.
 var number = regexp.MustCompile(`\d+`)
 
 // newestFirst compares two folders by the version in their names, for sorting.
@@ -108,13 +113,14 @@ func newestFirst(a, b string) int {
 	return version(b) - version(a)
 }
 
-// inspect returns the version of the binaries in a folder, and false if it does not contain working ones.
+// inspect returns the version of the binaries in a folder, and false if it does not contain working
+// ones.
 func inspect(ctx context.Context, dir string) (binaries, bool) {
 	if _, err := os.Stat(filepath.Join(dir, "initdb")); err != nil {
 		return binaries{}, false
 	}
-	// Some systems install wrapper scripts under this name, which start another program as another user. Only the server itself
-	// prints this line.
+	// Some systems install wrapper scripts under this name, which start another program as another
+	// user. Only the server itself prints this line.
 	out, err := exec.CommandContext(ctx, filepath.Join(dir, "postgres"), "--version").Output()
 	if err != nil || !strings.HasPrefix(string(out), "postgres (PostgreSQL) ") {
 		return binaries{}, false

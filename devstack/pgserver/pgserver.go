@@ -1,14 +1,16 @@
-// Package pgserver runs a private PostgreSQL server: a cluster in one folder, on a loopback port, with the binaries installed on
-// the machine. `make run` keeps its data in such a cluster, and the tests use a temporary one.
+// Package pgserver runs a private PostgreSQL server: a cluster in one folder, on a loopback port,
+// with the binaries installed on the machine. `make run` keeps its data in such a cluster, and the
+// tests use a temporary one.
 //
-// The package guarantees that a server never uses the data of another one, that a cluster keeps its port and password across
-// restarts, and that an interrupted creation is repeated. On Linux the server also stops when this process is killed. It needs no
-// privileges. PostgreSQL does not run as root, so root runs the server as the user postgres or nobody. If that user may not enter
-// the folder, the cluster is under /var/tmp.
+// The package guarantees that a server never uses the data of another one, that a cluster keeps its
+// port and password across restarts, and that an interrupted creation is repeated. On Linux the
+// server also stops when this process is killed. It needs no privileges. PostgreSQL does not run as
+// root, so root runs the server as the user postgres or nobody. If that user may not enter the
+// folder, the cluster is under /var/tmp.
 //
-// Start runs a cluster and creates it first if necessary. StartTemporary deletes its cluster at Stop. Programs finds the folder of
-// client programs such as pg_dump. Read Start first: locate and create in cluster.go and find in find.go are its steps. account.go
-// selects the user.
+// Start runs a cluster and creates it first if necessary. StartTemporary deletes its cluster at
+// Stop. Programs finds the folder of client programs such as pg_dump. Read Start first: locate and
+// create in cluster.go and find in find.go are its steps. account.go selects the user.
 package pgserver
 
 import (
@@ -31,7 +33,8 @@ import (
 
 const (
 	superuser = "postgres"
-	// readyTime limits a start. Recovery after a crash can take long; a clean start takes a tenth of a second.
+	// readyTime limits a start. Recovery after a crash can take long; a clean start takes a tenth of a
+	// second.
 	readyTime = 2 * time.Minute
 	// stopTime limits each kind of shutdown, which includes a checkpoint.
 	stopTime = 20 * time.Second
@@ -39,13 +42,16 @@ const (
 
 // Options configure a server.
 type Options struct {
-	// Dir is the folder for the cluster, its log and the superuser's password. It is created if it does not exist.
+	// Dir is the folder for the cluster, its log and the superuser's password. It is created if it
+	// does not exist.
 	Dir string
 	// Bin is the folder of initdb and postgres. If it is empty, find.go searches for them.
 	Bin string
-	// Durable makes commits survive a power failure. Without it the server is faster, and only suitable for tests.
+	// Durable makes commits survive a power failure. Without it the server is faster, and only
+	// suitable for tests.
 	Durable bool
-	// Port is the only port that the server may use. 0 selects the cluster's previous port, or a free one.
+	// Port is the only port that the server may use. 0 selects the cluster's previous port, or a free
+	// one.
 	Port int
 }
 
@@ -53,7 +59,8 @@ type Options struct {
 type Server struct {
 	// URL connects as the superuser to the database postgres.
 	URL string
-	// Dir is the folder of the cluster. It differs from Options.Dir if the server's account may not enter that.
+	// Dir is the folder of the cluster. It differs from Options.Dir if the server's account may not
+	// enter that.
 	Dir string
 	// Port is the server's port on 127.0.0.1.
 	Port int
@@ -64,8 +71,9 @@ type Server struct {
 	temporary string
 }
 
-// Start runs the cluster in a folder, creates it first if there is none, and returns when the server accepts connections. Its
-// errors are messages for the user at the terminal. The server runs until Stop, on Linux at most as long as this process.
+// Start runs the cluster in a folder, creates it first if there is none, and returns when the
+// server accepts connections. Its errors are messages for the user at the terminal. The server runs
+// until Stop, on Linux at most as long as this process.
 func Start(ctx context.Context, o Options) (*Server, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -109,8 +117,9 @@ func Start(ctx context.Context, o Options) (*Server, error) {
 	return nil, errors.New("PostgreSQL found no free port on 127.0.0.1 in three attempts")
 }
 
-// StartTemporary runs a server for tests with a new cluster, which Stop deletes. bin is Options.Bin. The cluster is in memory if there is
-// space for it: tests create and delete many thousands of files, which takes most of PostgreSQL's processor time on some disks.
+// StartTemporary runs a server for tests with a new cluster, which Stop deletes. bin is
+// Options.Bin. The cluster is in memory if there is space for it: tests create and delete many
+// thousands of files, which takes most of PostgreSQL's processor time on some disks.
 func StartTemporary(ctx context.Context, bin string) (*Server, error) {
 	parent := memory()
 	if parent == "" {
@@ -123,7 +132,8 @@ func StartTemporary(ctx context.Context, bin string) (*Server, error) {
 	if err != nil {
 		return nil, fmt.Errorf("creating a folder for a temporary PostgreSQL: %w", err)
 	}
-	// Another account may run the server, and must be able to enter. Only that account can read the cluster in the folder.
+	// Another account may run the server, and must be able to enter. Only that account can read the
+	// cluster in the folder.
 	err = os.Chmod(dir, folderMode())
 	var s *Server
 	if err == nil {
@@ -139,10 +149,12 @@ func StartTemporary(ctx context.Context, bin string) (*Server, error) {
 // Done is closed when the server has ended, for any reason.
 func (s *Server) Done() <-chan struct{} { return s.process.done }
 
-// LastLog returns the last lines of the server's log, on separate lines, and the path of the whole log.
+// LastLog returns the last lines of the server's log, on separate lines, and the path of the whole
+// log.
 func (s *Server) LastLog() string { return s.cluster.lastLog() }
 
-// Stop closes all connections, stops the server and returns when it has ended. A durable server's commits are on disk by then.
+// Stop closes all connections, stops the server and returns when it has ended. A durable server's
+// commits are on disk by then.
 func (s *Server) Stop() error {
 	s.process.stop()
 	if s.temporary == "" {
@@ -199,7 +211,8 @@ func address(password string, port int) string {
 	return u.String()
 }
 
-// port returns the cluster's previous port if it is free, otherwise any free one. Programs can then store the server's URL.
+// port returns the cluster's previous port if it is free, otherwise any free one. Programs can then
+// store the server's URL.
 func (c cluster) port(ctx context.Context) (int, error) {
 	remembered := filepath.Join(c.dir, "port")
 	if text, err := os.ReadFile(remembered); err == nil {

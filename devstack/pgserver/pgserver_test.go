@@ -95,7 +95,8 @@ func TestStartIgnoresPidFileOfKilledServer(t *testing.T) {
 	dir := folder(t)
 	s := run(t, dir)
 	s.Kill()
-	// As after the restart of a container, another program of the server's user has the old process id.
+	// As after the restart of a container, another program of the server's user has the old process
+	// id.
 	c, err := locate(Options{Dir: dir})
 	require.NoError(t, err)
 	other := exec.Command("sleep", "60")

@@ -1,7 +1,9 @@
-// Package ports opens TCP ports that a program closes and opens again, or that another program opens.
+// Package ports opens TCP ports that a program closes and opens again, or that another program
+// opens.
 //
-// Such a port must not be in the range that the kernel assigns to outgoing connections, which could take it in between. And a closed port
-// stays open for a moment if this process is starting a child at the time: the child has all open files until it executes its program.
+// Such a port must not be in the range that the kernel assigns to outgoing connections, which could
+// take it in between. And a closed port stays open for a moment if this process is starting a child
+// at the time: the child has all open files until it executes its program.
 package ports
 
 import (
@@ -13,9 +15,11 @@ import (
 )
 
 const (
-	// lowest and count are a range below the ports that Linux and macOS assign to outgoing connections.
+	// lowest and count are a range below the ports that Linux and macOS assign to outgoing
+	// connections.
 	lowest, count = 10_000, 20_000
-	// attempts is the number of random ports that Listen tries. So few ports are in use that one of a hundred is free.
+	// attempts is the number of random ports that Listen tries. So few ports are in use that one of a
+	// hundred is free.
 	attempts = 100
 	// closingTime limits how long AwaitClosed waits.
 	closingTime = time.Second
@@ -37,9 +41,9 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	return lis, err
 }
 
-// AwaitClosed returns when nothing listens at an address, or after a second. Call it after a listener is closed and before its port
-// is opened again. It connects instead of listening, because a
-// child that starts meanwhile would have that listener, too.
+// AwaitClosed returns when nothing listens at an address, or after a second. Call it after a
+// listener is closed and before its port is opened again. It connects instead of listening, because
+// a child that starts meanwhile would have that listener, too.
 func AwaitClosed(ctx context.Context, addr string) {
 	ctx, cancel := context.WithTimeout(ctx, closingTime)
 	defer cancel()

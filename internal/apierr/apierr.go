@@ -1,12 +1,14 @@
-// Package apierr defines the errors that a caller may see: a gRPC code, a public reason and a message.
+// Package apierr defines the errors that a caller may see: a gRPC code, a public reason and a
+// message.
 //
-// The enum Reason in proto/coffer/rest/v1/reason.proto declares each error. A service makes its values with New in errors.go and
-// returns them, possibly wrapped, from RPC methods. The reason is the code of the REST answer, verbatim. With, WithMessage, Under
-// and After return copies with details. errors.Is finds a declared value among such copies. Problems collects all problems of a
+// The enum Reason in proto/coffer/rest/v1/reason.proto declares each error. A service makes its
+// values with New in errors.go and returns them, possibly wrapped, from RPC methods. The reason is
+// the code of the REST answer, verbatim. With, WithMessage, Under and After return copies with
+// details. errors.Is finds a declared value among such copies. Problems collects all problems of a
 // request into one error.
 //
-// Only package rpc converts errors to gRPC statuses, and From converts them back in the caller. Every other error is answered as
-// "Internal error", and its text appears in the log only.
+// Only package rpc converts errors to gRPC statuses, and From converts them back in the caller.
+// Every other error is answered as "Internal error", and its text appears in the log only.
 package apierr
 
 import (
@@ -26,7 +28,8 @@ import (
 // domain marks a status that was made from an Error. A status without it is never shown to callers.
 const domain = "coffer"
 
-// Error is an error that a caller may see. Values are shared between requests, so they must not be modified.
+// Error is an error that a caller may see. Values are shared between requests, so they must not be
+// modified.
 type Error struct {
 	Code    codes.Code
 	Reason  string
@@ -37,7 +40,8 @@ type Error struct {
 	RetryAfter time.Duration
 }
 
-// Field is the problem of one field of a request. The message states the allowed values: "must be at most 100 characters".
+// Field is the problem of one field of a request. The message states the allowed values: "must be
+// at most 100 characters".
 type Field struct {
 	Name    string
 	Message string
@@ -53,8 +57,8 @@ func New(reason restv1.Reason) *Error {
 	}
 }
 
-// NewInvalid returns the error for a value that is invalid in itself, such as an id that is not a UUID. Its gRPC code is
-// InvalidArgument. The reason must have the option also_invalid_argument.
+// NewInvalid returns the error for a value that is invalid in itself, such as an id that is not a
+// UUID. Its gRPC code is InvalidArgument. The reason must have the option also_invalid_argument.
 func NewInvalid(reason restv1.Reason) *Error {
 	e := New(reason)
 	e.Code = codes.InvalidArgument
@@ -123,14 +127,15 @@ func (e *Error) After(d time.Duration) *Error {
 	return &c
 }
 
-// Is reports whether target has the same code and reason, so that errors.Is matches copies of a declared value.
+// Is reports whether target has the same code and reason, so that errors.Is matches copies of a
+// declared value.
 func (e *Error) Is(target error) bool {
 	t, ok := target.(*Error)
 	return ok && t.Reason == e.Reason && t.Code == e.Code
 }
 
-// GRPCStatus returns the error as a gRPC status with details. Only interceptors of package rpc should call it: status.FromError
-// on a wrapped error would also send the wrapping text.
+// GRPCStatus returns the error as a gRPC status with details. Only interceptors of package rpc
+// should call it: status.FromError on a wrapped error would also send the wrapping text.
 func (e *Error) GRPCStatus() *status.Status {
 	st := status.New(e.Code, e.Message)
 	withInfo, err := st.WithDetails(&errdetails.ErrorInfo{Reason: e.Reason, Domain: domain})
@@ -155,8 +160,8 @@ func (e *Error) GRPCStatus() *status.Status {
 	return st
 }
 
-// From returns the public error in err's chain: an *Error, or a status that another service made from one. It returns nil if
-// there is none.
+// From returns the public error in err's chain: an *Error, or a status that another service made
+// from one. It returns nil if there is none.
 func From(err error) *Error {
 	if e, ok := errors.AsType[*Error](err); ok {
 		return e

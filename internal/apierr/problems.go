@@ -5,13 +5,15 @@ import (
 	"slices"
 )
 
-// Problems collects the problems of a request, so that one error names all of them. The zero value is ready to use.
+// Problems collects the problems of a request, so that one error names all of them. The zero value
+// is ready to use.
 type Problems struct {
 	fields   []Field
 	specific []*Error
 }
 
-// Field adds the problem of a field without a separate code. It ignores nil, and a second problem of the same field.
+// Field adds the problem of a field without a separate code. It ignores nil, and a second problem
+// of the same field.
 func (p *Problems) Field(f *Field) {
 	if f != nil && !slices.ContainsFunc(p.fields, func(known Field) bool { return known.Name == f.Name }) {
 		p.fields = append(p.fields, *f)
@@ -35,8 +37,9 @@ func (p *Problems) Has(e *Error) bool {
 	return slices.ContainsFunc(p.specific, func(s *Error) bool { return errors.Is(s, e) })
 }
 
-// Err returns nil if there are no problems, otherwise one error that names every bad field. Its code is VALIDATION_ERROR if
-// Field added a problem, otherwise the code of the first problem that Add added.
+// Err returns nil if there are no problems, otherwise one error that names every bad field. Its
+// code is VALIDATION_ERROR if Field added a problem, otherwise the code of the first problem that
+// Add added.
 func (p *Problems) Err() error {
 	if len(p.fields) == 0 && len(p.specific) == 0 {
 		return nil

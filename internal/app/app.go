@@ -1,13 +1,16 @@
-// Package app runs a service as a process. It owns everything that belongs to the process and not to the service: the environment,
-// logs, traces and metrics, the listener, signals, the exit code, and the commands.
+// Package app runs a service as a process. It owns everything that belongs to the process and not
+// to the service: the environment, logs, traces and metrics, the listener, signals, the exit code,
+// and the commands.
 //
-// A program's main function calls Main with the service's name, Run function and migrations. Without arguments the program serves
-// until SIGINT or SIGTERM. The commands `migrate`, `await-schema` and `version` exist in each program with a database, and a service
-// can add further ones. Main guarantees that a wrong configuration is reported with all problems in one message, before anything
-// is listening, and that the exit code is 1 after an error.
+// A program's main function calls Main with the service's name, Run function and migrations.
+// Without arguments the program serves until SIGINT or SIGTERM. The commands `migrate`,
+// `await-schema` and `version` exist in each program with a database, and a service can add further
+// ones. Main guarantees that a wrong configuration is reported with all problems in one message,
+// before anything is listening, and that the exit code is 1 after an error.
 //
-// ParseEnv, NewLogger, SetLogger, Telemetry and RelaxGC are the parts of Main, for programs that run several services in one
-// process. Start reading with Main and serve; log.go, sample.go and telemetry.go define the logs and the metrics.
+// ParseEnv, NewLogger, SetLogger, Telemetry and RelaxGC are the parts of Main, for programs that
+// run several services in one process. Start reading with Main and serve; log.go, sample.go and
+// telemetry.go define the logs and the metrics.
 package app
 
 import (
@@ -34,8 +37,9 @@ const (
 	// resolveInterval is the minimum time between two DNS queries of gRPC for one name.
 	resolveInterval = time.Second
 
-	// databaseWait limits how long `migrate` waits for PostgreSQL. schemaWait limits how long `await-schema` waits for `migrate` of
-	// another process. It is longer because that process may be waiting for PostgreSQL.
+	// databaseWait limits how long `migrate` waits for PostgreSQL. schemaWait limits how long
+	// `await-schema` waits for `migrate` of another process. It is longer because that process may be
+	// waiting for PostgreSQL.
 	databaseWait = 10 * time.Minute
 	schemaWait   = 15 * time.Minute
 )
@@ -50,16 +54,18 @@ type process struct {
 	LogLevel slog.Level `env:"LOG_LEVEL" envDefault:"INFO"`
 }
 
-// Command is an additional command of one service, for operators. Run gets the URL of the service's role (DATABASE_URL) and
-// the arguments after the command's name. The process exits with 1 if it returns an error.
+// Command is an additional command of one service, for operators. Run gets the URL of the service's
+// role (DATABASE_URL) and the arguments after the command's name. The process exits with 1 if it
+// returns an error.
 type Command struct {
 	Name string
 	Run  func(ctx context.Context, databaseURL string, args []string, out io.Writer) error
 }
 
-// Main is a service's main function. Without arguments it serves. The argument `migrate` applies the migrations to the schema with the
-// service's name, using MIGRATION_DATABASE_URL. `await-schema` waits until the schema has all migrations, using DATABASE_URL. Main does
-// not return.
+// Main is a service's main function. Without arguments it serves. The argument `migrate` applies
+// the migrations to the schema with the service's name, using MIGRATION_DATABASE_URL.
+// `await-schema` waits until the schema has all migrations, using DATABASE_URL. Main does not
+// return.
 func Main[C any](name string, run func(ctx context.Context, config C, lis net.Listener) error, migrations fs.FS, commands ...Command) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := command(ctx, name, run, migrations, commands)
@@ -146,8 +152,9 @@ func serve[C any](ctx context.Context, name string, run func(context.Context, C,
 	}
 	SetLogger(NewLogger(os.Stdout, p.LogLevel))
 	RelaxGC()
-	// gRPC resolves a name again after a connection has ended or failed, by default at most every 30 s. After a rolling restart, no
-	// address that it knows would be valid for so long. deploy/k8s adds this interval to the time that a pod outlives its DNS record.
+	// gRPC resolves a name again after a connection has ended or failed, by default at most every 30
+	// s. After a rolling restart, no address that it knows would be valid for so long. deploy/k8s adds
+	// this interval to the time that a pod outlives its DNS record.
 	dns.SetMinResolutionInterval(resolveInterval)
 	stopTelemetry, err := Telemetry(ctx, name, p.Metrics)
 	if err != nil {
@@ -166,15 +173,17 @@ func serve[C any](ctx context.Context, name string, run func(context.Context, C,
 	return nil
 }
 
-// RelaxGC allows the heap to grow to three times the live data before a collection, unless GOGC is set. The live data are a few
-// megabytes, so the process stays small, and the throughput increases by a few percent.
+// RelaxGC allows the heap to grow to three times the live data before a collection, unless GOGC is
+// set. The live data are a few megabytes, so the process stays small, and the throughput increases
+// by a few percent.
 func RelaxGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)
 	}
 }
 
-// Version returns the release set by the linker. Without one it returns the commit from which the program was built, or "devel".
+// Version returns the release set by the linker. Without one it returns the commit from which the
+// program was built, or "devel".
 func Version() string {
 	if version != "" {
 		return version

@@ -16,8 +16,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestMigrate starts the command before the server accepts connections. It changes the process's environment and logger, so
-// it does not run in parallel.
+// TestMigrate starts the command before the server accepts connections. It changes the process's
+// environment and logger, so it does not run in parallel.
 func TestMigrate(t *testing.T) {
 	target := os.Getenv("TEST_DATABASE_URL")
 	if target == "" {

@@ -11,9 +11,10 @@ import (
 	"github.com/caarlos0/env/v11"
 )
 
-// ParseEnv reads a configuration, a struct with `env` tags, from environment, or from the process's environment if that
-// is nil. The error names every missing or malformed variable and the values that it accepts. It does not repeat a malformed
-// value, because the value may be a secret that was assigned to the wrong variable.
+// ParseEnv reads a configuration, a struct with `env` tags, from environment, or from the process's
+// environment if that is nil. The error names every missing or malformed variable and the values
+// that it accepts. It does not repeat a malformed value, because the value may be a secret that was
+// assigned to the wrong variable.
 func ParseEnv[C any](environment map[string]string) (C, error) {
 	config, err := env.ParseAsWithOptions[C](env.Options{Environment: environment})
 	var all env.AggregateError
@@ -32,8 +33,8 @@ func ParseEnv[C any](environment map[string]string) (C, error) {
 	return config, errors.Join(problems...)
 }
 
-// variableOf returns the variable of the field that an error is about, or "" if there is no such field. The error itself
-// has only the field's name and type.
+// variableOf returns the variable of the field that an error is about, or "" if there is no such
+// field. The error itself has only the field's name and type.
 func variableOf(config reflect.Type, malformed env.ParseError) string {
 	for field := range config.Fields() {
 		variable, _, _ := strings.Cut(field.Tag.Get("env"), ",")

@@ -15,14 +15,15 @@ import (
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// NewLogger returns a logger that writes JSON lines with the request id, trace id and user id of their context. Similar
-// warnings and errors are sampled.
+// NewLogger returns a logger that writes JSON lines with the request id, trace id and user id of
+// their context. Similar warnings and errors are sampled.
 func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
 	return slog.New(newSamplingHandler(contextHandler{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})}))
 }
 
-// SetLogger makes log the default logger of the process. gRPC, grpc-gateway and OpenTelemetry log their errors to it instead of
-// writing plain text to stderr. Call it before these libraries are used.
+// SetLogger makes log the default logger of the process. gRPC, grpc-gateway and OpenTelemetry log
+// their errors to it instead of writing plain text to stderr. Call it before these libraries are
+// used.
 func SetLogger(log *slog.Logger) {
 	slog.SetDefault(log)
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("failure in OpenTelemetry", "error", err) }))
@@ -31,7 +32,8 @@ func SetLogger(log *slog.Logger) {
 	}
 }
 
-// grpcLogger logs gRPC's errors as warnings. The failed call logs its own line with the right severity.
+// grpcLogger logs gRPC's errors as warnings. The failed call logs its own line with the right
+// severity.
 type grpcLogger struct {
 	grpclog.LoggerV2
 

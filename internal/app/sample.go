@@ -16,12 +16,13 @@ const (
 	maxSamples = 1000
 )
 
-// samplingHandler logs the first of similar warnings and errors in a second, and counts the others. When the second is over, one
-// line reports the number of them. During an outage every request fails for the same reason, and thousands of lines a second
-// would slow the process and hide all others.
+// samplingHandler logs the first of similar warnings and errors in a second, and counts the others.
+// When the second is over, one line reports the number of them. During an outage every request
+// fails for the same reason, and thousands of lines a second would slow the process and hide all
+// others.
 //
-// Lines are similar if they have the same level, message, service, reason and HTTP status. Lines about internal errors are never
-// omitted: each is a defect, and its request id leads to it.
+// Lines are similar if they have the same level, message, service, reason and HTTP status. Lines
+// about internal errors are never omitted: each is a defect, and its request id leads to it.
 type samplingHandler struct {
 	slog.Handler
 	service string
@@ -73,7 +74,8 @@ func (h samplingHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// omit reports whether a line like s was logged in this interval. If not, it starts an interval, which ends with a call of report.
+// omit reports whether a line like s was logged in this interval. If not, it starts an interval,
+// which ends with a call of report.
 func (c *samples) omit(s similarity, report func(s similarity, omitted int)) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sampled returns a logger, a function that ends all intervals, and one that returns the lines since its last call.
+// sampled returns a logger, a function that ends all intervals, and one that returns the lines
+// since its last call.
 func sampled(t *testing.T) (log *slog.Logger, end func(), lines func() []map[string]any) {
 	t.Helper()
 	var out bytes.Buffer

@@ -1,11 +1,12 @@
 // Package calendar holds the dates, timestamps and periods that all services share.
 //
-// A moment has a precision of one millisecond. A date is the midnight in UTC at which its day starts. Requests may use the
-// years MinYear to MaxYear: ParseTime reads a date or a date-time in any form of ISO 8601, and ParseDate only YYYY-MM-DD.
-// Responses use FormatTime, DateLayout and MonthLayout.
+// A moment has a precision of one millisecond. A date is the midnight in UTC at which its day
+// starts. Requests may use the years MinYear to MaxYear: ParseTime reads a date or a date-time in
+// any form of ISO 8601, and ParseDate only YYYY-MM-DD. Responses use FormatTime, DateLayout and
+// MonthLayout.
 //
-// Period is the only type of a span of time. It is half-open: it includes From and excludes End. A request names the last included
-// day instead; Days converts it.
+// Period is the only type of a span of time. It is half-open: it includes From and excludes End. A
+// request names the last included day instead; Days converts it.
 package calendar
 
 import (
@@ -24,7 +25,8 @@ const (
 	MaxYear = 2200
 )
 
-// ISO 8601's extended and basic forms of a calendar date with an optional time of day. Seconds and the offset may be omitted.
+// ISO 8601's extended and basic forms of a calendar date with an optional time of day. Seconds and
+// the offset may be omitted.
 var (
 	extendedTime = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?` + offset + `)?$`)
 	basicTime    = regexp.MustCompile(`^(\d{4})(\d\d)(\d\d)(?:[Tt](\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?` + offset + `)?$`)
@@ -33,17 +35,17 @@ var (
 // offset matches Z, +02:00, +0200 or +02. Its groups are the sign with the hours, and the minutes.
 const offset = `(?:[Zz]|([+-](?:[01]\d|2[0-3]))(?::?([0-5]\d))?)?`
 
-// FormatTime formats t in UTC with milliseconds: 2006-01-02T15:04:05.000Z. It inserts the milliseconds into RFC 3339, which Go
-// formats much faster than other layouts.
+// FormatTime formats t in UTC with milliseconds: 2006-01-02T15:04:05.000Z. It inserts the
+// milliseconds into RFC 3339, which Go formats much faster than other layouts.
 func FormatTime(t time.Time) string {
 	b := t.UTC().AppendFormat(make([]byte, 0, len("2006-01-02T15:04:05.000Z")), time.RFC3339)
 	ms := t.Nanosecond() / int(time.Millisecond)
 	return string(append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z'))
 }
 
-// ParseTime parses an ISO 8601 date or date-time, and truncates it to milliseconds. The zone is UTC unless an offset is given.
-// bare reports whether s has no time of day. ok is false for other syntax, dates that do not exist, and years outside of MinYear to
-// MaxYear.
+// ParseTime parses an ISO 8601 date or date-time, and truncates it to milliseconds. The zone is UTC
+// unless an offset is given. bare reports whether s has no time of day. ok is false for other
+// syntax, dates that do not exist, and years outside of MinYear to MaxYear.
 func ParseTime(s string) (t time.Time, bare, ok bool) {
 	part := extendedTime.FindStringSubmatch(s)
 	if part == nil {
@@ -63,7 +65,8 @@ func ParseTime(s string) (t time.Time, bare, ok bool) {
 	return t, part[4] == "", err == nil && inYears(t)
 }
 
-// ParseDate parses YYYY-MM-DD. ok is false for other syntax, dates that do not exist, and years outside of MinYear to MaxYear.
+// ParseDate parses YYYY-MM-DD. ok is false for other syntax, dates that do not exist, and years
+// outside of MinYear to MaxYear.
 func ParseDate(s string) (d time.Time, ok bool) {
 	d, err := time.Parse(DateLayout, s)
 	return d, err == nil && inYears(d)

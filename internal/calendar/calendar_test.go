@@ -40,7 +40,8 @@ func TestParseTime(t *testing.T) {
 	}
 }
 
-// FuzzParseTime checks that a valid date survives formatting, and that the extended form is read as the standard library reads it.
+// FuzzParseTime checks that a valid date survives formatting, and that the extended form is read as
+// the standard library reads it.
 func FuzzParseTime(f *testing.F) {
 	for _, s := range []string{
 		"2026-11-20", "20261120", "20261120T101500Z", "20261120T1015-05", "2026-11-20T10:15:00+0200", "2026-11-20T10:15:00.5+02:00", "2026-11-20T24:00:00Z", "1900-01-01T00:00:00+12:00",

@@ -2,7 +2,8 @@ package calendar
 
 import "time"
 
-// Period is a half-open span of time: it includes From and excludes End. It is empty if End is not after From.
+// Period is a half-open span of time: it includes From and excludes End. It is empty if End is not
+// after From.
 type Period struct{ From, End time.Time }
 
 // Days returns the period from the first to the last of some dates, both inclusive.
@@ -20,8 +21,8 @@ func (p Period) Contains(t time.Time) bool { return !t.Before(p.From) && t.Befor
 // LastDay returns the last date on which the period has a moment.
 func (p Period) LastDay() time.Time { return DayOf(p.End.Add(-time.Millisecond)) }
 
-// Previous returns the period that ends where p starts. If p consists of whole calendar months, it has the same number of
-// months, and otherwise the same duration.
+// Previous returns the period that ends where p starts. If p consists of whole calendar months, it
+// has the same number of months, and otherwise the same duration.
 func (p Period) Previous() Period {
 	if p.From.Equal(MonthOf(p.From)) && p.End.Equal(MonthOf(p.End)) {
 		months := 12*(p.End.Year()-p.From.Year()) + int(p.End.Month()-p.From.Month())
@@ -30,8 +31,8 @@ func (p Period) Previous() Period {
 	return Period{From: p.From.Add(-p.End.Sub(p.From)), End: p.From}
 }
 
-// Parts divides a period into its whole calendar months and the remaining periods before and after them. A part without
-// moments has From = End.
+// Parts divides a period into its whole calendar months and the remaining periods before and after
+// them. A part without moments has From = End.
 func (p Period) Parts() (head, months, tail Period) {
 	first, last := MonthOf(p.From), MonthOf(p.End)
 	if first.Before(p.From) {

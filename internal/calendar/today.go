@@ -13,8 +13,9 @@ const (
 	earliestZone = 14 * time.Hour
 )
 
-// Today returns the civil day of a moment in a time zone. It is the only place where a time zone decides: windows, months and stored
-// dates are civil days, whose bounds are in UTC (ADR 104). UTC is the zone of an empty or an unknown name.
+// Today returns the civil day of a moment in a time zone. It is the only place where a time zone
+// decides: windows, months and stored dates are civil days, whose bounds are in UTC (ADR 104). UTC
+// is the zone of an empty or an unknown name.
 func Today(now time.Time, zone string) time.Time {
 	if zone == "" || zone == "UTC" {
 		return DayOf(now)
@@ -27,8 +28,8 @@ func Today(now time.Time, zone string) time.Time {
 	return time.Date(year, month, day, 0, 0, 0, 0, time.UTC)
 }
 
-// Todays returns the two or three civil days that a moment has in the time zones of the world, in order. A caller that does not know
-// the zone yet prepares for each of them.
+// Todays returns the two or three civil days that a moment has in the time zones of the world, in
+// order. A caller that does not know the zone yet prepares for each of them.
 func Todays(now time.Time) []time.Time {
 	days := []time.Time{DayOf(now.Add(latestZone))}
 	for last := DayOf(now.Add(earliestZone)); days[len(days)-1].Before(last); {
@@ -37,7 +38,8 @@ func Todays(now time.Time) []time.Time {
 	return days
 }
 
-// locations holds the loaded zones by name, because loading one reads and parses a file. It has at most one for each name of the database.
+// locations holds the loaded zones by name, because loading one reads and parses a file. It has at
+// most one for each name of the database.
 var locations sync.Map
 
 // locationOf returns the zone of a name.

@@ -1,13 +1,16 @@
-// Package caller verifies access tokens and carries the identity of the user for whom a request acts.
+// Package caller verifies access tokens and carries the identity of the user for whom a request
+// acts.
 //
-// The gateway and every service that accepts users' requests verify tokens. A Verifier holds auth's public keys and the ended
-// sessions whose tokens have not expired. It loads both from auth in the background, so that an ended session is rejected everywhere
-// within a minute. While auth is unavailable, the last loaded state is used. Until keys and sessions were loaded once, no token is
+// The gateway and every service that accepts users' requests verify tokens. A Verifier holds auth's
+// public keys and the ended sessions whose tokens have not expired. It loads both from auth in the
+// background, so that an ended session is rejected everywhere within a minute. While auth is
+// unavailable, the last loaded state is used. Until keys and sessions were loaded once, no token is
 // accepted.
 //
-// A process creates a Verifier with NewVerifier and runs it with Verifier.Run. Package rpc and the gateway call Verify and store the
-// identity in the context; handlers read it with ID or From. Start reading with Verify; reload.go loads the state and trust.go
-// decodes auth's responses. Network is used by limits per client address.
+// A process creates a Verifier with NewVerifier and runs it with Verifier.Run. Package rpc and the
+// gateway call Verify and store the identity in the context; handlers read it with ID or From.
+// Start reading with Verify; reload.go loads the state and trust.go decodes auth's responses.
+// Network is used by limits per client address.
 package caller
 
 import (
@@ -48,7 +51,8 @@ type Claims struct {
 	SessionID uuid.UUID `json:"sid"`
 }
 
-// Verifier verifies access tokens. It caches verified tokens, because an EdDSA verification costs 70 us.
+// Verifier verifies access tokens. It caches verified tokens, because an EdDSA verification costs
+// 70 us.
 type Verifier struct {
 	trust Trust
 	now   func() time.Time
@@ -57,7 +61,8 @@ type Verifier struct {
 
 	mu   sync.RWMutex
 	keys map[string]ed25519.PublicKey
-	// revoked holds the ended sessions, as in Revoked. A session is removed when its tokens have expired, never earlier.
+	// revoked holds the ended sessions, as in Revoked. A session is removed when its tokens have
+	// expired, never earlier.
 	revoked map[uuid.UUID]uint32
 	// complete is set once every page of ended sessions was read. Before that, no token is accepted.
 	complete bool
@@ -76,7 +81,8 @@ type verified struct {
 	expires time.Time
 }
 
-// NewVerifier returns a verifier that loads from trust at first use, and every 5 seconds while Run runs.
+// NewVerifier returns a verifier that loads from trust at first use, and every 5 seconds while Run
+// runs.
 func NewVerifier(trust Trust, now func() time.Time, log *slog.Logger) (*Verifier, error) {
 	seen, err := lru.New[string, verified](cacheSize)
 	if err != nil {
@@ -85,8 +91,8 @@ func NewVerifier(trust Trust, now func() time.Time, log *slog.Logger) (*Verifier
 	return &Verifier{trust: trust, now: now, log: log, seen: seen, revoked: map[uuid.UUID]uint32{}}, nil
 }
 
-// Verify returns the identity in a token, or apierr.Unauthorized, apierr.TokenExpired, or apierr.Unavailable until keys and
-// ended sessions were loaded.
+// Verify returns the identity in a token, or apierr.Unauthorized, apierr.TokenExpired, or
+// apierr.Unavailable until keys and ended sessions were loaded.
 func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	now := v.now()
 	if s, ok := v.seen.Get(token); ok {
@@ -128,7 +134,8 @@ func (v *Verifier) admit(s verified, now time.Time) (Identity, error) {
 	return s.Identity, nil
 }
 
-// key returns the public key with the token's kid. It loads the keys if the kid is unknown, because auth may have rotated them.
+// key returns the public key with the token's kid. It loads the keys if the kid is unknown, because
+// auth may have rotated them.
 func (v *Verifier) key(ctx context.Context, t *jwt.Token) (any, error) {
 	kid, _ := t.Header["kid"].(string)
 	if key := v.known(kid); key != nil {
@@ -163,13 +170,15 @@ func With(ctx context.Context, id Identity) context.Context {
 	return context.WithValue(ctx, contextKey{}, id)
 }
 
-// From returns the identity of the user for whom ctx acts. It returns false for public calls and calls between services.
+// From returns the identity of the user for whom ctx acts. It returns false for public calls and
+// calls between services.
 func From(ctx context.Context) (Identity, bool) {
 	id, ok := ctx.Value(contextKey{}).(Identity)
 	return id, ok
 }
 
-// ID returns the id of the acting user. Package rpc runs no RPC for users without one, so a handler never sees uuid.Nil.
+// ID returns the id of the acting user. Package rpc runs no RPC for users without one, so a handler
+// never sees uuid.Nil.
 func ID(ctx context.Context) uuid.UUID {
 	id, _ := From(ctx)
 	return id.UserID

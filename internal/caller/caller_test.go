@@ -20,7 +20,8 @@ import (
 
 var now = time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
 
-// signer replaces the auth service: it signs tokens, and publishes keys and pages of ended sessions.
+// signer replaces the auth service: it signs tokens, and publishes keys and pages of ended
+// sessions.
 type signer struct {
 	kid         string
 	private     ed25519.PrivateKey

@@ -14,12 +14,14 @@ import (
 )
 
 const (
-	// reloadEvery is the time between reloads. An ended session must be rejected within seconds, because its device shows the user's
-	// data until then. It must be rejected within a minute even if some reloads fail.
+	// reloadEvery is the time between reloads. An ended session must be rejected within seconds,
+	// because its device shows the user's data until then. It must be rejected within a minute even if
+	// some reloads fail.
 	reloadEvery = 5 * time.Second
 	// reloadJitter spreads the reloads of many instances.
 	reloadJitter = time.Second
-	// reloadAtMostEvery limits the reloads because of unknown keys. Such a key may be new, or the token may be forged.
+	// reloadAtMostEvery limits the reloads because of unknown keys. Such a key may be new, or the
+	// token may be forged.
 	reloadAtMostEvery = time.Second
 	// onDemandTime limits a load for which requests wait. The pages read until then are kept.
 	onDemandTime = 2 * time.Second
@@ -50,9 +52,10 @@ func (v *Verifier) Run(ctx context.Context) {
 	}
 }
 
-// pauseAfter returns the time until the next load, after a number of consecutive failures or a load that took some time. A long load
-// is followed by an equally long pause, so that many ended sessions do not keep auth busy all the time. Half of the backoff is random,
-// so that an auth service that is available again does not get the requests of all instances at the same time.
+// pauseAfter returns the time until the next load, after a number of consecutive failures or a load
+// that took some time. A long load is followed by an equally long pause, so that many ended
+// sessions do not keep auth busy all the time. Half of the backoff is random, so that an auth
+// service that is available again does not get the requests of all instances at the same time.
 func pauseAfter(failures int, took time.Duration) time.Duration {
 	if failures == 0 {
 		return max(reloadEvery-rand.N(reloadJitter), took)
@@ -74,8 +77,8 @@ func (v *Verifier) Ready() error {
 	return nil
 }
 
-// reloadIfDue loads the keys at most once a second, for any number of requests. It loads the ended sessions only if they were never
-// loaded, because an unknown key does not depend on them.
+// reloadIfDue loads the keys at most once a second, for any number of requests. It loads the ended
+// sessions only if they were never loaded, because an unknown key does not depend on them.
 func (v *Verifier) reloadIfDue(ctx context.Context) error {
 	v.loading.Lock()
 	defer v.loading.Unlock()
@@ -110,8 +113,8 @@ func (v *Verifier) loadKeys(ctx context.Context) error {
 	return nil
 }
 
-// loadRevoked reads the pages after the cursor. After a failure the next call continues with the failed page. The caller must hold the
-// lock loading.
+// loadRevoked reads the pages after the cursor. After a failure the next call continues with the
+// failed page. The caller must hold the lock loading.
 func (v *Verifier) loadRevoked(ctx context.Context) error {
 	for {
 		page, err := v.trust.Revoked(ctx, v.cursor)

@@ -16,8 +16,8 @@ import (
 const (
 	// callTime limits each call to auth.
 	callTime = 2 * time.Second
-	// unpagedTime is how long a session from the list of an earlier release of auth is kept. Such a list has no expiry times, and each
-	// reload lists the sessions again.
+	// unpagedTime is how long a session from the list of an earlier release of auth is kept. Such a
+	// list has no expiry times, and each reload lists the sessions again.
 	unpagedTime = 5 * time.Minute
 )
 
@@ -31,8 +31,8 @@ type Trust struct {
 
 // Revoked is a page of ended sessions.
 type Revoked struct {
-	// Sessions maps each session to the time at which its last access token expires, in seconds since 1970. The type is compact
-	// because there may be a million sessions.
+	// Sessions maps each session to the time at which its last access token expires, in seconds since
+	// 1970. The type is compact because there may be a million sessions.
 	Sessions map[uuid.UUID]uint32
 	// Cursor continues after this page, or after the last page with sessions that were ended since.
 	Cursor string
@@ -92,8 +92,8 @@ func parseKeys(set *authv1.GetKeySetResponse) (map[string]ed25519.PublicKey, err
 	return keys, nil
 }
 
-// parseRevoked decodes a page of ended sessions. It also accepts the response of an earlier release: all sessions, as text, without a
-// cursor.
+// parseRevoked decodes a page of ended sessions. It also accepts the response of an earlier
+// release: all sessions, as text, without a cursor.
 func parseRevoked(page *authv1.ListRevokedSessionsResponse, now time.Time) (Revoked, error) {
 	packed, expire := page.GetSessions(), page.GetExpireAt()
 	if len(packed) != 16*len(expire) {

@@ -1,12 +1,14 @@
-// Package connlimit limits the open connections of a listener, in total and per client address, so that no client can use up the
-// process's file descriptors.
+// Package connlimit limits the open connections of a listener, in total and per client address, so
+// that no client can use up the process's file descriptors.
 //
-// A connection beyond a limit replaces the connection that has been idle for the longest time: of the same address if the
-// address has too many, otherwise of all. A server reports idle connections through Listener.ConnState, as net/http does. If no
-// connection is idle, the new one is closed immediately, so that its client gets an error and not a timeout.
+// A connection beyond a limit replaces the connection that has been idle for the longest time: of
+// the same address if the address has too many, otherwise of all. A server reports idle connections
+// through Listener.ConnState, as net/http does. If no connection is idle, the new one is closed
+// immediately, so that its client gets an error and not a timeout.
 //
-// Listen wraps a net.Listener. Package rpc, the gateway and the metrics listener of package app use it. The metrics
-// connections.open, connections.refused and connections.evicted show the effect of the limits. Start reading with Accept and admit.
+// Listen wraps a net.Listener. Package rpc, the gateway and the metrics listener of package app use
+// it. The metrics connections.open, connections.refused and connections.evicted show the effect of
+// the limits. Start reading with Accept and admit.
 package connlimit
 
 import (
@@ -63,7 +65,8 @@ type conn struct {
 	err  error
 }
 
-// Listen applies limits to inner. The total is at most half of the process's file descriptors, because the process needs others.
+// Listen applies limits to inner. The total is at most half of the process's file descriptors,
+// because the process needs others.
 func Listen(ctx context.Context, inner net.Listener, limits Limits) (*Listener, error) {
 	var files syscall.Rlimit
 	if err := syscall.Getrlimit(syscall.RLIMIT_NOFILE, &files); err != nil {
@@ -92,7 +95,8 @@ func (l *Listener) instrument(ctx context.Context) (err error) {
 	if l.evicted, err = meter.Int64Counter("connections.evicted", metric.WithDescription("Idle connections that were closed to make room for others.")); err != nil {
 		return fmt.Errorf("instrumenting connections: %w", err)
 	}
-	// A counter that first appears with its first event has no rate at that time, so an alert would miss the event.
+	// A counter that first appears with its first event has no rate at that time, so an alert would
+	// miss the event.
 	l.refused.Add(ctx, 0, l.attributes)
 	l.evicted.Add(ctx, 0, l.attributes)
 	l.metrics, err = meter.RegisterCallback(func(_ context.Context, o metric.Observer) error {
@@ -134,7 +138,8 @@ func (l *Listener) Close() error {
 	return l.Listener.Close()
 }
 
-// admit counts c if the limits allow it, possibly in place of an idle connection, which the caller closes.
+// admit counts c if the limits allow it, possibly in place of an idle connection, which the caller
+// closes.
 func (l *Listener) admit(c *conn) (victim *conn, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -157,7 +162,8 @@ func (l *Listener) admit(c *conn) (victim *conn, ok bool) {
 	return victim, ok
 }
 
-// longestIdle returns the connection that has been idle for the longest time, of one address unless that is empty, or nil.
+// longestIdle returns the connection that has been idle for the longest time, of one address unless
+// that is empty, or nil.
 func (l *Listener) longestIdle(address string) *conn {
 	for e := l.idle.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*conn); address == "" || c.address == address {
@@ -190,7 +196,8 @@ func (l *Listener) setIdle(c *conn, idle bool) {
 	}
 }
 
-// ConnState is a callback for http.Server.ConnState. A connection before its first request is idle, too.
+// ConnState is a callback for http.Server.ConnState. A connection before its first request is idle,
+// too.
 func (l *Listener) ConnState(nc net.Conn, state http.ConnState) {
 	c, ok := nc.(*conn)
 	if !ok {

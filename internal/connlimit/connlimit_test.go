@@ -17,7 +17,8 @@ const (
 	waitStep = time.Millisecond
 )
 
-// serve returns the address of an HTTP server with limits. A request to /wait is answered when release is closed.
+// serve returns the address of an HTTP server with limits. A request to /wait is answered when
+// release is closed.
 func serve(t *testing.T, limits Limits) (addr string, lis *Listener, release chan struct{}) {
 	t.Helper()
 	release = make(chan struct{})

@@ -1,8 +1,10 @@
-// Package idem makes POST requests idempotent: a repeated request with the same Idempotency-Key gets the first response and has
-// no further effect. The record of a key commits with the write that it guards, and expires after 24 hours.
+// Package idem makes POST requests idempotent: a repeated request with the same Idempotency-Key
+// gets the first response and has no further effect. The record of a key commits with the write
+// that it guards, and expires after 24 hours.
 //
-// Use InTx for a write in its own transaction, or Call.Record for a statement that inserts the record together with the write.
-// Replay answers a repeat before expensive work starts. Run Expire regularly, see pg.Sweep.
+// Use InTx for a write in its own transaction, or Call.Record for a statement that inserts the
+// record together with the write. Replay answers a repeat before expensive work starts. Run Expire
+// regularly, see pg.Sweep.
 //
 // Each service that uses it has this table in its schema:
 //
@@ -16,8 +18,8 @@
 //	);
 //	CREATE INDEX idempotency_keys_created_at ON idempotency_keys (created_at);
 //
-// The key itself is not stored, only its hash. The request's MAC and the encrypted response use the key as their secret, so that
-// passwords and tokens cannot be read from the table.
+// The key itself is not stored, only its hash. The request's MAC and the encrypted response use the
+// key as their secret, so that passwords and tokens cannot be read from the table.
 package idem
 
 import (
@@ -48,13 +50,15 @@ type Call struct {
 	Scope string
 	// Key is the client's Idempotency-Key. If it is empty, no record is written.
 	Key string
-	// Request is compared with the first request of the key, without the fields that are sent in headers.
+	// Request is compared with the first request of the key, without the fields that are sent in
+	// headers.
 	Request proto.Message
 }
 
-// InTx runs fn, which must fill response, and writes the call's record in the same transaction. If the key was used for the same
-// request within 24 hours, InTx fills response with the first response instead and returns true. If it was used for another
-// request, InTx returns apierr.IdempotencyKeyUsed. A simultaneous repeat waits for the first request.
+// InTx runs fn, which must fill response, and writes the call's record in the same transaction. If
+// the key was used for the same request within 24 hours, InTx fills response with the first
+// response instead and returns true. If it was used for another request, InTx returns
+// apierr.IdempotencyKeyUsed. A simultaneous repeat waits for the first request.
 func InTx(ctx context.Context, pool *pgxpool.Pool, call Call, response proto.Message, fn func(tx pgx.Tx) error) (replayed bool, err error) {
 	if call.Key == "" {
 		return false, pg.InTx(ctx, pool, fn)
@@ -80,9 +84,9 @@ func InTx(ctx context.Context, pool *pgxpool.Pool, call Call, response proto.Mes
 	return replayed, err
 }
 
-// Record is a call's record, to be inserted by the statement of the guarded write, into the columns of the same names. The statement
-// must change nothing if a record of the same scope and key_hash is younger than 24 hours. Replay then returns the response. Without
-// a key all fields are nil.
+// Record is a call's record, to be inserted by the statement of the guarded write, into the columns
+// of the same names. The statement must change nothing if a record of the same scope and key_hash
+// is younger than 24 hours. Replay then returns the response. Without a key all fields are nil.
 type Record struct{ KeyHash, RequestMAC, Response []byte }
 
 // Record returns the call's record for its response.
@@ -97,8 +101,8 @@ func (c Call) Record(response proto.Message) (Record, error) {
 	return Record{KeyHash: c.keyHash(), RequestMAC: c.requestMAC(), Response: sealed}, err
 }
 
-// Replay reports whether the call was answered before, and fills response if so. It has no side effects. It avoids expensive work
-// for a repeated request, but InTx must still guard the write.
+// Replay reports whether the call was answered before, and fills response if so. It has no side
+// effects. It avoids expensive work for a repeated request, but InTx must still guard the write.
 func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message) (bool, error) {
 	if call.Key == "" {
 		return false, nil
@@ -113,9 +117,10 @@ func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message
 	return err == nil, err
 }
 
-// ReplayRejected is Replay for a call that a check has rejected before InTx. The call may repeat a request that succeeded, because the rows
-// that it names may have changed since. Without such a request, ReplayRejected returns the error rejected. The check must precede it,
-// and a first request that is still in progress then fails, too.
+// ReplayRejected is Replay for a call that a check has rejected before InTx. The call may repeat a
+// request that succeeded, because the rows that it names may have changed since. Without such a
+// request, ReplayRejected returns the error rejected. The check must precede it, and a first
+// request that is still in progress then fails, too.
 func ReplayRejected(ctx context.Context, q pg.Querier, call Call, response proto.Message, rejected error) (replayed bool, err error) {
 	if replayed, err = Replay(ctx, q, call, response); err == nil && !replayed {
 		err = rejected
@@ -144,8 +149,8 @@ func checkKey(key string) error {
 	return nil
 }
 
-// claim inserts the record of a key and reports whether this call did so. It waits for a transaction that has inserted the same
-// key but not committed.
+// claim inserts the record of a key and reports whether this call did so. It waits for a
+// transaction that has inserted the same key but not committed.
 func claim(ctx context.Context, tx pgx.Tx, call Call) (bool, error) {
 	tag, err := tx.Exec(ctx, `
 		INSERT INTO idempotency_keys AS k (scope, key_hash, request_mac)
@@ -174,7 +179,8 @@ func store(ctx context.Context, tx pgx.Tx, call Call, response proto.Message) er
 	return nil
 }
 
-// load fills response with the first response of the key. It returns pgx.ErrNoRows if the key was not used within 24 hours.
+// load fills response with the first response of the key. It returns pgx.ErrNoRows if the key was
+// not used within 24 hours.
 func load(ctx context.Context, q pg.Querier, call Call, response proto.Message) error {
 	type row struct {
 		RequestMAC []byte `db:"request_mac"`
@@ -204,14 +210,16 @@ func (c Call) keyHash() []byte {
 	return h[:]
 }
 
-// requestMAC returns a MAC of the request with the key as its secret. Equal requests have equal MACs.
+// requestMAC returns a MAC of the request with the key as its secret. Equal requests have equal
+// MACs.
 func (c Call) requestMAC() []byte {
 	m := hmac.New(sha256.New, []byte(c.Key))
 	m.Write([]byte(c.Request.ProtoReflect().Descriptor().FullName()))
 	m.Write([]byte{0})
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(withoutHeaders(c.Request))
 	if err != nil {
-		// Only invalid UTF-8 makes this fail, and both the gateway and gRPC reject that. An empty body still compares safely.
+		// Only invalid UTF-8 makes this fail, and both the gateway and gRPC reject that. An empty body
+		// still compares safely.
 		body = nil
 	}
 	m.Write(body)
@@ -230,7 +238,8 @@ func (c Call) seal(response proto.Message) ([]byte, error) {
 // sealer derives the encryption key for the response from the idempotency key.
 func (c Call) sealer() seal.Key { return seal.NewKey(c.Key, "idempotency seal") }
 
-// withoutHeaders returns a copy without the fields that are sent in headers. They may differ between two attempts.
+// withoutHeaders returns a copy without the fields that are sent in headers. They may differ
+// between two attempts.
 func withoutHeaders(m proto.Message) proto.Message {
 	c := proto.Clone(m)
 	r := c.ProtoReflect()

@@ -1,8 +1,8 @@
-// Package media detects the type of a file from its content. Names and types that clients send are not trusted. The ledger
-// (attachments) and ocr (receipts) use it, so both detect the same types.
+// Package media detects the type of a file from its content. Names and types that clients send are
+// not trusted. The ledger (attachments) and ocr (receipts) use it, so both detect the same types.
 //
-// TypeOf recognizes images and PDF by the first bytes of a file. Text has no such bytes: a TextChecker reads all of it, in pieces of any
-// size, so that a stream need not be kept in memory.
+// TypeOf recognizes images and PDF by the first bytes of a file. Text has no such bytes: a
+// TextChecker reads all of it, in pieces of any size, so that a stream need not be kept in memory.
 package media
 
 import (
@@ -71,8 +71,8 @@ func (s signature) matches(head []byte) bool {
 	return true
 }
 
-// TextChecker checks that a file is plain text: UTF-8 without control characters, except for tabs, line breaks and form feeds. The zero
-// value is ready for the first piece.
+// TextChecker checks that a file is plain text: UTF-8 without control characters, except for tabs,
+// line breaks and form feeds. The zero value is ready for the first piece.
 type TextChecker struct {
 	// rest is an incomplete character at the end of the last piece.
 	rest []byte

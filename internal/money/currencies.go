@@ -2,8 +2,8 @@ package money
 
 import "strings"
 
-// currencies maps the code of every active ISO 4217 currency (list one of 2026-01-01, without the X codes for metals,
-// testing and "no currency") to its number of decimals.
+// currencies maps the code of every active ISO 4217 currency (list one of 2026-01-01, without the X
+// codes for metals, testing and "no currency") to its number of decimals.
 var currencies = table(map[int]string{
 	0: "BIF CLP DJF GNF ISK JPY KMF KRW PYG RWF UGX UYI VND VUV XAF XOF XPF",
 	2: `AED AFN ALL AMD AOA ARS AUD AWG AZN BAM BBD BDT BMD BND BOB BOV BRL BSD BTN BWP BYN BZD CAD CDF CHE

@@ -1,8 +1,10 @@
-// Package money represents amounts as 64-bit counts of a currency's minor unit, and converts them from and to decimals exactly.
+// Package money represents amounts as 64-bit counts of a currency's minor unit, and converts them
+// from and to decimals exactly.
 //
-// ParseCurrency returns one of the active ISO 4217 currencies (currencies.go). Currency.Parse reads an amount from a JSON number
-// and never rounds: a number with too many decimals is an error. Currency.Format writes it back with exactly the currency's
-// decimals. No code outside of this package needs to know how many decimals a currency has, and no code uses floats for money.
+// ParseCurrency returns one of the active ISO 4217 currencies (currencies.go). Currency.Parse reads
+// an amount from a JSON number and never rounds: a number with too many decimals is an error.
+// Currency.Format writes it back with exactly the currency's decimals. No code outside of this
+// package needs to know how many decimals a currency has, and no code uses floats for money.
 package money
 
 import (
@@ -18,8 +20,9 @@ var (
 	ErrRange    = errors.New("must be between -999999999999.99 and 999999999999.99")
 )
 
-// PositiveProblem returns the problem of an amount that must be positive and was parsed from number, or "". A negative number is
-// never reported as out of range or too precise, because a correction within that range would not be valid either.
+// PositiveProblem returns the problem of an amount that must be positive and was parsed from
+// number, or "". A negative number is never reported as out of range or too precise, because a
+// correction within that range would not be valid either.
 func PositiveProblem(number string, n int64, err error) string {
 	switch {
 	case errors.Is(err, ErrSyntax):
@@ -39,7 +42,8 @@ func PositiveProblem(number string, n int64, err error) string {
 // MaxDecimals is the maximum number of decimals of a currency.
 const MaxDecimals = 4
 
-// maxMajor is the largest amount in major units. It is small enough that a bigint can hold the sum of 900 such amounts in any currency.
+// maxMajor is the largest amount in major units. It is small enough that a bigint can hold the sum
+// of 900 such amounts in any currency.
 const maxMajor = 999_999_999_999
 
 // Currency is an active ISO 4217 currency. The zero value is not a currency.
@@ -61,14 +65,15 @@ func ParseCurrency(code string) (Currency, bool) {
 	return Currency{code: code, decimals: decimals}, ok
 }
 
-// CurrencyOf returns the currency with a code that was validated before, such as one from the database.
+// CurrencyOf returns the currency with a code that was validated before, such as one from the
+// database.
 func CurrencyOf(code string) Currency {
 	c, _ := ParseCurrency(code)
 	return c
 }
 
-// Parse converts a JSON number (RFC 8259, including exponents) to minor units of c, without rounding. It returns ErrSyntax,
-// ErrDecimals or ErrRange.
+// Parse converts a JSON number (RFC 8259, including exponents) to minor units of c, without
+// rounding. It returns ErrSyntax, ErrDecimals or ErrRange.
 func (c Currency) Parse(number string) (int64, error) {
 	digits, exponent, negative, ok := scan(number)
 	if !ok {
@@ -99,12 +104,14 @@ func (c Currency) Parse(number string) (int64, error) {
 	return minor, nil
 }
 
-// ParseDecimal converts a JSON number, such as a percentage, to n / 10^decimals. Errors and limits are those of Currency.Parse.
+// ParseDecimal converts a JSON number, such as a percentage, to n / 10^decimals. Errors and limits
+// are those of Currency.Parse.
 func ParseDecimal(number string, decimals int) (int64, error) {
 	return Currency{decimals: decimals}.Parse(number)
 }
 
-// max returns the largest amount in minor units: 999,999,999,999.99 with the currency's number of decimals.
+// max returns the largest amount in minor units: 999,999,999,999.99 with the currency's number of
+// decimals.
 func (c Currency) max() int64 {
 	m := int64(maxMajor)
 	for i := range c.decimals {
@@ -116,7 +123,8 @@ func (c Currency) max() int64 {
 	return m
 }
 
-// Format returns minor units of c as a decimal with exactly the currency's decimals: 1230 USD is "12.30".
+// Format returns minor units of c as a decimal with exactly the currency's decimals: 1230 USD is
+// "12.30".
 func (c Currency) Format(minor int64) string {
 	return Decimal(minor, c.decimals)
 }
@@ -137,7 +145,8 @@ func Decimal(n int64, decimals int) string {
 	return sign + s[:len(s)-decimals] + "." + s[len(s)-decimals:]
 }
 
-// scan splits a JSON number into its digits without the point, the power of ten to multiply them by, and its sign.
+// scan splits a JSON number into its digits without the point, the power of ten to multiply them
+// by, and its sign.
 func scan(s string) (digits string, exponent int, negative, ok bool) {
 	s, negative = strings.CutPrefix(s, "-")
 	mantissa, exp, hasExp := strings.Cut(strings.ToLower(s), "e")
@@ -146,8 +155,8 @@ func scan(s string) (digits string, exponent int, negative, ok bool) {
 		if err != nil || strings.HasPrefix(exp, "+-") {
 			return "", 0, false, false
 		}
-		// A larger exponent changes no result: every number except zero is out of range or has too many decimals. The limit prevents
-		// integer overflows below.
+		// A larger exponent changes no result: every number except zero is out of range or has too many
+		// decimals. The limit prevents integer overflows below.
 		exponent = max(min(n, 1_000_000), -1_000_000)
 	}
 	whole, frac, hasPoint := strings.Cut(mantissa, ".")

@@ -14,7 +14,8 @@ import (
 	"time"
 )
 
-// Authority issues certificates for `make run` and tests. In production cert-manager does. Its key exists in memory only.
+// Authority issues certificates for `make run` and tests. In production cert-manager does. Its key
+// exists in memory only.
 type Authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
@@ -42,8 +43,9 @@ func NewAuthority(now func() time.Time) (*Authority, error) {
 	return &Authority{certificate: certificate, key: key, now: now}, nil
 }
 
-// Issue writes a service's certificate, its key and the authority's certificate into dir, with the file names that Kubernetes
-// uses, and returns their paths. others are additional DNS names, because each NATS server has one besides the shared name.
+// Issue writes a service's certificate, its key and the authority's certificate into dir, with the
+// file names that Kubernetes uses, and returns their paths. others are additional DNS names,
+// because each NATS server has one besides the shared name.
 func (a *Authority) Issue(dir, service string, life time.Duration, others ...string) (Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {

@@ -1,11 +1,13 @@
 // Package mtls provides mutual TLS between services, and the identity of the calling service.
 //
-// Each service has a certificate with its own name as DNS name, issued by the installation's authority: cert-manager in
-// production, Authority on one machine and in tests. Client and Server return gRPC credentials that require a certificate of
-// the authority from both ends, and Client also checks the name. IsCaller reports whether a call comes from one of the services
-// that a proto lists. Certificate files are read again on each handshake, so that rotation needs no restart. While a rotation has
-// written only some of the files, the previous certificates are used. Without files, connections are not encrypted and services
-// identify themselves with the service key (package rpc).
+// Each service has a certificate with its own name as DNS name, issued by the installation's
+// authority: cert-manager in production, Authority on one machine and in tests. Client and Server
+// return gRPC credentials that require a certificate of the authority from both ends, and Client
+// also checks the name. IsCaller reports whether a call comes from one of the services that a proto
+// lists. Certificate files are read again on each handshake, so that rotation needs no restart.
+// While a rotation has written only some of the files, the previous certificates are used. Without
+// files, connections are not encrypted and services identify themselves with the service key
+// (package rpc).
 package mtls
 
 import (
@@ -24,8 +26,8 @@ import (
 	"google.golang.org/grpc/peer"
 )
 
-// Config names PEM files: the process's certificate, its key, and the authority's certificate. If all are empty, connections are
-// not encrypted.
+// Config names PEM files: the process's certificate, its key, and the authority's certificate. If
+// all are empty, connections are not encrypted.
 type Config struct {
 	Cert string `env:"TLS_CERT"`
 	Key  string `env:"TLS_KEY"`
@@ -35,7 +37,8 @@ type Config struct {
 // On reports whether connections are encrypted.
 func (c Config) On() bool { return c != Config{} }
 
-// Check returns an error if the files are incomplete or unreadable. Call it at the start; otherwise each handshake would fail.
+// Check returns an error if the files are incomplete or unreadable. Call it at the start; otherwise
+// each handshake would fail.
 func (c Config) Check() error {
 	if !c.On() {
 		return nil
@@ -47,8 +50,8 @@ func (c Config) Check() error {
 	return err
 }
 
-// Client returns credentials for connections to the named service. The server's certificate must have that name, regardless of
-// the address.
+// Client returns credentials for connections to the named service. The server's certificate must
+// have that name, regardless of the address.
 func Client(c Config, service string) credentials.TransportCredentials {
 	if !c.On() {
 		return insecure.NewCredentials()
@@ -56,7 +59,8 @@ func Client(c Config, service string) credentials.TransportCredentials {
 	return newReloading(c, service)
 }
 
-// Server returns credentials for a service's listener. Clients without a certificate of the authority fail in the handshake.
+// Server returns credentials for a service's listener. Clients without a certificate of the
+// authority fail in the handshake.
 func Server(c Config) credentials.TransportCredentials {
 	if !c.On() {
 		return insecure.NewCredentials()
@@ -123,17 +127,19 @@ func (c Config) Authority() (*x509.CertPool, error) {
 	return authority, nil
 }
 
-// reloading reads the files on each handshake, so that a rotated certificate takes effect with the next connection. Handshakes are
-// rare.
+// reloading reads the files on each handshake, so that a rotated certificate takes effect with the
+// next connection. Handshakes are rare.
 type reloading struct {
 	files Config
 	// server is the name that the server's certificate must have; empty on the server side.
 	server string
-	// last holds the last readable contents. All clones share it; gRPC clones the credentials for each connection.
+	// last holds the last readable contents. All clones share it; gRPC clones the credentials for each
+	// connection.
 	last *atomic.Pointer[material]
 }
 
-// newReloading reads the files immediately, because the first handshake may happen during a rotation.
+// newReloading reads the files immediately, because the first handshake may happen during a
+// rotation.
 func newReloading(files Config, server string) *reloading {
 	r := &reloading{files: files, server: server, last: &atomic.Pointer[material]{}}
 	if m, err := files.load(); err == nil {
@@ -142,7 +148,8 @@ func newReloading(files Config, server string) *reloading {
 	return r
 }
 
-// current returns the contents of the files, or the last readable contents while a rotation is in progress.
+// current returns the contents of the files, or the last readable contents while a rotation is in
+// progress.
 func (r *reloading) current() (*material, error) {
 	now, err := r.files.load()
 	if err == nil {
@@ -188,7 +195,8 @@ func (r *reloading) Clone() credentials.TransportCredentials {
 	return &reloading{files: r.files, server: r.server, last: r.last}
 }
 
-// OverrideServerName implements credentials.TransportCredentials, which still requires it although nothing calls it.
+// OverrideServerName implements credentials.TransportCredentials, which still requires it although
+// nothing calls it.
 func (r *reloading) OverrideServerName(string) error {
 	return errors.New("a service's name is not overridden")
 }

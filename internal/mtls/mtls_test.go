@@ -17,7 +17,8 @@ import (
 	"google.golang.org/grpc/status"
 )
 
-// callee accepts only calls of the gateway. Its RPC is the health check, because that needs no proto of this repository.
+// callee accepts only calls of the gateway. Its RPC is the health check, because that needs no
+// proto of this repository.
 type callee struct {
 	healthpb.UnimplementedHealthServer
 }
@@ -40,8 +41,8 @@ func serve(t *testing.T, c Config) (addr string) {
 	return lis.Addr().String()
 }
 
-// call calls the server on a new connection, so that the client reads the current files. It returns the serial number of the server's
-// certificate.
+// call calls the server on a new connection, so that the client reads the current files. It returns
+// the serial number of the server's certificate.
 func call(t *testing.T, addr string, creds credentials.TransportCredentials) (serial string, err error) {
 	t.Helper()
 	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(creds))

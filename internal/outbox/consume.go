@@ -20,29 +20,34 @@ import (
 const (
 	// ackWait is the time after which NATS delivers an unacknowledged event again.
 	ackWait = 10 * time.Second
-	// consumeBatch is the maximum number of events that share a transaction. Large events also have maxBatch.
+	// consumeBatch is the maximum number of events that share a transaction. Large events also have
+	// maxBatch.
 	consumeBatch = 256
 	// fetchTimeout is how long one pull request waits for an event.
 	fetchTimeout = 30 * time.Second
 )
 
-// Consumer configures a durable JetStream consumer. All replicas that use its name share the events.
+// Consumer configures a durable JetStream consumer. All replicas that use its name share the
+// events.
 type Consumer struct {
 	// Name is unique in the installation, for example auth-audit.
 	Name string
-	// Subject selects events by type, for example ledger.v1.transaction.created; * matches one token. There is only one subject,
-	// and Apply ignores the events it does not need: with several filters, NATS scans the subjects of all users for each event.
+	// Subject selects events by type, for example ledger.v1.transaction.created; * matches one token.
+	// There is only one subject, and Apply ignores the events it does not need: with several filters,
+	// NATS scans the subjects of all users for each event.
 	Subject string
-	// Apply writes the effects of the events in tx, all or none. Delivery is at-least-once: an event may be repeated, even
-	// within one call, and with several replicas it may arrive after a younger event of the same user. Apply must be idempotent,
-	// by means of the natural keys of its effects. It must not call another service. If it fails for several events, it is
-	// called again for each of them alone.
+	// Apply writes the effects of the events in tx, all or none. Delivery is at-least-once: an event
+	// may be repeated, even within one call, and with several replicas it may arrive after a younger
+	// event of the same user. Apply must be idempotent, by means of the natural keys of its effects.
+	// It must not call another service. If it fails for several events, it is called again for each of
+	// them alone.
 	Apply func(ctx context.Context, tx pgx.Tx, events []Received) error
 	// Applied, if not nil, is called after the effects have been committed. It must not block.
 	Applied func()
 }
 
-// Consume applies each event at least once, until ctx ends. After an error, such as NATS being unavailable, it tries again.
+// Consume applies each event at least once, until ctx ends. After an error, such as NATS being
+// unavailable, it tries again.
 func (b *Bus) Consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) {
 	stop := b.observe("coffer.events.lag", attribute.String("consumer", c.Name),
 		func(ctx context.Context) (int64, error) { return b.Lag(ctx, c.Name) },
@@ -62,7 +67,8 @@ func (b *Bus) consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) error
 		Durable:       c.Name,
 		FilterSubject: c.Subject + ".*",
 		AckPolicy:     jetstream.AckExplicitPolicy,
-		// The events of a killed replica are delivered again after this time. An Apply that takes longer is repeated.
+		// The events of a killed replica are delivered again after this time. An Apply that takes longer
+		// is repeated.
 		AckWait:       ackWait,
 		DeliverPolicy: jetstream.DeliverAllPolicy,
 	})
@@ -83,8 +89,8 @@ func (b *Bus) consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) error
 	return nil
 }
 
-// batchLength returns how many of the first messages share a transaction: at most as many as have maxBatch bytes together, but at least
-// one.
+// batchLength returns how many of the first messages share a transaction: at most as many as have
+// maxBatch bytes together, but at least one.
 func batchLength(messages []jetstream.Msg) int {
 	size := 0
 	for i, m := range messages {
@@ -95,8 +101,9 @@ func batchLength(messages []jetstream.Msg) int {
 	return len(messages)
 }
 
-// next waits for one message and returns it with the others that are available. A batch shares one commit, and no message waits
-// for a batch to fill. It returns no messages if none arrives within fetchTimeout.
+// next waits for one message and returns it with the others that are available. A batch shares one
+// commit, and no message waits for a batch to fill. It returns no messages if none arrives within
+// fetchTimeout.
 func next(ctx context.Context, consumer jetstream.Consumer) ([]jetstream.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
@@ -119,8 +126,8 @@ func next(ctx context.Context, consumer jetstream.Consumer) ([]jetstream.Msg, er
 	return messages, nil
 }
 
-// handle applies a batch and acknowledges its messages. If the batch fails, each message is handled alone. A message that still
-// fails is delivered again with exponential backoff.
+// handle applies a batch and acknowledges its messages. If the batch fails, each message is handled
+// alone. A message that still fails is delivered again with exponential backoff.
 func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, messages []jetstream.Msg, c Consumer) {
 	var events []Received
 	var readable []jetstream.Msg
@@ -158,8 +165,9 @@ func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, messages []jetstre
 	}
 }
 
-// apply calls c.Apply in a transaction. Each traced event gets a span in its own trace. The SQL statements, which the events
-// share, appear in the trace of the first event; the spans of the others link to it.
+// apply calls c.Apply in a transaction. Each traced event gets a span in its own trace. The SQL
+// statements, which the events share, appear in the trace of the first event; the spans of the
+// others link to it.
 func (b *Bus) apply(ctx context.Context, pool *pgxpool.Pool, c Consumer, events []Received) error {
 	applying := ctx
 	for _, e := range events {
@@ -174,8 +182,8 @@ func (b *Bus) apply(ctx context.Context, pool *pgxpool.Pool, c Consumer, events 
 	return pg.InTx(applying, pool, func(tx pgx.Tx) error { return c.Apply(applying, tx, events) })
 }
 
-// backoff returns the delay before the next delivery of a message: 0.2 s after the first attempt, doubled each time, at most
-// one minute.
+// backoff returns the delay before the next delivery of a message: 0.2 s after the first attempt,
+// doubled each time, at most one minute.
 func backoff(m jetstream.Msg) time.Duration {
 	meta, err := m.Metadata()
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// End returns the sequence number of the last event in the stream. Following from there yields only new events.
+// End returns the sequence number of the last event in the stream. Following from there yields only
+// new events.
 func (b *Bus) End(ctx context.Context) (uint64, error) {
 	stream, err := b.js.Stream(ctx, streamName)
 	if err != nil {
@@ -19,9 +20,10 @@ func (b *Bus) End(ctx context.Context) (uint64, error) {
 	return stream.CachedInfo().State.LastSeq, nil
 }
 
-// Follow calls yield for a user's events of all services, in the order of the stream: first the stored events whose sequence is
-// greater than after, then new ones as they arrive. It returns yield's error, or ctx's error when ctx ends. While NATS is
-// unavailable it waits and resumes after the last yielded event.
+// Follow calls yield for a user's events of all services, in the order of the stream: first the
+// stored events whose sequence is greater than after, then new ones as they arrive. It returns
+// yield's error, or ctx's error when ctx ends. While NATS is unavailable it waits and resumes after
+// the last yielded event.
 func (b *Bus) Follow(ctx context.Context, user uuid.UUID, after uint64, yield func(Received) error) error {
 	for {
 		var failed yieldError
@@ -37,7 +39,8 @@ func (b *Bus) Follow(ctx context.Context, user uuid.UUID, after uint64, yield fu
 	}
 }
 
-// yieldError marks an error of the caller's yield, which ends Follow. After all other errors Follow tries again.
+// yieldError marks an error of the caller's yield, which ends Follow. After all other errors Follow
+// tries again.
 type yieldError struct{ error }
 
 // deleteConsumer deletes a consumer after its last use. Otherwise NATS keeps it for minutes.
@@ -50,7 +53,8 @@ func (b *Bus) deleteConsumer(ctx context.Context, consumer *jetstream.ConsumerIn
 	_ = b.js.DeleteConsumer(ctx, streamName, consumer.Name)
 }
 
-// follow reads events until the first error and moves after past each event that yield has accepted.
+// follow reads events until the first error and moves after past each event that yield has
+// accepted.
 func (b *Bus) follow(ctx context.Context, user uuid.UUID, after *uint64, yield func(Received) error) error {
 	end, err := b.End(ctx)
 	if err != nil {

@@ -16,7 +16,8 @@ import (
 // observeTimeout limits the time that one gauge may delay a scrape of the metrics.
 const observeTimeout = time.Second
 
-// Lag returns the number of events in the stream that a consumer has not acknowledged, delivered or not.
+// Lag returns the number of events in the stream that a consumer has not acknowledged, delivered or
+// not.
 func (b *Bus) Lag(ctx context.Context, consumer string) (int64, error) {
 	c, err := b.js.Consumer(ctx, streamName, consumer)
 	if err != nil {
@@ -26,8 +27,8 @@ func (b *Bus) Lag(ctx context.Context, consumer string) (int64, error) {
 	return int64(info.NumPending) + int64(info.NumAckPending), nil //nolint:gosec // A stream of 2^63 events is out of the question.
 }
 
-// observe registers a gauge with the attribute attr, whose value f returns, until stop is called. While f fails, the metric
-// has no value.
+// observe registers a gauge with the attribute attr, whose value f returns, until stop is called.
+// While f fails, the metric has no value.
 func (b *Bus) observe(name string, attr attribute.KeyValue, f func(ctx context.Context) (int64, error), options ...metric.Int64ObservableGaugeOption) (stop func()) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/internal/outbox")
 	gauge, err := meter.Int64ObservableGauge(name, options...)
@@ -50,7 +51,8 @@ func (b *Bus) observe(name string, attr attribute.KeyValue, f func(ctx context.C
 	return func() { _ = registered.Unregister() }
 }
 
-// oldestAge returns a function that reads the age of the oldest event in the outbox in seconds, 0 if the outbox is empty.
+// oldestAge returns a function that reads the age of the oldest event in the outbox in seconds, 0
+// if the outbox is empty.
 func oldestAge(pool *pgxpool.Pool) func(ctx context.Context) (int64, error) {
 	return func(ctx context.Context) (int64, error) {
 		type row struct{ Age int64 }

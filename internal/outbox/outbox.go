@@ -1,13 +1,14 @@
-// Package outbox implements the transactional outbox: an event commits with the change that it describes, and reaches
-// JetStream at least once and in order per user.
+// Package outbox implements the transactional outbox: an event commits with the change that it
+// describes, and reaches JetStream at least once and in order per user.
 //
-// A service adds events with Add, or writes the Rows of Encode in the statement of the change. It calls Bus.Wake when it
-// adds events and runs Bus.Relay, which publishes the rows and deletes them once NATS has stored them. Bus.Consume applies events of
-// any service, at least once. Bus.Follow reads one user's events from a position on. While NATS is unavailable, writes continue
-// and events wait in the table.
+// A service adds events with Add, or writes the Rows of Encode in the statement of the change. It
+// calls Bus.Wake when it adds events and runs Bus.Relay, which publishes the rows and deletes them
+// once NATS has stored them. Bus.Consume applies events of any service, at least once. Bus.Follow
+// reads one user's events from a position on. While NATS is unavailable, writes continue and events
+// wait in the table.
 //
-// Start reading with Relay in relay.go and Consumer in consume.go. stream.go defines the stream and the encoding of messages.
-// Package natstest starts NATS servers for tests.
+// Start reading with Relay in relay.go and Consumer in consume.go. stream.go defines the stream and
+// the encoding of messages. Package natstest starts NATS servers for tests.
 //
 // Each service that publishes events has this table in its schema:
 //
@@ -21,8 +22,9 @@
 //	    traceparent text
 //	);
 //
-// A row must be inserted after the changed rows are locked. Then of two changes to one row, the earlier one has the lower seq
-// and is visible whenever the later one is, so that publishing the visible rows by seq keeps the order.
+// A row must be inserted after the changed rows are locked. Then of two changes to one row, the
+// earlier one has the lower seq and is visible whenever the later one is, so that publishing the
+// visible rows by seq keeps the order.
 package outbox
 
 import (
@@ -36,12 +38,13 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// maxData is the maximum size of the data of an event, in bytes. NATS rejects messages of more than 1 MiB, including the headers. Such an
-// event would stay in the outbox and block the later ones of all users.
+// maxData is the maximum size of the data of an event, in bytes. NATS rejects messages of more than
+// 1 MiB, including the headers. Such an event would stay in the outbox and block the later ones of
+// all users.
 const maxData = 1_000_000
 
-// maxBatch limits the data of the events that are published or applied together, in bytes: a batch is in memory, for webhooks once for each
-// of them.
+// maxBatch limits the data of the events that are published or applied together, in bytes: a batch
+// is in memory, for webhooks once for each of them.
 const maxBatch = 2_000_000
 
 // Event describes a change of a user's data.
@@ -52,11 +55,13 @@ type Event struct {
 	UserID uuid.UUID
 	// Data is a message of an events.proto. Its name determines the event's type, see Type.
 	Data proto.Message
-	// Traceparent is the request's trace context as returned by func Traceparent. Add ignores it and uses that of ctx.
+	// Traceparent is the request's trace context as returned by func Traceparent. Add ignores it and
+	// uses that of ctx.
 	Traceparent *string
 }
 
-// Rows holds events in the table's encoding, one slice per column. A statement can insert them together with its change.
+// Rows holds events in the table's encoding, one slice per column. A statement can insert them
+// together with its change.
 type Rows struct {
 	IDs, UserIDs []uuid.UUID
 	Subjects     []string
@@ -64,7 +69,8 @@ type Rows struct {
 	Traceparents []*string
 }
 
-// Encode converts events to rows of the outbox table, in the same order. It returns an error for data of more than maxData bytes.
+// Encode converts events to rows of the outbox table, in the same order. It returns an error for
+// data of more than maxData bytes.
 func Encode(events ...Event) (Rows, error) {
 	var r Rows
 	for _, e := range events {
@@ -87,7 +93,8 @@ func Encode(events ...Event) (Rows, error) {
 	return r, nil
 }
 
-// Add inserts events in order with one statement. tx must be the transaction of the change that they describe.
+// Add inserts events in order with one statement. tx must be the transaction of the change that
+// they describe.
 func Add(ctx context.Context, tx pg.Querier, events ...Event) error {
 	if len(events) == 0 {
 		return nil

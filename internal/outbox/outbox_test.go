@@ -119,7 +119,8 @@ func TestConsumeReceivesPublishedEvent(t *testing.T) {
 	running.Wait()
 }
 
-// TestWakeReachesRelayOfAnotherReplica adds an event in one replica while the relay of another one holds the lock.
+// TestWakeReachesRelayOfAnotherReplica adds an event in one replica while the relay of another one
+// holds the lock.
 func TestWakeReachesRelayOfAnotherReplica(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
@@ -165,8 +166,9 @@ func TestRelayIgnoresRolledBackEvents(t *testing.T) {
 	require.Equal(t, []int64{2}, applied(t, pool, user))
 }
 
-// TestRelayAndConsumeExactlyOnceDespiteRestarts stops relays and consumers in the middle of publishing, applying and
-// acknowledging. Every event must be applied exactly once, and the stream must contain it once, in the order of its user.
+// TestRelayAndConsumeExactlyOnceDespiteRestarts stops relays and consumers in the middle of
+// publishing, applying and acknowledging. Every event must be applied exactly once, and the stream
+// must contain it once, in the order of its user.
 func TestRelayAndConsumeExactlyOnceDespiteRestarts(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
@@ -360,7 +362,8 @@ func TestRelayStartsBeforeNATS(t *testing.T) {
 	require.EqualValues(t, 1, n(follow(t, bus, user, 0, 1)[0]))
 }
 
-// TestRelayPublishesLateCommits commits an event with a low seq after later ones have been published.
+// TestRelayPublishesLateCommits commits an event with a low seq after later ones have been
+// published.
 func TestRelayPublishesLateCommits(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)
@@ -383,7 +386,8 @@ func TestRelayPublishesLateCommits(t *testing.T) {
 	require.EqualValues(t, 1, n(follow(t, bus, late, 0, 1)[0]))
 }
 
-// TestRelayResendsUnsyncedEventsAfterReconnect restarts NATS without an event that it had acknowledged but not synced.
+// TestRelayResendsUnsyncedEventsAfterReconnect restarts NATS without an event that it had
+// acknowledged but not synced.
 func TestRelayResendsUnsyncedEventsAfterReconnect(t *testing.T) {
 	t.Parallel()
 	pool := pgtest.New(t, schema)
@@ -422,7 +426,8 @@ func TestFollowDeletesItsConsumer(t *testing.T) {
 	require.Zero(t, info.State.Consumers)
 }
 
-// TestAddRejectsLargeEvents requires that an event that NATS would reject is not added. It would block all later events of the service.
+// TestAddRejectsLargeEvents requires that an event that NATS would reject is not added. It would
+// block all later events of the service.
 func TestAddRejectsLargeEvents(t *testing.T) {
 	t.Parallel()
 	pool, bus := setup(t)

@@ -21,21 +21,25 @@ import (
 )
 
 const (
-	// relayBatch is the maximum number of events published per query of the outbox. A query ends before with an event that reaches maxBatch.
+	// relayBatch is the maximum number of events published per query of the outbox. A query ends
+	// before with an event that reaches maxBatch.
 	relayBatch = 256
-	// minPollInterval is how long an event may wait while there is traffic. The relay polls because a NOTIFY takes a lock that
-	// all committing transactions share.
+	// minPollInterval is how long an event may wait while there is traffic. The relay polls because a
+	// NOTIFY takes a lock that all committing transactions share.
 	minPollInterval = 100 * time.Millisecond
-	// maxPollInterval is the limit to which the interval doubles while there are no events and no wake messages.
+	// maxPollInterval is the limit to which the interval doubles while there are no events and no wake
+	// messages.
 	maxPollInterval = 10 * time.Second
 	// retryInterval is the delay after an error.
 	retryInterval = time.Second
-	// relayTimeout limits one query-and-publish cycle. A connection that hangs is closed after it, which releases the lock.
+	// relayTimeout limits one query-and-publish cycle. A connection that hangs is closed after it,
+	// which releases the lock.
 	relayTimeout = 30 * time.Second
 	// publishTimeout limits the wait for the acknowledgments of one batch.
 	publishTimeout = 5 * time.Second
-	// syncDelay is how long an event stays in the outbox after NATS acknowledged it. NATS syncs to disk every second
-	// (sync_interval). Syncing each message costs a fifth of the database's commits per second, because they share the disk.
+	// syncDelay is how long an event stays in the outbox after NATS acknowledged it. NATS syncs to
+	// disk every second (sync_interval). Syncing each message costs a fifth of the database's commits
+	// per second, because they share the disk.
 	syncDelay = 3 * time.Second
 )
 
@@ -51,9 +55,9 @@ type entry struct {
 	Traceparent string
 }
 
-// Relay publishes the events of the pool's schema until ctx ends, whenever NATS and PostgreSQL are both available. Every
-// replica of a service runs it. The replica that holds an advisory lock does the work; the others try for the lock every
-// second.
+// Relay publishes the events of the pool's schema until ctx ends, whenever NATS and PostgreSQL are
+// both available. Every replica of a service runs it. The replica that holds an advisory lock does
+// the work; the others try for the lock every second.
 func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) {
 	stop := b.observe("coffer.outbox.age", attribute.String("service", b.service), oldestAge(pool),
 		metric.WithUnit("s"), metric.WithDescription("Age of the oldest event in the outbox. Some seconds are normal."))
@@ -71,8 +75,9 @@ func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) {
 	}
 }
 
-// relay polls the outbox and publishes its events until an error. It returns nil at once if another replica holds the lock.
-// The lock belongs to the session of one connection, so that PostgreSQL releases it when the process dies.
+// relay polls the outbox and publishes its events until an error. It returns nil at once if another
+// replica holds the lock. The lock belongs to the session of one connection, so that PostgreSQL
+// releases it when the process dies.
 func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 	conn, err := pool.Acquire(ctx)
 	if err != nil {
@@ -116,7 +121,8 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 		case <-ctx.Done():
 		case <-time.After(interval):
 		case <-woken:
-			// The wake message may be sent before the transaction of its events commits. Wait for the commit.
+			// The wake message may be sent before the transaction of its events commits. Wait for the
+			// commit.
 			interval = minPollInterval
 			sleep(ctx, interval)
 		}
@@ -124,9 +130,9 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 	return nil
 }
 
-// Wake makes the service's relay, in whichever replica it runs, poll the outbox soon. Call it after adding events. If the
-// message is lost, the events wait for the relay's next poll, at most maxPollInterval. It is cheap: it sends at most one message
-// per minPollInterval.
+// Wake makes the service's relay, in whichever replica it runs, poll the outbox soon. Call it after
+// adding events. If the message is lost, the events wait for the relay's next poll, at most
+// maxPollInterval. It is cheap: it sends at most one message per minPollInterval.
 func (b *Bus) Wake() {
 	now, last := time.Now().UnixNano(), b.woken.Load()
 	if now-last >= int64(minPollInterval) && b.woken.CompareAndSwap(last, now) {
@@ -134,14 +140,16 @@ func (b *Bus) Wake() {
 	}
 }
 
-// wakeSubject returns the core NATS subject that wakes a service's relay. The stream does not store its messages.
+// wakeSubject returns the core NATS subject that wakes a service's relay. The stream does not store
+// its messages.
 func wakeSubject(service string) string { return "outbox." + service }
 
-// progress is the relay's position in the outbox. Each relay starts with an empty one and publishes all rows again; JetStream
-// drops the duplicates by event id.
+// progress is the relay's position in the outbox. Each relay starts with an empty one and publishes
+// all rows again; JetStream drops the duplicates by event id.
 //
-// Rows do not become visible in the order of seq: a row takes its number when it is inserted and becomes visible when its
-// transaction commits. The cursor must not pass a number whose row may still appear. The watermark is the highest safe number.
+// Rows do not become visible in the order of seq: a row takes its number when it is inserted and
+// becomes visible when its transaction commits. The cursor must not pass a number whose row may
+// still appear. The watermark is the highest safe number.
 type progress struct {
 	// acknowledged holds the time at which NATS acknowledged each event that is still in the outbox.
 	acknowledged map[int64]time.Time
@@ -162,8 +170,8 @@ var errReconnected = errors.New("reconnected to NATS, publishing the outbox agai
 
 // relayOnce publishes one batch of events and returns how many NATS acknowledged.
 func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, p *progress) (int, error) {
-	// NATS may have restarted and lost acknowledged events that were not on disk. All events in the outbox are published again,
-	// and NATS drops those it has.
+	// NATS may have restarted and lost acknowledged events that were not on disk. All events in the
+	// outbox are published again, and NATS drops those it has.
 	if b.conn.Stats().Reconnects != p.reconnects {
 		return 0, errReconnected
 	}
@@ -209,8 +217,9 @@ func dataSize(entries []entry) int {
 	return size
 }
 
-// advanceWatermark moves the watermark and returns the highest seq in the outbox, 0 if it is empty. Once all transactions that
-// ran at some moment have ended, every number taken before that moment is visible or was rolled back.
+// advanceWatermark moves the watermark and returns the highest seq in the outbox, 0 if it is empty.
+// Once all transactions that ran at some moment have ended, every number taken before that moment
+// is visible or was rolled back.
 func (p *progress) advanceWatermark(ctx context.Context, conn *pgxpool.Conn) (int64, error) {
 	type row struct{ Last, Oldest, Newest int64 }
 	r, err := pg.One[row](ctx, conn, `
@@ -237,8 +246,9 @@ func (p *progress) acknowledgedAfter(seq int64) []int64 {
 	return after
 }
 
-// deleteStored deletes the events that NATS has synced to disk, at most once per retryInterval. First it checks that NATS still
-// answers on the connection on which it acknowledged them: after a restart, NATS may lack the last ones.
+// deleteStored deletes the events that NATS has synced to disk, at most once per retryInterval.
+// First it checks that NATS still answers on the connection on which it acknowledged them: after a
+// restart, NATS may lack the last ones.
 func (b *Bus) deleteStored(ctx context.Context, conn *pgxpool.Conn, p *progress) error {
 	now := time.Now()
 	if now.Sub(p.deletedAt) < retryInterval {
@@ -269,8 +279,9 @@ func (b *Bus) deleteStored(ctx context.Context, conn *pgxpool.Conn, p *progress)
 	return nil
 }
 
-// publish publishes the entries in order without waiting for each acknowledgment. It returns the leading entries that NATS
-// acknowledged. The entries after a failed one are published again later, and JetStream drops the duplicates.
+// publish publishes the entries in order without waiting for each acknowledgment. It returns the
+// leading entries that NATS acknowledged. The entries after a failed one are published again later,
+// and JetStream drops the duplicates.
 func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 	acks := make([]jetstream.PubAckFuture, 0, len(entries))
 	for _, e := range entries {

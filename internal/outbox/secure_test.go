@@ -33,7 +33,8 @@ func issue(t *testing.T, a *mtls.Authority, dir, name string) mtls.Config {
 	return c
 }
 
-// secured starts a server from a configuration file, as in the cluster. Only such a server reloads its certificate.
+// secured starts a server from a configuration file, as in the cluster. Only such a server reloads
+// its certificate.
 func secured(t *testing.T, c mtls.Config) *server.Server {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "nats.conf")
@@ -88,7 +89,8 @@ func TestConnectRequiresMutualTLS(t *testing.T) {
 	}
 }
 
-// TestConnectUsesRotatedCertificateAfterReconnect also replaces the authority, the hardest kind of rotation.
+// TestConnectUsesRotatedCertificateAfterReconnect also replaces the authority, the hardest kind of
+// rotation.
 func TestConnectUsesRotatedCertificateAfterReconnect(t *testing.T) {
 	t.Parallel()
 	before, after := authority(t), authority(t)
@@ -117,7 +119,8 @@ func TestConnectUsesRotatedCertificateAfterReconnect(t *testing.T) {
 	follow(t, bus, user, 0, 3)
 }
 
-// TestConnectRetriesAfterAuthorizationError covers a rotation of the password: by default the client gives up after two rejections.
+// TestConnectRetriesAfterAuthorizationError covers a rotation of the password: by default the
+// client gives up after two rejections.
 func TestConnectRetriesAfterAuthorizationError(t *testing.T) {
 	t.Parallel()
 	old := natstest.Run(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "coffer", Password: "old"})

@@ -18,11 +18,13 @@ import (
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
-// streamName names the stream that holds the events of all services in one sequence. A message's subject is the event's type, a
-// dot, and the user's id: ledger.v1.transaction.created.0199f0c5-....
+// streamName names the stream that holds the events of all services in one sequence. A message's
+// subject is the event's type, a dot, and the user's id:
+// ledger.v1.transaction.created.0199f0c5-....
 const streamName = "COFFER"
 
-// retention is how long the stream keeps events. Consumers and live streams can resume within that time.
+// retention is how long the stream keeps events. Consumers and live streams can resume within that
+// time.
 const retention = 7 * 24 * time.Hour
 
 // CloudEvents 1.0 attributes, in the binary mode of its NATS protocol binding.
@@ -50,33 +52,37 @@ type Config struct {
 	NATSPassword string `env:"NATS_PASSWORD,unset"`
 	// NATSReplicas is the number of servers that store each event: 3 in production.
 	NATSReplicas int `env:"NATS_REPLICAS" envDefault:"1"`
-	// TLS holds the certificate that the service presents to other services and to NATS. If it is set, the NATS server must
-	// present a certificate for the name "nats".
+	// TLS holds the certificate that the service presents to other services and to NATS. If it is set,
+	// the NATS server must present a certificate for the name "nats".
 	TLS mtls.Config
 }
 
-// Bus is a service's connection to the stream. It reconnects for as long as it is open. While NATS is unavailable, events
-// wait in the outbox and consumers wait for NATS. It is safe for concurrent use.
+// Bus is a service's connection to the stream. It reconnects for as long as it is open. While NATS
+// is unavailable, events wait in the outbox and consumers wait for NATS. It is safe for concurrent
+// use.
 type Bus struct {
 	conn     *nats.Conn
 	js       jetstream.JetStream
 	replicas int
-	// service is the name of the connection and, as /coffer/<service>, the CloudEvents source of its events.
+	// service is the name of the connection and, as /coffer/<service>, the CloudEvents source of its
+	// events.
 	service string
-	// woken is the time of the last wake message, in Unix nanoseconds. Wake sends at most one per minPollInterval.
+	// woken is the time of the last wake message, in Unix nanoseconds. Wake sends at most one per
+	// minPollInterval.
 	woken atomic.Int64
 	log   *slog.Logger
 }
 
-// Connect returns a bus for the named service without waiting for NATS. It fails only if the URL is malformed or the
-// certificates cannot be read. The caller must Close the bus.
+// Connect returns a bus for the named service without waiting for NATS. It fails only if the URL is
+// malformed or the certificates cannot be read. The caller must Close the bus.
 func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 	options := []nats.Option{
 		nats.Name(service), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(250 * time.Millisecond),
-		// By default the client gives up after two authorization errors. When a password is rotated, client and server change at
-		// different times.
+		// By default the client gives up after two authorization errors. When a password is rotated,
+		// client and server change at different times.
 		nats.IgnoreAuthErrorAbort(),
-		// No buffering: a buffered event could be sent after a later attempt of the same event, out of order.
+		// No buffering: a buffered event could be sent after a later attempt of the same event, out of
+		// order.
 		nats.ReconnectBufSize(-1),
 		// Wake messages sent while the connection was down are lost.
 		nats.ReconnectHandler(func(conn *nats.Conn) { _ = conn.Publish(wakeSubject(service), nil) }),
@@ -87,15 +93,16 @@ func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 	if config.TLS.On() {
 		options = append(options,
 			nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13, ServerName: "nats"}),
-			// The files are read again for each connection, so that a rotated certificate is used without a restart.
+			// The files are read again for each connection, so that a rotated certificate is used without a
+			// restart.
 			nats.ClientTLSConfig(config.TLS.Certificate, config.TLS.Authority))
 	}
 	conn, err := nats.Connect(config.NATSURL, options...)
 	if err != nil {
 		return nil, fmt.Errorf("connecting to NATS: %w", err)
 	}
-	// Without a timeout, events that NATS never acknowledges count as outstanding until the next reconnect. Once the maximum is
-	// reached, no event can be published.
+	// Without a timeout, events that NATS never acknowledges count as outstanding until the next
+	// reconnect. Once the maximum is reached, no event can be published.
 	js, err := jetstream.New(conn, jetstream.WithPublishAsyncTimeout(2*publishTimeout))
 	if err != nil {
 		conn.Close()
@@ -128,7 +135,8 @@ func (b *Bus) EnsureStream(ctx context.Context) error {
 	return nil
 }
 
-// upToDate reports whether the stream has the wanted settings. It avoids an update at each start of each replica.
+// upToDate reports whether the stream has the wanted settings. It avoids an update at each start of
+// each replica.
 func upToDate(is, want jetstream.StreamConfig) bool {
 	return slices.Equal(is.Subjects, want.Subjects) && is.MaxAge == want.MaxAge && is.Replicas == want.Replicas &&
 		is.Duplicates == want.Duplicates
@@ -138,7 +146,8 @@ func upToDate(is, want jetstream.StreamConfig) bool {
 type Received struct {
 	ID     uuid.UUID
 	UserID uuid.UUID
-	// Subject is the event's type, such as ledger.v1.transaction.created. It does not include the user's id.
+	// Subject is the event's type, such as ledger.v1.transaction.created. It does not include the
+	// user's id.
 	Subject string
 	// Source is /coffer/ followed by the name of the publishing service.
 	Source string

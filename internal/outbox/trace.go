@@ -9,8 +9,8 @@ import (
 	"go.opentelemetry.io/otel/trace/noop"
 )
 
-// An event carries the trace context of the request that caused it, so that the request's trace includes publishing and
-// applying the event. Events of requests that are not sampled carry none.
+// An event carries the trace context of the request that caused it, so that the request's trace
+// includes publishing and applying the event. Events of requests that are not sampled carry none.
 
 // Traceparent returns the W3C trace context of ctx if it is sampled, otherwise nil.
 func Traceparent(ctx context.Context) *string {
@@ -22,7 +22,8 @@ func Traceparent(ctx context.Context) *string {
 	return new(carrier["traceparent"])
 }
 
-// startSpan starts a span in the trace of an event. Without a trace context it returns ctx and a span that does nothing.
+// startSpan starts a span in the trace of an event. Without a trace context it returns ctx and a
+// span that does nothing.
 func startSpan(ctx context.Context, traceparent, name string, kind trace.SpanKind) (context.Context, trace.Span) {
 	if traceparent == "" {
 		return ctx, noop.Span{}

@@ -1,11 +1,12 @@
 // Package page implements keyset pagination with opaque cursors.
 //
-// A list handler calls List. It gets the page size and the position after which the page starts from the request, selects one row more
-// than the page size, and makes the cursor of the next page from the last row. A handler that needs other steps in between calls
-// Cursors.Page and Cut itself.
+// A list handler calls List. It gets the page size and the position after which the page starts
+// from the request, selects one row more than the page size, and makes the cursor of the next page
+// from the last row. A handler that needs other steps in between calls Cursors.Page and Cut itself.
 //
-// A position is any JSON value, usually the sort key of a row. A cursor is encrypted and bound to a scope: the list, its owner, filters
-// and order. All replicas of a service accept each other's cursors.
+// A position is any JSON value, usually the sort key of a row. A cursor is encrypted and bound to a
+// scope: the list, its owner, filters and order. All replicas of a service accept each other's
+// cursors.
 package page
 
 import (
@@ -21,11 +22,13 @@ import (
 const (
 	defaultLimit = 50
 	maxLimit     = 200
-	// maxBytes limits the size of a page whose rows have long texts. A message between services has at most rpc.MaxMessage.
+	// maxBytes limits the size of a page whose rows have long texts. A message between services has at
+	// most rpc.MaxMessage.
 	maxBytes = 2 << 20
 )
 
-// Limit returns the page size for the requested limit: 50 if absent, at most 200. A limit below 1 is a field error.
+// Limit returns the page size for the requested limit: 50 if absent, at most 200. A limit below 1
+// is a field error.
 func Limit(asked *int32) (int, *apierr.Field) {
 	if asked == nil {
 		return defaultLimit, nil
@@ -36,14 +39,15 @@ func Limit(asked *int32) (int, *apierr.Field) {
 	return min(int(*asked), maxLimit), nil
 }
 
-// Cursors encrypts positions in a list, so that clients cannot read or forge them. A position may contain data of other
-// users' rows.
+// Cursors encrypts positions in a list, so that clients cannot read or forge them. A position may
+// contain data of other users' rows.
 type Cursors struct{ key seal.Key }
 
 // NewCursors returns Cursors with a key derived from secret, which all replicas of a service share.
 func NewCursors(secret string) Cursors { return Cursors{seal.NewKey(secret, "cursor")} }
 
-// Seal returns an opaque cursor for a position. It can be opened with the same scope only: the list, its owner, filters and order.
+// Seal returns an opaque cursor for a position. It can be opened with the same scope only: the
+// list, its owner, filters and order.
 func (c Cursors) Seal(scope string, position any) (string, error) {
 	payload, err := json.Marshal(position)
 	if err != nil {
@@ -56,7 +60,8 @@ func (c Cursors) Seal(scope string, position any) (string, error) {
 	return base64.RawURLEncoding.EncodeToString(sealed), nil
 }
 
-// Open decodes a cursor into position. It returns apierr.InvalidCursor if Seal did not make it for the same scope.
+// Open decodes a cursor into position. It returns apierr.InvalidCursor if Seal did not make it for
+// the same scope.
 func (c Cursors) Open(scope, cursor string, position any) error {
 	sealed, err := base64.RawURLEncoding.Strict().DecodeString(cursor)
 	if err != nil {
@@ -72,7 +77,8 @@ func (c Cursors) Open(scope, cursor string, position any) error {
 	return nil
 }
 
-// Page returns the page size of a list request and decodes its cursor into position. Without a cursor, position is unchanged.
+// Page returns the page size of a list request and decodes its cursor into position. Without a
+// cursor, position is unchanged.
 func (c Cursors) Page(scope string, limit *int32, cursor string, position any) (int, error) {
 	rows, problem := Limit(limit)
 	if problem != nil {
@@ -124,8 +130,9 @@ func List[Row, Position any](c Cursors, q Query[Row, Position]) ([]Row, *restv1.
 	return rows, p, nil
 }
 
-// Fitting returns how many of the first rows fit into a page: at most limit, and at most as many as have 2 MiB together, but at least one
-// if there are rows. size returns the approximate size of a row in bytes.
+// Fitting returns how many of the first rows fit into a page: at most limit, and at most as many as
+// have 2 MiB together, but at least one if there are rows. size returns the approximate size of a
+// row in bytes.
 func Fitting[T any](rows []T, limit int, size func(T) int) int {
 	limit = min(limit, len(rows))
 	total := 0
@@ -137,8 +144,8 @@ func Fitting[T any](rows []T, limit int, size func(T) int) int {
 	return limit
 }
 
-// Cut returns the page of a query that selected limit+1 rows. If there are more rows, the pagination contains the cursor of the
-// next page, made from the position of the last row.
+// Cut returns the page of a query that selected limit+1 rows. If there are more rows, the
+// pagination contains the cursor of the next page, made from the position of the last row.
 func Cut[T any](c Cursors, scope string, rows []T, limit int, position func(T) any) ([]T, *restv1.Pagination, error) {
 	p := &restv1.Pagination{Limit: int32(limit)}
 	if len(rows) <= limit {

@@ -77,7 +77,8 @@ func TestListSize(t *testing.T) {
 
 func FuzzOpen(f *testing.F) {
 	c := NewCursors("secret")
-	// The processes of a fuzzing run must agree on the cursor. Seal would return another one in each, because its nonce is random.
+	// The processes of a fuzzing run must agree on the cursor. Seal would return another one in each,
+	// because its nonce is random.
 	const good = "urjpHRjq6VXLP0dwh9d8W0pauTLlhet-y1Kn83k"
 	var position int
 	require.NoError(f, c.Open("s", good, &position))

@@ -17,12 +17,14 @@ const (
 	awaitPause = 500 * time.Millisecond
 	// awaitLogEvery is the shortest time between two log lines of a waiting command.
 	awaitLogEvery = 15 * time.Second
-	// awaitAttempt limits one attempt. The address of a service without pods drops packets instead of refusing the connection.
+	// awaitAttempt limits one attempt. The address of a service without pods drops packets instead of
+	// refusing the connection.
 	awaitAttempt = 5 * time.Second
 )
 
-// AwaitServer waits until PostgreSQL accepts a connection to url, at most for limit. It retries after every failure, because a
-// server during its setup rejects roles, passwords and databases that exist a moment later.
+// AwaitServer waits until PostgreSQL accepts a connection to url, at most for limit. It retries
+// after every failure, because a server during its setup rejects roles, passwords and databases
+// that exist a moment later.
 func AwaitServer(ctx context.Context, url string, limit time.Duration, log *slog.Logger) error {
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
@@ -37,7 +39,8 @@ func AwaitServer(ctx context.Context, url string, limit time.Duration, log *slog
 	})
 }
 
-// AwaitMigrations waits until the schema of url has all migrations, at most for limit. It only reads, with the service's role.
+// AwaitMigrations waits until the schema of url has all migrations, at most for limit. It only
+// reads, with the service's role.
 func AwaitMigrations(ctx context.Context, url string, migrations fs.FS, limit time.Duration, log *slog.Logger) error {
 	pool, err := Open(ctx, url)
 	if err != nil {
@@ -47,8 +50,9 @@ func AwaitMigrations(ctx context.Context, url string, migrations fs.FS, limit ti
 	return await(ctx, limit, "the schema", log, func(ctx context.Context) error { return CheckMigrated(ctx, pool, migrations) })
 }
 
-// AwaitSchema waits until PostgreSQL is available, without a limit. It does not wait for migrations: it returns an error if one is
-// missing, because a service must not serve on an outdated schema.
+// AwaitSchema waits until PostgreSQL is available, without a limit. It does not wait for
+// migrations: it returns an error if one is missing, because a service must not serve on an
+// outdated schema.
 func AwaitSchema(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS, log *slog.Logger) error {
 	for {
 		err := CheckMigrated(ctx, pool, migrations)
@@ -64,8 +68,8 @@ func AwaitSchema(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS, log 
 	}
 }
 
-// await repeats try until it succeeds, at most for limit, and logs the failures. Its error wraps the last failure. subject names the
-// thing that it waits for.
+// await repeats try until it succeeds, at most for limit, and logs the failures. Its error wraps
+// the last failure. subject names the thing that it waits for.
 func await(ctx context.Context, limit time.Duration, subject string, log *slog.Logger, try func(ctx context.Context) error) error {
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
@@ -78,7 +82,8 @@ func await(ctx context.Context, limit time.Duration, subject string, log *slog.L
 		if err == nil {
 			return nil
 		}
-		// The limit interrupts the last attempt, so its error says less than the error of the attempt before.
+		// The limit interrupts the last attempt, so its error says less than the error of the attempt
+		// before.
 		if ctx.Err() == nil || last == nil {
 			last = err
 		}

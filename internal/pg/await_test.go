@@ -89,7 +89,8 @@ func TestAwaitMigrations(t *testing.T) {
 		"the previous release runs on the new schema")
 }
 
-// startsLater returns the URL of a proxy in front of PostgreSQL. It closes each connection until start is called.
+// startsLater returns the URL of a proxy in front of PostgreSQL. It closes each connection until
+// start is called.
 func startsLater(t *testing.T, target string) (address string, start func()) {
 	t.Helper()
 	to, err := url.Parse(target)

@@ -7,9 +7,10 @@ import (
 	"github.com/jackc/pgx/v5/pgtype"
 )
 
-// registerIDs registers a codec that copies the 16 bytes of a uuid.UUID. Without it pgx converts each id to text and back,
-// because uuid.UUID implements the interfaces of database/sql. A page of 50 rows would then need 749 allocations instead of 125,
-// and the ids of 64 creates 5160 instead of 296 and 25 times as long (BenchmarkPage, BenchmarkEncodeIDs, ADR 69).
+// registerIDs registers a codec that copies the 16 bytes of a uuid.UUID. Without it pgx converts
+// each id to text and back, because uuid.UUID implements the interfaces of database/sql. A page of
+// 50 rows would then need 749 allocations instead of 125, and the ids of 64 creates 5160 instead of
+// 296 and 25 times as long (BenchmarkPage, BenchmarkEncodeIDs, ADR 69).
 func registerIDs(types *pgtype.Map) {
 	id := &pgtype.Type{Name: "uuid", OID: pgtype.UUIDOID, Codec: idCodec{}}
 	types.RegisterType(id)

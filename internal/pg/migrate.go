@@ -17,12 +17,13 @@ import (
 )
 
 const (
-	// Jobs that start together migrate one after the other. Each tries to get the lock every lockInterval seconds, lockAttempts
-	// times: for five minutes.
+	// Jobs that start together migrate one after the other. Each tries to get the lock every
+	// lockInterval seconds, lockAttempts times: for five minutes.
 	lockInterval = 1
 	lockAttempts = 300
 
-	// maxMigrationAttempts is the number of times a migration is tried while other transactions use its tables.
+	// maxMigrationAttempts is the number of times a migration is tried while other transactions use
+	// its tables.
 	maxMigrationAttempts = 20
 )
 
@@ -32,9 +33,10 @@ var errInvalidURL = errors.New("the database URL is not a valid postgres:// URL"
 // identifier matches schema names that need no quoting in SQL.
 var identifier = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
-// Migrate applies the pending migrations to a schema, creating it if necessary. Then it grants the role of the same name the
-// right to use the schema's tables, but not to alter them. The url connects as the role that owns the schemas. Migrate is safe
-// to run concurrently. The error never contains the URL's password.
+// Migrate applies the pending migrations to a schema, creating it if necessary. Then it grants the
+// role of the same name the right to use the schema's tables, but not to alter them. The url
+// connects as the role that owns the schemas. Migrate is safe to run concurrently. The error never
+// contains the URL's password.
 func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	if !identifier.MatchString(schema) {
 		return fmt.Errorf("schema %q is not a plain identifier: lower-case letters, digits and _ are allowed", schema)
@@ -44,12 +46,13 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 		return errInvalidURL
 	}
 	config.RuntimeParams["search_path"] = schema
-	// A statement that waits for a table lock blocks all later statements on the table. Give up after 2 s and try again.
+	// A statement that waits for a table lock blocks all later statements on the table. Give up after
+	// 2 s and try again.
 	config.RuntimeParams["lock_timeout"] = "2s"
 	db := stdlib.OpenDB(*config)
 	defer db.Close()
-	// New tables are granted as soon as they exist: a trigger of a migration may use them in requests of the previous release before the
-	// last migration has ended.
+	// New tables are granted as soon as they exist: a trigger of a migration may use them in requests
+	// of the previous release before the last migration has ended.
 	err = execLocked(ctx, db, fmt.Sprintf(`
 		CREATE SCHEMA IF NOT EXISTS %[1]s;
 		ALTER DEFAULT PRIVILEGES IN SCHEMA %[1]s GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO %[1]s;
@@ -75,8 +78,8 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	return nil
 }
 
-// up applies the pending migrations. It retries a migration after a lock timeout or a deadlock. That is safe because each migration
-// is one transaction or can be repeated.
+// up applies the pending migrations. It retries a migration after a lock timeout or a deadlock.
+// That is safe because each migration is one transaction or can be repeated.
 func up(ctx context.Context, provider *goose.Provider) error {
 	for attempt := 1; ; attempt++ {
 		_, err := provider.Up(ctx)
@@ -91,7 +94,8 @@ func up(ctx context.Context, provider *goose.Provider) error {
 	}
 }
 
-// CheckMigrated returns an error if the schema lacks one of the migrations. A service must not serve on such a schema.
+// CheckMigrated returns an error if the schema lacks one of the migrations. A service must not
+// serve on such a schema.
 func CheckMigrated(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS) error {
 	db := stdlib.OpenDBFromPool(pool)
 	defer db.Close()
@@ -126,9 +130,10 @@ func newProvider(db *sql.DB, migrations fs.FS) (*goose.Provider, error) {
 	return provider, nil
 }
 
-// execLocked executes statements in one transaction that holds a lock, so that concurrent migrations execute them one after the
-// other. Without the lock, concurrent CREATE SCHEMA IF NOT EXISTS statements can fail with a unique violation, and concurrent
-// GRANT statements with "tuple concurrently updated".
+// execLocked executes statements in one transaction that holds a lock, so that concurrent
+// migrations execute them one after the other. Without the lock, concurrent CREATE SCHEMA IF NOT
+// EXISTS statements can fail with a unique violation, and concurrent GRANT statements with "tuple
+// concurrently updated".
 func execLocked(ctx context.Context, db *sql.DB, statements string) error {
 	tx, err := db.BeginTx(ctx, nil)
 	if err != nil {

@@ -1,13 +1,15 @@
-// Package pg connects services to PostgreSQL: connection pools, transactions, migrations, row mapping, and the classification
-// of errors.
+// Package pg connects services to PostgreSQL: connection pools, transactions, migrations, row
+// mapping, and the classification of errors.
 //
-// Open returns a traced pool whose connections use the schema in the URL's search_path. InTx runs a function in a transaction,
-// rolls back on error, panic or cancellation, and retries after a serialization failure or deadlock. One and All scan
-// rows into structs by column name. Migrate updates a schema; CheckMigrated reports whether that is necessary, and the Await
-// functions in await.go wait until it has happened.
+// Open returns a traced pool whose connections use the schema in the URL's search_path. InTx runs a
+// function in a transaction, rolls back on error, panic or cancellation, and retries after a
+// serialization failure or deadlock. One and All scan rows into structs by column name. Migrate
+// updates a schema; CheckMigrated reports whether that is necessary, and the Await functions in
+// await.go wait until it has happened.
 //
-// Callers recognize errors by SQLSTATE and constraint name, never by text: IsViolation, IsUnavailable and the other Is
-// functions at the end of this file. Sweep deletes expired rows on a schedule. pgtest provides a database per test.
+// Callers recognize errors by SQLSTATE and constraint name, never by text: IsViolation,
+// IsUnavailable and the other Is functions at the end of this file. Sweep deletes expired rows on a
+// schedule. pgtest provides a database per test.
 package pg
 
 import (
@@ -31,8 +33,9 @@ import (
 // maxConns is the size of a service's pool, unless its URL sets pool_max_conns.
 const maxConns = 16
 
-// maxStatements is the number of prepared statements that a connection caches. Each takes about 50 kB in PostgreSQL, and the
-// combinations of a list's filters, orders and lengths are far more than those in use.
+// maxStatements is the number of prepared statements that a connection caches. Each takes about 50
+// kB in PostgreSQL, and the combinations of a list's filters, orders and lengths are far more than
+// those in use.
 const maxStatements = 128
 
 // Querier is implemented by pools, connections and transactions.
@@ -42,16 +45,18 @@ type Querier interface {
 	SendBatch(ctx context.Context, b *pgx.Batch) pgx.BatchResults
 }
 
-// Open returns a pool for a postgres:// URL whose search_path names the service's schema. It does not wait for the server: a
-// service can start while PostgreSQL is unavailable, and reports that through its readiness.
+// Open returns a pool for a postgres:// URL whose search_path names the service's schema. It does
+// not wait for the server: a service can start while PostgreSQL is unavailable, and reports that
+// through its readiness.
 func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	config, err := pgxpool.ParseConfig(url)
 	if err != nil {
 		return nil, errInvalidURL
 	}
 	if !strings.Contains(url, "pool_max_conns") {
-		// pgx's default is one connection per core, at least 4. A writer mostly waits for the disk, and one sync of the disk can
-		// commit many transactions, so more connections than cores increase the throughput.
+		// pgx's default is one connection per core, at least 4. A writer mostly waits for the disk, and
+		// one sync of the disk can commit many transactions, so more connections than cores increase the
+		// throughput.
 		config.MaxConns = maxConns
 	}
 	if !strings.Contains(url, "connect_timeout") {
@@ -78,13 +83,15 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// Ping returns nil if PostgreSQL is available. It acquires a connection; the pool checks a connection that was idle for a second.
+// Ping returns nil if PostgreSQL is available. It acquires a connection; the pool checks a
+// connection that was idle for a second.
 func Ping(ctx context.Context, pool *pgxpool.Pool) error {
 	return pool.AcquireFunc(ctx, func(*pgxpool.Conn) error { return nil })
 }
 
-// InTx runs fn in a transaction and commits it. If fn returns an error or panics, the transaction is rolled back. After a
-// serialization failure or deadlock, fn runs again in a new transaction, so it must have no effects outside of it.
+// InTx runs fn in a transaction and commits it. If fn returns an error or panics, the transaction
+// is rolled back. After a serialization failure or deadlock, fn runs again in a new transaction, so
+// it must have no effects outside of it.
 func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) error {
 	return Retry(func() error { return inTx(ctx, pool, fn) })
 }
@@ -96,9 +103,10 @@ const (
 	retryPause = 20 * time.Millisecond
 )
 
-// Retry runs fn up to three times while it ends with a serialization failure or deadlock. fn must begin and end a whole
-// transaction. Retry pauses for a random time in between. Without a pause, the victim of a deadlock can take its first lock again
-// before the other transaction wakes up, and becomes the victim of the same deadlock.
+// Retry runs fn up to three times while it ends with a serialization failure or deadlock. fn must
+// begin and end a whole transaction. Retry pauses for a random time in between. Without a pause,
+// the victim of a deadlock can take its first lock again before the other transaction wakes up, and
+// becomes the victim of the same deadlock.
 func Retry(fn func() error) error {
 	err := fn()
 	for pause := retryPause; IsRetryable(err) && pause < retryPause<<(maxAttempts-1); pause *= 2 {
@@ -135,14 +143,15 @@ func IsViolation(err error, constraint string) bool {
 	return ok && strings.HasPrefix(e.Code, "23") && e.ConstraintName == constraint
 }
 
-// IsUnreachable reports whether no connection to PostgreSQL could be established, so that the statement was not executed.
+// IsUnreachable reports whether no connection to PostgreSQL could be established, so that the
+// statement was not executed.
 func IsUnreachable(err error) bool {
 	_, ok := errors.AsType[*pgconn.ConnectError](err)
 	return ok
 }
 
-// IsUnavailable reports whether PostgreSQL could not be reached, went away, or lacks a resource such as disk space. The statement
-// may have been executed.
+// IsUnavailable reports whether PostgreSQL could not be reached, went away, or lacks a resource
+// such as disk space. The statement may have been executed.
 func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return true
@@ -151,8 +160,8 @@ func IsUnavailable(err error) bool {
 	if IsUnreachable(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err) {
 		return true
 	}
-	// 08: connection exceptions. 53: a full disk, no memory, too many connections. 57P: shutdown, crash, starting up. 58: failed
-	// writes and other errors of the operating system.
+	// 08: connection exceptions. 53: a full disk, no memory, too many connections. 57P: shutdown,
+	// crash, starting up. 58: failed writes and other errors of the operating system.
 	s := state(err)
 	return slices.ContainsFunc([]string{"08", "53", "57P", "58"}, func(class string) bool { return strings.HasPrefix(s, class) }) || errors.Is(err, net.ErrClosed)
 }
@@ -160,14 +169,15 @@ func IsUnavailable(err error) bool {
 // IsDiskFull reports whether PostgreSQL could not extend a file.
 func IsDiskFull(err error) bool { return state(err) == "53100" }
 
-// IsDataError reports whether PostgreSQL rejected a statement because of its data, so that it had no effect: data exceptions
-// (SQLSTATE class 22) and violated constraints (class 23).
+// IsDataError reports whether PostgreSQL rejected a statement because of its data, so that it had
+// no effect: data exceptions (SQLSTATE class 22) and violated constraints (class 23).
 func IsDataError(err error) bool {
 	s := state(err)
 	return strings.HasPrefix(s, "22") || strings.HasPrefix(s, "23")
 }
 
-// IsRetryable reports whether err is a serialization failure or a deadlock. The transaction can be tried again.
+// IsRetryable reports whether err is a serialization failure or a deadlock. The transaction can be
+// tried again.
 func IsRetryable(err error) bool {
 	s := state(err)
 	return s == "40001" || s == "40P01"

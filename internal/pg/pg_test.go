@@ -66,7 +66,8 @@ func TestInTxRetriesDeadlock(t *testing.T) {
 			met := false
 			err := pg.InTx(t.Context(), db, func(tx pgx.Tx) error {
 				tries <- struct{}{}
-				// The transaction that detects the deadlock is the victim. With equal timeouts both might detect it.
+				// The transaction that detects the deadlock is the victim. With equal timeouts both might
+				// detect it.
 				if _, err := tx.Exec(t.Context(), `SET LOCAL deadlock_timeout = '`+patience+`'`); err != nil {
 					return err
 				}
@@ -170,7 +171,8 @@ func TestOpenReportsClosedPortAsUnavailable(t *testing.T) {
 	require.Less(t, time.Since(begin), 10*time.Second)
 }
 
-// TestOpenReportsSilentServerAsUnavailable covers a machine without power, which does not reject connections.
+// TestOpenReportsSilentServerAsUnavailable covers a machine without power, which does not reject
+// connections.
 func TestOpenReportsSilentServerAsUnavailable(t *testing.T) {
 	t.Parallel()
 	silent, err := (&net.ListenConfig{}).Listen(t.Context(), "tcp", "127.0.0.1:0")
@@ -217,8 +219,9 @@ func TestMigrateConcurrently(t *testing.T) {
 	require.ErrorContains(t, pg.Migrate(t.Context(), url, "x; DROP TABLE things", migrations), "not a plain identifier")
 }
 
-// TestMigrateGrantsConcurrently migrates a schema without pending migrations many times at once: all that is left to do is to
-// grant. Concurrent grants on a table fail unless each waits for the one before.
+// TestMigrateGrantsConcurrently migrates a schema without pending migrations many times at once:
+// all that is left to do is to grant. Concurrent grants on a table fail unless each waits for the
+// one before.
 func TestMigrateGrantsConcurrently(t *testing.T) {
 	t.Parallel()
 	url, name := schemaToMigrate(t)
@@ -234,7 +237,8 @@ func TestMigrateGrantsConcurrently(t *testing.T) {
 	}
 }
 
-// TestMigrateGrantsNewTables fails after the first of two migrations, whose table the role of the service can already use.
+// TestMigrateGrantsNewTables fails after the first of two migrations, whose table the role of the
+// service can already use.
 func TestMigrateGrantsNewTables(t *testing.T) {
 	t.Parallel()
 	url, name := schemaToMigrate(t)
@@ -249,8 +253,8 @@ func TestMigrateGrantsNewTables(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestMigrateYieldsToTransactionsOnItsTable holds a table lock for longer than the lock timeout of a migration. Meanwhile other
-// statements on the table must not wait behind the migration for long.
+// TestMigrateYieldsToTransactionsOnItsTable holds a table lock for longer than the lock timeout of
+// a migration. Meanwhile other statements on the table must not wait behind the migration for long.
 func TestMigrateYieldsToTransactionsOnItsTable(t *testing.T) {
 	t.Parallel()
 	url, name := schemaToMigrate(t)
@@ -278,8 +282,8 @@ func TestMigrateYieldsToTransactionsOnItsTable(t *testing.T) {
 	require.NoError(t, <-migrated)
 }
 
-// TestMigrateCreatesIndexConcurrently uses the form that CONTRIBUTING.md asks for. It waits for earlier transactions without a
-// timeout, and blocks no writer.
+// TestMigrateCreatesIndexConcurrently uses the form that CONTRIBUTING.md asks for. It waits for
+// earlier transactions without a timeout, and blocks no writer.
 func TestMigrateCreatesIndexConcurrently(t *testing.T) {
 	t.Parallel()
 	url, name := schemaToMigrate(t)
@@ -318,7 +322,8 @@ func withSecond(sql string) fstest.MapFS {
 	}
 }
 
-// schemaToMigrate creates a role. It returns the role's name and the URL of a user that may create the schema of that name.
+// schemaToMigrate creates a role. It returns the role's name and the URL of a user that may create
+// the schema of that name.
 func schemaToMigrate(t *testing.T) (url, name string) {
 	t.Helper()
 	if url = os.Getenv("TEST_DATABASE_URL"); url == "" {

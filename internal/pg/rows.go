@@ -15,8 +15,8 @@ import (
 // listCapacity is the capacity of a result from its second row on.
 const listCapacity = 64
 
-// One runs a query and scans its single row into T's fields by column name. It returns pgx.ErrNoRows or pgx.ErrTooManyRows
-// if the query does not return exactly one row.
+// One runs a query and scans its single row into T's fields by column name. It returns
+// pgx.ErrNoRows or pgx.ErrTooManyRows if the query does not return exactly one row.
 func One[T any](ctx context.Context, q Querier, sql string, args ...any) (T, error) {
 	var zero T
 	all, err := All[T](ctx, q, sql, args...)
@@ -31,8 +31,9 @@ func One[T any](ctx context.Context, q Querier, sql string, args ...any) (T, err
 	return all[0], nil
 }
 
-// All runs a query and scans its rows into T's fields by column name. Without rows it returns an empty slice, never nil. Each
-// field must have a column and each column a field; the db tag names the column if it differs from the field.
+// All runs a query and scans its rows into T's fields by column name. Without rows it returns an
+// empty slice, never nil. Each field must have a column and each column a field; the db tag names
+// the column if it differs from the field.
 func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, error) {
 	rows, err := q.Query(ctx, sql, args...)
 	if err != nil {
@@ -41,9 +42,10 @@ func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, e
 	return collect[T](rows)
 }
 
-// collect scans rows into T's fields by column name. It maps columns to fields once per query. pgx's RowToStructByName caches the
-// mapping, but looks it up for each row, and allocates the targets of each row: a page of 50 rows then takes about twice as long
-// and 3.7 times the memory (BenchmarkPage, ADR 69).
+// collect scans rows into T's fields by column name. It maps columns to fields once per query.
+// pgx's RowToStructByName caches the mapping, but looks it up for each row, and allocates the
+// targets of each row: a page of 50 rows then takes about twice as long and 3.7 times the memory
+// (BenchmarkPage, ADR 69).
 func collect[T any](rows pgx.Rows) ([]T, error) {
 	defer rows.Close()
 	var row T
@@ -69,8 +71,8 @@ func collect[T any](rows pgx.Rows) ([]T, error) {
 	return all, rows.Err()
 }
 
-// fields returns pointers to a struct's fields in the order of the columns. It is an error if a field has no column or a column
-// has no field.
+// fields returns pointers to a struct's fields in the order of the columns. It is an error if a
+// field has no column or a column has no field.
 func fields(row reflect.Value, columns []pgconn.FieldDescription) ([]any, error) {
 	targets := make([]any, len(columns))
 	for _, field := range namesOf(row.Type()) {
@@ -101,7 +103,8 @@ type named struct {
 // names caches the results of namesOf by type.
 var names sync.Map
 
-// namesOf returns the fields of a struct type, including those of embedded structs and without those tagged db:"-".
+// namesOf returns the fields of a struct type, including those of embedded structs and without
+// those tagged db:"-".
 func namesOf(t reflect.Type) []named {
 	if known, ok := names.Load(t); ok {
 		return known.([]named)

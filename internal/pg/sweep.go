@@ -9,8 +9,8 @@ import (
 // sweepInterval is the time between deletions of expired rows.
 const sweepInterval = time.Hour
 
-// Sweep calls expire, which deletes expired rows, now and every hour until ctx ends. It logs errors and continues. All replicas
-// may run it, so expire must be safe to run concurrently.
+// Sweep calls expire, which deletes expired rows, now and every hour until ctx ends. It logs errors
+// and continues. All replicas may run it, so expire must be safe to run concurrently.
 func Sweep(ctx context.Context, log *slog.Logger, expire func(ctx context.Context) error) {
 	SweepEvery(ctx, sweepInterval, log, expire)
 }

@@ -13,8 +13,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
-// span is the position of a field in an encoded message: of its value, or for lists and maps from the tag of the first value to
-// the end of the last.
+// span is the position of a field in an encoded message: of its value, or for lists and maps from
+// the tag of the first value to the end of the last.
 type span struct {
 	start, end int
 	// sent reports whether the message contains the field.
@@ -65,8 +65,8 @@ func (p *plan) append(b, message []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// find sets the spans of the fields. If a singular field occurs more than once, the last occurrence counts. It ignores
-// fields that the message type does not have, for example of a newer release.
+// find sets the spans of the fields. If a singular field occurs more than once, the last occurrence
+// counts. It ignores fields that the message type does not have, for example of a newer release.
 func (p *plan) find(message []byte, spans []span) error {
 	for tag := 0; tag < len(message); {
 		number, wireType, value, n := consume(message[tag:])
@@ -92,8 +92,8 @@ func (p *plan) find(message []byte, spans []span) error {
 	return nil
 }
 
-// consume parses the field at the start of b. It returns its value without the length prefix, and the length n of the whole field. n
-// is negative if the field is malformed.
+// consume parses the field at the start of b. It returns its value without the length prefix, and
+// the length n of the whole field. n is negative if the field is malformed.
 func consume(b []byte) (number protowire.Number, wireType protowire.Type, value []byte, n int) {
 	number, wireType, start := protowire.ConsumeTag(b)
 	if start < 0 {
@@ -122,8 +122,8 @@ func (f *plannedField) append(b, value []byte) ([]byte, error) {
 	return b, err
 }
 
-// each yields the values of a list or map. Other fields may be between them. find has checked that the fields are
-// well-formed.
+// each yields the values of a list or map. Other fields may be between them. find has checked that
+// the fields are well-formed.
 func (f *plannedField) each(fields []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(fields) > 0 {
@@ -158,8 +158,8 @@ func (f *plannedField) appendList(b, fields []byte) ([]byte, error) {
 	return append(b, ']'), nil
 }
 
-// appendMap appends a map, whose keys must be strings, sorted by key. Of entries with the same key, the last one counts,
-// as in protobuf.
+// appendMap appends a map, whose keys must be strings, sorted by key. Of entries with the same key,
+// the last one counts, as in protobuf.
 func (f *plannedField) appendMap(b, fields []byte) ([]byte, error) {
 	entry := planOf(f.field.Message())
 	values := map[string][]byte{}
@@ -184,8 +184,8 @@ func (f *plannedField) appendMap(b, fields []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// appendOne appends the value at the start of value and returns its length in the wire format. An empty value stands for a field
-// that is not set.
+// appendOne appends the value at the start of value and returns its length in the wire format. An
+// empty value stands for a field that is not set.
 func (f *plannedField) appendOne(b, value []byte) ([]byte, int, error) {
 	switch f.kind {
 	case protoreflect.StringKind:

@@ -1,11 +1,13 @@
-// Package restjson encodes protobuf messages as the JSON that REST clients see, in responses, live events and webhook bodies.
+// Package restjson encodes protobuf messages as the JSON that REST clients see, in responses, live
+// events and webhook bodies.
 //
-// Append encodes a message, and AppendEncoded a message in protobuf's wire format without decoding it first. Field options in
-// the protos choose the representation (restv1). The output is deterministic. An error means that a service filled a message wrongly.
-// Headers and Value give access to fields that are sent in HTTP headers.
+// Append encodes a message, and AppendEncoded a message in protobuf's wire format without decoding
+// it first. Field options in the protos choose the representation (restv1). The output is
+// deterministic. An error means that a service filled a message wrongly. Headers and Value give
+// access to fields that are sent in HTTP headers.
 //
-// Start reading with plan in this file: it describes the encoding of a message type and is computed once. append.go applies it, and
-// text.go writes strings and numbers.
+// Start reading with plan in this file: it describes the encoding of a message type and is computed
+// once. append.go applies it, and text.go writes strings and numbers.
 package restjson
 
 import (
@@ -36,12 +38,14 @@ func Append(b []byte, m proto.Message) ([]byte, error) {
 	return AppendEncoded(b, m.ProtoReflect().Descriptor(), encoded)
 }
 
-// AppendEncoded appends a message in protobuf's wire format to b as a JSON object. Fields appear in the order of the proto file,
-// without those that are sent in headers or cookies. 64-bit integers and decimals are numbers, and an Any is replaced by the message in it.
+// AppendEncoded appends a message in protobuf's wire format to b as a JSON object. Fields appear in
+// the order of the proto file, without those that are sent in headers or cookies. 64-bit integers
+// and decimals are numbers, and an Any is replaced by the message in it.
 //
-// protojson is not used because it writes int64 and decimal strings as strings and adds random spaces. Encoding the wire format
-// directly avoids decoding a message only to encode it again, and takes a fifth of the time. After an error the result is
-// nil, and b may have been overwritten behind its length.
+// protojson is not used because it writes int64 and decimal strings as strings and adds random
+// spaces. Encoding the wire format directly avoids decoding a message only to encode it again, and
+// takes a fifth of the time. After an error the result is nil, and b may have been overwritten
+// behind its length.
 func AppendEncoded(b []byte, d protoreflect.MessageDescriptor, encoded []byte) ([]byte, error) {
 	return planOf(d).append(b, encoded)
 }
@@ -55,7 +59,8 @@ type Header struct {
 // Headers returns the fields of a message that are sent in HTTP headers.
 func Headers(d protoreflect.MessageDescriptor) []Header { return planOf(d).headers }
 
-// plan describes the encoding of one message type. It is not changed after planOf, so requests share it.
+// plan describes the encoding of one message type. It is not changed after planOf, so requests
+// share it.
 type plan struct {
 	fields  []plannedField
 	headers []Header
@@ -63,7 +68,8 @@ type plan struct {
 	byNumber []int
 	// any is set for google.protobuf.Any. It is encoded as the message that it contains.
 	any bool
-	// wrapper is set for a message whose only field is a list with the name values. It is encoded as the list.
+	// wrapper is set for a message whose only field is a list with the name values. It is encoded as
+	// the list.
 	wrapper bool
 }
 
@@ -89,8 +95,8 @@ type plannedField struct {
 // plans caches the plans by the full name of the message.
 var plans sync.Map
 
-// planOf returns the plan of a message type, from the cache if possible. Two goroutines may compute the same plan at
-// once, which is harmless.
+// planOf returns the plan of a message type, from the cache if possible. Two goroutines may compute
+// the same plan at once, which is harmless.
 func planOf(d protoreflect.MessageDescriptor) *plan {
 	if known, ok := plans.Load(d.FullName()); ok {
 		return known.(*plan)
@@ -126,8 +132,8 @@ func planOf(d protoreflect.MessageDescriptor) *plan {
 	return p
 }
 
-// isOmitted reports whether a field that is not set is absent in JSON. A decimal that is not set is no number: the service is of an earlier
-// release, which does not have the field.
+// isOmitted reports whether a field that is not set is absent in JSON. A decimal that is not set is
+// no number: the service is of an earlier release, which does not have the field.
 func isOmitted(field protoreflect.FieldDescriptor) bool {
 	isDecimal := proto.GetExtension(field.Options(), restv1.E_Number).(bool) && !field.IsList()
 	return field.HasPresence() || isDecimal || proto.GetExtension(field.Options(), restv1.E_OmitEmpty).(bool)
@@ -146,9 +152,10 @@ func wireType(field protoreflect.FieldDescriptor) protowire.Type {
 	return protowire.VarintType
 }
 
-// Value returns the value of a string, bytes or bool field of an encoded message, or the zero value if the field is not set. For a
-// message field it returns the encoded message. It ignores a malformed rest of the message, which AppendEncoded reports.
-// It reads the whole message, so callers use it for few fields.
+// Value returns the value of a string, bytes or bool field of an encoded message, or the zero value
+// if the field is not set. For a message field it returns the encoded message. It ignores a
+// malformed rest of the message, which AppendEncoded reports. It reads the whole message, so
+// callers use it for few fields.
 func Value(encoded []byte, field protoreflect.FieldDescriptor) protoreflect.Value {
 	var found []byte
 	for len(encoded) > 0 {

@@ -173,7 +173,8 @@ func TestAppendOmitWith(t *testing.T) {
 	}
 }
 
-// TestAppendOmitsAbsentNumber encodes the answer of an earlier release, which does not have the field.
+// TestAppendOmitsAbsentNumber encodes the answer of an earlier release, which does not have the
+// field.
 func TestAppendOmitsAbsentNumber(t *testing.T) {
 	t.Parallel()
 	text, err := Append(nil, &ledgerv1.Balance{Currency: "EUR"})

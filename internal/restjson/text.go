@@ -8,8 +8,8 @@ import (
 	"unicode/utf8"
 )
 
-// appendDouble appends the shortest decimal that parses to f, with an exponent only for very small and very large numbers.
-// The limits are those of encoding/json and JavaScript.
+// appendDouble appends the shortest decimal that parses to f, with an exponent only for very small
+// and very large numbers. The limits are those of encoding/json and JavaScript.
 func appendDouble(b []byte, f float64) []byte {
 	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
 		return strconv.AppendFloat(b, f, 'e', -1, 64)
@@ -20,7 +20,8 @@ func appendDouble(b []byte, f float64) []byte {
 // hexDigits are the digits in escapes such as \u001f.
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string. U+2028 and U+2029 are escaped because they end lines in older JavaScript.
+// appendString appends s as a JSON string. U+2028 and U+2029 are escaped because they end lines in
+// older JavaScript.
 func appendString(b, s []byte) []byte {
 	b = append(b, '"')
 	start := 0
@@ -53,13 +54,15 @@ func appendString(b, s []byte) []byte {
 	return append(append(b, s[start:]...), '"')
 }
 
-// plain returns the length of a prefix of s that needs no escaping. It checks eight bytes at a time.
+// plain returns the length of a prefix of s that needs no escaping. It checks eight bytes at a
+// time.
 func plain(s []byte) int {
 	const each, highest = 0x0101010101010101, 0x8080808080808080
 	n := 0
 	for ; n+8 <= len(s); n += 8 {
 		eight := binary.LittleEndian.Uint64(s[n:])
-		// The highest bit of a byte is set if the byte is not ASCII, is below the space, or is a quote or a backslash.
+		// The highest bit of a byte is set if the byte is not ASCII, is below the space, or is a quote or
+		// a backslash.
 		if (eight|(eight-each*' ')|((eight^each*'"')-each)|((eight^each*'\\')-each))&highest != 0 {
 			break
 		}

@@ -18,8 +18,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// authorize is the interceptor that checks whether the caller may call the method. The options access and callers in the proto
-// define the permitted callers.
+// authorize is the interceptor that checks whether the caller may call the method. The options
+// access and callers in the proto define the permitted callers.
 func (s *Server) authorize(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if infrastructure(info.FullMethod) {
 		return next(ctx, req)
@@ -31,8 +31,9 @@ func (s *Server) authorize(ctx context.Context, req any, info *grpc.UnaryServerI
 	return next(ctx, req)
 }
 
-// admit checks the caller's credentials and returns ctx with the user's identity, if the method takes users. If services have
-// certificates, the peer must be in the method's list of callers, and no service key is needed.
+// admit checks the caller's credentials and returns ctx with the user's identity, if the method
+// takes users. If services have certificates, the peer must be in the method's list of callers, and
+// no service key is needed.
 func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context, error) {
 	encrypted, rule := s.config.TLS.On(), ruleOf(fullMethod)
 	if encrypted && !mtls.IsCaller(ctx, rule.callers) {
@@ -62,13 +63,15 @@ func (s *Server) admit(ctx context.Context, fullMethod string) (context.Context,
 	return caller.With(ctx, id), nil
 }
 
-// hasServiceKey reports whether the call carries the installation's service key. The comparison takes constant time.
+// hasServiceKey reports whether the call carries the installation's service key. The comparison
+// takes constant time.
 func (s *Server) hasServiceKey(ctx context.Context) bool {
 	keys := metadata.ValueFromIncomingContext(ctx, metadataService)
 	return len(keys) == 1 && subtle.ConstantTimeCompare([]byte(keys[0]), []byte(s.config.ServiceKey)) == 1
 }
 
-// bearer returns the token of the authorization metadata. It rejects calls with several values, because they are ambiguous.
+// bearer returns the token of the authorization metadata. It rejects calls with several values,
+// because they are ambiguous.
 func bearer(ctx context.Context) (string, error) {
 	values := metadata.ValueFromIncomingContext(ctx, metadataToken)
 	if len(values) != 1 {
@@ -81,7 +84,8 @@ func bearer(ctx context.Context) (string, error) {
 	return token, nil
 }
 
-// rule holds the options of a method that define its permitted callers, and whether it carries a file.
+// rule holds the options of a method that define its permitted callers, and whether it carries a
+// file.
 type rule struct {
 	access  restv1.Access
 	callers []string
@@ -92,8 +96,8 @@ type rule struct {
 // rules caches the results of ruleOf by the method's full name.
 var rules sync.Map
 
-// ruleOf returns the rule of a method. An unknown method, like a method without options, requires a user's token and, if
-// services have certificates, the gateway as its caller.
+// ruleOf returns the rule of a method. An unknown method, like a method without options, requires a
+// user's token and, if services have certificates, the gateway as its caller.
 func ruleOf(fullMethod string) rule {
 	if known, ok := rules.Load(fullMethod); ok {
 		return known.(rule)
@@ -112,7 +116,8 @@ func ruleOf(fullMethod string) rule {
 	return r
 }
 
-// Method returns the descriptor of a method such as "/coffer.ledger.v1.LedgerService/GetWallet", nil if it is unknown.
+// Method returns the descriptor of a method such as "/coffer.ledger.v1.LedgerService/GetWallet",
+// nil if it is unknown.
 func Method(fullMethod string) protoreflect.MethodDescriptor {
 	name := protoreflect.FullName(strings.ReplaceAll(strings.TrimPrefix(fullMethod, "/"), "/", "."))
 	d, err := protoregistry.GlobalFiles.FindDescriptorByName(name)

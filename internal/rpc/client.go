@@ -22,12 +22,14 @@ import (
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
-// Dial returns a connection to a service at host:port, or at InProcess + host:port. It does not wait for the service: calls
-// fail with SERVICE_UNAVAILABLE while it is unavailable. RPCs marked NO_SIDE_EFFECTS or IDEMPOTENT in the proto package of service
-// are retried when a connection breaks. service is its full name, such as authv1.AuthService_ServiceDesc.ServiceName.
+// Dial returns a connection to a service at host:port, or at InProcess + host:port. It does not
+// wait for the service: calls fail with SERVICE_UNAVAILABLE while it is unavailable. RPCs marked
+// NO_SIDE_EFFECTS or IDEMPOTENT in the proto package of service are retried when a connection
+// breaks. service is its full name, such as authv1.AuthService_ServiceDesc.ServiceName.
 //
-// Dial uses the ServiceKey and TLS of config. A caller that is a service passes its own configuration. The gateway only acts for
-// users, so its ServiceKey is a GatewayKey or empty. The key is sent only if services have no certificates.
+// Dial uses the ServiceKey and TLS of config. A caller that is a service passes its own
+// configuration. The gateway only acts for users, so its ServiceKey is a GatewayKey or empty. The
+// key is sent only if services have no certificates.
 func Dial(addr, service string, config Config) (*Conn, error) {
 	serviceKey, certificate := config.ServiceKey, config.TLS
 	if err := certificate.Check(); err != nil {
@@ -82,8 +84,8 @@ func identify(ctx context.Context, serviceKey string) context.Context {
 	return ctx
 }
 
-// downstream maps an error of a called service that has no reason to a public error. Only its gRPC code is used: the text stays
-// in the log.
+// downstream maps an error of a called service that has no reason to a public error. Only its gRPC
+// code is used: the text stays in the log.
 func downstream(err error) *apierr.Error {
 	switch status.Code(err) {
 	case codes.Canceled:
@@ -97,12 +99,14 @@ func downstream(err error) *apierr.Error {
 	return apierr.Internal
 }
 
-// contextOf returns the name of the process that serves coffer.<name>.v1. Its certificate carries the same name.
+// contextOf returns the name of the process that serves coffer.<name>.v1. Its certificate carries
+// the same name.
 func contextOf(protoPackage protoreflect.FullName) string {
 	return string(protoPackage.Parent().Name())
 }
 
-// serviceConfig returns gRPC's JSON service config: round-robin balancing, and retries for RPCs that may be repeated.
+// serviceConfig returns gRPC's JSON service config: round-robin balancing, and retries for RPCs
+// that may be repeated.
 func serviceConfig(protoPackage protoreflect.FullName) (string, error) {
 	type name struct {
 		Service string `json:"service"`
@@ -123,7 +127,8 @@ func serviceConfig(protoPackage protoreflect.FullName) (string, error) {
 		return true
 	})
 	config := map[string]any{
-		// Retries help after a broken connection and harm an overloaded service: at most one per ten successful calls.
+		// Retries help after a broken connection and harm an overloaded service: at most one per ten
+		// successful calls.
 		"retryThrottling":     map[string]any{"maxTokens": 20, "tokenRatio": 0.1},
 		"loadBalancingConfig": []any{map[string]any{"round_robin": struct{}{}}},
 	}

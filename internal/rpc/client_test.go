@@ -85,7 +85,8 @@ func TestDialUnavailableServiceFailsImmediately(t *testing.T) {
 	require.Less(t, time.Since(begin), 10*time.Second)
 }
 
-// TestDialDoesNotSendServiceKeyWithCertificates also checks that a key or a token does not replace a certificate.
+// TestDialDoesNotSendServiceKeyWithCertificates also checks that a key or a token does not replace
+// a certificate.
 func TestDialDoesNotSendServiceKeyWithCertificates(t *testing.T) {
 	t.Parallel()
 	authority, err := mtls.NewAuthority(time.Now)

@@ -13,15 +13,18 @@ import (
 const (
 	// defaultTimeout applies to calls without a deadline.
 	defaultTimeout = 30 * time.Second
-	// maxTimeout applies to calls with a later deadline. The gateway gives the upload of a receipt one minute.
+	// maxTimeout applies to calls with a later deadline. The gateway gives the upload of a receipt one
+	// minute.
 	maxTimeout = 90 * time.Second
-	// hopReserve is subtracted from the deadline on each hop, so that the client gets the error of the innermost call.
+	// hopReserve is subtracted from the deadline on each hop, so that the client gets the error of the
+	// innermost call.
 	hopReserve = 20 * time.Millisecond
 )
 
-// limitDeadline is a tap handle, which runs when the headers of a call have arrived. It gives every unary call a deadline, at most
-// maxTimeout away, and every transfer the deadline of uploads or of downloads. Other streams have none. An interceptor would be too
-// late: it runs after the message has been read, so a call whose message never arrives would stay open forever.
+// limitDeadline is a tap handle, which runs when the headers of a call have arrived. It gives every
+// unary call a deadline, at most maxTimeout away, and every transfer the deadline of uploads or of
+// downloads. Other streams have none. An interceptor would be too late: it runs after the message
+// has been read, so a call whose message never arrives would stay open forever.
 func (s *Server) limitDeadline(ctx context.Context, info *tap.Info) (context.Context, error) {
 	timeout := s.maxTimeout
 	switch end, ok := ctx.Deadline(); {
@@ -42,7 +45,8 @@ func (s *Server) limitDeadline(ctx context.Context, info *tap.Info) (context.Con
 	return ctx, nil
 }
 
-// deadline is the interceptor that shortens the deadline by hopReserve. It rejects a call that has no time left.
+// deadline is the interceptor that shortens the deadline by hopReserve. It rejects a call that has
+// no time left.
 func (s *Server) deadline(ctx context.Context, req any, _ *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	// limitDeadline has set a deadline.
 	end, _ := ctx.Deadline()

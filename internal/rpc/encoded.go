@@ -10,8 +10,8 @@ import (
 	"google.golang.org/grpc/mem"
 )
 
-// Encoded is a reply in protobuf's wire format. A caller uses it to forward a reply without decoding. The next call with the same
-// Encoded reuses its buffer.
+// Encoded is a reply in protobuf's wire format. A caller uses it to forward a reply without
+// decoding. The next call with the same Encoded reuses its buffer.
 type Encoded []byte
 
 // InvokeEncoded makes a unary call and stores the encoded reply in reply.

@@ -19,16 +19,18 @@ import (
 // metadataForwardedFor has the address of the client. The gateway sets it.
 const metadataForwardedFor = "x-forwarded-for"
 
-// GatewayKey returns the key that the gateway gives to Dial for users' requests. It proves that the request was forwarded by
-// the installation's gateway, and unlike the service key it authorizes no RPC.
+// GatewayKey returns the key that the gateway gives to Dial for users' requests. It proves that the
+// request was forwarded by the installation's gateway, and unlike the service key it authorizes no
+// RPC.
 func GatewayKey(serviceKey string) string {
 	mac := hmac.New(sha256.New, []byte(serviceKey))
 	mac.Write([]byte("gateway"))
 	return hex.EncodeToString(mac.Sum(nil))
 }
 
-// ClientAddress returns the address of the client for which a call was made. It is the forwarded address if the gateway made the call,
-// otherwise the peer's address, because any peer can send this metadata. It is invalid if the address is unknown.
+// ClientAddress returns the address of the client for which a call was made. It is the forwarded
+// address if the gateway made the call, otherwise the peer's address, because any peer can send
+// this metadata. It is invalid if the address is unknown.
 func (c Config) ClientAddress(ctx context.Context) netip.Addr {
 	if values := metadata.ValueFromIncomingContext(ctx, metadataForwardedFor); len(values) > 0 && c.isGateway(ctx) {
 		// The gateway appends the address that it saw. Entries before it were sent by the client.
@@ -47,8 +49,9 @@ func (c Config) ClientAddress(ctx context.Context) netip.Addr {
 	return netip.Addr{}
 }
 
-// isGateway reports whether the call comes from the gateway, by its certificate if there are certificates. A caller with
-// the service key is trusted too, because it could derive the gateway's key.
+// isGateway reports whether the call comes from the gateway, by its certificate if there are
+// certificates. A caller with the service key is trusted too, because it could derive the gateway's
+// key.
 func (c Config) isGateway(ctx context.Context) bool {
 	if c.TLS.On() {
 		return mtls.IsCaller(ctx, []string{"gateway"})

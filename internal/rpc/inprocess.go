@@ -16,9 +16,9 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// InProcess is a prefix of an address for Dial. While this process serves the address, unary calls invoke its handlers directly,
-// without encoding and network. Streams and all other calls use gRPC. It saves at least 40 µs and 136 of 217 allocations per call
-// (BenchmarkInvoke, ADR 36).
+// InProcess is a prefix of an address for Dial. While this process serves the address, unary calls
+// invoke its handlers directly, without encoding and network. Streams and all other calls use gRPC.
+// It saves at least 40 µs and 136 of 217 allocations per call (BenchmarkInvoke, ADR 36).
 const InProcess = "inprocess:"
 
 // localServers holds the serving servers of this process by address.
@@ -31,7 +31,8 @@ type Conn struct {
 	localAddr, serviceKey string
 }
 
-// Invoke implements grpc.ClientConnInterface. It calls the handler in-process if it can, and otherwise through gRPC.
+// Invoke implements grpc.ClientConnInterface. It calls the handler in-process if it can, and
+// otherwise through gRPC.
 func (c *Conn) Invoke(ctx context.Context, method string, req, reply any, opts ...grpc.CallOption) error {
 	if found, ok := localServers.Load(c.localAddr); ok {
 		s := found.(*Server)
@@ -51,7 +52,8 @@ type registered struct {
 	handler grpc.MethodHandler
 }
 
-// RegisterService implements grpc.ServiceRegistrar. It also registers the service for in-process calls and health checks.
+// RegisterService implements grpc.ServiceRegistrar. It also registers the service for in-process
+// calls and health checks.
 func (s *Server) RegisterService(desc *grpc.ServiceDesc, service any) {
 	s.Server.RegisterService(desc, service)
 	s.services = append(s.services, desc.ServiceName)
@@ -62,8 +64,9 @@ func (s *Server) RegisterService(desc *grpc.ServiceDesc, service any) {
 	}
 }
 
-// call handles a call from this process. It applies the same interceptors, limits, spans and metrics as a call through gRPC.
-// Caller and handler share the values of the message's fields, so neither may modify them afterwards.
+// call handles a call from this process. It applies the same interceptors, limits, spans and
+// metrics as a call through gRPC. Caller and handler share the values of the message's fields, so
+// neither may modify them afterwards.
 func (s *Server) call(ctx context.Context, m registered, req proto.Message, reply any) error {
 	ctx, cancel := incomingContext(ctx)
 	defer cancel()
@@ -82,15 +85,16 @@ func (s *Server) call(ctx context.Context, m registered, req proto.Message, repl
 	return copyMessage(resp, reply)
 }
 
-// incomingContext returns the handler's context for a call with ctx. It has the caller's deadline, cancellation, span and
-// outgoing metadata, as if the call had come through gRPC.
+// incomingContext returns the handler's context for a call with ctx. It has the caller's deadline,
+// cancellation, span and outgoing metadata, as if the call had come through gRPC.
 func incomingContext(ctx context.Context) (context.Context, context.CancelFunc) {
 	sent, _ := metadata.FromOutgoingContext(ctx)
 	inner, cancel := context.WithCancel(withoutValues{ctx})
 	return metadata.NewIncomingContext(trace.ContextWithSpan(inner, trace.SpanFromContext(ctx)), sent), cancel
 }
 
-// copyMessage sets the fields of from, a proto.Message, in to, a message of the same type. It encodes from if to is *Encoded.
+// copyMessage sets the fields of from, a proto.Message, in to, a message of the same type. It
+// encodes from if to is *Encoded.
 func copyMessage(from, to any) error {
 	if encoded, ok := to.(*Encoded); ok {
 		var err error
@@ -105,7 +109,8 @@ func copyMessage(from, to any) error {
 	return nil
 }
 
-// intercept runs the interceptors of every unary call and then next. The first in the list is the outermost.
+// intercept runs the interceptors of every unary call and then next. The first in the list is the
+// outermost.
 func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	for _, step := range slices.Backward([]grpc.UnaryServerInterceptor{s.shedLoad, s.finish, s.recover, s.deadline, s.authorize}) {
 		after := next
@@ -114,12 +119,13 @@ func (s *Server) intercept(ctx context.Context, req any, info *grpc.UnaryServerI
 	return next(ctx, req)
 }
 
-// withoutValues is a context with the deadline and cancellation of its parent but none of its values. As with gRPC, values such
-// as the user's identity do not reach the called service.
+// withoutValues is a context with the deadline and cancellation of its parent but none of its
+// values. As with gRPC, values such as the user's identity do not reach the called service.
 type withoutValues struct{ context.Context } //nolint:containedctx // It is a context.
 
 // Value implements context.Context.
 func (withoutValues) Value(any) any { return nil }
 
-// AfterFunc is called by package context, which would otherwise start a goroutine for each derived context.
+// AfterFunc is called by package context, which would otherwise start a goroutine for each derived
+// context.
 func (c withoutValues) AfterFunc(f func()) (stop func() bool) { return context.AfterFunc(c.Context, f) }

@@ -25,7 +25,8 @@ func direct(t testing.TB, s *setup, key string) *Conn {
 	conn, err := Dial(InProcess+s.addr, authv1.AuthService_ServiceDesc.ServiceName, Config{ServiceKey: key})
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
-	// Once the server is registered, calls do not need the connection. It is closed, so that a call through gRPC would fail.
+	// Once the server is registered, calls do not need the connection. It is closed, so that a call
+	// through gRPC would fail.
 	require.Eventually(t, func() bool { _, ok := localServers.Load(s.addr); return ok }, time.Minute, time.Millisecond)
 	require.NoError(t, conn.Close())
 	return conn

@@ -12,12 +12,14 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// callsPerCore is enough to keep a core and its share of the database busy, with large groups of creates. Half as many reduce
-// the throughput under overload by a tenth; more only increase the latency.
+// callsPerCore is enough to keep a core and its share of the database busy, with large groups of
+// creates. Half as many reduce the throughput under overload by a tenth; more only increase the
+// latency.
 const callsPerCore = 256
 
-// Limit is a concurrency limiter. It rejects calls beyond the limit at once (load shedding) instead of queuing them: clients
-// give up on queued calls, and the work for them is wasted. It is safe for concurrent use.
+// Limit is a concurrency limiter. It rejects calls beyond the limit at once (load shedding) instead
+// of queuing them: clients give up on queued calls, and the work for them is wasted. It is safe for
+// concurrent use.
 type Limit struct {
 	limit    int64
 	inFlight atomic.Int64
@@ -29,7 +31,8 @@ func NewLimit() *Limit { return &Limit{limit: int64(runtime.GOMAXPROCS(0)) * cal
 // Full reports whether another call would be rejected now.
 func (l *Limit) Full() bool { return l.inFlight.Load() >= l.limit }
 
-// Enter reports whether a call may begin. After true, the caller must call Leave at the end of the call.
+// Enter reports whether a call may begin. After true, the caller must call Leave at the end of the
+// call.
 func (l *Limit) Enter() bool {
 	if l.inFlight.Add(1) > l.limit {
 		l.inFlight.Add(-1)
@@ -41,8 +44,8 @@ func (l *Limit) Enter() bool {
 // Leave ends a call for which Enter returned true.
 func (l *Limit) Leave() { l.inFlight.Add(-1) }
 
-// shedLoad is the interceptor that rejects calls beyond the limit, before any other work. It never rejects calls between
-// services, because they belong to requests that have been admitted already.
+// shedLoad is the interceptor that rejects calls beyond the limit, before any other work. It never
+// rejects calls between services, because they belong to requests that have been admitted already.
 func (s *Server) shedLoad(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	rule := ruleOf(info.FullMethod)
 	if infrastructure(info.FullMethod) || rule.access == restv1.Access_ACCESS_SERVICE || len(rule.callers) > 1 {

@@ -23,8 +23,8 @@ func RequestID(ctx context.Context) string {
 	return id
 }
 
-// NewRequestID returns the caller's request id if it consists of 1 to 128 printable ASCII characters without spaces. Otherwise
-// it returns a new UUID.
+// NewRequestID returns the caller's request id if it consists of 1 to 128 printable ASCII
+// characters without spaces. Otherwise it returns a new UUID.
 func NewRequestID(given string) string {
 	if given == "" || len(given) > maxRequestID {
 		return uuid.NewString()

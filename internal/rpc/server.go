@@ -1,12 +1,15 @@
 // Package rpc provides the gRPC server and client connection of every service.
 //
-// A Server wraps grpc.Server with the rules that apply to each call: load shedding, logging, conversion of errors, recovery from
-// panics, deadlines and authorization, in this order (see intercept in inprocess.go and stream in stream.go). An RPC method can
-// rely on a verified caller (package caller), a deadline and a request id. It returns any error: Public converts it to the error that
-// the caller may see. Serve also answers health checks (health.go) and drains calls when the process stops.
+// A Server wraps grpc.Server with the rules that apply to each call: load shedding, logging,
+// conversion of errors, recovery from panics, deadlines and authorization, in this order (see
+// intercept in inprocess.go and stream in stream.go). An RPC method can rely on a verified caller
+// (package caller), a deadline and a request id. It returns any error: Public converts it to the
+// error that the caller may see. Serve also answers health checks (health.go) and drains calls when
+// the process stops.
 //
-// Dial returns a connection with tracing, retries of reads, and credentials. Within one process it can call handlers directly
-// (inprocess.go). Gate and Limit are concurrency limiters for handlers and for the gateway.
+// Dial returns a connection with tracing, retries of reads, and credentials. Within one process it
+// can call handlers directly (inprocess.go). Gate and Limit are concurrency limiters for handlers
+// and for the gateway.
 //
 // Start reading with NewServer in server.go, then access.go for authorization.
 package rpc
@@ -44,7 +47,8 @@ const (
 	MaxFile = 10 << 20
 	// MaxMessage is the maximum size of a message in bytes: a file and the other fields.
 	MaxMessage = MaxFile + 1<<20
-	// maxHeader is the maximum size of a call's metadata in bytes, about a hundred tokens. gRPC's default is 16 MiB.
+	// maxHeader is the maximum size of a call's metadata in bytes, about a hundred tokens. gRPC's
+	// default is 16 MiB.
 	maxHeader = 64 << 10
 
 	metadataToken     = "authorization"
@@ -56,37 +60,44 @@ const (
 	// maxIdle is how long a connection may stay open without a call.
 	maxIdle = 5 * time.Minute
 
-	// maxStreamAge is how long a stream may continue on a connection that has reached MaxConnectionAge. The longest download fits.
+	// maxStreamAge is how long a stream may continue on a connection that has reached
+	// MaxConnectionAge. The longest download fits.
 	maxStreamAge = DownloadTimeout + time.Minute
-	// flowWindow is the fixed HTTP/2 flow-control window in bytes. With a dynamic window, gRPC pings the peer with every message to
-	// estimate the bandwidth.
+	// flowWindow is the fixed HTTP/2 flow-control window in bytes. With a dynamic window, gRPC pings
+	// the peer with every message to estimate the bandwidth.
 	flowWindow = 256 << 10
 
-	// streamWorkers is the number of goroutines that are reused for calls, because their stacks have grown already. Further calls
-	// get a new goroutine whose stack must grow. More workers take turns, and find the processor's caches cold.
+	// streamWorkers is the number of goroutines that are reused for calls, because their stacks have
+	// grown already. Further calls get a new goroutine whose stack must grow. More workers take turns,
+	// and find the processor's caches cold.
 	streamWorkers = 32
 
-	// live is the name that the health service reports as SERVING while the process runs, for liveness probes. It does not depend
-	// on PostgreSQL, because a restart of the process would not repair that.
+	// live is the name that the health service reports as SERVING while the process runs, for liveness
+	// probes. It does not depend on PostgreSQL, because a restart of the process would not repair
+	// that.
 	live = "live"
 )
 
 // Config is the configuration of every service's server, read from the environment.
 type Config struct {
-	// ServiceKey is a secret shared by the services of one installation. RPCs with ACCESS_SERVICE require it if TLS is off.
+	// ServiceKey is a secret shared by the services of one installation. RPCs with ACCESS_SERVICE
+	// require it if TLS is off.
 	ServiceKey string `env:"SERVICE_KEY,required,notEmpty,unset"`
-	// TLS enables mutual TLS. Callers must then present a certificate for a name in the RPC's list of callers.
+	// TLS enables mutual TLS. Callers must then present a certificate for a name in the RPC's list of
+	// callers.
 	TLS mtls.Config
-	// HealthAddr is an address that serves only health checks, without TLS, because Kubernetes has no client certificate. It is
-	// off if empty.
+	// HealthAddr is an address that serves only health checks, without TLS, because Kubernetes has no
+	// client certificate. It is off if empty.
 	HealthAddr string `env:"HEALTH_ADDR"`
 	// Reflection turns on server reflection, with which grpcurl lists and describes the RPCs.
 	Reflection bool `env:"REFLECTION" envDefault:"false"`
-	// MaxConnections limits the open connections in total, MaxConnectionsPerAddress per client address. 0 means no limit.
+	// MaxConnections limits the open connections in total, MaxConnectionsPerAddress per client
+	// address. 0 means no limit.
 	MaxConnections           int `env:"MAX_CONNECTIONS" envDefault:"2000"`
 	MaxConnectionsPerAddress int `env:"MAX_CONNECTIONS_PER_ADDRESS" envDefault:"500"`
-	// MaxConnectionAge is how long a client may use a connection, plus or minus 10 %. Then it opens another one and resolves the
-	// service's name again, so that it knows new instances before the old ones end (ADR 58). 0 means no limit.
+	// MaxConnectionAge is how long a client may use a connection, plus or minus 10 %. Then it opens
+	// another one and resolves the service's name again, so that it knows new instances before the old
+	// ones end (ADR 58). 0 means no limit.
 	MaxConnectionAge time.Duration `env:"MAX_CONNECTION_AGE" envDefault:"15s"`
 }
 
@@ -98,20 +109,22 @@ type Server struct {
 	verifier *caller.Verifier
 	streams  *streams
 	limit    *Limit
-	// maxTimeout is the longest deadline of a unary call, and maxTransfer of a transfer. Both are shorter in tests.
+	// maxTimeout is the longest deadline of a unary call, and maxTransfer of a transfer. Both are
+	// shorter in tests.
 	maxTimeout, maxTransfer time.Duration
 	log                     *slog.Logger
 	stats                   stats.Handler
 	// methods holds the registered unary methods by full name, for in-process calls.
 	methods map[string]registered
-	// services holds the full names of the registered services. The health service reports each of them.
+	// services holds the full names of the registered services. The health service reports each of
+	// them.
 	services []string
 	// inProcess is read-locked by each in-process call and write-locked by a stopping server.
 	inProcess sync.RWMutex
 }
 
-// NewServer returns a server that verifies users' tokens with verifier. It may be nil if no RPC is for users. Register the services,
-// then call Serve.
+// NewServer returns a server that verifies users' tokens with verifier. It may be nil if no RPC is
+// for users. Register the services, then call Serve.
 func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Server {
 	s := &Server{
 		config: config, verifier: verifier, limit: NewLimit(), maxTimeout: maxTimeout, maxTransfer: DownloadTimeout + time.Minute,
@@ -129,7 +142,8 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 		grpc.MaxConcurrentStreams(maxStreams+1000),
 		grpc.ConnectionTimeout(10*time.Second),
 		grpc.InTapHandle(s.limitDeadline),
-		// Calls and streams continue on an old connection for up to maxStreamAge. Idle connections are closed to make room for others.
+		// Calls and streams continue on an old connection for up to maxStreamAge. Idle connections are
+		// closed to make room for others.
 		grpc.KeepaliveParams(keepalive.ServerParameters{
 			MaxConnectionIdle: maxIdle, MaxConnectionAge: config.MaxConnectionAge, MaxConnectionAgeGrace: maxStreamAge,
 		}),
@@ -146,9 +160,10 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 	return s
 }
 
-// Serve accepts calls on lis until ctx ends. Then it ends streams, waits up to drainTime for the calls in flight, and returns
-// nil. ready is called every few seconds. Health checks report the server as serving while ready and the verifier return no
-// error: a service that cannot verify tokens would answer every call with 503.
+// Serve accepts calls on lis until ctx ends. Then it ends streams, waits up to drainTime for the
+// calls in flight, and returns nil. ready is called every few seconds. Health checks report the
+// server as serving while ready and the verifier return no error: a service that cannot verify
+// tokens would answer every call with 503.
 func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx context.Context) error) error {
 	if err := s.config.TLS.Check(); err != nil {
 		return err
@@ -187,7 +202,8 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 	return nil
 }
 
-// finish is the interceptor that logs the call and converts its error to a public gRPC status. Only shedLoad is outside of it.
+// finish is the interceptor that logs the call and converts its error to a public gRPC status. Only
+// shedLoad is outside of it.
 func (s *Server) finish(ctx context.Context, req any, info *grpc.UnaryServerInfo, next grpc.UnaryHandler) (any, error) {
 	if infrastructure(info.FullMethod) {
 		return next(ctx, req)
@@ -213,7 +229,8 @@ func (s *Server) finished(ctx context.Context, seen *acting, fullMethod string, 
 			level = slog.LevelError
 			attrs = append(attrs, slog.Any("error", err))
 		case shown.Code == codes.Internal || shown.Code == codes.Unavailable || shown.Code == codes.DeadlineExceeded:
-			// A declared error, often caused by the client, such as a file that is not a receipt. It must not alert an operator.
+			// A declared error, often caused by the client, such as a file that is not a receipt. It must
+			// not alert an operator.
 			level = slog.LevelWarn
 			attrs = append(attrs, slog.Any("error", err))
 		}
@@ -231,8 +248,8 @@ func infrastructure(fullMethod string) bool { return strings.HasPrefix(fullMetho
 // canceled appears in the log only, because the client is gone.
 var canceled = apierr.New(restv1.Reason_CANCELED)
 
-// Public returns the error that a caller may see for err, and nil for nil. No other code makes this decision. Errors without a public
-// form become INTERNAL, and their text appears only in the log.
+// Public returns the error that a caller may see for err, and nil for nil. No other code makes this
+// decision. Errors without a public form become INTERNAL, and their text appears only in the log.
 func Public(err error) *apierr.Error {
 	if err == nil {
 		return nil
@@ -243,7 +260,8 @@ func Public(err error) *apierr.Error {
 	switch {
 	case errors.Is(err, context.Canceled):
 		return canceled
-	// pgx reports an expired connect timeout as context.DeadlineExceeded too, so this case must come first.
+	// pgx reports an expired connect timeout as context.DeadlineExceeded too, so this case must come
+	// first.
 	case pg.IsUnreachable(err):
 		return apierr.Unavailable
 	case errors.Is(err, context.DeadlineExceeded):
@@ -264,7 +282,8 @@ func (s *Server) recover(ctx context.Context, req any, _ *grpc.UnaryServerInfo, 
 	return next(ctx, req)
 }
 
-// acting carries the caller's identity from admit, an inner interceptor, to finish, an outer interceptor that logs it.
+// acting carries the caller's identity from admit, an inner interceptor, to finish, an outer
+// interceptor that logs it.
 type acting struct {
 	caller.Identity
 	known bool

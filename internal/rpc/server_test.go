@@ -36,8 +36,8 @@ import (
 
 const serviceKey = "the installation's"
 
-// fake serves one RPC of each access: GetMe requires a user, Login is public, FindUserByEmail requires a service, and StreamEvents is a
-// stream that requires a user.
+// fake serves one RPC of each access: GetMe requires a user, Login is public, FindUserByEmail
+// requires a service, and StreamEvents is a stream that requires a user.
 type fake struct {
 	authv1.UnimplementedAuthServiceServer
 	budgetv1.UnimplementedNotificationServiceServer

@@ -15,16 +15,16 @@ import (
 )
 
 const (
-	// maxStreams is the maximum number of open streams of a server. It is below the connection's limit of concurrent streams, so
-	// that unary calls still fit if one gateway has opened all of them.
+	// maxStreams is the maximum number of open streams of a server. It is below the connection's limit
+	// of concurrent streams, so that unary calls still fit if one gateway has opened all of them.
 	maxStreams = 4000
-	// verifyInterval is the time between checks of a stream's token. The token may expire, and its session may end. A check is cheap,
-	// because the verifier has cached the token.
+	// verifyInterval is the time between checks of a stream's token. The token may expire, and its
+	// session may end. A check is cheap, because the verifier has cached the token.
 	verifyInterval = 2 * time.Second
 )
 
-// streams is the state of the server's streams. Event streams last for hours, so a stopping server must end them by closing ending.
-// Transfers last for minutes, and end like unary calls.
+// streams is the state of the server's streams. Event streams last for hours, so a stopping server
+// must end them by closing ending. Transfers last for minutes, and end like unary calls.
 type streams struct {
 	// open counts all streams, transfers those that carry a file.
 	open, transfers atomic.Int64
@@ -32,7 +32,8 @@ type streams struct {
 	verifyInterval  time.Duration
 }
 
-// serverStream is a grpc.ServerStream with another context, whose end also ends receiving and sending.
+// serverStream is a grpc.ServerStream with another context, whose end also ends receiving and
+// sending.
 type serverStream struct {
 	grpc.ServerStream
 	ctx context.Context
@@ -57,8 +58,8 @@ func (s *serverStream) SendMsg(m any) error {
 	return s.ServerStream.SendMsg(m)
 }
 
-// stream is the interceptor of streams: it logs, limits, recovers from panics and authorizes. A transfer has a deadline. Other streams
-// end when their token expires.
+// stream is the interceptor of streams: it logs, limits, recovers from panics and authorizes. A
+// transfer has a deadline. Other streams end when their token expires.
 func (s *Server) stream(srv any, ss grpc.ServerStream, info *grpc.StreamServerInfo, next grpc.StreamHandler) error {
 	if infrastructure(info.FullMethod) {
 		return next(srv, ss)
@@ -102,8 +103,8 @@ func (s *Server) streamAs(ctx context.Context, srv any, ss grpc.ServerStream, in
 	return err
 }
 
-// enter counts a stream that begins. It returns a function that the caller must call at the end of the stream, or apierr.Unavailable if
-// too many are open.
+// enter counts a stream that begins. It returns a function that the caller must call at the end of
+// the stream, or apierr.Unavailable if too many are open.
 func (s *streams) enter(transfer bool) (leave func(), err error) {
 	if s.open.Add(1) > maxStreams {
 		s.open.Add(-1)
@@ -120,8 +121,9 @@ func (s *streams) enter(transfer bool) (leave func(), err error) {
 	return func() { s.transfers.Add(-1); s.open.Add(-1) }, nil
 }
 
-// watchStream cancels a stream when its token is no longer valid or, unless the stream is a transfer, when the server stops. A token that
-// expires during a transfer does not end it; the same applies to a unary call. The end of the token's session does.
+// watchStream cancels a stream when its token is no longer valid or, unless the stream is a
+// transfer, when the server stops. A token that expires during a transfer does not end it; the same
+// applies to a unary call. The end of the token's session does.
 func (s *Server) watchStream(ctx context.Context, cancel context.CancelCauseFunc, fullMethod string, transfer bool) {
 	ending := s.streams.ending
 	if transfer {
@@ -150,7 +152,8 @@ func withActing(ctx context.Context) (context.Context, *acting) {
 	return context.WithValue(ctx, actingKey{}, seen), seen
 }
 
-// acted returns ctx with the identity that admit verified, so that the log contains it. Without one it returns ctx.
+// acted returns ctx with the identity that admit verified, so that the log contains it. Without one
+// it returns ctx.
 func (a *acting) acted(ctx context.Context) context.Context {
 	if !a.known {
 		return ctx

@@ -20,11 +20,12 @@ const (
 	DownloadTimeout = 15 * time.Minute
 )
 
-// MaxPiece is the maximum size of a piece of a file in bytes. It is a quarter of the flow-control window, so that a sender can be a few
-// pieces ahead of the receiver, and not more.
+// MaxPiece is the maximum size of a piece of a file in bytes. It is a quarter of the flow-control
+// window, so that a sender can be a few pieces ahead of the receiver, and not more.
 const MaxPiece = 64 << 10
 
-// maxTransfers is the maximum number of open transfers of a server. Each may use a few hundred kilobytes of buffers.
+// maxTransfers is the maximum number of open transfers of a server. Each may use a few hundred
+// kilobytes of buffers.
 const maxTransfers = 500
 
 // IsUpload and IsDownload report whether a method has the option of the name.
@@ -37,8 +38,8 @@ func IsDownload(m protoreflect.MethodDescriptor) bool {
 	return proto.GetExtension(m.Options(), restv1.E_Download).(bool)
 }
 
-// transferTimeout returns the maximum duration of a transfer, and 0 for a method that is none. It exceeds the gateway's deadline, so
-// that this deadline decides.
+// transferTimeout returns the maximum duration of a transfer, and 0 for a method that is none. It
+// exceeds the gateway's deadline, so that this deadline decides.
 func transferTimeout(m protoreflect.MethodDescriptor) time.Duration {
 	switch {
 	case m == nil:
@@ -51,22 +52,23 @@ func transferTimeout(m protoreflect.MethodDescriptor) time.Duration {
 	return 0
 }
 
-// NewEncodedStream opens a stream whose replies are stored in an Encoded by RecvMsg. SendMsg takes a message.
+// NewEncodedStream opens a stream whose replies are stored in an Encoded by RecvMsg. SendMsg takes
+// a message.
 func NewEncodedStream(ctx context.Context, conn grpc.ClientConnInterface, m protoreflect.MethodDescriptor, fullMethod string) (grpc.ClientStream, error) {
 	desc := &grpc.StreamDesc{ClientStreams: m.IsStreamingClient(), ServerStreams: m.IsStreamingServer()}
 	return conn.NewStream(ctx, desc, fullMethod, encodedReplies())
 }
 
-// FileReader reads the file of an upload from its stream. Read returns io.EOF after the last piece: only then the upload is complete,
-// and the RPC may make it visible.
+// FileReader reads the file of an upload from its stream. Read returns io.EOF after the last piece:
+// only then the upload is complete, and the RPC may make it visible.
 type FileReader struct {
 	receive func() ([]byte, error)
 	rest    []byte
 	left    int64
 }
 
-// NewFileReader returns a reader of the pieces that receive returns. Its Read returns apierr.PayloadTooLarge at the first byte beyond
-// limit.
+// NewFileReader returns a reader of the pieces that receive returns. Its Read returns
+// apierr.PayloadTooLarge at the first byte beyond limit.
 func NewFileReader(limit int64, receive func() ([]byte, error)) *FileReader {
 	return &FileReader{receive: receive, left: limit}
 }

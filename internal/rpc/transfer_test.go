@@ -25,7 +25,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// transferMethods are an upload and a download that only these tests have. Their messages are those of Login.
+// transferMethods are an upload and a download that only these tests have. Their messages are those
+// of Login.
 var transferMethods = sync.OnceValue(func() protoreflect.MethodDescriptors {
 	method := func(name string, option protoreflect.ExtensionType) *descriptorpb.MethodDescriptorProto {
 		options := &descriptorpb.MethodOptions{}
@@ -165,7 +166,8 @@ func TestTransferLimit(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestServeDrainsTransfers checks that a stopping server completes an upload, unlike a stream of events.
+// TestServeDrainsTransfers checks that a stopping server completes an upload, unlike a stream of
+// events.
 func TestServeDrainsTransfers(t *testing.T) {
 	t.Parallel()
 	begun := make(chan struct{})

@@ -1,8 +1,9 @@
-// Package seal encrypts and authenticates values that clients or the database hold but must not read or change: cursors, webhook
-// secrets, stored responses.
+// Package seal encrypts and authenticates values that clients or the database hold but must not
+// read or change: cursors, webhook secrets, stored responses.
 //
-// NewKey derives a key per purpose from a secret of the service. Seal and Open use AES-256-GCM with a random nonce. The use, such
-// as a row's id, is authenticated with the text, so that a sealed value cannot be moved to another place.
+// NewKey derives a key per purpose from a secret of the service. Seal and Open use AES-256-GCM with
+// a random nonce. The use, such as a row's id, is authenticated with the text, so that a sealed
+// value cannot be moved to another place.
 package seal
 
 import (
@@ -12,7 +13,8 @@ import (
 	"errors"
 )
 
-// ErrBroken is returned by Open for a value that was changed, or sealed with another key or for another use.
+// ErrBroken is returned by Open for a value that was changed, or sealed with another key or for
+// another use.
 var ErrBroken = errors.New("sealed with another key, for another use, or changed")
 
 // Key is the AES-256-GCM key of one purpose.

@@ -1,8 +1,9 @@
 // Package text parses the texts that users and clients type: names, descriptions and ids.
 //
-// A parsed text is valid UTF-8 without NUL, trimmed, within its maximum length and in Unicode Normalization Form C, so
-// that one word typed on two keyboards is stored and compared as the same bytes. A name also has at least one visible
-// character. The functions return the parsed value, or the problem with the field for a VALIDATION_ERROR.
+// A parsed text is valid UTF-8 without NUL, trimmed, within its maximum length and in Unicode
+// Normalization Form C, so that one word typed on two keyboards is stored and compared as the same
+// bytes. A name also has at least one visible character. The functions return the parsed value, or
+// the problem with the field for a VALIDATION_ERROR.
 package text
 
 import (
@@ -51,7 +52,8 @@ func Description(field, s string) (string, *apierr.Field) {
 	return plain(field, s, maxDescription)
 }
 
-// Payee returns a text of 0 to 200 characters. One that is not empty has a visible character, because a payee is a name.
+// Payee returns a text of 0 to 200 characters. One that is not empty has a visible character,
+// because a payee is a name.
 func Payee(field, s string) (string, *apierr.Field) {
 	s, problem := plain(field, s, maxPayee)
 	if problem == nil && s != "" && !Visible(s) {
@@ -63,8 +65,9 @@ func Payee(field, s string) (string, *apierr.Field) {
 // Notes returns a text of 0 to 4000 characters. It keeps the newlines inside the text.
 func Notes(field, s string) (string, *apierr.Field) { return plain(field, s, maxNotes) }
 
-// Tag returns the name of a tag: 1 to 50 characters, at least one of them visible. A tag is a segment of a path and an element of
-// lists, so it has no slash, comma or control character, and is not "." or "..".
+// Tag returns the name of a tag: 1 to 50 characters, at least one of them visible. A tag is a
+// segment of a path and an element of lists, so it has no slash, comma or control character, and is
+// not "." or "..".
 func Tag(field, s string) (string, *apierr.Field) {
 	name, problem := Name(field, s)
 	switch {
@@ -93,8 +96,8 @@ func plain(field, s string, limit int) (string, *apierr.Field) {
 	return s, nil
 }
 
-// IsInvisible reports whether a character has no glyph and takes no space: zero-width and bidirectional controls, soft
-// hyphens, variation selectors, tags, fillers and control characters.
+// IsInvisible reports whether a character has no glyph and takes no space: zero-width and
+// bidirectional controls, soft hyphens, variation selectors, tags, fillers and control characters.
 func IsInvisible(r rune) bool {
 	if unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
 		return false
@@ -102,8 +105,9 @@ func IsInvisible(r rune) bool {
 	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
 }
 
-// Fit returns a text that its author cannot correct, such as the name of a file or a text on a receipt: trimmed, in Unicode Normalization
-// Form C like the texts of requests, and cut to a number of characters. It is empty without a visible character.
+// Fit returns a text that its author cannot correct, such as the name of a file or a text on a
+// receipt: trimmed, in Unicode Normalization Form C like the texts of requests, and cut to a number
+// of characters. It is empty without a visible character.
 func Fit(s string, limit int) string {
 	s = norm.NFC.String(strings.TrimSpace(s))
 	if runes := []rune(s); len(runes) > limit {
@@ -121,7 +125,8 @@ func Visible(s string) bool { return strings.ContainsFunc(s, isVisible) }
 // isVisible reports whether a character has a glyph.
 func isVisible(r rune) bool { return !IsInvisible(r) && !unicode.IsSpace(r) && r != brailleBlank }
 
-// ID parses the 36 characters of a UUID in any case. uuid.Parse alone also accepts forms with braces or urn:.
+// ID parses the 36 characters of a UUID in any case. uuid.Parse alone also accepts forms with
+// braces or urn:.
 func ID(s string) (uuid.UUID, bool) {
 	if len(s) != 36 {
 		return uuid.Nil, false

@@ -80,7 +80,8 @@ func TestPayee(t *testing.T) {
 	}
 }
 
-// typedText draws texts of letters, marks, spaces and invisible characters. Many of these have several encodings.
+// typedText draws texts of letters, marks, spaces and invisible characters. Many of these have
+// several encodings.
 func typedText() *rapid.Generator[string] {
 	rare := []rune("u\u0308a\u030a\u0327\u0323éÅ\u212b각\u1100\u1161\u11a8ﬁ\u0958 \u00a0\u2000\u200b\u200d\u00ad\ufeff\ufe0f\u0345\u034f")
 	return rapid.StringOfN(rapid.OneOf(rapid.SampledFrom(rare), rapid.Rune()), 0, 120, -1)

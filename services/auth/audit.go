@@ -41,19 +41,22 @@ const (
 
 	// auditKept is the retention of an entry.
 	auditKept = 365 * 24 * time.Hour
-	// auditHour is the period in which failures of one type and address share an entry. Together with auditAddresses it
-	// bounds the table: a guesser adds at most auditAddresses+1 entries per user, type and hour.
+	// auditHour is the period in which failures of one type and address share an entry. Together with
+	// auditAddresses it bounds the table: a guesser adds at most auditAddresses+1 entries per user,
+	// type and hour.
 	auditHour = time.Hour
-	// auditAddresses is the number of addresses with a separate entry within an auditHour. The others share one entry.
+	// auditAddresses is the number of addresses with a separate entry within an auditHour. The others
+	// share one entry.
 	auditAddresses = 20
 )
 
-// sharingSubject selects the events of the budget service. sharingOf picks those that belong in an audit trail. The
-// consumer receives other events of budgets, too, and acknowledges them without an effect.
+// sharingSubject selects the events of the budget service. sharingOf picks those that belong in an
+// audit trail. The consumer receives other events of budgets, too, and acknowledges them without an
+// effect.
 const sharingSubject = "budget.v1.*.*"
 
-// client is the origin of a request, as the user sees it in the audit trail and the list of sessions. An unknown address is
-// empty.
+// client is the origin of a request, as the user sees it in the audit trail and the list of
+// sessions. An unknown address is empty.
 type client struct {
 	// address is in the canonical text form of netip.
 	address string
@@ -70,13 +73,14 @@ func clientOf(address netip.Addr, agent string) client {
 	return c
 }
 
-// newClient returns the client that a call was made for. Package rpc decides whether the forwarded address of the request
-// may be trusted (ADR 49).
+// newClient returns the client that a call was made for. Package rpc decides whether the forwarded
+// address of the request may be trusted (ADR 49).
 func (s *server) newClient(ctx context.Context, agent string) client {
 	return clientOf(s.config.ClientAddress(ctx), agent)
 }
 
-// entry returns an audit entry of a success at the present time. It belongs to a session unless that is uuid.Nil.
+// entry returns an audit entry of a success at the present time. It belongs to a session unless
+// that is uuid.Nil.
 func (s *server) entry(kind string, user, session uuid.UUID, from client) auditEntry {
 	now := s.now().UTC()
 	e := auditEntry{
@@ -89,8 +93,9 @@ func (s *server) entry(kind string, user, session uuid.UUID, from client) auditE
 	return e
 }
 
-// ListAudit returns the entries of the acting user, newest first. A repeated failure keeps the position of its first
-// occurrence, so that pages are stable. Entries are kept for auditKept. Errors: UNAUTHORIZED if the session has ended.
+// ListAudit returns the entries of the acting user, newest first. A repeated failure keeps the
+// position of its first occurrence, so that pages are stable. Entries are kept for auditKept.
+// Errors: UNAUTHORIZED if the session has ended.
 func (s *server) ListAudit(ctx context.Context, req *authv1.ListAuditRequest) (*authv1.ListAuditResponse, error) {
 	u, err := s.currentUser(ctx)
 	if err != nil {
@@ -113,9 +118,10 @@ func (s *server) ListAudit(ctx context.Context, req *authv1.ListAuditRequest) (*
 	return resp, nil
 }
 
-// noteSharing adds events of the budget service to the audit trails of the users that they are addressed to. An event may be
-// delivered more than once; its id makes the entry unique. The entries contain the present names of both users, because an entry must
-// not show a name that a user chose after the end of the membership.
+// noteSharing adds events of the budget service to the audit trails of the users that they are
+// addressed to. An event may be delivered more than once; its id makes the entry unique. The
+// entries contain the present names of both users, because an entry must not show a name that a
+// user chose after the end of the membership.
 func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var entries []auditEntry
 	var ids []uuid.UUID
@@ -150,8 +156,9 @@ func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	return insertAudit(ctx, tx, entries...)
 }
 
-// sharingOf returns the type and the details of an audit entry, or nil for an event that has no entry. Each event of a
-// membership is addressed to the owner and to the member separately, so both get an entry.
+// sharingOf returns the type and the details of an audit entry, or nil for an event that has no
+// entry. Each event of a membership is addressed to the owner and to the member separately, so both
+// get an entry.
 func sharingOf(e outbox.Received) (kind string, what *sharing) {
 	switch m := e.Data.(type) {
 	case *budgetv1.InvitationSent:
@@ -166,7 +173,8 @@ func sharingOf(e outbox.Received) (kind string, what *sharing) {
 	return "", nil
 }
 
-// proto converts the entry. Fields without a value are absent, lastAt also if the entry counts one occurrence.
+// proto converts the entry. Fields without a value are absent, lastAt also if the entry counts one
+// occurrence.
 func (e auditEntry) proto() *authv1.AuditEntry {
 	p := &authv1.AuditEntry{Id: e.ID.String(), Type: e.Type, Outcome: e.Outcome, At: calendar.FormatTime(e.At), Count: e.Times}
 	if e.Times > 1 {

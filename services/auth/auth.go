@@ -1,19 +1,24 @@
-// Package auth is the service that owns users, their sessions, the signing keys of access tokens, and the audit trail.
+// Package auth is the service that owns users, their sessions, the signing keys of access tokens,
+// and the audit trail.
 //
-// It guarantees that a password is stored only as an argon2id hash and a refresh token only as a SHA-256 hash, that guesses
-// of a password are limited, and that an ended session stops working here immediately. The other services verify access
-// tokens themselves. They load the public keys and the ended sessions every 5 seconds (internal/caller), so a session stops
-// working everywhere within a minute. A write, its event, its audit entry and its idempotency record are committed together.
+// It guarantees that a password is stored only as an argon2id hash and a refresh token only as a
+// SHA-256 hash, that guesses of a password are limited, and that an ended session stops working
+// here immediately. The other services verify access tokens themselves. They load the public keys
+// and the ended sessions every 5 seconds (internal/caller), so a session stops working everywhere
+// within a minute. A write, its event, its audit entry and its idempotency record are committed
+// together.
 //
-// Start with session.go (Login, Logout, sessions) and refresh.go (Refresh). The other RPC methods and rules:
+// Start with session.go (Login, Logout, sessions) and refresh.go (Refresh). The other RPC methods
+// and rules:
 //
 //   - cookie.go (refresh tokens in a browser's cookie, ADR 74)
-//   - register.go, profile.go (GetMe, UpdateMe, ChangePassword), audit.go (ListAudit), directory.go (RPCs for services)
+//   - register.go, profile.go (GetMe, UpdateMe, ChangePassword), audit.go (ListAudit), directory.go
+//     (RPCs for services)
 //   - failures.go (limits of failed attempts), email.go, revoked.go (ended sessions)
 //   - errors.go (public errors)
 //
-// The SQL stands in store_*.go. auth.go assembles the service: Run starts it, expire deletes old rows. Two subjects are separate
-// packages:
+// The SQL stands in store_*.go. auth.go assembles the service: Run starts it, expire deletes old
+// rows. Two subjects are separate packages:
 //
 //   - internal/password: hashes of passwords, rules for new passwords
 //   - internal/signing: the keys that sign access tokens
@@ -49,19 +54,22 @@ import (
 //go:embed migrations/*.sql
 var Migrations embed.FS
 
-// Config is the configuration of the service, read from the environment. Run returns an error that names every invalid
-// value.
+// Config is the configuration of the service, read from the environment. Run returns an error that
+// names every invalid value.
 type Config struct {
 	rpc.Config
 	Events outbox.Config
-	// DatabaseURL connects as the role of this service. Its search_path names the schema of the service.
+	// DatabaseURL connects as the role of this service. Its search_path names the schema of the
+	// service.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
-	// AccessTTL is the lifetime of an access token, at least one second. The other services keep an ended session in memory
-	// for this long.
+	// AccessTTL is the lifetime of an access token, at least one second. The other services keep an
+	// ended session in memory for this long.
 	AccessTTL time.Duration `env:"ACCESS_TTL" envDefault:"1h"`
-	// RefreshTTL is the lifetime of a refresh token. Each refresh extends the session by it; not shorter than AccessTTL.
+	// RefreshTTL is the lifetime of a refresh token. Each refresh extends the session by it; not
+	// shorter than AccessTTL.
 	RefreshTTL time.Duration `env:"REFRESH_TTL" envDefault:"720h"`
-	// KeyRotation is the time for which a key signs before the next one replaces it, at least signing.MinRotation.
+	// KeyRotation is the time for which a key signs before the next one replaces it, at least
+	// signing.MinRotation.
 	KeyRotation time.Duration `env:"KEY_ROTATION" envDefault:"720h"`
 }
 
@@ -92,16 +100,18 @@ type server struct {
 	cursors page.Cursors
 	// wake makes the relay publish new events soon.
 	wake func()
-	// now is the time of all decisions and of all stored timestamps. SQL statements get it as a parameter.
+	// now is the time of all decisions and of all stored timestamps. SQL statements get it as a
+	// parameter.
 	now func() time.Time
-	// newID returns a UUIDv7, so ids sort by the time of creation and lists use the id as their position.
+	// newID returns a UUIDv7, so ids sort by the time of creation and lists use the id as their
+	// position.
 	newID func() uuid.UUID
 }
 
 var _ authv1.AuthServiceServer = (*server)(nil)
 
-// Run serves on lis until ctx ends. It starts while PostgreSQL is unavailable, and returns an error if the schema is older
-// than Migrations.
+// Run serves on lis until ctx ends. It starts while PostgreSQL is unavailable, and returns an error
+// if the schema is older than Migrations.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "auth")
 	if err := config.check(); err != nil {
@@ -143,7 +153,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	return srv.Serve(ctx, lis, s.ready)
 }
 
-// newServer returns a server without background work; Run starts that. Tests pass a clock that they control.
+// newServer returns a server without background work; Run starts that. Tests pass a clock that they
+// control.
 func newServer(db *pgxpool.Pool, config Config, wake func(), now func() time.Time, log *slog.Logger) (*server, error) {
 	hasher, err := password.NewHasher()
 	if err != nil {
@@ -164,8 +175,8 @@ func newServer(db *pgxpool.Pool, config Config, wake func(), now func() time.Tim
 	return s, nil
 }
 
-// ready reports whether the service can answer: PostgreSQL is available, and a signing key is loaded, because without one no
-// user could sign in.
+// ready reports whether the service can answer: PostgreSQL is available, and a signing key is
+// loaded, because without one no user could sign in.
 func (s *server) ready(ctx context.Context) error {
 	if err := s.keys.Ready(); err != nil {
 		return err
@@ -173,7 +184,8 @@ func (s *server) ready(ctx context.Context) error {
 	return pg.Ping(ctx, s.db)
 }
 
-// expire deletes rows that no longer have an effect. pg.Sweep calls it regularly; any replica may run it at any time.
+// expire deletes rows that no longer have an effect. pg.Sweep calls it regularly; any replica may
+// run it at any time.
 func (s *server) expire(ctx context.Context) error {
 	now := s.now()
 	// Verifiers read an ended session from the table until its last access token has expired.
@@ -186,7 +198,8 @@ func (s *server) expire(ctx context.Context) error {
 		deleteAudit(ctx, s.db, now.Add(-auditKept)))
 }
 
-// publish adds an event to the outbox in the transaction tx, so that it is published if and only if the change is committed.
+// publish adds an event to the outbox in the transaction tx, so that it is published if and only if
+// the change is committed.
 func (s *server) publish(ctx context.Context, tx pgx.Tx, user uuid.UUID, data proto.Message) error {
 	// The relay polls soon after this. If that is before the commit, a later poll finds the event.
 	s.wake()

@@ -173,7 +173,8 @@ func TestCookieModes(t *testing.T) {
 	})
 }
 
-// TestCookieOfOtherSite sends a victim's cookie as pages of other sites can make the victim's browser do.
+// TestCookieOfOtherSite sends a victim's cookie as pages of other sites can make the victim's
+// browser do.
 func TestCookieOfOtherSite(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -15,13 +15,13 @@ import (
 	"github.com/coffer-budget/coffer/services/auth/internal/signing"
 )
 
-// maxUsers is the maximum number of ids in a call of GetUsers. The budget service asks for at most as many names per
-// page.
+// maxUsers is the maximum number of ids in a call of GetUsers. The budget service asks for at most
+// as many names per page.
 const maxUsers = 1000
 
-// FindUserByEmail serves other services only, which the option access of the RPC enforces. Users must not learn which e-mails
-// have an account. The budget service calls it for an invitation, and limits the number of unknown e-mails per owner and
-// day. Errors: USER_NOT_FOUND.
+// FindUserByEmail serves other services only, which the option access of the RPC enforces. Users
+// must not learn which e-mails have an account. The budget service calls it for an invitation, and
+// limits the number of unknown e-mails per owner and day. Errors: USER_NOT_FOUND.
 func (s *server) FindUserByEmail(ctx context.Context, req *authv1.FindUserByEmailRequest) (*authv1.FindUserByEmailResponse, error) {
 	email, problem := parseEmail(req.GetEmail())
 	if problem != nil {
@@ -37,8 +37,9 @@ func (s *server) FindUserByEmail(ctx context.Context, req *authv1.FindUserByEmai
 	return &authv1.FindUserByEmailResponse{User: u.proto()}, nil
 }
 
-// GetUsers serves other services only. It omits unknown ids, and returns a user once even if an id is repeated. The
-// budget service calls it for the names of owners and members, and omits the names if this fails.
+// GetUsers serves other services only. It omits unknown ids, and returns a user once even if an id
+// is repeated. The budget service calls it for the names of owners and members, and omits the names
+// if this fails.
 func (s *server) GetUsers(ctx context.Context, req *authv1.GetUsersRequest) (*authv1.GetUsersResponse, error) {
 	ids, err := parseUserIDs(req.GetIds())
 	if err != nil {
@@ -55,8 +56,9 @@ func (s *server) GetUsers(ctx context.Context, req *authv1.GetUsersRequest) (*au
 	return resp, nil
 }
 
-// GetKeySet reads the keys from the database and not from memory, because another replica may have added one a moment ago.
-// The verifiers of all services call it every 5 seconds. It needs no key or token, because public keys are no secret.
+// GetKeySet reads the keys from the database and not from memory, because another replica may have
+// added one a moment ago. The verifiers of all services call it every 5 seconds. It needs no key or
+// token, because public keys are no secret.
 func (s *server) GetKeySet(ctx context.Context, _ *authv1.GetKeySetRequest) (*authv1.GetKeySetResponse, error) {
 	// Keys that are not active yet are included, so that verifiers know them before they sign.
 	keys, err := signing.Select(ctx, s.db)

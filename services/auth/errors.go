@@ -10,7 +10,8 @@ var (
 	errEmailAlreadyExists = apierr.New(restv1.Reason_EMAIL_ALREADY_EXISTS)
 	errUserNotFound       = apierr.New(restv1.Reason_USER_NOT_FOUND)
 
-	// An unknown e-mail and a wrong password have the same message, so that it does not reveal which e-mails have an account.
+	// An unknown e-mail and a wrong password have the same message, so that it does not reveal which
+	// e-mails have an account.
 	errInvalidCredentials = apierr.New(restv1.Reason_INVALID_CREDENTIALS)
 	// The caller is signed in as the user, so the message may be specific. The code is the same.
 	errWrongPassword = apierr.New(restv1.Reason_INVALID_CREDENTIALS).WithMessage("The current password is wrong")

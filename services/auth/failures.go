@@ -15,14 +15,16 @@ import (
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
-// Limits of failed attempts within a failureWindow. They are separate so that a stranger cannot lock a user out: an address
-// that is known to the account, and a session, are subject only to the limit of the pair (ADR 48).
+// Limits of failed attempts within a failureWindow. They are separate so that a stranger cannot
+// lock a user out: an address that is known to the account, and a session, are subject only to the
+// limit of the pair (ADR 48).
 const (
 	// failuresPerPair limits one account from one address, or in one session.
 	failuresPerPair = 10
 	// failuresPerAccount limits one account from all addresses that are not known.
 	failuresPerAccount = 50
-	// failuresPerAddress limits one address for all accounts that do not know it. Many users may share an address.
+	// failuresPerAddress limits one address for all accounts that do not know it. Many users may share
+	// an address.
 	failuresPerAddress = 100
 	// failureWindow starts with the first failure of a subject. When it ends, the count starts again.
 	failureWindow = 15 * time.Minute
@@ -31,8 +33,8 @@ const (
 	knownAddressKept = 90 * 24 * time.Hour
 )
 
-// attempt is an attempt to prove an identity with a password. A failure counts against its three subjects: the account, the
-// address, and the pair of both (in a session, the session).
+// attempt is an attempt to prove an identity with a password. A failure counts against its three
+// subjects: the account, the address, and the pair of both (in a session, the session).
 type attempt struct {
 	// Hashes of the subjects. The table must not contain e-mails and addresses in clear text.
 	account, address, pair []byte
@@ -46,9 +48,9 @@ type attempt struct {
 	failed auditEntry
 }
 
-// loginAttempt returns an attempt to sign in. It counts by user, so that a change of the e-mail does not reset the count. An
-// e-mail without an account has its own count with the same limits. Otherwise the limits would reveal which e-mails have an
-// account.
+// loginAttempt returns an attempt to sign in. It counts by user, so that a change of the e-mail
+// does not reset the count. An e-mail without an account has its own count with the same limits.
+// Otherwise the limits would reveal which e-mails have an account.
 func loginAttempt(email string, u user, address netip.Addr, failed auditEntry) attempt {
 	account := "email\x00" + email
 	if u.ID != uuid.Nil {
@@ -69,13 +71,15 @@ func sessionAttempt(u user, session uuid.UUID, address netip.Addr, failed auditE
 	return a
 }
 
-// subject returns the key of a count. The kind keeps an account from colliding with an address of the same name.
+// subject returns the key of a count. The kind keeps an account from colliding with an address of
+// the same name.
 func subject(kind, name string) []byte {
 	h := sha256.Sum256([]byte(kind + "\x00" + name))
 	return h[:]
 }
 
-// prefixOf returns the network that caller.Network names, as a prefix. It is invalid for an unknown address.
+// prefixOf returns the network that caller.Network names, as a prefix. It is invalid for an unknown
+// address.
 func prefixOf(address netip.Addr) netip.Prefix {
 	bits := 64
 	if address.Is4() {
@@ -88,9 +92,10 @@ func prefixOf(address netip.Addr) netip.Prefix {
 	return prefix
 }
 
-// admit returns errTooManyFailures while one of the attempt's limits is reached, even if the password would be right.
-// Otherwise a guesser could continue and learn it. Login and proveAgain call it before they queue for the hasher, so that
-// a blocked guesser uses no slot. prove calls it again in the slot.
+// admit returns errTooManyFailures while one of the attempt's limits is reached, even if the
+// password would be right. Otherwise a guesser could continue and learn it. Login and proveAgain
+// call it before they queue for the hasher, so that a blocked guesser uses no slot. prove calls it
+// again in the slot.
 func (s *server) admit(ctx context.Context, a attempt) error {
 	now := s.now()
 	end, err := selectLimitEnd(ctx, s.db, a, now, now.Add(-knownAddressKept))
@@ -103,8 +108,9 @@ func (s *server) admit(ctx context.Context, a attempt) error {
 	return nil
 }
 
-// fail counts a failed attempt against its three subjects and in the audit trail of the user. Both counts commit
-// together. They have a separate transaction, because the request itself ends with an error.
+// fail counts a failed attempt against its three subjects and in the audit trail of the user. Both
+// counts commit together. They have a separate transaction, because the request itself ends with an
+// error.
 func (s *server) fail(ctx context.Context, a attempt) error {
 	now := s.now()
 	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
@@ -115,12 +121,13 @@ func (s *server) fail(ctx context.Context, a attempt) error {
 	})
 }
 
-// prove compares a password with a hash. It returns errInvalidCredentials for a wrong password, or errTooManyFailures. A
-// success resets only the count of the pair, because a success of the user must not give a guesser at another address more
-// attempts.
+// prove compares a password with a hash. It returns errInvalidCredentials for a wrong password, or
+// errTooManyFailures. A success resets only the count of the pair, because a success of the user
+// must not give a guesser at another address more attempts.
 func (s *server) prove(ctx context.Context, a attempt, hash, given string) error {
 	return s.hasher.Run(ctx, func() error {
-		// The limits are checked in the slot, so that simultaneous guesses exceed them at most by the number of slots.
+		// The limits are checked in the slot, so that simultaneous guesses exceed them at most by the
+		// number of slots.
 		if err := s.admit(ctx, a); err != nil {
 			return err
 		}
@@ -138,8 +145,9 @@ func (s *server) prove(ctx context.Context, a attempt, hash, given string) error
 	})
 }
 
-// proveAgain requires the password of a signed-in user, because a stolen access token must not be sufficient. It
-// returns errWrongPassword or errTooManyFailures. A failure is recorded as an audit entry of this kind.
+// proveAgain requires the password of a signed-in user, because a stolen access token must not be
+// sufficient. It returns errWrongPassword or errTooManyFailures. A failure is recorded as an audit
+// entry of this kind.
 func (s *server) proveAgain(ctx context.Context, u user, given, kind string, from client) error {
 	id, _ := caller.From(ctx)
 	try := sessionAttempt(u, id.SessionID, s.config.ClientAddress(ctx), s.entry(kind, u.ID, id.SessionID, from))

@@ -16,9 +16,9 @@ import (
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
-// currentUser returns the user of the session that the request was made in, or apierr.Unauthorized. The token was verified
-// against the ended sessions that this replica has loaded. This service ends sessions itself, so it also checks the table:
-// an ended session stops working here immediately.
+// currentUser returns the user of the session that the request was made in, or apierr.Unauthorized.
+// The token was verified against the ended sessions that this replica has loaded. This service ends
+// sessions itself, so it also checks the table: an ended session stops working here immediately.
 func (s *server) currentUser(ctx context.Context) (user, error) {
 	id, _ := caller.From(ctx)
 	u, err := selectUserInSession(ctx, s.db, id.UserID, id.SessionID, s.now())
@@ -37,11 +37,12 @@ func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.Get
 	return &authv1.GetMeResponse{User: u.proto(), Etag: etag.Format(u.Version)}, nil
 }
 
-// UpdateMe changes the name, the e-mail or both. A new e-mail requires the current password, because it is sufficient to
-// take over an account. The unique index decides whether the e-mail is used by another account.
+// UpdateMe changes the name, the e-mail or both. A new e-mail requires the current password,
+// because it is sufficient to take over an account. The unique index decides whether the e-mail is
+// used by another account.
 //
-// Errors: EMAIL_ALREADY_EXISTS, INVALID_CREDENTIALS for a wrong password, RATE_LIMITED after too many of them,
-// VERSION_MISMATCH and EMPTY_UPDATE.
+// Errors: EMAIL_ALREADY_EXISTS, INVALID_CREDENTIALS for a wrong password, RATE_LIMITED after too
+// many of them, VERSION_MISMATCH and EMPTY_UPDATE.
 func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*authv1.UpdateMeResponse, error) {
 	name, email, err := parseUpdateMe(req)
 	if err != nil {
@@ -51,7 +52,8 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 	if err != nil {
 		return nil, err
 	}
-	// verified is the user whose password was compared. changesEmail reports that the request changes the e-mail.
+	// verified is the user whose password was compared. changesEmail reports that the request changes
+	// the e-mail.
 	verified, changesEmail := u, email != nil && *email != u.Email
 	from := s.newClient(ctx, req.GetUserAgent())
 	if changesEmail {
@@ -91,7 +93,8 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 	return &authv1.UpdateMeResponse{User: u.proto(), Etag: etag.Format(u.Version)}, nil
 }
 
-// proveForEmail requires the current password for a change of the e-mail. A failure counts like one of ChangePassword.
+// proveForEmail requires the current password for a change of the e-mail. A failure counts like one
+// of ChangePassword.
 func (s *server) proveForEmail(ctx context.Context, u user, given string, from client) error {
 	problem := password.CheckGiven("currentPassword", given)
 	if given == "" {
@@ -103,11 +106,12 @@ func (s *server) proveForEmail(ctx context.Context, u user, given string, from c
 	return s.proveAgain(ctx, u, given, auditEmailChangeFailed, from)
 }
 
-// ChangePassword requires the current password, and ends every session but the one it is called in, because a password is
-// often changed after someone else has learned it. It hashes before the transaction starts, so that no lock is held
-// meanwhile. Of simultaneous changes one succeeds.
+// ChangePassword requires the current password, and ends every session but the one it is called in,
+// because a password is often changed after someone else has learned it. It hashes before the
+// transaction starts, so that no lock is held meanwhile. Of simultaneous changes one succeeds.
 //
-// Errors: INVALID_CREDENTIALS, RATE_LIMITED, and SERVICE_UNAVAILABLE if the queue of the hasher is full.
+// Errors: INVALID_CREDENTIALS, RATE_LIMITED, and SERVICE_UNAVAILABLE if the queue of the hasher is
+// full.
 func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordRequest) (*authv1.ChangePasswordResponse, error) {
 	u, err := s.currentUser(ctx)
 	if err != nil {
@@ -154,7 +158,8 @@ func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordR
 	return &authv1.ChangePasswordResponse{}, nil
 }
 
-// parseUpdateMe returns nil for a field that does not change, and apierr.EmptyUpdate if both are absent.
+// parseUpdateMe returns nil for a field that does not change, and apierr.EmptyUpdate if both are
+// absent.
 func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error) {
 	if req.Name == nil && req.Email == nil {
 		return nil, nil, apierr.EmptyUpdate
@@ -173,7 +178,8 @@ func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error)
 	return name, email, p.Err()
 }
 
-// parseChangePassword returns the problems of both passwords at once. The new password must not be the e-mail of the user.
+// parseChangePassword returns the problems of both passwords at once. The new password must not be
+// the e-mail of the user.
 func parseChangePassword(req *authv1.ChangePasswordRequest, email string) error {
 	var p apierr.Problems
 	p.Field(password.CheckGiven("currentPassword", req.GetCurrentPassword()))

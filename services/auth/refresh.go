@@ -18,15 +18,17 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-// refreshTokenBytes is the entropy of a refresh token. It cannot be guessed, so a fast hash is sufficient to store it.
+// refreshTokenBytes is the entropy of a refresh token. It cannot be guessed, so a fast hash is
+// sufficient to store it.
 const refreshTokenBytes = 32
 
-// Refresh exchanges a refresh token for a new pair in the same session. A token can be used once. A repeated Idempotency-Key
-// returns the stored response before the token is checked, because the first request has used it. A token from the cookie is never
-// answered by one in the body, where scripts could read it.
+// Refresh exchanges a refresh token for a new pair in the same session. A token can be used once. A
+// repeated Idempotency-Key returns the stored response before the token is checked, because the
+// first request has used it. A token from the cookie is never answered by one in the body, where
+// scripts could read it.
 //
-// Errors: INVALID_REFRESH_TOKEN, also after the session has ended because a token was reused, and FORBIDDEN_ORIGIN for a
-// cookie that was not sent by the console.
+// Errors: INVALID_REFRESH_TOKEN, also after the session has ended because a token was reused, and
+// FORBIDDEN_ORIGIN for a cookie that was not sent by the console.
 func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*authv1.RefreshResponse, error) {
 	given, err := presented(req)
 	if err != nil {
@@ -53,8 +55,9 @@ func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*auth
 		return nil
 	})
 	if errors.Is(err, errInvalidRefreshToken) {
-		// If the token was used before, it was stolen, and the thief may hold the newer one: end the session. This needs a
-		// second transaction because the first one is rolled back. That is safe because a used token stays used.
+		// If the token was used before, it was stolen, and the thief may hold the newer one: end the
+		// session. This needs a second transaction because the first one is rolled back. That is safe
+		// because a used token stays used.
 		if err := s.endReusedSession(ctx, hash, s.newClient(ctx, req.GetUserAgent())); err != nil {
 			return nil, err
 		}
@@ -66,8 +69,9 @@ func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*auth
 	return resp, nil
 }
 
-// endReusedSession ends the session of a refresh token that was used before. It does nothing for any other token. It is
-// also called for tokens that are unknown or expired, because errInvalidRefreshToken does not distinguish them.
+// endReusedSession ends the session of a refresh token that was used before. It does nothing for
+// any other token. It is also called for tokens that are unknown or expired, because
+// errInvalidRefreshToken does not distinguish them.
 func (s *server) endReusedSession(ctx context.Context, hash []byte, from client) error {
 	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		ended, err := revokeSessionOfUsedToken(ctx, tx, hash, s.now().UTC())
@@ -83,8 +87,8 @@ func (s *server) endReusedSession(ctx context.Context, hash []byte, from client)
 	})
 }
 
-// continueSession uses a refresh token, extends its session and returns the next pair. It returns errInvalidRefreshToken for
-// a token that is unknown, used, expired, or of an ended session.
+// continueSession uses a refresh token, extends its session and returns the next pair. It returns
+// errInvalidRefreshToken for a token that is unknown, used, expired, or of an ended session.
 func (s *server) continueSession(ctx context.Context, tx pgx.Tx, given presentedToken) (user, tokens, error) {
 	now := s.now().UTC()
 	refresh, err := newRefreshToken()
@@ -112,8 +116,9 @@ func (s *server) continueSession(ctx context.Context, tx pgx.Tx, given presented
 	return u, t, err
 }
 
-// repeatCookie returns an access token and the successor of a cookie that was replaced less than sameCookieTime ago. The successor is
-// empty if it was used too: then the browser has a newer cookie, which this response must not overwrite.
+// repeatCookie returns an access token and the successor of a cookie that was replaced less than
+// sameCookieTime ago. The successor is empty if it was used too: then the browser has a newer
+// cookie, which this response must not overwrite.
 func (s *server) repeatCookie(ctx context.Context, tx pgx.Tx, token string, now time.Time) (user, tokens, error) {
 	replaced, err := selectReplacedToken(ctx, tx, hashRefreshToken(token), now.Add(-sameCookieTime))
 	if err != nil {
@@ -138,7 +143,8 @@ func (s *server) repeatCookie(ctx context.Context, tx pgx.Tx, token string, now 
 	return u, t, err
 }
 
-// invalidWithoutRow returns errInvalidRefreshToken for pgx.ErrNoRows, and any other error unchanged.
+// invalidWithoutRow returns errInvalidRefreshToken for pgx.ErrNoRows, and any other error
+// unchanged.
 func invalidWithoutRow(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return errInvalidRefreshToken

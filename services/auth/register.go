@@ -16,11 +16,11 @@ import (
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
-// Register creates a user. It hashes the password before the transaction, so that no connection waits for the hasher. It
-// does not hash for a repeated Idempotency-Key.
+// Register creates a user. It hashes the password before the transaction, so that no connection
+// waits for the hasher. It does not hash for a repeated Idempotency-Key.
 //
-// The unique index on e-mails decides between simultaneous requests. Errors: EMAIL_ALREADY_EXISTS, and
-// SERVICE_UNAVAILABLE if the queue of the hasher is full.
+// The unique index on e-mails decides between simultaneous requests. Errors: EMAIL_ALREADY_EXISTS,
+// and SERVICE_UNAVAILABLE if the queue of the hasher is full.
 func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*authv1.RegisterResponse, error) {
 	u, err := parseRegister(req)
 	if err != nil {
@@ -47,7 +47,8 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 		if err := insertAudit(ctx, tx, s.entry(auditRegistered, u.ID, uuid.Nil, s.newClient(ctx, req.GetUserAgent()))); err != nil {
 			return err
 		}
-		// The response is complete before the commit, because InTx stores it for repetitions of the request.
+		// The response is complete before the commit, because InTx stores it for repetitions of the
+		// request.
 		resp.User, resp.Etag = u.proto(), etag.Format(u.Version)
 		return s.publish(ctx, tx, u.ID, &authv1.UserRegistered{User: u.proto()})
 	})

@@ -11,14 +11,14 @@ import (
 )
 
 const (
-	// revokedMargin is added to the lifetime of an access token: the verifiers accept it for a minute longer, and clocks
-	// differ by up to a minute.
+	// revokedMargin is added to the lifetime of an access token: the verifiers accept it for a minute
+	// longer, and clocks differ by up to a minute.
 	revokedMargin = 2 * time.Minute
 	// revokedPage is the number of sessions in a page. A full page is a message of 400 KB.
 	revokedPage = 20_000
-	// revokedOverlap is repeated when a caller continues after the last page. A session that was ended before the last page
-	// was read may be committed after it: a call takes up to 90 s, and clocks differ by up to a minute. Verifiers merge pages,
-	// so repeated sessions are harmless.
+	// revokedOverlap is repeated when a caller continues after the last page. A session that was ended
+	// before the last page was read may be committed after it: a call takes up to 90 s, and clocks
+	// differ by up to a minute. Verifiers merge pages, so repeated sessions are harmless.
 	revokedOverlap = 3 * time.Minute
 
 	// revokedScope binds cursors to this RPC.
@@ -34,9 +34,10 @@ type revokedPosition struct {
 	Started time.Time
 }
 
-// ListRevokedSessions serves the verifiers of all services, which call it every 4 to 5 seconds. It returns the ended
-// sessions whose last access token may still be valid. The cursor of the last page continues with sessions that were ended
-// since, and repeats those that were ended within revokedOverlap before.
+// ListRevokedSessions serves the verifiers of all services, which call it every 4 to 5 seconds. It
+// returns the ended sessions whose last access token may still be valid. The cursor of the last
+// page continues with sessions that were ended since, and repeats those that were ended within
+// revokedOverlap before.
 func (s *server) ListRevokedSessions(ctx context.Context, req *authv1.ListRevokedSessionsRequest) (*authv1.ListRevokedSessionsResponse, error) {
 	now := s.now()
 	// Sessions that were last used before live have no valid token.
@@ -64,7 +65,8 @@ func (s *server) ListRevokedSessions(ctx context.Context, req *authv1.ListRevoke
 		last := ended[revokedPage-1]
 		next = revokedPosition{At: last.RevokedAt, ID: last.ID, Started: after.Started}
 	}
-	// A session takes 20 bytes: 16 of its id, and 4 of the Unix time at which its last access token expires (ADR 47).
+	// A session takes 20 bytes: 16 of its id, and 4 of the Unix time at which its last access token
+	// expires (ADR 47).
 	for _, e := range ended {
 		resp.Sessions = append(resp.Sessions, e.ID[:]...)
 		expired := e.LastUsedAt.Add(s.config.AccessTTL + revokedMargin)
@@ -88,6 +90,6 @@ func (s *server) listAllRevoked(ctx context.Context, live time.Time) (*authv1.Li
 	return resp, nil
 }
 
-// trust returns the state that this service verifies tokens against. It calls the methods directly; the other services use
-// gRPC.
+// trust returns the state that this service verifies tokens against. It calls the methods directly;
+// the other services use gRPC.
 func (s *server) trust() caller.Trust { return caller.TrustOf(s.GetKeySet, s.ListRevokedSessions) }

@@ -15,8 +15,8 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-// revokedFrom reads the pages after a cursor like a verifier. It returns the sessions in order, the cursor to continue
-// with, and the number of pages.
+// revokedFrom reads the pages after a cursor like a verifier. It returns the sessions in order, the
+// cursor to continue with, and the number of pages.
 func (b *bundle) revokedFrom(t *testing.T, cursor string) (sessions []uuid.UUID, next string, pages int) {
 	t.Helper()
 	for {
@@ -144,8 +144,8 @@ func TestListRevokedSessions(t *testing.T) {
 	})
 }
 
-// TestEndedSession checks each way to end a session against a verifier that has loaded before and continues, as the other
-// services do.
+// TestEndedSession checks each way to end a session against a verifier that has loaded before and
+// continues, as the other services do.
 func TestEndedSession(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(b *bundle, acting context.Context, ended *authv1.LoginResponse) error{

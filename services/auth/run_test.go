@@ -22,7 +22,8 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
-// database creates a role for a schema, like an installation, and returns its URL, its name, and the URL of the owner.
+// database creates a role for a schema, like an installation, and returns its URL, its name, and
+// the URL of the owner.
 func database(t *testing.T) (role, name, owner string) {
 	t.Helper()
 	owner = os.Getenv("TEST_DATABASE_URL")

@@ -39,11 +39,11 @@ type tokens struct {
 	refresh string
 }
 
-// Login starts a session. An unknown e-mail costs the same work and returns the same error as a wrong password, so that
-// neither reveals which e-mails have an account.
+// Login starts a session. An unknown e-mail costs the same work and returns the same error as a
+// wrong password, so that neither reveals which e-mails have an account.
 //
-// Errors: INVALID_CREDENTIALS, RATE_LIMITED with the time until the limit ends, FORBIDDEN_ORIGIN, and SERVICE_UNAVAILABLE
-// if the queue of the hasher is full.
+// Errors: INVALID_CREDENTIALS, RATE_LIMITED with the time until the limit ends, FORBIDDEN_ORIGIN,
+// and SERVICE_UNAVAILABLE if the queue of the hasher is full.
 func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.LoginResponse, error) {
 	email, err := parseLogin(req)
 	if err != nil {
@@ -54,7 +54,8 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 		return nil, errForbiddenOrigin
 	}
 	u, err := selectUserByEmail(ctx, s.db, email)
-	// Without an account, the password is compared with the hash of a random one, so that the response takes as long.
+	// Without an account, the password is compared with the hash of a random one, so that the response
+	// takes as long.
 	if errors.Is(err, pgx.ErrNoRows) {
 		u, err = user{PasswordHash: s.hasher.Dummy}, nil
 	}
@@ -97,9 +98,9 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 	return resp, nil
 }
 
-// replayedLogin returns the stored response of a repeated request. It counts a request that differs from the first one as a
-// failure. Otherwise a known idempotency key would allow unlimited guesses, because only the right password gets the first
-// response.
+// replayedLogin returns the stored response of a repeated request. It counts a request that differs
+// from the first one as a failure. Otherwise a known idempotency key would allow unlimited guesses,
+// because only the right password gets the first response.
 func (s *server) replayedLogin(ctx context.Context, try attempt, resp *authv1.LoginResponse, err error) (*authv1.LoginResponse, error) {
 	if errors.Is(err, apierr.IdempotencyKeyUsed) {
 		if err := s.fail(ctx, try); err != nil {
@@ -113,9 +114,9 @@ func (s *server) replayedLogin(ctx context.Context, try attempt, resp *authv1.Lo
 	return resp, nil
 }
 
-// startSession stores a session, the address it came from and its audit entry, and returns its tokens. It returns
-// errInvalidCredentials if the password has changed since it was compared: that change ended all other sessions, and this
-// one must not survive it.
+// startSession stores a session, the address it came from and its audit entry, and returns its
+// tokens. It returns errInvalidCredentials if the password has changed since it was compared: that
+// change ended all other sessions, and this one must not survive it.
 func (s *server) startSession(ctx context.Context, tx pgx.Tx, verified user, from client, network netip.Prefix) (user, tokens, error) {
 	u, err := lockPassword(ctx, tx, verified.ID, verified.PasswordHash)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -158,15 +159,16 @@ func (s *server) issue(ctx context.Context, tx pgx.Tx, id caller.Identity, refre
 // expiresIn returns the lifetime of an access token in seconds.
 func (s *server) expiresIn() int32 { return int32(s.config.AccessTTL / time.Second) }
 
-// deviceKey returns the key with which a client encrypts data of a user that stay on a device after the session has ended. It is
-// derived, so that it survives a change of the password, and a copy of the database does not contain it (ADR 109).
+// deviceKey returns the key with which a client encrypts data of a user that stay on a device after
+// the session has ended. It is derived, so that it survives a change of the password, and a copy of
+// the database does not contain it (ADR 109).
 func (s *server) deviceKey(userID uuid.UUID) string {
 	key := seal.NewKey(s.config.ServiceKey+"\x00"+userID.String(), "device")
 	return base64.RawURLEncoding.EncodeToString(key[:])
 }
 
-// Logout ends the acting session; its tokens stop working everywhere within a minute. It does not call currentUser, because
-// endSession reports whether the session was live.
+// Logout ends the acting session; its tokens stop working everywhere within a minute. It does not
+// call currentUser, because endSession reports whether the session was live.
 func (s *server) Logout(ctx context.Context, req *authv1.LogoutRequest) (*authv1.LogoutResponse, error) {
 	id, _ := caller.From(ctx)
 	live, err := s.endSession(ctx, id, auditLoggedOut, req.GetUserAgent())
@@ -183,9 +185,9 @@ func (s *server) Logout(ctx context.Context, req *authv1.LogoutRequest) (*authv1
 	return resp, nil
 }
 
-// endSession ends a session and writes an audit entry. It reports false if the session was not the user's or had ended
-// before. Logout and RevokeSession call it. The update of one row decides between simultaneous calls, so a session has
-// one entry about its end.
+// endSession ends a session and writes an audit entry. It reports false if the session was not the
+// user's or had ended before. Logout and RevokeSession call it. The update of one row decides
+// between simultaneous calls, so a session has one entry about its end.
 func (s *server) endSession(ctx context.Context, id caller.Identity, kind, agent string) (live bool, err error) {
 	e := s.entry(kind, id.UserID, id.SessionID, s.newClient(ctx, agent))
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
@@ -198,8 +200,8 @@ func (s *server) endSession(ctx context.Context, id caller.Identity, kind, agent
 	return live, err
 }
 
-// ListSessions returns the live sessions of the acting user, newest first. The id of a session contains the time of its
-// creation, so the order of ids is the order of sign-ins.
+// ListSessions returns the live sessions of the acting user, newest first. The id of a session
+// contains the time of its creation, so the order of ids is the order of sign-ins.
 func (s *server) ListSessions(ctx context.Context, req *authv1.ListSessionsRequest) (*authv1.ListSessionsResponse, error) {
 	u, err := s.currentUser(ctx)
 	if err != nil {
@@ -223,8 +225,8 @@ func (s *server) ListSessions(ctx context.Context, req *authv1.ListSessionsReque
 	return resp, nil
 }
 
-// RevokeSession ends a session of the acting user, possibly the session of the call. For sessions of other users it returns
-// errSessionNotFound.
+// RevokeSession ends a session of the acting user, possibly the session of the call. For sessions
+// of other users it returns errSessionNotFound.
 func (s *server) RevokeSession(ctx context.Context, req *authv1.RevokeSessionRequest) (*authv1.RevokeSessionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -254,8 +256,8 @@ func parseLogin(req *authv1.LoginRequest) (email string, err error) {
 	return email, p.Err()
 }
 
-// cleanUserAgent returns the printable characters of a header, at most maxUserAgent. The client chooses the header, and it
-// is shown to the user.
+// cleanUserAgent returns the printable characters of a header, at most maxUserAgent. The client
+// chooses the header, and it is shown to the user.
 func cleanUserAgent(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || r == utf8.RuneError {

@@ -23,16 +23,17 @@ type auditEntry struct {
 	LastAt time.Time `db:"last_at" json:"last_at"`
 	// Times is the number of occurrences, at least 1.
 	Times int32 `json:"times"`
-	// SessionID is nil for a failed sign-in, and for an entry about a shared budget. Address and UserAgent are empty if
-	// they are unknown.
+	// SessionID is nil for a failed sign-in, and for an entry about a shared budget. Address and
+	// UserAgent are empty if they are unknown.
 	SessionID *uuid.UUID `db:"session_id" json:"session_id"`
 	Address   string     `json:"address"`
 	UserAgent string     `db:"user_agent" json:"user_agent"`
 	Sharing   *sharing   `json:"sharing"`
 }
 
-// sharing holds the details of an entry about a shared budget. It is stored as JSON. The ids are texts as in the event,
-// because they are only shown. Role, Status and RemovedBy are nil in the types of entries that have none.
+// sharing holds the details of an entry about a shared budget. It is stored as JSON. The ids are
+// texts as in the event, because they are only shown. Role, Status and RemovedBy are nil in the
+// types of entries that have none.
 type sharing struct {
 	BudgetID  string  `json:"budgetId"`
 	OwnerID   string  `json:"ownerId"`
@@ -40,13 +41,15 @@ type sharing struct {
 	Role      *string `json:"role,omitempty"`
 	Status    *string `json:"status,omitempty"`
 	RemovedBy *string `json:"removedBy,omitempty"`
-	// OwnerName and MemberName are the names at the time of the event. Entries of earlier releases have none.
+	// OwnerName and MemberName are the names at the time of the event. Entries of earlier releases
+	// have none.
 	OwnerName  *string `json:"ownerName,omitempty"`
 	MemberName *string `json:"memberName,omitempty"`
 }
 
-// insertAudit inserts entries. It omits entries of users that do not exist, and entries whose id exists already, because an
-// event may be delivered more than once. A nil Sharing is null in JSON, which NULLIF converts to the NULL of SQL.
+// insertAudit inserts entries. It omits entries of users that do not exist, and entries whose id
+// exists already, because an event may be delivered more than once. A nil Sharing is null in JSON,
+// which NULLIF converts to the NULL of SQL.
 func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error {
 	rows, err := json.Marshal(entries)
 	if err != nil {
@@ -66,14 +69,17 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 	return nil
 }
 
-// countAudit adds one to the user's failures of this type, hour and address. It does nothing if the user does not exist. In
-// each hour, the first most addresses have a row each, and all other addresses share a row without an address.
+// countAudit adds one to the user's failures of this type, hour and address. It does nothing if the
+// user does not exist. In each hour, the first most addresses have a row each, and all other
+// addresses share a row without an address.
 //
-// The LATERAL subquery counts the rows of this type and hour, and reports whether this address has one. Only these rows have a value
-// in failed_in. The unique index covers no others, so the entries of insertAudit are never counted together.
+// The LATERAL subquery counts the rows of this type and hour, and reports whether this address has
+// one. Only these rows have a value in failed_in. The unique index covers no others, so the entries
+// of insertAudit are never counted together.
 //
-// Simultaneous failures of one address meet at the unique index audit_failures and are all counted. Simultaneous first
-// failures of several addresses may each find a place, so an hour can have a few rows more than most.
+// Simultaneous failures of one address meet at the unique index audit_failures and are all counted.
+// Simultaneous first failures of several addresses may each find a place, so an hour can have a few
+// rows more than most.
 func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time, most int) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO audit AS a (id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent, failed_in)
@@ -111,8 +117,8 @@ func selectAudit(ctx context.Context, q pg.Querier, user, before uuid.UUID, limi
 	return entries, nil
 }
 
-// deleteAudit deletes the entries of all users that are older than before. The hourly cleanup calls it. The index
-// audit_at finds the rows.
+// deleteAudit deletes the entries of all users that are older than before. The hourly cleanup calls
+// it. The index audit_at finds the rows.
 func deleteAudit(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM audit WHERE at < $1`, before)
 	if err != nil {

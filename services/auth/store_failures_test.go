@@ -10,7 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestSelectLimitEnd calls the statement that decides whether an attempt is rejected, with counts at and below each limit.
+// TestSelectLimitEnd calls the statement that decides whether an attempt is rejected, with counts
+// at and below each limit.
 func TestSelectLimitEnd(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -106,7 +107,8 @@ func TestExpireStatements(t *testing.T) {
 	}
 }
 
-// TestCountAudit counts failures of two users, types, hours and addresses with a limit of one address per hour.
+// TestCountAudit counts failures of two users, types, hours and addresses with a limit of one
+// address per hour.
 func TestCountAudit(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

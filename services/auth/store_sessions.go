@@ -43,9 +43,10 @@ func insertSession(ctx context.Context, q pg.Querier, s session) error {
 	return nil
 }
 
-// prolongSession extends a session and returns its user, or pgx.ErrNoRows if the session was ended. It does not check the expiry: a
-// session expires with its newest refresh token, which useRefreshToken checks. last_used_at never decreases, because
-// ListRevokedSessions computes from it when the last access token expires.
+// prolongSession extends a session and returns its user, or pgx.ErrNoRows if the session was ended.
+// It does not check the expiry: a session expires with its newest refresh token, which
+// useRefreshToken checks. last_used_at never decreases, because ListRevokedSessions computes from
+// it when the last access token expires.
 func prolongSession(ctx context.Context, q pg.Querier, id uuid.UUID, now, expires time.Time) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		UPDATE sessions s
@@ -59,8 +60,9 @@ func prolongSession(ctx context.Context, q pg.Querier, id uuid.UUID, now, expire
 	return u, nil
 }
 
-// useSession records that an access token of a session is issued, and returns its user, or pgx.ErrNoRows if the session was ended. Unlike
-// prolongSession it does not extend the session, because no refresh token is issued.
+// useSession records that an access token of a session is issued, and returns its user, or
+// pgx.ErrNoRows if the session was ended. Unlike prolongSession it does not extend the session,
+// because no refresh token is issued.
 func useSession(ctx context.Context, q pg.Querier, id uuid.UUID, now time.Time) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		UPDATE sessions s
@@ -74,8 +76,8 @@ func useSession(ctx context.Context, q pg.Querier, id uuid.UUID, now time.Time) 
 	return u, nil
 }
 
-// selectSessions returns the live sessions of a user with an id below before, newest first. The partial index
-// sessions_user contains only sessions that were not ended, in the order of the list.
+// selectSessions returns the live sessions of a user with an id below before, newest first. The
+// partial index sessions_user contains only sessions that were not ended, in the order of the list.
 func selectSessions(ctx context.Context, q pg.Querier, user, before uuid.UUID, now time.Time, limit int) ([]session, error) {
 	sessions, err := pg.All[session](ctx, q, `
 		SELECT id, user_id, created_at, last_used_at, expires_at, revoked_at, user_agent, ip_address
@@ -89,17 +91,18 @@ func selectSessions(ctx context.Context, q pg.Querier, user, before uuid.UUID, n
 	return sessions, nil
 }
 
-// revokedSession is an ended session, as verifiers need it. LastUsedAt is the time at which its last access token was
-// issued.
+// revokedSession is an ended session, as verifiers need it. LastUsedAt is the time at which its
+// last access token was issued.
 type revokedSession struct {
 	ID         uuid.UUID
 	RevokedAt  time.Time `db:"revoked_at"`
 	LastUsedAt time.Time `db:"last_used_at"`
 }
 
-// selectRevokedSessions returns the ended sessions after a position that were used after live, oldest end first. The
-// limit is a literal because PostgreSQL assumes that a parameterized LIMIT returns 10 % of the table. The index
-// sessions_revoked contains all columns of the statement, so PostgreSQL reads few rows of the table.
+// selectRevokedSessions returns the ended sessions after a position that were used after live,
+// oldest end first. The limit is a literal because PostgreSQL assumes that a parameterized LIMIT
+// returns 10 % of the table. The index sessions_revoked contains all columns of the statement, so
+// PostgreSQL reads few rows of the table.
 func selectRevokedSessions(ctx context.Context, q pg.Querier, at time.Time, id uuid.UUID, live time.Time, limit int) ([]revokedSession, error) {
 	ended, err := pg.All[revokedSession](ctx, q, `
 		SELECT id, revoked_at, last_used_at
@@ -113,8 +116,8 @@ func selectRevokedSessions(ctx context.Context, q pg.Querier, at time.Time, id u
 	return ended, nil
 }
 
-// revokeSession ends a session. It reports false if the session was not the user's or not live. Of simultaneous calls for one
-// session, exactly one reports true.
+// revokeSession ends a session. It reports false if the session was not the user's or not live. Of
+// simultaneous calls for one session, exactly one reports true.
 func revokeSession(ctx context.Context, q pg.Querier, user, id uuid.UUID, now time.Time) (bool, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE sessions
@@ -126,9 +129,9 @@ func revokeSession(ctx context.Context, q pg.Querier, user, id uuid.UUID, now ti
 	return tag.RowsAffected() == 1, nil
 }
 
-// revokeOtherSessions ends all live sessions of a user but one, and returns the number of ended sessions. ChangePassword
-// calls it in the transaction that stores the new password. A sign-in with the old password either committed before and
-// is ended here, or fails in lockPassword.
+// revokeOtherSessions ends all live sessions of a user but one, and returns the number of ended
+// sessions. ChangePassword calls it in the transaction that stores the new password. A sign-in with
+// the old password either committed before and is ended here, or fails in lockPassword.
 func revokeOtherSessions(ctx context.Context, q pg.Querier, user, except uuid.UUID, now time.Time) (int32, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE sessions
@@ -140,8 +143,8 @@ func revokeOtherSessions(ctx context.Context, q pg.Querier, user, except uuid.UU
 	return int32(tag.RowsAffected()), nil
 }
 
-// revokeSessionOfUsedToken ends the session of a refresh token that was used before. It returns pgx.ErrNoRows if the
-// token is unknown or unused, or if its session was ended before.
+// revokeSessionOfUsedToken ends the session of a refresh token that was used before. It returns
+// pgx.ErrNoRows if the token is unknown or unused, or if its session was ended before.
 func revokeSessionOfUsedToken(ctx context.Context, q pg.Querier, hash []byte, now time.Time) (session, error) {
 	ended, err := pg.One[session](ctx, q, `
 		UPDATE sessions s
@@ -155,8 +158,9 @@ func revokeSessionOfUsedToken(ctx context.Context, q pg.Querier, hash []byte, no
 	return ended, nil
 }
 
-// deleteSessions deletes the sessions that expired or were ended before a time. Their refresh tokens are deleted with them.
-// expire passes a time that is long enough ago that no access token of these sessions is valid.
+// deleteSessions deletes the sessions that expired or were ended before a time. Their refresh
+// tokens are deleted with them. expire passes a time that is long enough ago that no access token
+// of these sessions is valid.
 func deleteSessions(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM sessions WHERE expires_at < $1 OR revoked_at < $1`, before)
 	if err != nil {
@@ -176,9 +180,10 @@ func insertRefreshToken(ctx context.Context, q pg.Querier, hash []byte, session 
 	return nil
 }
 
-// useRefreshToken marks a token as used, stores its sealed successor if there is one, and returns its session. It returns
-// pgx.ErrNoRows if the token is unknown, expired or used. Of simultaneous calls with one token, exactly one gets the session: the
-// others wait for the row's lock, after which the row is used.
+// useRefreshToken marks a token as used, stores its sealed successor if there is one, and returns
+// its session. It returns pgx.ErrNoRows if the token is unknown, expired or used. Of simultaneous
+// calls with one token, exactly one gets the session: the others wait for the row's lock, after
+// which the row is used.
 func useRefreshToken(ctx context.Context, q pg.Querier, hash, sealed []byte, now time.Time) (uuid.UUID, error) {
 	rows, err := q.Query(ctx, `
 		UPDATE refresh_tokens
@@ -195,8 +200,8 @@ func useRefreshToken(ctx context.Context, q pg.Querier, hash, sealed []byte, now
 	return id, nil
 }
 
-// replacedToken is a refresh token that was sent in a cookie and replaced. SealedSuccessor is the refresh token that
-// replaced it, sealed with successorKey.
+// replacedToken is a refresh token that was sent in a cookie and replaced. SealedSuccessor is the
+// refresh token that replaced it, sealed with successorKey.
 type replacedToken struct {
 	SessionID       uuid.UUID `db:"session_id"`
 	SealedSuccessor []byte    `db:"sealed_successor"`
@@ -227,7 +232,8 @@ func isUnusedRefreshToken(ctx context.Context, q pg.Querier, hash []byte) (bool,
 	return unused, nil
 }
 
-// deleteRefreshTokens deletes tokens that expired before a time. Used ones are kept until then, to recognize their reuse.
+// deleteRefreshTokens deletes tokens that expired before a time. Used ones are kept until then, to
+// recognize their reuse.
 func deleteRefreshTokens(ctx context.Context, q pg.Querier, expired time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM refresh_tokens WHERE expires_at < $1`, expired)
 	if err != nil {

@@ -11,8 +11,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The tests below call single statements. Among the rows, each differs from a matching one in one column, so the result shows which
-// condition a statement has lost. Both users have the same password hash: the id alone must select a user.
+// The tests below call single statements. Among the rows, each differs from a matching one in one
+// column, so the result shows which condition a statement has lost. Both users have the same
+// password hash: the id alone must select a user.
 
 // storedUsers inserts two users. Inserting them directly costs no password hash.
 func (b *bundle) storedUsers(t *testing.T) (ada, bob user) {

@@ -14,8 +14,8 @@ import (
 // usersEmailKey is the name of the unique index on e-mails.
 const usersEmailKey = "users_email_key"
 
-// user is a row of users. Version counts the changes of the profile and is its ETag; a change of the password does not
-// count.
+// user is a row of users. Version counts the changes of the profile and is its ETag; a change of
+// the password does not count.
 type user struct {
 	ID   uuid.UUID
 	Name string
@@ -45,7 +45,8 @@ func insertUser(ctx context.Context, q pg.Querier, u user) error {
 	return nil
 }
 
-// selectUserByEmail returns pgx.ErrNoRows if no user has the e-mail, which must be normalized by parseEmail.
+// selectUserByEmail returns pgx.ErrNoRows if no user has the e-mail, which must be normalized by
+// parseEmail.
 func selectUserByEmail(ctx context.Context, q pg.Querier, email string) (user, error) {
 	u, err := pg.One[user](ctx, q, `SELECT `+userColumns+` FROM users u WHERE u.email = $1`, email)
 	if err != nil {
@@ -54,8 +55,9 @@ func selectUserByEmail(ctx context.Context, q pg.Querier, email string) (user, e
 	return u, nil
 }
 
-// selectUserInSession returns pgx.ErrNoRows unless the session is the user's and live at now. currentUser calls it in
-// most requests of users, so it reads both rows by their primary keys with one statement.
+// selectUserInSession returns pgx.ErrNoRows unless the session is the user's and live at now.
+// currentUser calls it in most requests of users, so it reads both rows by their primary keys with
+// one statement.
 func selectUserInSession(ctx context.Context, q pg.Querier, id, session uuid.UUID, now time.Time) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		SELECT `+userColumns+`
@@ -77,9 +79,10 @@ func selectUsers(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]user, er
 	return users, nil
 }
 
-// lockPassword locks a user against changes of the password until the transaction ends. It returns pgx.ErrNoRows if hash is
-// no longer the hash of the user's password. FOR SHARE permits simultaneous sign-ins of the user. A change of the password waits
-// for them, and then also ends their sessions.
+// lockPassword locks a user against changes of the password until the transaction ends. It returns
+// pgx.ErrNoRows if hash is no longer the hash of the user's password. FOR SHARE permits
+// simultaneous sign-ins of the user. A change of the password waits for them, and then also ends
+// their sessions.
 func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (user, error) {
 	u, err := pg.One[user](ctx, tx, `
 		SELECT `+userColumns+` FROM users u WHERE u.id = $1 AND u.password_hash = $2 FOR SHARE`, id, hash)
@@ -89,8 +92,8 @@ func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (us
 	return u, nil
 }
 
-// lockUser locks a user against other changes until the transaction ends. It waits for sign-ins that hold the lock of
-// lockPassword.
+// lockUser locks a user against other changes until the transaction ends. It waits for sign-ins
+// that hold the lock of lockPassword.
 func lockUser(ctx context.Context, tx pgx.Tx, id uuid.UUID) (user, error) {
 	u, err := pg.One[user](ctx, tx, `SELECT `+userColumns+` FROM users u WHERE u.id = $1 FOR UPDATE`, id)
 	if err != nil {
@@ -99,8 +102,8 @@ func lockUser(ctx context.Context, tx pgx.Tx, id uuid.UUID) (user, error) {
 	return u, nil
 }
 
-// updateUser sets the fields that are not nil and increments the version. It violates usersEmailKey if another user has the
-// e-mail.
+// updateUser sets the fields that are not nil and increments the version. It violates usersEmailKey
+// if another user has the e-mail.
 func updateUser(ctx context.Context, q pg.Querier, id uuid.UUID, name, email *string, now time.Time) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		UPDATE users u
@@ -113,9 +116,10 @@ func updateUser(ctx context.Context, q pg.Querier, id uuid.UUID, name, email *st
 	return u, nil
 }
 
-// updatePassword sets the hash of the password. It reports false if the password has changed since u was read. The
-// comparison in the condition replaces a lock: of simultaneous changes, the second one finds another hash. The version
-// does not change, because the profile does not contain the password.
+// updatePassword sets the hash of the password. It reports false if the password has changed since
+// u was read. The comparison in the condition replaces a lock: of simultaneous changes, the second
+// one finds another hash. The version does not change, because the profile does not contain the
+// password.
 func updatePassword(ctx context.Context, q pg.Querier, u user, hash string, now time.Time) (bool, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE users

@@ -143,7 +143,8 @@ func TestAlertWindows(t *testing.T) {
 	made := created.GetBudget()
 	b.check(t)
 	b.events(t)
-	// Today, 2026-03-15, is in the week from 2026-03-09 to 2026-03-15. The ledger has the whole batch before its first event arrives.
+	// Today, 2026-03-15, is in the week from 2026-03-09 to 2026-03-15. The ledger has the whole batch
+	// before its first event arrives.
 	var batch []outbox.Received
 	for week := -150; week <= 10; week++ {
 		day := date(t, "2026-03-10").AddDate(0, 0, 7*week).Format(calendar.DateLayout)
@@ -260,8 +261,9 @@ func TestCheckBudgetsRetry(t *testing.T) {
 	require.Equal(t, []string{owner.ID.String() + " 80 2026-02-28"}, b.alerts(t))
 }
 
-// TestAlertExactlyOnce stops relays, consumers and workers of two replicas at random times while events of many users arrive. In the
-// end each reached threshold of each budget and window was published exactly once.
+// TestAlertExactlyOnce stops relays, consumers and workers of two replicas at random times while
+// events of many users arrive. In the end each reached threshold of each budget and window was
+// published exactly once.
 func TestAlertExactlyOnce(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -320,7 +322,8 @@ func TestAlertExactlyOnce(t *testing.T) {
 			}
 			for n, threshold := range hit {
 				alert := fmt.Sprintf("%s %d %s", users[i].ID, threshold, w.From.Format(calendar.DateLayout))
-				// In a window that has ended, a lower threshold is only published if a separate check found it reached.
+				// In a window that has ended, a lower threshold is only published if a separate check found it
+				// reached.
 				if w.LastDay().Before(budgettest.Today) && n < len(hit)-1 {
 					recent[alert] = true
 					continue
@@ -337,7 +340,8 @@ func TestAlertExactlyOnce(t *testing.T) {
 	require.Equal(t, slices.Compact(want), slices.DeleteFunc(got, func(alert string) bool { return recent[alert] }))
 }
 
-// replicas runs two replicas of the budget service, and the ledger's relay, until enough returns true or the time has passed.
+// replicas runs two replicas of the budget service, and the ledger's relay, until enough returns
+// true or the time has passed.
 func (b *bundle) replicas(t *testing.T, url string, ledgerDB *pgxpool.Pool, life time.Duration, enough func() bool) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), life)
@@ -362,7 +366,8 @@ func (b *bundle) replicas(t *testing.T, url string, ledgerDB *pgxpool.Pool, life
 	for ctx.Err() == nil && !enough() {
 		time.Sleep(20 * time.Millisecond)
 	}
-	// Events that were applied now are not acknowledged. Events that were delivered are delivered again after the ack timeout.
+	// Events that were applied now are not acknowledged. Events that were delivered are delivered
+	// again after the ack timeout.
 	for _, bus := range buses {
 		bus.Close()
 	}

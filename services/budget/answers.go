@@ -14,14 +14,15 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
-// selectMembersFor returns the newest members that the reader of the budget may see. The list of members has the others,
-// if there are more than maxMembersInBudget.
+// selectMembersFor returns the newest members that the reader of the budget may see. The list of
+// members has the others, if there are more than maxMembersInBudget.
 func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member, error) {
 	return selectMembers(ctx, q, memberList{budget: b.ID, statuses: b.role().visible(), before: newest, limit: maxMembersInBudget})
 }
 
-// budgetDetail adds progress and the names of members and owner, fetched concurrently. A part whose service is unavailable is omitted.
-// Neither call delays the other, and together they take at most optionalTimeout. at is the day of the progress, nil for today.
+// budgetDetail adds progress and the names of members and owner, fetched concurrently. A part whose
+// service is unavailable is omitted. Neither call delays the other, and together they take at most
+// optionalTimeout. at is the day of the progress, nil for today.
 func (s *server) budgetDetail(ctx context.Context, at *time.Time, b seenBudget, members []member) *budgetv1.Budget {
 	var ledgerCall sync.WaitGroup
 	var found standing
@@ -33,8 +34,9 @@ func (s *server) budgetDetail(ctx context.Context, at *time.Time, b seenBudget, 
 	return answer
 }
 
-// page returns a page of budgets with progress and members, with one call to the ledger and one to auth, made concurrently. A
-// pending member gets the contents of the invitation only, and the ledger and auth are not asked about that budget.
+// page returns a page of budgets with progress and members, with one call to the ledger and one to
+// auth, made concurrently. A pending member gets the contents of the invitation only, and the
+// ledger and auth are not asked about that budget.
 func (s *server) page(ctx context.Context, at *time.Time, budgets []seenBudget) ([]*budgetv1.ListedBudget, error) {
 	answers, byID := make([]*budgetv1.ListedBudget, len(budgets)), map[uuid.UUID]*budgetv1.ListedBudget{}
 	var open []budget
@@ -46,7 +48,8 @@ func (s *server) page(ctx context.Context, at *time.Time, budgets []seenBudget) 
 		}
 		open, readable = append(open, b.budget), append(readable, b)
 	}
-	// One statement reads the newest members of all readable budgets, and one RPC each the names and the spending.
+	// One statement reads the newest members of all readable budgets, and one RPC each the names and
+	// the spending.
 	members, err := selectMembersOf(ctx, s.db, readable, maxMembersInList)
 	if err != nil {
 		return nil, err
@@ -78,18 +81,20 @@ func (b budget) timeframe() spending.Timeframe {
 	return spending.Timeframe{Period: b.Period, Start: b.StartDate, End: b.EndDate}
 }
 
-// currency returns the zero value for a budget without a valid currency, which only an invalid request has.
+// currency returns the zero value for a budget without a valid currency, which only an invalid
+// request has.
 func (b budget) currency() money.Currency {
 	c, _ := money.ParseCurrency(b.Currency)
 	return c
 }
 
-// seenByOwner returns the budget with the owner as its reader. A created budget has no other reader yet.
+// seenByOwner returns the budget with the owner as its reader. A created budget has no other reader
+// yet.
 func (b budget) seenByOwner() seenBudget { return seenBudget{budget: b, UserID: b.OwnerID} }
 
-// snapshot returns the budget as events carry it, without fields that depend on the reader. All readers of an event get the same
-// snapshot. The type has no field that depends on the reader, so a member with a pending invitation cannot receive one by
-// mistake (ADR 45).
+// snapshot returns the budget as events carry it, without fields that depend on the reader. All
+// readers of an event get the same snapshot. The type has no field that depends on the reader, so a
+// member with a pending invitation cannot receive one by mistake (ADR 45).
 func (b budget) snapshot() *budgetv1.BudgetSnapshot {
 	m := &budgetv1.BudgetSnapshot{
 		Id:              b.ID.String(),
@@ -139,8 +144,8 @@ func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
 	return m
 }
 
-// listedProto returns the budget as an item of a list, without progress and members. All fields are set, so that only pending
-// invitations lack some.
+// listedProto returns the budget as an item of a list, without progress and members. All fields are
+// set, so that only pending invitations lack some.
 func (b seenBudget) listedProto(today time.Time) *budgetv1.ListedBudget {
 	m := b.proto(today)
 	return &budgetv1.ListedBudget{
@@ -163,8 +168,9 @@ func (b seenBudget) listedProto(today time.Time) *budgetv1.ListedBudget {
 	}
 }
 
-// invitationProto returns the item of a list for a pending member: the contents of the invitation and nothing newer. It
-// has the name in the invitation, or the present name if the row is from a release that stored none (ADR 62).
+// invitationProto returns the item of a list for a pending member: the contents of the invitation
+// and nothing newer. It has the name in the invitation, or the present name if the row is from a
+// release that stored none (ADR 62).
 func (b seenBudget) invitationProto() *budgetv1.ListedBudget {
 	name := b.Name
 	if b.KnownName != nil {

@@ -21,8 +21,9 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
-// The fields of each type of event, as paths in its JSON. A path with "=" also has the value. Invitations were sent while the budget
-// was named "Groceries". Afterwards it was renamed to "Secret", and changed in other ways.
+// The fields of each type of event, as paths in its JSON. A path with "=" also has the value.
+// Invitations were sent while the budget was named "Groceries". Afterwards it was renamed to
+// "Secret", and changed in other ways.
 const (
 	snapshotFields    = "alertThresholds categoryIds createdAt currency id limit name=Secret ownerId period startDate updatedAt walletId"
 	invitationFields  = "budgetId budgetName=%s memberId ownerId role"
@@ -54,14 +55,16 @@ func updateFields() string {
 	return prefixed("after", strings.Replace(snapshotFields, "=Secret", "=Another", 1)) + " " + prefixed("before", snapshotFields) + " updatedBy"
 }
 
-// cast is a budget with one user in every role and state. All of them have a webhook for every event.
+// cast is a budget with one user in every role and state. All of them have a webhook for every
+// event.
 type cast struct {
 	*bundle
 	budget *budgetv1.Budget
 	users  map[string]budgettest.User
 }
 
-// newCast returns a budget that was renamed after all invitations. "left" and "removed" users were accepted before.
+// newCast returns a budget that was renamed after all invitations. "left" and "removed" users were
+// accepted before.
 func newCast(t *testing.T) *cast {
 	t.Helper()
 	c := &cast{bundle: setup(t), users: map[string]budgettest.User{}}
@@ -130,8 +133,8 @@ func (c *cast) setsShare(t *testing.T, who string) {
 	require.NoError(t, err)
 }
 
-// received empties the outbox and returns the events of each user, as "type: fields" by name. It requires that live events,
-// notifications and webhooks have the same data.
+// received empties the outbox and returns the events of each user, as "type: fields" by name. It
+// requires that live events, notifications and webhooks have the same data.
 func (c *cast) received(t *testing.T) map[string][]string {
 	t.Helper()
 	type row struct {
@@ -171,7 +174,8 @@ func (c *cast) nameOf(t *testing.T, id uuid.UUID) string {
 	return ""
 }
 
-// notification returns withNotification if the user has a notification of the event, which must have the event's data.
+// notification returns withNotification if the user has a notification of the event, which must
+// have the event's data.
 func (c *cast) notification(t *testing.T, name string, id uuid.UUID, event []byte) string {
 	t.Helper()
 	for _, n := range c.notifications(t, c.users[name]) {
@@ -216,7 +220,8 @@ func fieldsIn(t *testing.T, event []byte) string {
 	return strings.Join(paths, " ")
 }
 
-// TestEventAudience states the fields that arrive for every event, role and state, in all three channels.
+// TestEventAudience states the fields that arrive for every event, role and state, in all three
+// channels.
 func TestEventAudience(t *testing.T) {
 	t.Parallel()
 	everybody := func(line string, names ...string) map[string][]string {

@@ -1,17 +1,21 @@
-// Package budget is the budget service. It owns budgets, memberships, alerts, notifications and webhooks. The ledger owns the spending
-// and auth owns the users: this service asks them and copies neither.
+// Package budget is the budget service. It owns budgets, memberships, alerts, notifications and
+// webhooks. The ledger owns the spending and auth owns the users: this service asks them and copies
+// neither.
 //
-// Guarantees: progress is computed by the ledger when a budget is read; rights.go alone decides what a user may do with a budget; a
-// user without an accepted invitation learns nothing newer than the invitation; a change, its events and its notifications commit
-// together; and no RPC is called within a database transaction.
+// Guarantees: progress is computed by the ledger when a budget is read; rights.go alone decides
+// what a user may do with a budget; a user without an accepted invitation learns nothing newer than
+// the invitation; a change, its events and its notifications commit together; and no RPC is called
+// within a database transaction.
 //
 // The package itself implements BudgetService. Start reading with CreateBudget in budgets.go.
 //
 //   - budget.go: Config, Run and the background workers; consume.go: the effects of events
 //   - budgets.go, parse.go, answers.go, progress.go: RPCs of budgets, their requests and responses
 //   - invitations.go, members.go, parse_members.go: RPCs of sharing
-//   - rights.go, membership.go: the permitted actions of each role, and the permitted changes of a membership
-//   - references.go: reports the categories of budgets to the ledger, so that it keeps or repairs them (ADR 43)
+//   - rights.go, membership.go: the permitted actions of each role, and the permitted changes of a
+//     membership
+//   - references.go: reports the categories of budgets to the ledger, so that it keeps or repairs
+//     them (ADR 43)
 //   - store_*.go: the SQL; errors.go: the public errors; migrations/: the schema
 //
 // Parts with a separate vocabulary are packages, which do not import this one. It calls them with
@@ -19,7 +23,8 @@
 // so notification has statements of its own for budgets and members. Whole alerts are tested here,
 // because a check starts with a change of a budget or an event, and ends with notifications.
 //
-//   - internal/notification implements NotificationService: published events, stored notifications, alerts, live streams
+//   - internal/notification implements NotificationService: published events, stored notifications,
+//     alerts, live streams
 //   - internal/webhook implements WebhookService: webhooks and deliveries
 //   - internal/spending: the windows of a budget, and the ledger's sums in them
 //   - internal/budgettest: helpers for tests
@@ -55,8 +60,8 @@ import (
 //go:embed migrations/*.sql
 var Migrations embed.FS
 
-// pollInterval is the longest time until a worker notices work of which no wake informed it, because another replica left it or it
-// became due.
+// pollInterval is the longest time until a worker notices work of which no wake informed it,
+// because another replica left it or it became due.
 const pollInterval = 5 * time.Second
 
 // Config is the service's configuration, read from the environment.
@@ -68,7 +73,8 @@ type Config struct {
 	// AuthAddr and LedgerAddr are the host:port of auth and of the ledger.
 	AuthAddr   string `env:"AUTH_ADDR,required,notEmpty"`
 	LedgerAddr string `env:"LEDGER_ADDR,required,notEmpty"`
-	// WebhookPrivateAddresses lets every user send requests into the service's network. It is for development.
+	// WebhookPrivateAddresses lets every user send requests into the service's network. It is for
+	// development.
 	WebhookPrivateAddresses bool `env:"WEBHOOK_PRIVATE_ADDRESSES" envDefault:"false"`
 }
 
@@ -81,7 +87,8 @@ type server struct {
 	ledger ledgerv1.LedgerServiceClient
 	// cursors seals positions in lists with the service key.
 	cursors page.Cursors
-	// notifications and webhooks implement the other two services. They write in the transactions of this package.
+	// notifications and webhooks implement the other two services. They write in the transactions of
+	// this package.
 	notifications *notification.Server
 	webhooks      *webhook.Server
 	// written wakes the worker that reports the categories of budgets to the ledger.
@@ -93,11 +100,12 @@ type server struct {
 
 var _ budgetv1.BudgetServiceServer = (*server)(nil)
 
-// Run serves on lis until ctx ends. It starts also if PostgreSQL, auth or the ledger are unavailable, and returns an error if the
-// schema is older than the program.
+// Run serves on lis until ctx ends. It starts also if PostgreSQL, auth or the ledger are
+// unavailable, and returns an error if the schema is older than the program.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "budget")
-	// Connections are opened when they are needed, so that the service starts while its dependencies are unavailable.
+	// Connections are opened when they are needed, so that the service starts while its dependencies
+	// are unavailable.
 	db, err := pg.Open(ctx, config.DatabaseURL)
 	if err != nil {
 		return err
@@ -147,7 +155,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer func() { _ = stopMeasuring() }()
-	// All background work ends with ctx. Run returns when the requests have ended, and closes what the work uses.
+	// All background work ends with ctx. Run returns when the requests have ended, and closes what the
+	// work uses.
 	go verifier.Run(ctx)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db, s.consumer())
@@ -165,8 +174,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
 }
 
-// poll wakes the workers from time to time until ctx ends. A wake costs a query that usually finds nothing, in each of
-// the three workers.
+// poll wakes the workers from time to time until ctx ends. A wake costs a query that usually finds
+// nothing, in each of the three workers.
 func (s *server) poll(ctx context.Context) {
 	for ctx.Err() == nil {
 		s.wake()
@@ -177,8 +186,8 @@ func (s *server) poll(ctx context.Context) {
 	}
 }
 
-// expire deletes rows whose retention has ended. pg.Sweep calls it every hour on each replica. A failure of one part does
-// not prevent the others.
+// expire deletes rows whose retention has ended. pg.Sweep calls it every hour on each replica. A
+// failure of one part does not prevent the others.
 func (s *server) expire(ctx context.Context) error {
 	return errors.Join(
 		idem.Expire(ctx, s.db),

@@ -280,8 +280,8 @@ func requirePublished(t *testing.T, events []published, want proto.Message, user
 	require.ElementsMatch(t, ids, got)
 }
 
-// snapshotOf returns the fields of a budget that events contain. Both messages have the same field numbers, so that events of an
-// earlier release can be read.
+// snapshotOf returns the fields of a budget that events contain. Both messages have the same field
+// numbers, so that events of an earlier release can be read.
 func snapshotOf(t *testing.T, b *budgetv1.Budget) *budgetv1.BudgetSnapshot {
 	t.Helper()
 	encoded, err := proto.Marshal(b)
@@ -291,7 +291,8 @@ func snapshotOf(t *testing.T, b *budgetv1.Budget) *budgetv1.BudgetSnapshot {
 	return s
 }
 
-// race locks a budget's row until all concurrent calls wait for it, so that they meet within their transactions.
+// race locks a budget's row until all concurrent calls wait for it, so that they meet within their
+// transactions.
 func (b *bundle) race(t *testing.T, budgetID string, call func(i int) error) []error {
 	t.Helper()
 	tx, err := b.db.Begin(t.Context())

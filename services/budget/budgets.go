@@ -18,19 +18,22 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 )
 
-// maxBudgets is the number of budgets that a user may own. It limits the checks for alerts that one transaction causes.
+// maxBudgets is the number of budgets that a user may own. It limits the checks for alerts that one
+// transaction causes.
 const maxBudgets = 200
 
-// CreateBudget creates a budget of the acting user. The ledger checks wallet and categories, and reserves the categories, before
-// the transaction starts. A repeated Idempotency-Key returns the first response. The new budget is checked for alerts, because
-// its window may contain spending already.
+// CreateBudget creates a budget of the acting user. The ledger checks wallet and categories, and
+// reserves the categories, before the transaction starts. A repeated Idempotency-Key returns the
+// first response. The new budget is checked for alerts, because its window may contain spending
+// already.
 //
-// Errors: BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED, the errors of the ledger for unknown wallets and categories, and
-// SERVICE_UNAVAILABLE if the ledger cannot be reached.
+// Errors: BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED, the errors of the ledger for unknown wallets
+// and categories, and SERVICE_UNAVAILABLE if the ledger cannot be reached.
 func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetRequest) (*budgetv1.CreateBudgetResponse, error) {
 	user := caller.ID(ctx)
 	var p apierr.Problems
-	// All problems of a request are reported together, including wallets and categories that the ledger rejects.
+	// All problems of a request are reported together, including wallets and categories that the
+	// ledger rejects.
 	c := parseCreate(&p, req)
 	b := c.apply(&p, budget{AlertThresholds: defaultThresholds})
 	if p.Err() != nil {
@@ -40,8 +43,8 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 	b.UpdatedAt = b.CreatedAt
 	call := idem.Call{Scope: user.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &budgetv1.CreateBudgetResponse{}
-	// A repeated request must not reserve categories again. So it is recognized before the transaction, which checks the key
-	// again.
+	// A repeated request must not reserve categories again. So it is recognized before the
+	// transaction, which checks the key again.
 	if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
 		resp.Replayed = replayed
 		return resp, err
@@ -51,10 +54,12 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 		return nil, err
 	}
 	defer s.release(ctx, reserved)
-	// The progress is read before the transaction, because the transaction records the response under the idempotency key.
+	// The progress is read before the transaction, because the transaction records the response under
+	// the idempotency key.
 	found := s.standings(ctx, nil, []budget{b})[0]
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		// The limit is counted under a lock of the user. The duplicate rule needs none, because an index decides.
+		// The limit is counted under a lock of the user. The duplicate rule needs none, because an index
+		// decides.
 		n, err := countBudgets(ctx, tx, user)
 		if err != nil {
 			return err
@@ -79,9 +84,9 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 	return resp, nil
 }
 
-// ListBudgets returns the acting user's own budgets and the accepted ones, newest first, with progress and members. With
-// include=invited it also returns the contents of pending invitations. Former members get neither. If the ledger or auth is
-// unavailable, progress or names are omitted.
+// ListBudgets returns the acting user's own budgets and the accepted ones, newest first, with
+// progress and members. With include=invited it also returns the contents of pending invitations.
+// Former members get neither. If the ledger or auth is unavailable, progress or names are omitted.
 func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsRequest) (*budgetv1.ListBudgetsResponse, error) {
 	var p apierr.Problems
 	limit, problem := page.Limit(req.Limit)
@@ -98,7 +103,8 @@ func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsReque
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	// The cursor is sealed for this list. It is rejected in the list of another user, and in one with another include.
+	// The cursor is sealed for this list. It is rejected in the list of another user, and in one with
+	// another include.
 	scope := "budgets " + list.user.String() + " " + req.GetInclude()
 	if req.GetCursor() != "" {
 		if err := s.cursors.Open(scope, req.GetCursor(), &list.before); err != nil {
@@ -120,8 +126,9 @@ func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsReque
 	return &budgetv1.ListBudgetsResponse{Budgets: answers, Pagination: pagination}, nil
 }
 
-// GetBudget returns a budget with progress and members. Owner and accepted members may read it. Progress is of the window that
-// contains the requested day. Errors: BUDGET_NOT_FOUND, and INSUFFICIENT_PERMISSIONS for all other users.
+// GetBudget returns a budget with progress and members. Owner and accepted members may read it.
+// Progress is of the window that contains the requested day. Errors: BUDGET_NOT_FOUND, and
+// INSUFFICIENT_PERMISSIONS for all other users.
 func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) (*budgetv1.GetBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
@@ -143,9 +150,10 @@ func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) 
 	return &budgetv1.GetBudgetResponse{Budget: s.budgetDetail(ctx, at, b, members), Etag: etag.Format(b.Version)}, nil
 }
 
-// UpdateBudget changes a budget. It applies the changes twice: to the budget as it was read, to validate them before the ledger
-// is called, and to the locked budget, which another request may have changed in the meantime. Owner and editors may change it.
-// The check for alerts runs again, because a new limit may already be reached.
+// UpdateBudget changes a budget. It applies the changes twice: to the budget as it was read, to
+// validate them before the ledger is called, and to the locked budget, which another request may
+// have changed in the meantime. Owner and editors may change it. The check for alerts runs again,
+// because a new limit may already be reached.
 //
 // Errors: those of CreateBudget, VERSION_MISMATCH, EMPTY_UPDATE and INSUFFICIENT_PERMISSIONS.
 func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetRequest) (*budgetv1.UpdateBudgetResponse, error) {
@@ -171,7 +179,8 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 	if p.Err() != nil {
 		return nil, s.referenceProblems(ctx, p, before.OwnerID, wallet, c.categories)
 	}
-	// All categories of the request are reserved, not only new ones: a concurrent update may remove one before this one commits.
+	// All categories of the request are reserved, not only new ones: a concurrent update may remove
+	// one before this one commits.
 	reserved, err := s.reserve(ctx, before.OwnerID, id, wallet, c.categories)
 	if err != nil {
 		return nil, err
@@ -206,7 +215,8 @@ func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch st
 	if !etag.Matches(ifMatch, b.Version) {
 		return seenBudget{}, apierr.VersionMismatch
 	}
-	// The changes are applied to the locked budget, so that a concurrent change of other fields is kept.
+	// The changes are applied to the locked budget, so that a concurrent change of other fields is
+	// kept.
 	before := b.budget
 	var p apierr.Problems
 	b.budget = c.apply(&p, before)
@@ -217,11 +227,13 @@ func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch st
 	return b, err
 }
 
-// replace stores the next version of a locked budget, and publishes the change to the owner and the accepted members. It returns
-// BUDGET_ALREADY_EXISTS if the change makes the budget a duplicate. UpdateBudget, the merge of a category and the sync
-// with the ledger call it. The caller holds the lock of the budget.
+// replace stores the next version of a locked budget, and publishes the change to the owner and the
+// accepted members. It returns BUDGET_ALREADY_EXISTS if the change makes the budget a duplicate.
+// UpdateBudget, the merge of a category and the sync with the ledger call it. The caller holds the
+// lock of the budget.
 func (s *server) replace(ctx context.Context, tx pgx.Tx, before, after budget, by uuid.UUID) (budget, error) {
-	// The version is the ETag. Every stored change of a budget increases it, also the replacement of a merged category.
+	// The version is the ETag. Every stored change of a budget increases it, also the replacement of a
+	// merged category.
 	after.Version++
 	after.UpdatedAt = s.now().UTC()
 	if err := updateBudget(ctx, tx, after); err != nil {
@@ -239,8 +251,8 @@ func (s *server) replace(ctx context.Context, tx pgx.Tx, before, after budget, b
 	return after, s.notifications.Publish(ctx, tx, event, append(members, after.OwnerID)...)
 }
 
-// queueCheck queues a check of a new or changed budget, if it has thresholds. The check itself asks the ledger for the
-// spending, so a worker runs it after the commit.
+// queueCheck queues a check of a new or changed budget, if it has thresholds. The check itself asks
+// the ledger for the spending, so a worker runs it after the commit.
 func (s *server) queueCheck(ctx context.Context, tx pgx.Tx, b budget) error {
 	if len(b.AlertThresholds) == 0 {
 		return nil
@@ -248,8 +260,8 @@ func (s *server) queueCheck(ctx context.Context, tx pgx.Tx, b budget) error {
 	return s.notifications.QueueCheck(ctx, tx, b.ID, b.timeframe())
 }
 
-// DeleteBudget deletes a budget with its memberships, and reports the deletion to the ledger. Only the owner may delete it. If
-// the report fails, the worker repeats it.
+// DeleteBudget deletes a budget with its memberships, and reports the deletion to the ledger. Only
+// the owner may delete it. If the report fails, the worker repeats it.
 func (s *server) DeleteBudget(ctx context.Context, req *budgetv1.DeleteBudgetRequest) (*budgetv1.DeleteBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
@@ -272,8 +284,8 @@ func (s *server) DeleteBudget(ctx context.Context, req *budgetv1.DeleteBudgetReq
 	return &budgetv1.DeleteBudgetResponse{Id: id.String()}, nil
 }
 
-// delete deletes a locked budget and notifies its members. Users with a pending invitation must not receive the budget's contents, so
-// they are notified that the invitation ended.
+// delete deletes a locked budget and notifies its members. Users with a pending invitation must not
+// receive the budget's contents, so they are notified that the invitation ended.
 func (s *server) delete(ctx context.Context, tx pgx.Tx, b seenBudget) error {
 	members, err := selectMemberIDs(ctx, tx, b.ID, []status{accepted})
 	if err != nil {
@@ -298,7 +310,8 @@ func (s *server) delete(ctx context.Context, tx pgx.Tx, b seenBudget) error {
 	return s.notifications.PublishEach(ctx, tx, events...)
 }
 
-// budgetFor returns a budget if the acting user's role permits the action. It returns BUDGET_NOT_FOUND for an unknown id.
+// budgetFor returns a budget if the acting user's role permits the action. It returns
+// BUDGET_NOT_FOUND for an unknown id.
 func (s *server) budgetFor(ctx context.Context, q pg.Querier, id uuid.UUID, do action) (seenBudget, error) {
 	b, err := selectBudget(ctx, q, id, caller.ID(ctx))
 	switch {
@@ -313,7 +326,8 @@ func (s *server) budgetFor(ctx context.Context, q pg.Querier, id uuid.UUID, do a
 	return b, nil
 }
 
-// lockedBudgetFor returns a budget like budgetFor, and locks it, so that the result stays true until tx ends.
+// lockedBudgetFor returns a budget like budgetFor, and locks it, so that the result stays true
+// until tx ends.
 func (s *server) lockedBudgetFor(ctx context.Context, tx pgx.Tx, id uuid.UUID, do action) (seenBudget, error) {
 	if err := lockBudget(ctx, tx, id); err != nil {
 		return seenBudget{}, err
@@ -321,7 +335,8 @@ func (s *server) lockedBudgetFor(ctx context.Context, tx pgx.Tx, id uuid.UUID, d
 	return s.budgetFor(ctx, tx, id, do)
 }
 
-// duplicate returns the public error for a violation of the duplicate rule, and any other error unchanged.
+// duplicate returns the public error for a violation of the duplicate rule, and any other error
+// unchanged.
 func duplicate(err error) error {
 	if pg.IsViolation(err, budgetsDuplicateKey) {
 		return errBudgetAlreadyExists

@@ -5,8 +5,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Public errors of budgets and sharing. Their codes, messages and meanings are in proto/coffer/rest/v1/reason.proto. Errors of
-// single fields name the field.
+// Public errors of budgets and sharing. Their codes, messages and meanings are in
+// proto/coffer/rest/v1/reason.proto. Errors of single fields name the field.
 var (
 	errInvalidBudgetID         = apierr.New(restv1.Reason_INVALID_BUDGET_ID)
 	errBudgetNotFound          = apierr.New(restv1.Reason_BUDGET_NOT_FOUND)
@@ -17,7 +17,8 @@ var (
 	errInvalidPeriod       = apierr.New(restv1.Reason_INVALID_BUDGET_PERIOD)
 	errInvalidTimeframe    = apierr.New(restv1.Reason_INVALID_BUDGET_TIMEFRAME)
 	errUnsupportedCurrency = apierr.New(restv1.Reason_UNSUPPORTED_CURRENCY)
-	// The ledger returns the same reasons with NOT_FOUND for ids that are well-formed, but unknown or another user's.
+	// The ledger returns the same reasons with NOT_FOUND for ids that are well-formed, but unknown or
+	// another user's.
 	errInvalidWalletID    = apierr.NewInvalid(restv1.Reason_WALLET_NOT_FOUND)
 	errInvalidCategoryIDs = apierr.NewInvalid(restv1.Reason_INVALID_CATEGORY_EXIST_PARAMS)
 

@@ -53,7 +53,8 @@ func TestAlertsOfImports(t *testing.T) {
 	made := created.GetBudget()
 	b.check(t)
 	b.events(t)
-	// The import of the 24 months before this one exceeds both thresholds of each window. Each chunk has the transactions of two months.
+	// The import of the 24 months before this one exceeds both thresholds of each window. Each chunk
+	// has the transactions of two months.
 	for month := -24; month < 0; month += 2 {
 		first, last := date(t, "2026-03-01").AddDate(0, month, 0), date(t, "2026-03-01").AddDate(0, month+1, 9)
 		for _, day := range []string{first.Format(calendar.DateLayout), last.Format(calendar.DateLayout)} {

@@ -27,8 +27,9 @@ const (
 	// maxShareBP is 100 percent in hundredths of a percent.
 	maxShareBP = 10_000
 
-	// Within invitationWindow, an owner may send invitationsPerOwner invitations, including those to unknown e-mails, and a user may
-	// receive invitationsPerMember. Simultaneous invitations may exceed these limits by their number.
+	// Within invitationWindow, an owner may send invitationsPerOwner invitations, including those to
+	// unknown e-mails, and a user may receive invitationsPerMember. Simultaneous invitations may
+	// exceed these limits by their number.
 	invitationWindow     = 24 * time.Hour
 	invitationsPerOwner  = 100
 	invitationsPerMember = 50
@@ -44,11 +45,12 @@ type invitee struct {
 	share *int32
 }
 
-// ShareBudget invites a user to a budget. auth finds the user of the e-mail before the transaction starts. Only the owner may
-// invite. An e-mail without an account is an error, so the number of such errors per day is limited.
+// ShareBudget invites a user to a budget. auth finds the user of the e-mail before the transaction
+// starts. Only the owner may invite. An e-mail without an account is an error, so the number of
+// such errors per day is limited.
 //
-// Errors: USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED, RATE_LIMITED and
-// INVITATION_LIMIT_REACHED.
+// Errors: USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED,
+// RATE_LIMITED and INVITATION_LIMIT_REACHED.
 func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetRequest) (*budgetv1.ShareBudgetResponse, error) {
 	// The order of the checks matters: each one reveals more about other users than the one before.
 	id, err := parseBudgetID(req.GetBudgetId())
@@ -104,8 +106,8 @@ func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetReque
 	return resp, nil
 }
 
-// invite stores an invitation and notifies the user. It holds the budget's lock, so that simultaneous invitations cannot exceed 100
-// percent in total.
+// invite stores an invitation and notifies the user. It holds the budget's lock, so that
+// simultaneous invitations cannot exceed 100 percent in total.
 func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, terms invitee) (member, error) {
 	b, err := s.lockedBudgetFor(ctx, tx, id, shareBudget)
 	if err != nil {
@@ -115,7 +117,8 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, term
 	if user == b.OwnerID {
 		return member{}, errCannotInviteSelf
 	}
-	// A user has at most one membership per budget, which a repeated invitation reuses after a rejection.
+	// A user has at most one membership per budget, which a repeated invitation reuses after a
+	// rejection.
 	old, err := selectMember(ctx, tx, id, user)
 	if err != nil && !errors.Is(err, pgx.ErrNoRows) {
 		return member{}, err
@@ -127,7 +130,8 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, term
 		return member{}, err
 	}
 	now := s.now().UTC()
-	// The limits of the invited user protect against many owners. They are checked last, because they concern another user.
+	// The limits of the invited user protect against many owners. They are checked last, because they
+	// concern another user.
 	received, err := countInvitationsTo(ctx, tx, user, now.Add(-invitationWindow))
 	if err != nil {
 		return member{}, err
@@ -157,8 +161,8 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, term
 	return m, s.notifications.Publish(ctx, tx, event, user, b.OwnerID)
 }
 
-// RespondToInvitation stores the answer of the invited user, or the owner's change of role and share. No user may do both, so a
-// request with both is forbidden.
+// RespondToInvitation stores the answer of the invited user, or the owner's change of role and
+// share. No user may do both, so a request with both is forbidden.
 func (s *server) RespondToInvitation(ctx context.Context, req *budgetv1.RespondToInvitationRequest) (*budgetv1.RespondToInvitationResponse, error) {
 	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
 	if err != nil {
@@ -183,8 +187,8 @@ func (s *server) RespondToInvitation(ctx context.Context, req *budgetv1.RespondT
 	return &budgetv1.RespondToInvitationResponse{Member: s.named(ctx, []member{m})[0], Etag: etag.Format(m.version())}, nil
 }
 
-// changeMember applies a change that the acting user may make. It returns INSUFFICIENT_PERMISSIONS for terms that are not from
-// the owner, and for an answer that is not the member's own.
+// changeMember applies a change that the acting user may make. It returns INSUFFICIENT_PERMISSIONS
+// for terms that are not from the owner, and for an answer that is not the member's own.
 func (s *server) changeMember(ctx context.Context, tx pgx.Tx, b seenBudget, m member, c memberChange) (member, error) {
 	if c.hasTerms() && !b.role().may(changeMembers) || c.answer != absent && m.UserID != b.UserID {
 		return member{}, errInsufficientPermissions
@@ -195,8 +199,9 @@ func (s *server) changeMember(ctx context.Context, tx pgx.Tx, b seenBudget, m me
 	return s.answer(ctx, tx, b, m, c.answer)
 }
 
-// answer stores a member's answer and notifies the owner. A member who accepted may still leave by rejecting. The two
-// events differ in the name of the budget: a member who left must not receive a later name (ADR 45).
+// answer stores a member's answer and notifies the owner. A member who accepted may still leave by
+// rejecting. The two events differ in the name of the budget: a member who left must not receive a
+// later name (ADR 45).
 func (s *server) answer(ctx context.Context, tx pgx.Tx, b seenBudget, m member, answer status) (member, error) {
 	changes, permitted := m.Status.to(answer, byMember)
 	// A rejected invitation cannot be accepted any more. The owner may send another one.
@@ -224,8 +229,8 @@ func (s *server) answer(ctx context.Context, tx pgx.Tx, b seenBudget, m member, 
 		notification.Addressed{User: m.UserID, Data: answered(m.nameOf(b.budget))})
 }
 
-// changeTerms sets role and share. It holds the budget's lock, so that simultaneous changes and invitations cannot exceed
-// 100 percent in total.
+// changeTerms sets role and share. It holds the budget's lock, so that simultaneous changes and
+// invitations cannot exceed 100 percent in total.
 func (s *server) changeTerms(ctx context.Context, tx pgx.Tx, b seenBudget, m member, c memberChange) (member, error) {
 	if m.Status == rejected {
 		return member{}, errInsufficientPermissions
@@ -252,8 +257,8 @@ func (s *server) changeTerms(ctx context.Context, tx pgx.Tx, b seenBudget, m mem
 		notification.Addressed{User: m.UserID, Data: updated(m.nameOf(b.budget))})
 }
 
-// checkShares returns errShareExceeded when a new share of the member would bring the total over 100 percent. The budget must
-// be locked.
+// checkShares returns errShareExceeded when a new share of the member would bring the total over
+// 100 percent. The budget must be locked.
 func checkShares(ctx context.Context, tx pgx.Tx, m member, share *int32) error {
 	if share == nil {
 		return nil
@@ -268,8 +273,9 @@ func checkShares(ctx context.Context, tx pgx.Tx, m member, share *int32) error {
 	return nil
 }
 
-// ListInvitations returns the acting user's pending invitations, newest first. The owners' names are omitted if auth is
-// unavailable. They have the name that the budget had when the user was invited.
+// ListInvitations returns the acting user's pending invitations, newest first. The owners' names
+// are omitted if auth is unavailable. They have the name that the budget had when the user was
+// invited.
 func (s *server) ListInvitations(ctx context.Context, req *budgetv1.ListInvitationsRequest) (*budgetv1.ListInvitationsResponse, error) {
 	user := caller.ID(ctx)
 	invitations, pagination, err := page.List(s.cursors, page.Query[invitation, moment]{

@@ -10,9 +10,10 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-// ListLimits returns the present limit of a budget and the former ones, newest first (ADR 95). Progress of an earlier window uses the
-// present limit; with this list, a client can compare the window with the limit that was in force. The position of a page
-// is the first day of a limit, which is unique because a day has at most one former limit.
+// ListLimits returns the present limit of a budget and the former ones, newest first (ADR 95).
+// Progress of an earlier window uses the present limit; with this list, a client can compare the
+// window with the limit that was in force. The position of a page is the first day of a limit,
+// which is unique because a day has at most one former limit.
 func (s *server) ListLimits(ctx context.Context, req *budgetv1.ListLimitsRequest) (*budgetv1.ListLimitsResponse, error) {
 	id, err := parseBudgetID(req.GetBudgetId())
 	if err != nil {

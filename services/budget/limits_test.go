@@ -38,7 +38,8 @@ func TestListLimits(t *testing.T) {
 	}
 	plus := func(days int) string { return budgettest.Today.AddDate(0, 0, days).Format(time.DateOnly) }
 
-	// A change on the day of the creation replaces the limit, and a change of another field is no change of the limit.
+	// A change on the day of the creation replaces the limit, and a change of another field is no
+	// change of the limit.
 	update(&budgetv1.UpdateBudgetRequest{Limit: new("100")})
 	day = budgettest.Today.AddDate(0, 0, 1)
 	update(&budgetv1.UpdateBudgetRequest{Name: new("Food")})

@@ -24,17 +24,19 @@ import (
 )
 
 const (
-	// maxMembersInBudget is the number of members in the response of one budget. The list of members has all.
+	// maxMembersInBudget is the number of members in the response of one budget. The list of members
+	// has all.
 	maxMembersInBudget = 200
 	// maxMembersInList is the number of members of each budget in a list of budgets.
 	maxMembersInList = 20
-	// maxNames is the number of users that auth returns in one call. Only a page of budgets can have more members; the others
-	// are then without a name.
+	// maxNames is the number of users that auth returns in one call. Only a page of budgets can have
+	// more members; the others are then without a name.
 	maxNames = 1000
 )
 
-// ListMembers returns the members of a budget, newest first. Only the owner sees members that rejected the invitation, because only
-// the owner may invite them again. Users with a pending invitation may not read the list.
+// ListMembers returns the members of a budget, newest first. Only the owner sees members that
+// rejected the invitation, because only the owner may invite them again. Users with a pending
+// invitation may not read the list.
 func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersRequest) (*budgetv1.ListMembersResponse, error) {
 	id, err := parseBudgetID(req.GetBudgetId())
 	if err != nil {
@@ -62,8 +64,8 @@ func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersReque
 	return &budgetv1.ListMembersResponse{Members: s.named(ctx, members), Pagination: pagination}, nil
 }
 
-// GetMember returns a member that ListMembers returns to the caller. Errors: BUDGET_MEMBER_NOT_FOUND, also for a rejected invitation if the
-// caller is not the owner.
+// GetMember returns a member that ListMembers returns to the caller. Errors:
+// BUDGET_MEMBER_NOT_FOUND, also for a rejected invitation if the caller is not the owner.
 func (s *server) GetMember(ctx context.Context, req *budgetv1.GetMemberRequest) (*budgetv1.GetMemberResponse, error) {
 	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
 	if err != nil {
@@ -83,9 +85,9 @@ func (s *server) GetMember(ctx context.Context, req *budgetv1.GetMemberRequest) 
 	return &budgetv1.GetMemberResponse{Member: s.named(ctx, []member{m})[0], Etag: etag.Format(m.version())}, nil
 }
 
-// RemoveMember deletes a membership, in any status. The owner and the member may do it. Both are notified, unless they did it
-// themselves, or the member had left before. Errors: BUDGET_MEMBER_NOT_FOUND for the owner, and INSUFFICIENT_PERMISSIONS
-// for all other users.
+// RemoveMember deletes a membership, in any status. The owner and the member may do it. Both are
+// notified, unless they did it themselves, or the member had left before. Errors:
+// BUDGET_MEMBER_NOT_FOUND for the owner, and INSUFFICIENT_PERMISSIONS for all other users.
 func (s *server) RemoveMember(ctx context.Context, req *budgetv1.RemoveMemberRequest) (*budgetv1.RemoveMemberResponse, error) {
 	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
 	if err != nil {
@@ -122,8 +124,9 @@ func (b seenBudget) removed(m member) *budgetv1.MemberRemoved {
 	}
 }
 
-// nameOf returns the budget's name as the member may know it: the current one for accepted members, otherwise the one of the
-// invitation or of the time when they left. Events for the member use it, so that they contain nothing newer (ADR 45).
+// nameOf returns the budget's name as the member may know it: the current one for accepted members,
+// otherwise the one of the invitation or of the time when they left. Events for the member use it,
+// so that they contain nothing newer (ADR 45).
 func (m member) nameOf(b budget) string {
 	if m.Status == accepted || m.KnownName == nil {
 		return b.Name
@@ -131,9 +134,10 @@ func (m member) nameOf(b budget) string {
 	return *m.KnownName
 }
 
-// lockedMember locks a budget, and returns it with one of its members, if the acting user is the owner or that member. Any other
-// user gets the same error whether the member exists or not. The lock is taken before the role is read, so that the role is still
-// valid when the transaction commits. It returns VERSION_MISMATCH if the membership does not match If-Match.
+// lockedMember locks a budget, and returns it with one of its members, if the acting user is the
+// owner or that member. Any other user gets the same error whether the member exists or not. The
+// lock is taken before the role is read, so that the role is still valid when the transaction
+// commits. It returns VERSION_MISMATCH if the membership does not match If-Match.
 func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID, ifMatch string) (seenBudget, member, error) {
 	if err := lockBudget(ctx, tx, budgetID); err != nil {
 		return seenBudget{}, member{}, err
@@ -162,14 +166,15 @@ func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID
 	return b, m, err
 }
 
-// named converts members, with the names and e-mails that auth returns in one call. They are empty if auth is unavailable. A page
-// with more users than maxNames has some members without a name.
+// named converts members, with the names and e-mails that auth returns in one call. They are empty
+// if auth is unavailable. A page with more users than maxNames has some members without a name.
 func (s *server) named(ctx context.Context, members []member) []*budgetv1.Member {
 	return protos(members, s.usersOf(ctx, members, nil))
 }
 
-// usersOf returns the members, and the owners of the budgets that their reader does not own, with one call to auth. The owner of a
-// budget knows the own name, so that reading a budget without members costs no call.
+// usersOf returns the members, and the owners of the budgets that their reader does not own, with
+// one call to auth. The owner of a budget knows the own name, so that reading a budget without
+// members costs no call.
 func (s *server) usersOf(ctx context.Context, members []member, budgets []seenBudget) map[string]*authv1.User {
 	var ids []uuid.UUID
 	seen := map[uuid.UUID]bool{}
@@ -189,7 +194,8 @@ func (s *server) usersOf(ctx context.Context, members []member, budgets []seenBu
 	return s.users(ctx, ids)
 }
 
-// ownerName returns the name of the owner for other readers of the budget, or nil if auth is unavailable.
+// ownerName returns the name of the owner for other readers of the budget, or nil if auth is
+// unavailable.
 func (b seenBudget) ownerName(users map[string]*authv1.User) *string {
 	if u := users[b.OwnerID.String()]; u != nil && b.role() != owner {
 		return new(u.GetName())
@@ -206,8 +212,8 @@ func protos(members []member, users map[string]*authv1.User) []*budgetv1.Member 
 	return named
 }
 
-// users returns the users that auth knows, by id. It returns none if auth is unavailable. The response is then complete except
-// for names. A call costs at most optionalTimeout.
+// users returns the users that auth knows, by id. It returns none if auth is unavailable. The
+// response is then complete except for names. A call costs at most optionalTimeout.
 func (s *server) users(ctx context.Context, ids []uuid.UUID) map[string]*authv1.User {
 	users := map[string]*authv1.User{}
 	// An empty call would still cost a round trip.
@@ -259,8 +265,9 @@ func (m member) proto(user *authv1.User) *budgetv1.Member {
 	return p
 }
 
-// version identifies the contents of the membership for its ETag. The row counts no versions, so it is a hash of the fields that can
-// change. The name and the e-mail belong to the user and are not part of it.
+// version identifies the contents of the membership for its ETag. The row counts no versions, so it
+// is a hash of the fields that can change. The name and the e-mail belong to the user and are not
+// part of it.
 func (m member) version() int64 {
 	share := int32(-1)
 	if m.ShareBP != nil {

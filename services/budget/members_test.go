@@ -227,8 +227,8 @@ func TestGetMember(t *testing.T) {
 	require.ErrorIs(t, err, errInvalidMemberID)
 }
 
-// TestRespondToInvitationVersions requires that each change of a membership changes its ETag, and that a change with an old one has no
-// effect.
+// TestRespondToInvitationVersions requires that each change of a membership changes its ETag, and
+// that a change with an old one has no effect.
 func TestRespondToInvitationVersions(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

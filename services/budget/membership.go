@@ -26,7 +26,8 @@ type transition struct {
 	to   status
 }
 
-// transitions lists all permitted changes of a status. Removal is not among them, because it is possible in any status.
+// transitions lists all permitted changes of a status. Removal is not among them, because it is
+// possible in any status.
 var transitions = map[transition]bool{
 	{absent, byOwner, pending}:     true,
 	{rejected, byOwner, pending}:   true,
@@ -35,8 +36,8 @@ var transitions = map[transition]bool{
 	{accepted, byMember, rejected}: true,
 }
 
-// to reports whether the actor may change the status to next, and whether that is a change. A repeated answer of a member is
-// permitted and changes nothing.
+// to reports whether the actor may change the status to next, and whether that is a change. A
+// repeated answer of a member is permitted and changes nothing.
 func (s status) to(next status, by actor) (changes, permitted bool) {
 	// A repeated answer happens when a client retries.
 	if by == byMember && s == next && s != pending && s != absent {

@@ -27,7 +27,8 @@ const (
 // defaultThresholds are the thresholds of a budget that is created without any in the request.
 var defaultThresholds = []int32{80, 100}
 
-// parseBudgetID returns INVALID_BUDGET_ID for a malformed id, and not VALIDATION_ERROR, because the id is part of the path.
+// parseBudgetID returns INVALID_BUDGET_ID for a malformed id, and not VALIDATION_ERROR, because the
+// id is part of the path.
 func parseBudgetID(s string) (uuid.UUID, error) {
 	id, ok := text.ID(s)
 	if !ok {
@@ -36,8 +37,8 @@ func parseBudgetID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// parseAt returns the day whose progress is requested, or nil for today. Clients send another day to see the window that contains it.
-// An invalid day becomes one of the problems.
+// parseAt returns the day whose progress is requested, or nil for today. Clients send another day
+// to see the window that contains it. An invalid day becomes one of the problems.
 func parseAt(p *apierr.Problems, at *string) *time.Time {
 	if at == nil {
 		return nil
@@ -49,8 +50,8 @@ func parseAt(p *apierr.Problems, at *string) *time.Time {
 	return &d
 }
 
-// changes holds the fields of a budget that a request sets, each validated separately. A field is nil if it is not set, or invalid and
-// among the problems.
+// changes holds the fields of a budget that a request sets, each validated separately. A field is
+// nil if it is not set, or invalid and among the problems.
 type changes struct {
 	// name is normalized, and currency is one that the money package knows.
 	name     *string
@@ -68,8 +69,8 @@ type changes struct {
 	thresholds []int32
 }
 
-// parseCreate returns the fields of the budget that a request creates. Missing and invalid fields are added to the problems, so
-// that one response names all of them.
+// parseCreate returns the fields of the budget that a request creates. Missing and invalid fields
+// are added to the problems, so that one response names all of them.
 func parseCreate(p *apierr.Problems, req *budgetv1.CreateBudgetRequest) changes {
 	var c changes
 	c.setName(p, req.GetName())
@@ -97,8 +98,8 @@ func required(p *apierr.Problems, field, value string, set func(*apierr.Problems
 	set(p, value)
 }
 
-// parseUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none. Fields that are absent, and unknown
-// ones, do not count as changes.
+// parseUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none. Fields
+// that are absent, and unknown ones, do not count as changes.
 func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes, error) {
 	var c changes
 	changed := false
@@ -146,7 +147,8 @@ func (c *changes) setCurrency(p *apierr.Problems, s string) {
 	c.currency = &currency
 }
 
-// setLimit keeps the text of the number, because the allowed decimals depend on the currency, which the request may not contain.
+// setLimit keeps the text of the number, because the allowed decimals depend on the currency, which
+// the request may not contain.
 func (c *changes) setLimit(p *apierr.Problems, s string) {
 	n, err := money.ParseDecimal(s, maxDecimals)
 	if problem := money.PositiveProblem(s, n, err); problem != "" {
@@ -227,8 +229,8 @@ func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 	c.categories = categories
 }
 
-// setThresholds sorts the thresholds and removes repeated ones. A threshold is a percentage of the limit and may exceed
-// 100, so that an alert can follow the one about the limit itself.
+// setThresholds sorts the thresholds and removes repeated ones. A threshold is a percentage of the
+// limit and may exceed 100, so that an alert can follow the one about the limit itself.
 func (c *changes) setThresholds(p *apierr.Problems, percentages []int32) {
 	c.thresholds = []int32{}
 	for _, t := range percentages {
@@ -245,8 +247,8 @@ func (c *changes) setThresholds(p *apierr.Problems, percentages []int32) {
 	}
 }
 
-// apply returns the changed budget, and adds problems of fields that are invalid together. It does not change the stored budget,
-// so it can be applied to more than one version of it.
+// apply returns the changed budget, and adds problems of fields that are invalid together. It does
+// not change the stored budget, so it can be applied to more than one version of it.
 func (c changes) apply(p *apierr.Problems, b budget) budget {
 	// The limit is stored in the minor unit of the currency, so both must change together.
 	old := b.currency()

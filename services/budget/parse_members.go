@@ -75,7 +75,8 @@ func equalShares(a, b *int32) bool {
 	return (a == nil) == (b == nil) && (a == nil || *a == *b)
 }
 
-// parseMemberChange returns the change of a request. A request must have a role, a share or an answer to the invitation.
+// parseMemberChange returns the change of a request. A request must have a role, a share or an
+// answer to the invitation.
 func parseMemberChange(req *budgetv1.RespondToInvitationRequest) (memberChange, error) {
 	var p apierr.Problems
 	var c memberChange

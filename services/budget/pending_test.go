@@ -86,7 +86,8 @@ func TestListBudgetsInvited(t *testing.T) {
 	})
 }
 
-// TestListedBudget compares the wire formats, so that clients that only know Budget can read the items of a list.
+// TestListedBudget compares the wire formats, so that clients that only know Budget can read the
+// items of a list.
 func TestListedBudget(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

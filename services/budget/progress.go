@@ -12,20 +12,24 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
-// optionalTimeout limits the wait for parts that a response may omit: progress, and the names of members.
+// optionalTimeout limits the wait for parts that a response may omit: progress, and the names of
+// members.
 const optionalTimeout = 1500 * time.Millisecond
 
 // standing is what a budget's answer takes from the ledger.
 type standing struct {
-	// progress is nil if the wallet was deleted or the ledger is unavailable: a budget without progress is better than an error.
+	// progress is nil if the wallet was deleted or the ledger is unavailable: a budget without
+	// progress is better than an error.
 	progress *budgetv1.Progress
-	// today is the current day in the time zone of the owner. If the ledger is unavailable, it is the day in UTC.
+	// today is the current day in the time zone of the owner. If the ledger is unavailable, it is the
+	// day in UTC.
 	today time.Time
 }
 
-// standings returns the standings of budgets in their windows of a day, in the same order, with one call to the ledger. Without a day,
-// the window is the current one. Only the ledger knows the time zone that decides which one this is. So the call asks for the windows of
-// all days that are today somewhere: these are one window except near its border.
+// standings returns the standings of budgets in their windows of a day, in the same order, with one
+// call to the ledger. Without a day, the window is the current one. Only the ledger knows the time
+// zone that decides which one this is. So the call asks for the windows of all days that are today
+// somewhere: these are one window except near its border.
 func (s *server) standings(ctx context.Context, at *time.Time, budgets []budget) []standing {
 	now := s.now()
 	found, days := make([]standing, len(budgets)), calendar.Todays(now)
@@ -73,8 +77,9 @@ func (b budget) query(w calendar.Period) spending.Query {
 	return spending.Query{Owner: b.OwnerID, Wallet: b.WalletID, Categories: b.CategoryIDs, Window: w}
 }
 
-// progress returns the budget's progress for the spending in a window. The limit is the present one, also for an earlier
-// window (ADR 95). The amounts of spending are positive, in the minor unit of their currency.
+// progress returns the budget's progress for the spending in a window. The limit is the present
+// one, also for an earlier window (ADR 95). The amounts of spending are positive, in the minor unit
+// of their currency.
 func (b budget) progress(w calendar.Period, amounts []*ledgerv1.SpentAmount) *budgetv1.Progress {
 	currency := b.currency()
 	p := &budgetv1.Progress{WindowStart: w.From.Format(calendar.DateLayout), WindowEnd: w.LastDay().Format(calendar.DateLayout)}
@@ -98,7 +103,8 @@ func (b budget) progress(w calendar.Period, amounts []*ledgerv1.SpentAmount) *bu
 	return p
 }
 
-// state compares the exact amounts, because the percentage is rounded: 99.999 % is near and not over.
+// state compares the exact amounts, because the percentage is rounded: 99.999 % is near and not
+// over.
 func state(spent, limit int64) string {
 	switch {
 	case spent > limit:

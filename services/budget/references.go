@@ -19,24 +19,27 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// The ledger does not delete a category that a budget uses, so it must know the categories of budgets. A write of a budget first
-// reserves its categories there. A trigger then queues the budget in reference_syncs, and a worker (syncReferences) reports the
-// budget's current categories to the ledger. The response repairs the budget if a category was merged or deleted.
+// The ledger does not delete a category that a budget uses, so it must know the categories of
+// budgets. A write of a budget first reserves its categories there. A trigger then queues the
+// budget in reference_syncs, and a worker (syncReferences) reports the budget's current categories
+// to the ledger. The response repairs the budget if a category was merged or deleted.
 
 const (
 	// syncBatch is the maximum of the RPC.
 	syncBatch = 100
-	// syncLease is longer than syncTimeout, so that two workers rarely report the same budget. The ledger ignores an older report.
+	// syncLease is longer than syncTimeout, so that two workers rarely report the same budget. The
+	// ledger ignores an older report.
 	syncLease   = 10 * time.Second
 	syncTimeout = 5 * time.Second
 )
 
-// reservation identifies categories that the ledger keeps for an attempt to write a budget. The zero value has none.
+// reservation identifies categories that the ledger keeps for an attempt to write a budget. The
+// zero value has none.
 type reservation struct{ id, owner, budget uuid.UUID }
 
-// reserve checks that wallet and categories are the owner's, and reserves the categories for the budget. It returns the
-// ledger's errors, WALLET_NOT_FOUND and INVALID_CATEGORY_EXIST_PARAMS. The caller must release the reservation after the
-// attempt to write the budget, successful or not.
+// reserve checks that wallet and categories are the owner's, and reserves the categories for the
+// budget. It returns the ledger's errors, WALLET_NOT_FOUND and INVALID_CATEGORY_EXIST_PARAMS. The
+// caller must release the reservation after the attempt to write the budget, successful or not.
 func (s *server) reserve(ctx context.Context, owner, budget uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID) (reservation, error) {
 	// A request without categories, such as a change of the wallet, has nothing to reserve.
 	var r reservation
@@ -49,7 +52,8 @@ func (s *server) reserve(ctx context.Context, owner, budget uuid.UUID, wallet *u
 	return r, nil
 }
 
-// checkReferences checks that wallet and categories are the owner's, and reserves the categories unless r is the zero value.
+// checkReferences checks that wallet and categories are the owner's, and reserves the categories
+// unless r is the zero value.
 func (s *server) checkReferences(ctx context.Context, owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID, r reservation) error {
 	if wallet == nil && len(categories) == 0 {
 		return nil
@@ -65,8 +69,9 @@ func (s *server) checkReferences(ctx context.Context, owner uuid.UUID, wallet *u
 	return err
 }
 
-// newWallet returns the wallet that an update changes to, or nil. An unchanged wallet is not checked, because it may have been
-// deleted, and its budget stays. A budget of a deleted wallet has no progress, and its other fields can still be changed.
+// newWallet returns the wallet that an update changes to, or nil. An unchanged wallet is not
+// checked, because it may have been deleted, and its budget stays. A budget of a deleted wallet has
+// no progress, and its other fields can still be changed.
 func (c changes) newWallet(b budget) *uuid.UUID {
 	if c.wallet == nil || *c.wallet == b.WalletID {
 		return nil
@@ -74,8 +79,8 @@ func (c changes) newWallet(b budget) *uuid.UUID {
 	return c.wallet
 }
 
-// referenceProblems returns the problems of an invalid request, and adds to them the wallet and categories that the ledger
-// rejects. They are omitted if the ledger is unavailable.
+// referenceProblems returns the problems of an invalid request, and adds to them the wallet and
+// categories that the ledger rejects. They are omitted if the ledger is unavailable.
 func (s *server) referenceProblems(ctx context.Context, p apierr.Problems, owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID) error {
 	if e := apierr.From(s.checkReferences(ctx, owner, wallet, categories, reservation{})); e != nil && e.Code == codes.NotFound {
 		p.Include(e)
@@ -83,7 +88,8 @@ func (s *server) referenceProblems(ctx context.Context, p apierr.Problems, owner
 	return p.Err()
 }
 
-// release queues the settlement of a reservation. If that fails, the reservation expires at the ledger after a day.
+// release queues the settlement of a reservation. If that fails, the reservation expires at the
+// ledger after a day.
 func (s *server) release(ctx context.Context, r reservation) {
 	if r.id == uuid.Nil {
 		return
@@ -97,7 +103,8 @@ func (s *server) release(ctx context.Context, r reservation) {
 	s.wakeSyncs()
 }
 
-// syncReferences reports changed budgets to the ledger until ctx ends. Several replicas may run it: each claims different rows.
+// syncReferences reports changed budgets to the ledger until ctx ends. Several replicas may run it:
+// each claims different rows.
 func (s *server) syncReferences(ctx context.Context) {
 	for ctx.Err() == nil {
 		// Replicas share the work, because each claims other rows.
@@ -127,12 +134,13 @@ func (s *server) wakeSyncs() {
 	}
 }
 
-// syncNow reports one budget, so that a category that it no longer uses can be deleted immediately. It is best effort: the worker
-// repeats a failed report.
+// syncNow reports one budget, so that a category that it no longer uses can be deleted immediately.
+// It is best effort: the worker repeats a failed report.
 func (s *server) syncNow(ctx context.Context, budget uuid.UUID) {
 	ctx, cancel := context.WithTimeout(ctx, optionalTimeout)
 	defer cancel()
-	// It takes the row even if a worker has leased it: that worker may have read the budget before this change.
+	// It takes the row even if a worker has leased it: that worker may have read the budget before
+	// this change.
 	due, err := claimSync(ctx, s.db, budget, s.now())
 	if err == nil {
 		err = s.sync(ctx, due)
@@ -143,8 +151,8 @@ func (s *server) syncNow(ctx context.Context, budget uuid.UUID) {
 	}
 }
 
-// sync reports budgets to the ledger and applies the response. Budgets are read after their rows were claimed: a change that is not
-// read here has a higher seq, so its row stays.
+// sync reports budgets to the ledger and applies the response. Budgets are read after their rows
+// were claimed: a change that is not read here has a higher seq, so its row stays.
 func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	if len(due) == 0 {
 		return nil
@@ -155,7 +163,8 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	}
 	req := &ledgerv1.SyncReferencesRequest{}
 	for _, d := range due {
-		// A deleted budget is the zero value: it has no categories, which releases all of them at the ledger.
+		// A deleted budget is the zero value: it has no categories, which releases all of them at the
+		// ledger.
 		b := budgets[d.BudgetID]
 		req.Budgets = append(req.Budgets, &ledgerv1.BudgetReferences{
 			OwnerId: d.OwnerID.String(), BudgetId: d.BudgetID.String(), Version: b.Version,
@@ -180,9 +189,9 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	return errors.Join(failed...)
 }
 
-// applyCurrent stores the categories that the ledger returned for a budget, and deletes the row of the sync. If the budget's
-// categories changed since, its next sync repairs it. If it fails, the row stays, and the report is repeated after the
-// lease.
+// applyCurrent stores the categories that the ledger returned for a budget, and deletes the row of
+// the sync. If the budget's categories changed since, its next sync repairs it. If it fails, the
+// row stays, and the report is repeated after the lease.
 func (s *server) applyCurrent(ctx context.Context, tx pgx.Tx, d referenceSync, synced budget, current []string) error {
 	categories, lost, err := currentCategories(synced.CategoryIDs, current)
 	if err != nil {
@@ -218,9 +227,9 @@ func (s *server) applyCurrent(ctx context.Context, tx pgx.Tx, d referenceSync, s
 	return deleteSync(ctx, tx, d)
 }
 
-// currentCategories returns the categories that a budget should have, each once, and the held categories that no longer exist.
-// current has one id for each held category: the category that replaces it, or "" if it no longer exists. An empty list changes
-// nothing.
+// currentCategories returns the categories that a budget should have, each once, and the held
+// categories that no longer exist. current has one id for each held category: the category that
+// replaces it, or "" if it no longer exists. An empty list changes nothing.
 func currentCategories(held []uuid.UUID, current []string) (categories, lost []uuid.UUID, err error) {
 	if len(current) == 0 {
 		return held, nil, nil
@@ -255,8 +264,9 @@ func (b budget) categoriesLost(lost, remaining []uuid.UUID) *budgetv1.BudgetCate
 // measureTimeout limits the time that a gauge may delay a scrape of the metrics.
 const measureTimeout = time.Second
 
-// measure publishes the age of the oldest queued report to the ledger until stop is called. While the database is unavailable,
-// the metric has no value. An alert fires if the ledger does not get the report for minutes.
+// measure publishes the age of the oldest queued report to the ledger until stop is called. While
+// the database is unavailable, the metric has no value. An alert fires if the ledger does not get
+// the report for minutes.
 func (s *server) measure() (stop func() error, err error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/services/budget")
 	age, err := meter.Int64ObservableGauge("budget.references.age", metric.WithUnit("s"),

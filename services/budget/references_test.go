@@ -65,8 +65,9 @@ func categoryUpdate(id string, categories ...string) *budgetv1.UpdateBudgetReque
 	return &budgetv1.UpdateBudgetRequest{Id: id, CategoryIds: &budgetv1.CategoryIds{Values: categories}}
 }
 
-// TestWriteBudgetDuringMerge forces the orders of a write and of the event of a merge: the ledger merges after it reserved the
-// category, and the event is applied before the write commits, or after it.
+// TestWriteBudgetDuringMerge forces the orders of a write and of the event of a merge: the ledger
+// merges after it reserved the category, and the event is applied before the write commits, or
+// after it.
 func TestWriteBudgetDuringMerge(t *testing.T) {
 	t.Parallel()
 	writes := map[string]func(t *testing.T, b *bundle, owner budgettest.User, categories ...string) string{

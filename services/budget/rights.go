@@ -9,7 +9,8 @@ const (
 	owner  role = "owner"
 	editor role = "editor"
 	viewer role = "viewer"
-	// invited users have a pending invitation. They may read the contents of the invitation, but not the budget.
+	// invited users have a pending invitation. They may read the contents of the invitation, but not
+	// the budget.
 	invited role = "invited"
 	// stranger is the role of all other users, also of those who rejected an invitation or left.
 	stranger role = "stranger"
@@ -28,8 +29,8 @@ const (
 	readRejected  action = "read the members who rejected or left"
 )
 
-// rights lists the permitted actions of each role. Answering an invitation and leaving are not in the table: each member may do
-// them for the own membership, in any role, and no other user may.
+// rights lists the permitted actions of each role. Answering an invitation and leaving are not in
+// the table: each member may do them for the own membership, in any role, and no other user may.
 var rights = map[role][]action{
 	owner:    {readBudget, changeBudget, deleteBudget, shareBudget, changeMembers, removeMembers, readRejected},
 	editor:   {readBudget, changeBudget},
@@ -58,8 +59,8 @@ func (b seenBudget) role() role {
 	return stranger
 }
 
-// visible returns the statuses of the members that a reader of the budget may see. Rejected members are visible to the owner
-// only.
+// visible returns the statuses of the members that a reader of the budget may see. Rejected members
+// are visible to the owner only.
 func (r role) visible() []status {
 	if r.may(readRejected) {
 		return []status{pending, accepted, rejected}

@@ -32,7 +32,8 @@ func TestStatusTransitions(t *testing.T) {
 	}
 }
 
-// TestRights calls the RPC of each operation as a user in each role, with a separate budget for each call.
+// TestRights calls the RPC of each operation as a user in each role, with a separate budget for
+// each call.
 func TestRights(t *testing.T) {
 	t.Parallel()
 	allRoles := []string{"owner", "editor", "viewer", "invited", "rejected", "stranger"}

@@ -11,7 +11,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// budgetsDuplicateKey is the unique index of the duplicate rule: owner, name in any case, wallet, period and start date.
+// budgetsDuplicateKey is the unique index of the duplicate rule: owner, name in any case, wallet,
+// period and start date.
 const budgetsDuplicateKey = "budgets_owner_name_wallet_period_start_key"
 
 // budget is a row of budgets.
@@ -27,7 +28,8 @@ type budget struct {
 	// EndDate is inclusive, and nil for a budget that never ends.
 	EndDate  *time.Time `db:"end_date"`
 	WalletID uuid.UUID  `db:"wallet_id"`
-	// CategoryIDs has 1 to 100 categories, each once, in the order of the request. Both ids are the ledger's.
+	// CategoryIDs has 1 to 100 categories, each once, in the order of the request. Both ids are the
+	// ledger's.
 	CategoryIDs []uuid.UUID `db:"category_ids"`
 	// AlertThresholds are percentages of the limit, ascending.
 	AlertThresholds []int32 `db:"alert_thresholds"`
@@ -37,8 +39,8 @@ type budget struct {
 	UpdatedAt time.Time `db:"updated_at"`
 }
 
-// seenBudget is a budget with its reader and the reader's membership. Role, Status and KnownName are nil without a
-// membership. selectBudget and selectBudgets read it for one reader.
+// seenBudget is a budget with its reader and the reader's membership. Role, Status and KnownName
+// are nil without a membership. selectBudget and selectBudgets read it for one reader.
 type seenBudget struct {
 	budget
 	// UserID is the reader.
@@ -49,13 +51,14 @@ type seenBudget struct {
 	KnownName *string `db:"known_name"`
 }
 
-// budgetColumns lists the columns of type budget, with the table alias b. Columns are named, so that a migration may add one
-// while a release without it is running.
+// budgetColumns lists the columns of type budget, with the table alias b. Columns are named, so
+// that a migration may add one while a release without it is running.
 const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date, b.end_date,
 	b.wallet_id, b.category_ids, b.alert_thresholds, b.version, b.created_at, b.updated_at`
 
-// countBudgets returns the number of budgets that a user owns. A lock serializes the user's creations until tx ends, so that
-// concurrent ones cannot exceed the limit. Budgets of other owners, which the user shares, do not count.
+// countBudgets returns the number of budgets that a user owns. A lock serializes the user's
+// creations until tx ends, so that concurrent ones cannot exceed the limit. Budgets of other
+// owners, which the user shares, do not count.
 func countBudgets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('budgets'), hashtext($1))`, owner.String()); err != nil {
@@ -90,9 +93,10 @@ func (b budget) args() pgx.NamedArgs {
 	}
 }
 
-// lockBudget serializes the changes of a budget and its members until tx ends. It locks nothing if the budget does not exist. The
-// rows that decide about a change must be read by a later statement: only that sees the changes of the transaction that held the
-// lock before. The lock does not block inserts of rows that reference the budget.
+// lockBudget serializes the changes of a budget and its members until tx ends. It locks nothing if
+// the budget does not exist. The rows that decide about a change must be read by a later statement:
+// only that sees the changes of the transaction that held the lock before. The lock does not block
+// inserts of rows that reference the budget.
 func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
 	_, err := tx.Exec(ctx, `SELECT id FROM budgets WHERE id = $1 FOR NO KEY UPDATE`, id)
 	if err != nil {
@@ -101,9 +105,9 @@ func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
 	return nil
 }
 
-// lockBudgetsOfCategory locks and returns an owner's budgets with a category. The order of ids is the same in all calls,
-// so two batches of events cannot deadlock. An owner has at most maxBudgets, so the condition on the array needs no
-// index.
+// lockBudgetsOfCategory locks and returns an owner's budgets with a category. The order of ids is
+// the same in all calls, so two batches of events cannot deadlock. An owner has at most maxBudgets,
+// so the condition on the array needs no index.
 func lockBudgetsOfCategory(ctx context.Context, tx pgx.Tx, owner, category uuid.UUID) ([]budget, error) {
 	budgets, err := pg.All[budget](ctx, tx, `
 		SELECT `+budgetColumns+`
@@ -118,8 +122,8 @@ func lockBudgetsOfCategory(ctx context.Context, tx pgx.Tx, owner, category uuid.
 	return budgets, nil
 }
 
-// selectBudget returns pgx.ErrNoRows for an unknown id. It selects the membership of the user too, whose status the caller must
-// check: any user may be the reader.
+// selectBudget returns pgx.ErrNoRows for an unknown id. It selects the membership of the user too,
+// whose status the caller must check: any user may be the reader.
 func selectBudget(ctx context.Context, q pg.Querier, id, user uuid.UUID) (seenBudget, error) {
 	b, err := pg.One[seenBudget](ctx, q, `
 		SELECT `+budgetColumns+`, $2::uuid AS user_id, m.role, m.status, m.known_name
@@ -132,7 +136,8 @@ func selectBudget(ctx context.Context, q pg.Querier, id, user uuid.UUID) (seenBu
 	return b, nil
 }
 
-// budgetList selects a page of a user's own budgets and of those in which the user's membership has one of the statuses.
+// budgetList selects a page of a user's own budgets and of those in which the user's membership has
+// one of the statuses.
 type budgetList struct {
 	user     uuid.UUID
 	statuses []status
@@ -140,8 +145,9 @@ type budgetList struct {
 	limit    int
 }
 
-// selectBudgets returns a page of budgets, newest first. Each half reads its own index, and only as many rows as the page has.
-// The indexes are budgets_owner_id and members_user. The second LIMIT is needed because each half may return a whole page.
+// selectBudgets returns a page of budgets, newest first. Each half reads its own index, and only as
+// many rows as the page has. The indexes are budgets_owner_id and members_user. The second LIMIT is
+// needed because each half may return a whole page.
 func selectBudgets(ctx context.Context, q pg.Querier, l budgetList) ([]seenBudget, error) {
 	budgets, err := pg.All[seenBudget](ctx, q, `
 		(SELECT `+budgetColumns+`, b.owner_id AS user_id, NULL AS role, NULL AS status, NULL AS known_name
@@ -179,8 +185,8 @@ func updateBudget(ctx context.Context, q pg.Querier, b budget) error {
 	return nil
 }
 
-// deleteBudgetRow also deletes members, alerts and checks of the budget, by cascade. A trigger queues the report to the
-// ledger.
+// deleteBudgetRow also deletes members, alerts and checks of the budget, by cascade. A trigger
+// queues the report to the ledger.
 func deleteBudgetRow(ctx context.Context, q pg.Querier, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `DELETE FROM budgets WHERE id = $1`, id)
 	if err != nil {

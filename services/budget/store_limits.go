@@ -11,8 +11,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// limitPeriod is a limit of a budget with the days on which it was in force. Currency is the currency at that time, which
-// a change of the budget may have replaced.
+// limitPeriod is a limit of a budget with the days on which it was in force. Currency is the
+// currency at that time, which a change of the budget may have replaced.
 type limitPeriod struct {
 	LimitMinor int64 `db:"limit_minor"`
 	Currency   string
@@ -21,9 +21,10 @@ type limitPeriod struct {
 	LastDay *time.Time `db:"last_day"`
 }
 
-// selectLimits returns the limits whose first day is before a day, newest first. A trigger of migration 0016 stores the former ones.
-// first_day is derived: it is the day after the last day of the limit before, or the day of the creation. A budget has at most one
-// former limit per day, so the rows of one budget are few.
+// selectLimits returns the limits whose first day is before a day, newest first. A trigger of
+// migration 0016 stores the former ones. first_day is derived: it is the day after the last day of
+// the limit before, or the day of the creation. A budget has at most one former limit per day, so
+// the rows of one budget are few.
 func selectLimits(ctx context.Context, q pg.Querier, budget uuid.UUID, before time.Time, limit int) ([]limitPeriod, error) {
 	limits, err := pg.All[limitPeriod](ctx, q, `
 		SELECT l.limit_minor, l.currency, l.last_day, d.first_day

@@ -20,10 +20,12 @@ type member struct {
 	// ShareBP is the share in hundredths of a percent, or nil for a member without a share.
 	ShareBP *int32 `db:"share_bp"`
 	Status  status
-	// InvitedAt is the time of the last invitation, and RespondedAt the time of the answer: a pending member has none.
+	// InvitedAt is the time of the last invitation, and RespondedAt the time of the answer: a pending
+	// member has none.
 	InvitedAt   time.Time  `db:"invited_at"`
 	RespondedAt *time.Time `db:"responded_at"`
-	// KnownName is the budget's name when the user was invited or left; nil in rows of releases that did not store it.
+	// KnownName is the budget's name when the user was invited or left; nil in rows of releases that
+	// did not store it.
 	KnownName *string `db:"known_name"`
 }
 
@@ -49,8 +51,8 @@ func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 	return m, nil
 }
 
-// upsertMember stores a membership. The caller must hold the budget's lock and have checked that the former status permits the
-// new one. An invitation after a rejection replaces the old row.
+// upsertMember stores a membership. The caller must hold the budget's lock and have checked that
+// the former status permits the new one. An invitation after a rejection replaces the old row.
 func upsertMember(ctx context.Context, q pg.Querier, m member) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO members (budget_id, user_id, role, share_bp, status, invited_at, responded_at, known_name)
@@ -77,8 +79,9 @@ func deleteMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 	return nil
 }
 
-// sumOtherShares returns the total share of a budget's pending and accepted members except m, in hundredths of a percent. Pending
-// members count, because they may accept at any time. The budget must be locked.
+// sumOtherShares returns the total share of a budget's pending and accepted members except m, in
+// hundredths of a percent. Pending members count, because they may accept at any time. The budget
+// must be locked.
 func sumOtherShares(ctx context.Context, q pg.Querier, m member) (int64, error) {
 	type row struct{ Sum int64 }
 	r, err := pg.One[row](ctx, q, `
@@ -108,7 +111,8 @@ type memberList struct {
 	limit    int
 }
 
-// selectMembers returns a page of members, newest first. The index members_budget_invited has this order.
+// selectMembers returns a page of members, newest first. The index members_budget_invited has this
+// order.
 func selectMembers(ctx context.Context, q pg.Querier, l memberList) ([]member, error) {
 	members, err := pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
@@ -123,8 +127,8 @@ func selectMembers(ctx context.Context, q pg.Querier, l memberList) ([]member, e
 	return members, nil
 }
 
-// selectMembersOf returns the newest members of each budget that its reader may see, at most perBudget of each. The lateral query
-// reads as many index entries per budget as it returns.
+// selectMembersOf returns the newest members of each budget that its reader may see, at most
+// perBudget of each. The lateral query reads as many index entries per budget as it returns.
 func selectMembersOf(ctx context.Context, q pg.Querier, budgets []seenBudget, perBudget int) ([]member, error) {
 	if len(budgets) == 0 {
 		return nil, nil
@@ -152,8 +156,8 @@ func selectMembersOf(ctx context.Context, q pg.Querier, budgets []seenBudget, pe
 	return members, nil
 }
 
-// selectMemberIDs returns the users with one of the statuses, without a limit. They receive an event, and an event must
-// reach all of them.
+// selectMemberIDs returns the users with one of the statuses, without a limit. They receive an
+// event, and an event must reach all of them.
 func selectMemberIDs(ctx context.Context, q pg.Querier, budgetID uuid.UUID, statuses []status) ([]uuid.UUID, error) {
 	type row struct {
 		UserID uuid.UUID `db:"user_id"`
@@ -173,8 +177,8 @@ func selectMemberIDs(ctx context.Context, q pg.Querier, budgetID uuid.UUID, stat
 	return ids, nil
 }
 
-// selectPendingMembers returns the users with a pending invitation, without a limit. They are needed with their known names, for
-// events that end the invitation.
+// selectPendingMembers returns the users with a pending invitation, without a limit. They are
+// needed with their known names, for events that end the invitation.
 func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID) ([]member, error) {
 	members, err := pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
@@ -187,8 +191,9 @@ func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID)
 	return members, nil
 }
 
-// selectInvitations returns a page of a user's pending invitations, newest first. They have the name of the invitation, or the
-// current name in rows of releases that stored none. The partial index members_pending has this order.
+// selectInvitations returns a page of a user's pending invitations, newest first. They have the
+// name of the invitation, or the current name in rows of releases that stored none. The partial
+// index members_pending has this order.
 func selectInvitations(ctx context.Context, q pg.Querier, user uuid.UUID, before moment, limit int) ([]invitation, error) {
 	invitations, err := pg.All[invitation](ctx, q, `
 		SELECT `+memberColumns+`, coalesce(m.known_name, b.name) AS budget_name, b.owner_id
@@ -204,8 +209,8 @@ func selectInvitations(ctx context.Context, q pg.Querier, user uuid.UUID, before
 	return invitations, nil
 }
 
-// countPendingInvitations returns the number of a user's pending invitations. A lock serializes the invitations to the user
-// until tx ends, so that concurrent ones cannot exceed the limit.
+// countPendingInvitations returns the number of a user's pending invitations. A lock serializes the
+// invitations to the user until tx ends, so that concurrent ones cannot exceed the limit.
 func countPendingInvitations(ctx context.Context, tx pgx.Tx, user uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('invitations'), hashtext($1))`, user.String()); err != nil {
@@ -218,7 +223,8 @@ func countPendingInvitations(ctx context.Context, tx pgx.Tx, user uuid.UUID) (in
 	return r.Count, nil
 }
 
-// insertInvitationTry counts an invitation for the limits per day. user is nil for an e-mail without an account.
+// insertInvitationTry counts an invitation for the limits per day. user is nil for an e-mail
+// without an account.
 func insertInvitationTry(ctx context.Context, q pg.Querier, owner uuid.UUID, user *uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `INSERT INTO invitation_tries (owner_id, user_id, at) VALUES ($1, $2, $3)`, owner, user, at)
 	if err != nil {
@@ -227,14 +233,14 @@ func insertInvitationTry(ctx context.Context, q pg.Querier, owner uuid.UUID, use
 	return nil
 }
 
-// countInvitationsBy returns the number of invitations that an owner sent or tried to send since a time. It reads the
-// index invitation_tries_owner.
+// countInvitationsBy returns the number of invitations that an owner sent or tried to send since a
+// time. It reads the index invitation_tries_owner.
 func countInvitationsBy(ctx context.Context, q pg.Querier, owner uuid.UUID, since time.Time) (int, error) {
 	return countInvitations(ctx, q, `SELECT count(*) FROM invitation_tries WHERE owner_id = $1 AND at > $2`, owner, since)
 }
 
-// countInvitationsTo returns the number of invitations that a user received since a time. Invitations that were answered or
-// withdrawn count, too.
+// countInvitationsTo returns the number of invitations that a user received since a time.
+// Invitations that were answered or withdrawn count, too.
 func countInvitationsTo(ctx context.Context, q pg.Querier, user uuid.UUID, since time.Time) (int, error) {
 	return countInvitations(ctx, q, `SELECT count(*) FROM invitation_tries WHERE user_id = $1 AND at > $2`, user, since)
 }
@@ -252,8 +258,8 @@ func countInvitations(ctx context.Context, q pg.Querier, query string, user uuid
 	return n, nil
 }
 
-// deleteInvitationTries deletes the tries up to a time, which no limit counts any more. The hourly cleanup calls it. The
-// index invitation_tries_at finds the rows.
+// deleteInvitationTries deletes the tries up to a time, which no limit counts any more. The hourly
+// cleanup calls it. The index invitation_tries_at finds the rows.
 func deleteInvitationTries(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM invitation_tries WHERE at <= $1`, before)
 	if err != nil {

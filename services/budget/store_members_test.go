@@ -10,8 +10,8 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
-// The tests below call single statements. Among the rows, each differs from a counted one in one column, so the result shows which
-// condition a statement has lost.
+// The tests below call single statements. Among the rows, each differs from a counted one in one
+// column, so the result shows which condition a statement has lost.
 
 func TestShareBudgetCountsInvitations(t *testing.T) {
 	t.Parallel()
@@ -37,7 +37,8 @@ func TestShareBudgetCountsInvitations(t *testing.T) {
 	require.Equal(t, 3, left)
 }
 
-// TestShareBudgetCountsMembers has members of two budgets in each status. The shares differ in their digits, so a sum shows its members.
+// TestShareBudgetCountsMembers has members of two budgets in each status. The shares differ in
+// their digits, so a sum shows its members.
 func TestShareBudgetCountsMembers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -70,7 +71,8 @@ func TestShareBudgetCountsMembers(t *testing.T) {
 	require.EqualValues(t, 1, invited)
 }
 
-// TestQueueSyncsOfCategory has two owners with the same category id: only the budgets of the owner of the event are queued.
+// TestQueueSyncsOfCategory has two owners with the same category id: only the budgets of the owner
+// of the event are queued.
 func TestQueueSyncsOfCategory(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -14,15 +14,16 @@ import (
 type referenceSync struct {
 	BudgetID uuid.UUID `db:"budget_id"`
 	OwnerID  uuid.UUID `db:"owner_id"`
-	// Reservations are those at the ledger whose attempt to write the budget has ended. The report releases them.
+	// Reservations are those at the ledger whose attempt to write the budget has ended. The report
+	// releases them.
 	Reservations []uuid.UUID
 	// Seq grows with each change of the budget. A report deletes its row only if seq is unchanged.
 	Seq int64
 }
 
-// queueSettlement queues a sync that also releases a reservation. The budget need not exist: a rejected creation also settles its
-// reservation. A new seq keeps a worker that has claimed the row from deleting it. The reset of the lease makes the row
-// due at once.
+// queueSettlement queues a sync that also releases a reservation. The budget need not exist: a
+// rejected creation also settles its reservation. A new seq keeps a worker that has claimed the row
+// from deleting it. The reset of the lease makes the row due at once.
 func queueSettlement(ctx context.Context, q pg.Querier, r reservation) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO reference_syncs AS s (budget_id, owner_id, reservations)
@@ -35,8 +36,8 @@ func queueSettlement(ctx context.Context, q pg.Querier, r reservation) error {
 	return nil
 }
 
-// queueSyncsOfCategory queues an owner's budgets that hold a category. They are ordered, so that concurrent statements lock the
-// rows in the same order.
+// queueSyncsOfCategory queues an owner's budgets that hold a category. They are ordered, so that
+// concurrent statements lock the rows in the same order.
 func queueSyncsOfCategory(ctx context.Context, q pg.Querier, owner, category uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO reference_syncs (budget_id, owner_id)
@@ -51,8 +52,9 @@ func queueSyncsOfCategory(ctx context.Context, q pg.Querier, owner, category uui
 	return nil
 }
 
-// claimSyncs leases up to syncBatch of the oldest syncs that no other worker has. A failed sync is repeated when its lease has
-// expired, in the order of the changes. SKIP LOCKED lets replicas claim different rows at the same moment.
+// claimSyncs leases up to syncBatch of the oldest syncs that no other worker has. A failed sync is
+// repeated when its lease has expired, in the order of the changes. SKIP LOCKED lets replicas claim
+// different rows at the same moment.
 func claimSyncs(ctx context.Context, q pg.Querier, now time.Time) ([]referenceSync, error) {
 	syncs, err := pg.All[referenceSync](ctx, q, `
 		WITH due AS (
@@ -74,7 +76,8 @@ func claimSyncs(ctx context.Context, q pg.Querier, now time.Time) ([]referenceSy
 	return syncs, nil
 }
 
-// claimSync leases the sync of one budget, also from another worker. It returns no row if the sync was done already.
+// claimSync leases the sync of one budget, also from another worker. It returns no row if the sync
+// was done already.
 func claimSync(ctx context.Context, q pg.Querier, budget uuid.UUID, now time.Time) ([]referenceSync, error) {
 	syncs, err := pg.All[referenceSync](ctx, q, `
 		UPDATE reference_syncs
@@ -87,7 +90,8 @@ func claimSync(ctx context.Context, q pg.Querier, budget uuid.UUID, now time.Tim
 	return syncs, nil
 }
 
-// selectSyncedBudgets returns the budgets that still exist. Deleted budgets are absent from the map.
+// selectSyncedBudgets returns the budgets that still exist. Deleted budgets are absent from the
+// map.
 func selectSyncedBudgets(ctx context.Context, q pg.Querier, syncs []referenceSync) (map[uuid.UUID]budget, error) {
 	ids := make([]uuid.UUID, len(syncs))
 	for i, s := range syncs {
@@ -104,8 +108,9 @@ func selectSyncedBudgets(ctx context.Context, q pg.Querier, syncs []referenceSyn
 	return budgets, nil
 }
 
-// selectOldestSyncAge returns the age of the oldest queued sync in seconds, 0 if none is queued. queued_at is the time of
-// the oldest change that was not reported, and a repeated change does not move it.
+// selectOldestSyncAge returns the age of the oldest queued sync in seconds, 0 if none is queued.
+// queued_at is the time of the oldest change that was not reported, and a repeated change does not
+// move it.
 func selectOldestSyncAge(ctx context.Context, q pg.Querier) (int64, error) {
 	type row struct{ Age int64 }
 	r, err := pg.One[row](ctx, q, `SELECT coalesce(extract(epoch FROM now() - min(queued_at)), 0)::bigint AS age FROM reference_syncs`)

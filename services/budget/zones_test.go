@@ -12,7 +12,8 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// in sets the clock, and the time zone of all owners in the ledger. A window of the month m has spent m dollars.
+// in sets the clock, and the time zone of all owners in the ledger. A window of the month m has
+// spent m dollars.
 func (b *bundle) in(t *testing.T, now, zone string) {
 	t.Helper()
 	at, err := time.Parse(time.RFC3339, now)
@@ -24,7 +25,8 @@ func (b *bundle) in(t *testing.T, now, zone string) {
 	}
 }
 
-// TestBudgetsInTimeZones requires that the owner's time zone decides the current window and the status, for all readers.
+// TestBudgetsInTimeZones requires that the owner's time zone decides the current window and the
+// status, for all readers.
 func TestBudgetsInTimeZones(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -74,7 +76,8 @@ func TestBudgetsInTimeZones(t *testing.T) {
 	}
 }
 
-// TestAlertsInTimeZones requires that the owner's time zone decides which window is current, recent or future.
+// TestAlertsInTimeZones requires that the owner's time zone decides which window is current, recent
+// or future.
 func TestAlertsInTimeZones(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

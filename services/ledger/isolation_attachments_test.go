@@ -29,7 +29,8 @@ func (s *isolated) prepareAttachments(t *testing.T) {
 	}
 }
 
-// useAttachments calls every RPC of attachments. The quota would be too small for the files of both users.
+// useAttachments calls every RPC of attachments. The quota would be too small for the files of both
+// users.
 func (s *isolated) useAttachments(ctx context.Context) {
 	s.readAttachments(ctx)
 	s.record(s.attach(ctx, s.transactions[0].GetId(), "four"))

@@ -96,7 +96,8 @@ func traced(t *testing.T, db *pgxpool.Pool) (*pgxpool.Pool, *tracer) {
 	return pool, recorder
 }
 
-// writing matches the beginning of a statement that writes, and verb a place that fmt.Sprintf fills.
+// writing matches the beginning of a statement that writes, and verb a place that fmt.Sprintf
+// fills.
 var (
 	writing = regexp.MustCompile(`\b(INSERT INTO|UPDATE|DELETE FROM) +([a-z_%]+)`)
 	verb    = regexp.MustCompile(`%(\[\d+\])?[sdv]`)
@@ -109,7 +110,8 @@ var elsewhere = map[string]string{
 	"fixture":    "fills databases of tests",
 }
 
-// background are the functions whose statements concern rows of all owners on purpose, or only the lease of a job.
+// background are the functions whose statements concern rows of all owners on purpose, or only the
+// lease of a job.
 var background = map[string]string{
 	"accounts.ExpireReferences": "deletes what has expired, of all owners",
 	"attachments.Expire":        "deletes what has expired, of all owners",
@@ -121,8 +123,8 @@ var background = map[string]string{
 	"rules.yieldJob":            "ends the lease of a job while others wait, see store_jobs_test.go",
 }
 
-// writtenStatements returns the texts of the Go source that write rows, by their place. The parts of a text are the constant pieces
-// between the verbs of fmt.Sprintf.
+// writtenStatements returns the texts of the Go source that write rows, by their place. The parts
+// of a text are the constant pieces between the verbs of fmt.Sprintf.
 func writtenStatements(t *testing.T) map[string][]string {
 	t.Helper()
 	found := map[string][]string{}

@@ -36,9 +36,10 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/transactions"
 )
 
-// TestUserWithTheIDsOfAnother runs the same requests on two databases. In one of them a second user has a copy of all rows of the
-// first one, with the same ids. A statement that forgets the owner in any of its conditions returns or changes rows of that user, so
-// the responses differ or the copy changes. Random ids would hide the mistake: a condition on the id alone selects the right row.
+// TestUserWithTheIDsOfAnother runs the same requests on two databases. In one of them a second user
+// has a copy of all rows of the first one, with the same ids. A statement that forgets the owner in
+// any of its conditions returns or changes rows of that user, so the responses differ or the copy
+// changes. Random ids would hide the mistake: a condition on the id alone selects the right row.
 func TestUserWithTheIDsOfAnother(t *testing.T) {
 	t.Parallel()
 	alone := newIsolated(t)
@@ -67,9 +68,10 @@ func TestUserWithTheIDsOfAnother(t *testing.T) {
 	require.Equal(t, alone.rowsOf(t, alone.user.ID), beside.rowsOf(t, beside.user.ID))
 }
 
-// mergeDifferently changes the targets of a user's merges, and adds a merge of an id that the other user does not have. So a statement
-// that follows the merges of the wrong user is noticed. The user's receipts are of a file that the other user uploads later, and one of
-// them has no transactions.
+// mergeDifferently changes the targets of a user's merges, and adds a merge of an id that the other
+// user does not have. So a statement that follows the merges of the wrong user is noticed. The
+// user's receipts are of a file that the other user uploads later, and one of them has no
+// transactions.
 func (s *isolated) mergeDifferently(t *testing.T, user uuid.UUID) {
 	t.Helper()
 	for _, statement := range []string{
@@ -152,7 +154,8 @@ func newIsolated(t *testing.T) *isolated {
 	return s
 }
 
-// statement is a file to import: two rows of an account. The commit creates the category of the first one.
+// statement is a file to import: two rows of an account. The commit creates the category of the
+// first one.
 const statement = "Account;Date;Payee;Amount;Currency;Category\nDE02;2026-02-03;Bakery;-3.50;EUR;Bread\nDE02;2026-02-04;Employer;900.00;EUR;\n"
 
 // importFile uploads a file whose account belongs to a wallet, and returns the id of the import.
@@ -212,8 +215,9 @@ func (s *isolated) insertDetailed(t *testing.T) {
 	require.Len(t, written, 3)
 }
 
-// prepare creates rows in all tables: two wallets of the user, categories of which one was merged, transactions in two currencies, a
-// transfer, a split transaction, a receipt with an image, and a budget's references.
+// prepare creates rows in all tables: two wallets of the user, categories of which one was merged,
+// transactions in two currencies, a transfer, a split transaction, a receipt with an image, and a
+// budget's references.
 func (s *isolated) prepare(t *testing.T) {
 	t.Helper()
 	s.user = s.env.NewUser(t.Context(), t)
@@ -442,8 +446,9 @@ type ownedTable struct {
 	Columns []string
 }
 
-// copyRows inserts a copy of all rows of one user for another one. Only the ids of transactions differ (see foreign): an id selects a
-// transaction of any user, because a request for another user's transaction is answered with 403.
+// copyRows inserts a copy of all rows of one user for another one. Only the ids of transactions
+// differ (see foreign): an id selects a transaction of any user, because a request for another
+// user's transaction is answered with 403.
 func (s *isolated) copyRows(t *testing.T, from, to uuid.UUID) {
 	t.Helper()
 	err := pg.InTx(t.Context(), s.db, func(tx pgx.Tx) error {
@@ -466,7 +471,8 @@ func (s *isolated) copyRows(t *testing.T, from, to uuid.UUID) {
 	require.NoError(t, err)
 }
 
-// rowsOf returns all rows of a user by table. It omits the user's id, and the times of deletions, because the database sets them.
+// rowsOf returns all rows of a user by table. It omits the user's id, and the times of deletions,
+// because the database sets them.
 func (s *isolated) rowsOf(t *testing.T, user uuid.UUID) map[string][]string {
 	t.Helper()
 	all := map[string][]string{}

@@ -11,8 +11,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// watch compares the rows of a user after each request of another one, so that the request that changes
-// them is named.
+// watch compares the rows of a user after each request of another one, so that the request that
+// changes them is named.
 type watch struct {
 	user uuid.UUID
 	// statement returns a hash of the user's rows of each table. It is empty without a user.
@@ -42,8 +42,8 @@ func (s *isolated) watchRows(t *testing.T, user uuid.UUID) {
 	require.NotEmpty(t, s.watch.hashes)
 }
 
-// compareRows notes the tables whose rows differ since the previous request. A job that runs between two
-// requests belongs to the first one.
+// compareRows notes the tables whose rows differ since the previous request. A job that runs
+// between two requests belongs to the first one.
 func (s *isolated) compareRows(request string) {
 	w := &s.watch
 	if w.statement == "" {

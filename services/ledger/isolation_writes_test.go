@@ -86,7 +86,8 @@ func (s *isolated) upload(ctx context.Context, wallet, file string) *ledgerv1.Im
 	return u.Response.GetImport()
 }
 
-// prepareImports stages a transfer whose rows are a pair, and a row that is the same payment as the first transaction.
+// prepareImports stages a transfer whose rows are a pair, and a row that is the same payment as the
+// first transaction.
 func (s *isolated) prepareImports() {
 	for _, m := range []*ledgerv1.Import{
 		s.upload(s.user.Ctx, "", ownExport),
@@ -96,7 +97,8 @@ func (s *isolated) prepareImports() {
 	}
 }
 
-// useNewImports uploads files, matches a row with a transaction, and tries the ids of another user in each field of a row.
+// useNewImports uploads files, matches a row with a transaction, and tries the ids of another user
+// in each field of a row.
 func (s *isolated) useNewImports(ctx context.Context) {
 	s.upload(ctx, "", "not a statement")
 	// The other user has copies of these imports, whose rows are not yet derived.
@@ -123,11 +125,12 @@ func (s *isolated) useNewImports(ctx context.Context) {
 	s.record(s.imports.ListImportRows(ctx, &ledgerv1.ListImportRowsRequest{Id: m.GetId()}))
 }
 
-// foreign returns the id of the other user's copy of the first transaction. Without another user, it is unknown.
+// foreign returns the id of the other user's copy of the first transaction. Without another user,
+// it is unknown.
 func (s *isolated) foreign() string { return "ff" + s.transactions[0].GetId()[2:] }
 
-// foreignChanges returns a change of a row for each text of a change, whose value is or contains an id of another user. A field that does
-// not accept ids keeps the value as a text.
+// foreignChanges returns a change of a row for each text of a change, whose value is or contains an
+// id of another user. A field that does not accept ids keeps the value as a text.
 func foreignChanges(id string) []*ledgerv1.ImportRowChange {
 	var changes []*ledgerv1.ImportRowChange
 	fields := (&ledgerv1.ImportRowChange{}).ProtoReflect().Descriptor().Fields()

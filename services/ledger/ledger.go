@@ -1,30 +1,40 @@
-// Package ledger is the service that owns wallets, categories, transactions and receipts, and the balances and totals computed
-// from them.
+// Package ledger is the service that owns wallets, categories, transactions and receipts, and the
+// balances and totals computed from them.
 //
-// It guarantees that the balances and the monthly totals always equal the sum of the transactions, that an event is published for
-// each change, and that a request with an idempotency key has one effect. A transaction, its effect on the balances and totals,
-// its event and its idempotency record are committed together. Users see and change only their own data.
+// It guarantees that the balances and the monthly totals always equal the sum of the transactions,
+// that an event is published for each change, and that a request with an idempotency key has one
+// effect. A transaction, its effect on the balances and totals, its event and its idempotency
+// record are committed together. Users see and change only their own data.
 //
-// This package only assembles the service, so that a reader sees which files belong together, and the
-// compiler enforces the order. Each subpackage has one subject, with its RPC methods and its SQL in
-// store_*.go, and imports only packages on a later line. An error that several packages return is
-// declared in request, any other one in the errors.go of its package.
+// This package only assembles the service, so that a reader sees which files belong together, and
+// the compiler enforces the order. Each subpackage has one subject, with its RPC methods and its
+// SQL in store_*.go, and imports only packages on a later line. An error that several packages
+// return is declared in request, any other one in the errors.go of its package.
 //
-//   - verify: the command ledger verify and the background check, which compare the sums with the transactions
-//   - sync: the changes that devices follow. export: the books of a user as a file, in several formats
-//   - imports: files of banks that become transactions, with a review before and an undo after. Its subpackages: formats has the
-//     parsers, staging the staged rows, resolving derives what the rows become, duplicates finds those that exist, booking runs the jobs
+//   - verify: the command ledger verify and the background check, which compare the sums with the
+//     transactions
+//   - sync: the changes that devices follow. export: the books of a user as a file, in several
+//     formats
+//   - imports: files of banks that become transactions, with a review before and an undo after. Its
+//     subpackages: formats has the parsers, staging the staged rows, resolving derives what the
+//     rows become, duplicates finds those that exist, booking runs the jobs
 //   - transactions: single transactions, bulk creation and lists
-//   - transfers, receipts, reports (the dashboard and the spending of budgets), accounts (wallets and categories)
-//   - settings: the preferences of a user on all devices. tags: the names and colors of tags. attachments: files with transactions
-//   - rules: the rules of users and the categories that their history suggests. rules/matching and rules/learning: the pure parts
+//   - transfers, receipts, reports (the dashboard and the spending of budgets), accounts (wallets
+//     and categories)
+//   - settings: the preferences of a user on all devices. tags: the names and colors of tags.
+//     attachments: files with transactions
+//   - rules: the rules of users and the categories that their history suggests. rules/matching and
+//     rules/learning: the pure parts
 //   - jobs: the worker of the jobs of imports and rules, with their leases and attempts
 //   - posting: applies transactions to balances and totals, and defines the order of locks
-//   - request: dates, currencies and references to wallets and categories in requests. reads: the limit on expensive reads
-//   - fixture and ledgertest, for tests only: an environment for the tests of subpackages, and large ledgers of generated rows
+//   - request: dates, currencies and references to wallets and categories in requests. reads: the
+//     limit on expensive reads
+//   - fixture and ledgertest, for tests only: an environment for the tests of subpackages, and
+//     large ledgers of generated rows
 //
-// Start with transactions/transactions.go: a method parses the request, checks the references, runs a statement and returns the
-// response. The tests of posting concern all resources: the invariants, and every pair of concurrent writes.
+// Start with transactions/transactions.go: a method parses the request, checks the references, runs
+// a statement and returns the response. The tests of posting concern all resources: the invariants,
+// and every pair of concurrent writes.
 package ledger
 
 import (
@@ -68,7 +78,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/verify"
 )
 
-// Migrations holds the schema as numbered goose migrations. A file never changes once it is released.
+// Migrations holds the schema as numbered goose migrations. A file never changes once it is
+// released.
 //
 //go:embed migrations/*.sql
 var Migrations embed.FS
@@ -78,15 +89,17 @@ type Config struct {
 	rpc.Config
 	// Events configures the connection to NATS.
 	Events outbox.Config
-	// DatabaseURL is a postgres:// URL with the service's own role. Its search_path names the service's schema.
+	// DatabaseURL is a postgres:// URL with the service's own role. Its search_path names the
+	// service's schema.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
-	// AuthAddr is the host:port of the auth service: it publishes the keys of access tokens. OCRAddr is the host:port of the ocr
-	// service: it recognizes receipts.
+	// AuthAddr is the host:port of the auth service: it publishes the keys of access tokens. OCRAddr
+	// is the host:port of the ocr service: it recognizes receipts.
 	AuthAddr string `env:"AUTH_ADDR,required,notEmpty"`
 	OCRAddr  string `env:"OCR_ADDR,required,notEmpty"`
 	// AttachmentQuota is the maximum total size of a user's attachments, in bytes.
 	AttachmentQuota int64 `env:"ATTACHMENT_QUOTA" envDefault:"1073741824"`
-	// StorageFolder is a folder on PostgreSQL's volume, if the service runs on the same machine. Empty: the free space is unknown.
+	// StorageFolder is a folder on PostgreSQL's volume, if the service runs on the same machine.
+	// Empty: the free space is unknown.
 	StorageFolder string `env:"STORAGE_FOLDER"`
 }
 
@@ -103,8 +116,9 @@ type server struct {
 
 var _ ledgerv1.LedgerServiceServer = (*server)(nil)
 
-// Run serves on lis until ctx ends, and then completes the requests in flight. It starts even if PostgreSQL, auth or ocr are
-// unavailable; readiness follows PostgreSQL alone. It returns an error if the schema lacks a migration.
+// Run serves on lis until ctx ends, and then completes the requests in flight. It starts even if
+// PostgreSQL, auth or ocr are unavailable; readiness follows PostgreSQL alone. It returns an error
+// if the schema lacks a migration.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "ledger")
 	db, err := pg.Open(ctx, config.DatabaseURL)
@@ -142,7 +156,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 
 	book := &posting.Ledger{DB: db, Wake: bus.Wake, Now: time.Now, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) }}
 	book.Volume = storage.Volume{Folder: config.StorageFolder, Minimum: storage.Minimum}
-	// The packages share the gates, so that the limit applies to all expensive reads of a user together.
+	// The packages share the gates, so that the limit applies to all expensive reads of a user
+	// together.
 	cursors, gates := page.NewCursors(config.ServiceKey), reads.NewGates(reads.MaxRunning, reads.MaxWaiting)
 	receiving, err := receipts.New(book, cursors, ocrv1.NewOCRServiceClient(ocrConn), log)
 	if err != nil {
@@ -193,8 +208,8 @@ func measure(registrations ...func() (func() error, error)) (unmeasure func(), e
 	return unmeasure, nil
 }
 
-// startJobs starts workers. They stop when ctx ends, and end their leases, so that another replica continues their jobs at once. wait
-// stops them and returns when they have.
+// startJobs starts workers. They stop when ctx ends, and end their leases, so that another replica
+// continues their jobs at once. wait stops them and returns when they have.
 func startJobs(ctx context.Context, workers ...*jobs.Worker) (wait func()) {
 	ctx, stop := context.WithCancel(ctx)
 	stopped := make(chan struct{})
@@ -212,8 +227,9 @@ func startJobs(ctx context.Context, workers ...*jobs.Worker) (wait func()) {
 	}
 }
 
-// checkHealth returns an error if PostgreSQL is unavailable. It reports to srv whether receipts can be recognized, and whether the volume of
-// the database has space for files, if that is known. Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
+// checkHealth returns an error if PostgreSQL is unavailable. It reports to srv whether receipts can
+// be recognized, and whether the volume of the database has space for files, if that is known.
+// Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
 func checkHealth(ctx context.Context, srv *rpc.Server, book *posting.Ledger, ocrConn *rpc.Conn) error {
 	if _, known := book.Volume.Free(); known {
 		srv.SetOptional(rpc.HealthStorage, book.Volume.Check() == nil)

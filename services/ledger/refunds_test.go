@@ -21,8 +21,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
 
-// TestMigrateRefunds writes parts before, between and during the migrations that correct the monthly totals for refunds (ADR 103), with
-// statements of the release before them, whose replicas run during an upgrade. Afterwards all totals are right.
+// TestMigrateRefunds writes parts before, between and during the migrations that correct the
+// monthly totals for refunds (ADR 103), with statements of the release before them, whose replicas
+// run during an upgrade. Afterwards all totals are right.
 func TestMigrateRefunds(t *testing.T) {
 	t.Parallel()
 	migrate, db := schemaBefore(t)
@@ -48,7 +49,8 @@ func TestMigrateRefunds(t *testing.T) {
 	require.EqualValues(t, 3, further)
 }
 
-// prepareChanges creates expenses of three users. The returned function deletes one, makes an income of one, and merges the categories of one.
+// prepareChanges creates expenses of three users. The returned function deletes one, makes an
+// income of one, and merges the categories of one.
 func prepareChanges(t *testing.T, db pg.Querier) (change func()) {
 	t.Helper()
 	deletes, changes, merges := newSpender(t, db), newSpender(t, db), newSpender(t, db)
@@ -109,7 +111,8 @@ func (u spender) split(t *testing.T, q pg.Querier, id uuid.UUID, kind int) {
 			(@owner, @id, 1, @fun, @wallet, 'EUR', '2026-01-02', 2000 * %[1]d, '')`, kind), id)
 }
 
-// post adds a transaction to balance and totals if sign is 1, and removes it if sign is -1. Parts count by their signs.
+// post adds a transaction to balance and totals if sign is 1, and removes it if sign is -1. Parts
+// count by their signs.
 func (u spender) post(t *testing.T, q pg.Querier, sign, kind int) {
 	t.Helper()
 	u.exec(t, q, fmt.Sprintf(`
@@ -142,7 +145,8 @@ func (u spender) merge(t *testing.T, q pg.Querier) {
 			transaction_count = m.transaction_count + EXCLUDED.transaction_count`, uuid.Nil)
 }
 
-// schemaBefore returns a pool on a new schema without tables, and a function that migrates it up to a number like the command migrate.
+// schemaBefore returns a pool on a new schema without tables, and a function that migrates it up to
+// a number like the command migrate.
 func schemaBefore(t *testing.T) (migrate func(last int), db *pgxpool.Pool) {
 	t.Helper()
 	name := "ledger_" + strings.ReplaceAll(uuid.NewString(), "-", "")

@@ -12,8 +12,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/storage"
 )
 
-// TestUploadsRejectedWithoutSpace measures the volume of a folder against a minimum that no volume has. Files are rejected, and other
-// writes succeed.
+// TestUploadsRejectedWithoutSpace measures the volume of a folder against a minimum that no volume
+// has. Files are rejected, and other writes succeed.
 func TestUploadsRejectedWithoutSpace(t *testing.T) {
 	t.Parallel()
 	s := newIsolated(t)

@@ -16,8 +16,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/recognition"
 )
 
-// BenchmarkRecognizeMemory measures the peak memory of this process, without its workers and engines, while it reads receipts and makes
-// their images. The receipts are drawn on pages as large as scans and photos of these kinds.
+// BenchmarkRecognizeMemory measures the peak memory of this process, without its workers and
+// engines, while it reads receipts and makes their images. The receipts are drawn on pages as large
+// as scans and photos of these kinds.
 func BenchmarkRecognizeMemory(b *testing.B) {
 	for _, c := range []struct {
 		name   string

@@ -21,9 +21,10 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/recognition"
 )
 
-// TestBenchReceipts reads a folder of labeled receipts sequentially. It writes the results to RECEIPTS_OUT for the folder's
-// score program, and logs durations and the accuracy of confident totals. It runs only if RECEIPTS_DATA names a folder whose
-// manifest.jsonl has an object with image and total on each line.
+// TestBenchReceipts reads a folder of labeled receipts sequentially. It writes the results to
+// RECEIPTS_OUT for the folder's score program, and logs durations and the accuracy of confident
+// totals. It runs only if RECEIPTS_DATA names a folder whose manifest.jsonl has an object with
+// image and total on each line.
 func TestBenchReceipts(t *testing.T) {
 	t.Parallel()
 	data := os.Getenv("RECEIPTS_DATA")
@@ -109,7 +110,8 @@ func (b *bench) read(t *testing.T, s *server, name, total string, file []byte) {
 	}
 }
 
-// processorTime returns the processor time of this process, its programs and the running neural engine, in seconds.
+// processorTime returns the processor time of this process, its programs and the running neural
+// engine, in seconds.
 func (b *bench) processorTime(t *testing.T) float64 {
 	t.Helper()
 	sum := fixture.ProcessorTime()

@@ -23,7 +23,8 @@ type metrics struct {
 	failures metric.Int64Counter
 }
 
-// newMetrics registers the instruments that record receipts. The buckets of durations are in seconds.
+// newMetrics registers the instruments that record receipts. The buckets of durations are in
+// seconds.
 func newMetrics() (metrics, error) {
 	meter := otel.Meter(meterName)
 	seconds, err := meter.Float64Histogram("ocr.receipt.duration", metric.WithUnit("s"), metric.WithDescription("Time to read a receipt, including the time in the queue."),
@@ -38,8 +39,9 @@ func newMetrics() (metrics, error) {
 	return metrics{seconds: seconds, failures: failures}, nil
 }
 
-// measure publishes the length of the queue and the state of the neural engine as metrics until stop is called. A service that was
-// restarted in the same process must not report the state of its predecessor.
+// measure publishes the length of the queue and the state of the neural engine as metrics until
+// stop is called. A service that was restarted in the same process must not report the state of its
+// predecessor.
 func measure(gate rpc.Gate, neural *process.Process) (stop func() error, err error) {
 	meter := otel.Meter(meterName)
 	queue, err1 := meter.Int64ObservableGauge("ocr.queue.length", metric.WithDescription("Receipts that wait for a worker."))
@@ -65,7 +67,8 @@ func measure(gate rpc.Gate, neural *process.Process) (stop func() error, err err
 	return registered.Unregister, nil
 }
 
-// record counts one receipt that was read or failed, with its duration including the time in the queue.
+// record counts one receipt that was read or failed, with its duration including the time in the
+// queue.
 func (m metrics) record(ctx context.Context, took time.Duration, err error) {
 	m.seconds.Record(ctx, took.Seconds())
 	if err == nil {

@@ -1,5 +1,6 @@
-// Package ocr implements the OCR service. It turns receipt files into structured receipts and owns the stored results of files that it
-// has read. It guarantees that a malformed file or a failing engine costs one request, and that no process or file remains after it.
+// Package ocr implements the OCR service. It turns receipt files into structured receipts and owns
+// the stored results of files that it has read. It guarantees that a malformed file or a failing
+// engine costs one request, and that no process or file remains after it.
 //
 // This package has the RPC, the limit of concurrent receipts, the stored results and the metrics. A
 // request passes these packages. Each has one subject and imports only those below it, which the
@@ -79,8 +80,8 @@ type server struct {
 
 var _ ocrv1.OCRServiceServer = (*server)(nil)
 
-// Run serves on lis until ctx ends. It starts without PostgreSQL or the engine, and returns an error if the schema is older than the
-// program.
+// Run serves on lis until ctx ends. It starts without PostgreSQL or the engine, and returns an
+// error if the schema is older than the program.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "ocr")
 	db, err := pg.Open(ctx, config.DatabaseURL)
@@ -142,13 +143,15 @@ func newServer(config Config, db *pgxpool.Pool, log *slog.Logger) (*server, erro
 	return s, err
 }
 
-// Recognize implements the RPC. A file that the user has sent before is not read again: its stored receipt is returned.
+// Recognize implements the RPC. A file that the user has sent before is not read again: its stored
+// receipt is returned.
 func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*ocrv1.RecognizeResponse, error) {
 	userID, err := parseRecognize(req)
 	if err != nil {
 		return nil, err
 	}
-	// The file and the images take as much memory as the service, which would otherwise keep it for minutes.
+	// The file and the images take as much memory as the service, which would otherwise keep it for
+	// minutes.
 	defer debug.FreeOSMemory()
 	resp := &ocrv1.RecognizeResponse{}
 	reader := s.reader.ForReceipt()
@@ -166,7 +169,8 @@ func (s *server) Recognize(ctx context.Context, req *ocrv1.RecognizeRequest) (*o
 	return resp, err
 }
 
-// receipt returns the stored receipt of a file, or reads the file and stores the result. Results are kept per user, by SHA-256.
+// receipt returns the stored receipt of a file, or reads the file and stores the result. Results
+// are kept per user, by SHA-256.
 func (s *server) receipt(ctx context.Context, reader worker.Reader, userID uuid.UUID, file []byte) (*ocrv1.Receipt, error) {
 	digest := sha256.Sum256(file)
 	if known := s.stored(ctx, userID, digest[:]); known != nil {
@@ -188,8 +192,9 @@ func (s *server) receipt(ctx context.Context, reader worker.Reader, userID uuid.
 	return found.Receipt, nil
 }
 
-// store stores a complete reading. A reading by Tesseract alone, because the neural engine failed, gets Tesseract's version: it is used
-// while the neural engine is unavailable, and replaced afterwards.
+// store stores a complete reading. A reading by Tesseract alone, because the neural engine failed,
+// gets Tesseract's version: it is used while the neural engine is unavailable, and replaced
+// afterwards.
 func (s *server) store(ctx context.Context, userID uuid.UUID, digest []byte, found worker.Reading) error {
 	recognizer := s.recognizer
 	switch {
@@ -246,7 +251,8 @@ func (s *server) stored(ctx context.Context, userID uuid.UUID, digest []byte) *o
 	return receipt
 }
 
-// recognize reads a file as soon as a worker is free. Decoding happens behind the gate too, because it needs the most memory.
+// recognize reads a file as soon as a worker is free. Decoding happens behind the gate too, because
+// it needs the most memory.
 func (s *server) recognize(ctx context.Context, reader worker.Reader, file []byte) (worker.Reading, error) {
 	leave, err := s.gate.Enter(ctx)
 	if err != nil {
@@ -256,8 +262,8 @@ func (s *server) recognize(ctx context.Context, reader worker.Reader, file []byt
 	return reader.Read(ctx, file)
 }
 
-// images returns the pages of a file as JPEGs, made as soon as a worker is free. It decodes the file a second time, so it enters
-// the gate again.
+// images returns the pages of a file as JPEGs, made as soon as a worker is free. It decodes the
+// file a second time, so it enters the gate again.
 func (s *server) images(ctx context.Context, reader worker.Reader, file []byte) ([][]byte, error) {
 	leave, err := s.gate.Enter(ctx)
 	if err != nil {

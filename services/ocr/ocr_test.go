@@ -176,7 +176,8 @@ func TestRecognizeStoresNoFallback(t *testing.T) {
 	}
 }
 
-// TestRecognizeStoresTesseractUntilNeuralEngineIsBack uses the installed neural engine. At first it cannot start.
+// TestRecognizeStoresTesseractUntilNeuralEngineIsBack uses the installed neural engine. At first it
+// cannot start.
 func TestRecognizeStoresTesseractUntilNeuralEngineIsBack(t *testing.T) {
 	t.Parallel()
 	installed, dir := os.Getenv("OCR_NEURAL"), t.TempDir()

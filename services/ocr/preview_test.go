@@ -24,7 +24,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/recognition"
 )
 
-// TestRecognizePreview reads the same receipt in every format. The box of its total must fit the page that is shown.
+// TestRecognizePreview reads the same receipt in every format. The box of its total must fit the
+// page that is shown.
 func TestRecognizePreview(t *testing.T) {
 	t.Parallel()
 	text, want := fixture.GoldenText(t, "en_us")
@@ -61,7 +62,8 @@ func TestRecognizePreview(t *testing.T) {
 	}
 }
 
-// requireShown requires that the box of a field covers dark and light pixels of the page that is shown: text on paper.
+// requireShown requires that the box of a field covers dark and light pixels of the page that is
+// shown: text on paper.
 func requireShown(t *testing.T, r *ocrv1.Receipt, field string) {
 	t.Helper()
 	for _, e := range r.GetEvidence() {

@@ -10,8 +10,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// Versions of the recognizers under which results are stored. Increase one when it reads better: files are then read again.
-// recognizerLocal is Tesseract alone. A larger version is a better recognizer.
+// Versions of the recognizers under which results are stored. Increase one when it reads better:
+// files are then read again. recognizerLocal is Tesseract alone. A larger version is a better
+// recognizer.
 const (
 	recognizerLocal  = 8
 	recognizerNeural = 502
@@ -23,7 +24,8 @@ type result struct {
 	Receipt []byte
 }
 
-// selectResult returns the stored result of a user's file by the best of the recognizers, or pgx.ErrNoRows.
+// selectResult returns the stored result of a user's file by the best of the recognizers, or
+// pgx.ErrNoRows.
 func selectResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recognizers []int) (result, error) {
 	return pg.One[result](ctx, q, `
 		SELECT receipt
@@ -35,7 +37,8 @@ func selectResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []
 		LIMIT 1`, userID, sha256, recognizers)
 }
 
-// insertResult stores a result. If two requests read one file at the same time, the first result is kept.
+// insertResult stores a result. If two requests read one file at the same time, the first result is
+// kept.
 func insertResult(ctx context.Context, q pg.Querier, userID uuid.UUID, sha256 []byte, recognizer int, receipt []byte) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO results (user_id, file_sha256, recogniser, receipt)

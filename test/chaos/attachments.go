@@ -17,7 +17,8 @@ type attachment struct {
 	deleted, uncertain bool
 }
 
-// attach uploads the file of a transaction with a key. If the transaction has one, attach deletes it.
+// attach uploads the file of a transaction with a key. If the transaction has one, attach deletes
+// it.
 func (u *user) attach(ctx context.Context, t *record) {
 	switch {
 	case t.frozen:
@@ -59,7 +60,8 @@ func (t *record) upload(ctx context.Context) {
 	})
 }
 
-// checkAttachments requires that each uploaded file exists once, with its content, and no deleted one.
+// checkAttachments requires that each uploaded file exists once, with its content, and no deleted
+// one.
 func (u *user) checkAttachments(ctx context.Context, is transactions) {
 	for _, t := range u.records {
 		if _, exists := is[t.id]; !exists || t.file == nil || t.maybeAbsent {

@@ -1,14 +1,16 @@
-// Package chaos runs a complete stack as separate processes under a mixed load of many users and injects random faults: it
-// kills processes and delays or cuts connections. Afterwards it checks through the public interfaces that no acknowledged write
-// is lost, applied twice or in part, or visible to other users.
+// Package chaos runs a complete stack as separate processes under a mixed load of many users and
+// injects random faults: it kills processes and delays or cuts connections. Afterwards it checks
+// through the public interfaces that no acknowledged write is lost, applied twice or in part, or
+// visible to other users.
 //
-// Each user keeps a model of their data. A response with a success or a rejection makes the model certain. Without a
-// conclusive response, the model keeps several possible states, and the check accepts any of them. Requests with an
-// idempotency key are repeated until their result is known.
+// Each user keeps a model of their data. A response with a success or a rejection makes the model
+// certain. Without a conclusive response, the model keeps several possible states, and the check
+// accepts any of them. Requests with an idempotency key are repeated until their result is known.
 //
-// The files: chaos.go runs the stages, users.go sets users up and sends requests, load.go, operations.go and reorganize.go are
-// the load, faults.go injects faults, and check.go, sums.go, events.go and stream.go check the result. transfers.go, tags.go,
-// attachments.go and mirror.go have both the load and the checks of their subject. version.go compares states of transactions.
+// The files: chaos.go runs the stages, users.go sets users up and sends requests, load.go,
+// operations.go and reorganize.go are the load, faults.go injects faults, and check.go, sums.go,
+// events.go and stream.go check the result. transfers.go, tags.go, attachments.go and mirror.go
+// have both the load and the checks of their subject. version.go compares states of transactions.
 package chaos
 
 import (
@@ -46,7 +48,8 @@ type Options struct {
 
 // Report is the result of a run.
 type Report struct {
-	// Acknowledged, Refused and Unknown count the writes that were accepted, rejected, and without a conclusive response.
+	// Acknowledged, Refused and Unknown count the writes that were accepted, rejected, and without a
+	// conclusive response.
 	Acknowledged, Rejected, Unknown int64
 	Reads, Faults, Events           int64
 	// Findings are violated guarantees. A correct stack has none.
@@ -59,7 +62,8 @@ func (r Report) String() string {
 		r.Faults, r.Acknowledged, r.Rejected, r.Unknown, r.Reads, r.Events, len(r.Findings))
 }
 
-// maxFindings is the number of findings of one kind that are reported. One defect often affects many users and transactions.
+// maxFindings is the number of findings of one kind that are reported. One defect often affects
+// many users and transactions.
 const maxFindings = 5
 
 // run is the state that the stages share. Several goroutines use it at the same time.
@@ -98,8 +102,8 @@ func (r *run) logf(format string, values ...any) {
 	_, _ = fmt.Fprintf(r.Log, "%6.1f s  %s\n", time.Since(r.began).Seconds(), fmt.Sprintf(format, values...))
 }
 
-// Run starts a stack, runs load and faults, waits until the stack has recovered, checks it and removes it. It returns an error
-// if the stack could not be started or set up.
+// Run starts a stack, runs load and faults, waits until the stack has recovered, checks it and
+// removes it. It returns an error if the stack could not be started or set up.
 func Run(ctx context.Context, o Options) (report Report, err error) {
 	r := &run{Options: o, links: newLinks(), began: time.Now(), found: map[string]int{}}
 	dir, err := os.MkdirTemp("", "coffer-chaos-")
@@ -120,7 +124,8 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 		Programs: o.Programs, Link: r.links.between,
 		Environment: map[string]string{
 			"RATE_LIMIT": "0", "LOG_LEVEL": "ERROR", "OCR_TESSERACT": r.engine.program, "OCR_NEURAL": r.engine.neural,
-			// The load takes processor time from the engine, which then may need longer than the default limit.
+			// The load takes processor time from the engine, which then may need longer than the default
+			// limit.
 			"OCR_ENGINE_TIMEOUT": "50s",
 		},
 	})
@@ -153,8 +158,8 @@ func (r *run) random(actor string, n int) *rand.Rand {
 	return rand.New(rand.NewPCG(r.Seed, salt)) //nolint:gosec // A run must be repeatable.
 }
 
-// runLoad runs sessions and faults for the configured length, then waits for the recovery. The sequences of faults for
-// processes and for connections are independent, so that faults overlap.
+// runLoad runs sessions and faults for the configured length, then waits for the recovery. The
+// sequences of faults for processes and for connections are independent, so that faults overlap.
 func (r *run) runLoad(ctx context.Context) {
 	working, stop := context.WithTimeout(ctx, r.Length)
 	defer stop()

@@ -69,7 +69,8 @@ type defect struct {
 	finds string
 }
 
-// mutants are defective ledgers. The findings of the defects of one ledger differ, so that one run shows all of them.
+// mutants are defective ledgers. The findings of the defects of one ledger differ, so that one run
+// shows all of them.
 var mutants = []struct {
 	name string
 	// breaks selects the faults that expose the defects.
@@ -157,7 +158,8 @@ func TestRunFindsDefects(t *testing.T) {
 				changes, missing[d.name] = append(changes, d.Change), d.finds
 			}
 			require.NoError(t, programs.BuildLedger(t.Context(), dir, healthy, changes...))
-			// On a busy machine, the operations and faults of a short run may not expose each defect: one operation in 200 renames a tag.
+			// On a busy machine, the operations and faults of a short run may not expose each defect: one
+			// operation in 200 renames a tag.
 			seed := uint64(1)
 			for length := 4 * time.Second; length <= 5*time.Minute && len(missing) > 0; length *= 2 {
 				report, err := Run(t.Context(), Options{Seed: seed, Length: length, Users: 4, Only: m.breaks, EventTimeout: 15 * time.Second, Programs: dir, Log: t.Output()})

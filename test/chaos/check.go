@@ -21,16 +21,24 @@ type transactions map[string]version
 
 // check verifies the guarantees after the recovery:
 //
-//   - An acknowledged write exists once, with a state that was requested (checkTransactions, checkCategories, checkReceipts).
-//   - Each row of an imported file is booked once, and no row, wallet or category of an undone import is left (checkImports).
+//   - An acknowledged write exists once, with a state that was requested (checkTransactions,
+//     checkCategories, checkReceipts).
+//   - Each row of an imported file is booked once, and no row, wallet or category of an undone
+//     import is left (checkImports).
 //   - A transfer has both legs, and an attachment its content (checkTransfers, checkAttachments).
-//   - A device that follows the changes has all objects that the lists return, and no others (checkMirror).
-//   - A bulk request or a receipt without a conclusive response took effect completely or not at all (checkBatches).
-//   - Balances, monthly totals and budget progress equal the sums of the transactions (checkSums, verifySums).
+//   - A device that follows the changes has all objects that the lists return, and no others
+//     (checkMirror).
+//   - A bulk request or a receipt without a conclusive response took effect completely or not at
+//     all (checkBatches).
+//   - Balances, monthly totals and budget progress equal the sums of the transactions (checkSums,
+//     verifySums).
 //   - Each wallet and category that a transaction refers to exists (checkReferences).
-//   - The events of each transaction are complete and in order, and the live stream has received them (checkEvents).
-//   - The consumers have processed all events, and no queue contains a row that is never processed (checkApplied).
-//   - Each threshold is notified once (checkAlerts). This is checked last, because it requires that all events are processed.
+//   - The events of each transaction are complete and in order, and the live stream has received
+//     them (checkEvents).
+//   - The consumers have processed all events, and no queue contains a row that is never processed
+//     (checkApplied).
+//   - Each threshold is notified once (checkAlerts). This is checked last, because it requires that
+//     all events are processed.
 func (r *run) check(ctx context.Context) {
 	bus, err := outbox.Connect(outbox.Config{NATSURL: r.stack.NATS, NATSReplicas: 1}, "chaos", slog.New(slog.DiscardHandler))
 	if err != nil {
@@ -52,7 +60,8 @@ func (r *run) check(ctx context.Context) {
 	}
 }
 
-// check compares the data of one user with the model. The category that it creates marks the end of the user's events.
+// check compares the data of one user with the model. The category that it creates marks the end of
+// the user's events.
 func (u *user) check(ctx context.Context, bus *outbox.Bus) {
 	u.resolve(ctx)
 	if a := u.call(ctx, http.MethodPost, "/api/v1/categories", object{"name": u.mark + " end"}); a.status != http.StatusCreated {
@@ -90,19 +99,21 @@ func (u *user) list(ctx context.Context, path, name string) []any {
 	return all
 }
 
-// resolve repeats the requests with an idempotency key whose result is unknown, until they are answered.
+// resolve repeats the requests with an idempotency key whose result is unknown, until they are
+// answered.
 func (u *user) resolve(ctx context.Context) {
 	for _, again := range u.pending {
-		// Without faults, each request has a conclusive result after a few attempts. The job of a killed ledger continues when its lease
-		// has ended.
+		// Without faults, each request has a conclusive result after a few attempts. The job of a killed
+		// ledger continues when its lease has ended.
 		if !within(ctx, 2*time.Minute, func() bool { return again(ctx) }) {
 			u.reportf("%s: a repeated request still has no conclusive response two minutes after the recovery", u.mark)
 		}
 	}
 }
 
-// checkTransactions compares the listed transactions with the possible states, and returns them. It recognizes a transaction by
-// the mark in its description, because the id is unknown if the create had no response.
+// checkTransactions compares the listed transactions with the possible states, and returns them. It
+// recognizes a transaction by the mark in its description, because the id is unknown if the create
+// had no response.
 func (u *user) checkTransactions(ctx context.Context) transactions {
 	is, marked := transactions{}, map[string]string{}
 	for _, wallet := range append(u.wallets, u.dollars) {
@@ -160,8 +171,8 @@ func (u *user) checkBatches(is transactions) {
 	}
 }
 
-// checkReceipts requires that the transactions of each receipt exist completely and once. The receipts have a separate wallet, so
-// that its balance shows the number of receipts.
+// checkReceipts requires that the transactions of each receipt exist completely and once. The
+// receipts have a separate wallet, so that its balance shows the number of receipts.
 func (u *user) checkReceipts(ctx context.Context) {
 	a := u.call(ctx, http.MethodGet, "/api/v1/transaction?limit=200&walletId="+u.receipts.id, nil)
 	sums := map[string]*big.Rat{}
@@ -188,7 +199,8 @@ func (u *user) checkReceipts(ctx context.Context) {
 	}
 }
 
-// checkCategories requires that each category created with a key exists once. Its creation was repeated until it was answered.
+// checkCategories requires that each category created with a key exists once. Its creation was
+// repeated until it was answered.
 func (u *user) checkCategories(ctx context.Context) {
 	count := map[string]int{}
 	for _, c := range u.list(ctx, "/api/v1/categories", "categories") {
@@ -201,7 +213,8 @@ func (u *user) checkCategories(ctx context.Context) {
 	}
 }
 
-// checkApplied waits until all consumers have processed all events, and the queues in the database are empty.
+// checkApplied waits until all consumers have processed all events, and the queues in the database
+// are empty.
 func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 	conn, err := pgx.Connect(ctx, r.stack.Databases[""])
 	if err != nil {
@@ -228,8 +241,9 @@ func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 	}
 }
 
-// checkAlerts requires that both partners were notified once of each threshold that was reached. A notification of a threshold
-// that is no longer reached is correct, because the spending may have decreased.
+// checkAlerts requires that both partners were notified once of each threshold that was reached. A
+// notification of a threshold that is no longer reached is correct, because the spending may have
+// decreased.
 func (u *user) checkAlerts(ctx context.Context) {
 	// The budget's only window lasts until 2035, so each threshold is reached once at most.
 	percent := new(big.Rat).Quo(new(big.Rat).Mul(u.budget.spent, big.NewRat(100, 1)), u.budget.limit)

@@ -20,8 +20,9 @@ type history struct {
 	updates int
 }
 
-// checkEvents reads all events of the user, ignoring repeats. For each transaction, they must describe every change in order
-// and end with its final state. The live stream must have received the events since its start.
+// checkEvents reads all events of the user, ignoring repeats. For each transaction, they must
+// describe every change in order and end with its final state. The live stream must have received
+// the events since its start.
 func (u *user) checkEvents(ctx context.Context, bus *outbox.Bus, is transactions) {
 	histories, live := u.histories(ctx, bus)
 	for id, s := range histories {
@@ -42,7 +43,8 @@ func (u *user) checkEvents(ctx context.Context, bus *outbox.Bus, is transactions
 		}
 	}
 	for _, t := range u.records {
-		// Each acknowledged update has one event, and each update with an unknown outcome has one or none.
+		// Each acknowledged update has one event, and each update with an unknown outcome has one or
+		// none.
 		if s := histories[t.id]; t.id != "" && s != nil && (s.updates < t.changed || s.updates > t.changed+t.uncertain) {
 			u.reportf("%s %s was changed %d times, perhaps %d more, but has %d events of changes", t.id, t.mark, t.changed, t.uncertain, s.updates)
 		}
@@ -59,8 +61,8 @@ func (u *user) checkEvents(ctx context.Context, bus *outbox.Bus, is transactions
 // errEndOfEvents ends the reading of the stream at the last event of the user.
 var errEndOfEvents = errors.New("the end")
 
-// histories reads the user's events up to the category that check created. It returns the histories of the transactions, and
-// the ids of the events after the live stream began.
+// histories reads the user's events up to the category that check created. It returns the histories
+// of the transactions, and the ids of the events after the live stream began.
 func (u *user) histories(ctx context.Context, bus *outbox.Bus) (map[string]*history, []string) {
 	ctx, cancel := context.WithTimeout(ctx, u.EventTimeout)
 	defer cancel()
@@ -97,10 +99,11 @@ func (u *user) histories(ctx context.Context, bus *outbox.Bus) (map[string]*hist
 	return histories, live
 }
 
-// addEvent adds an event to a history. Its state before the change must be the state after the previous event.
+// addEvent adds an event to a history. Its state before the change must be the state after the
+// previous event.
 func (u *user) addEvent(histories map[string]*history, id string, before, after *ledgerv1.Transaction) {
-	// The transactions of receipts have no record and are not in the list of the compared wallets. Those of transfers have events only
-	// if they are matched or unlinked.
+	// The transactions of receipts have no record and are not in the list of the compared wallets.
+	// Those of transfers have events only if they are matched or unlinked.
 	if after.GetWalletId() == u.receipts.id || u.transferOf(max(before.GetDescription(), after.GetDescription())) != nil {
 		return
 	}

@@ -30,7 +30,8 @@ func newLinks() *links {
 	return &links{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), proxies: map[string]*toxiproxy.Proxy{}}
 }
 
-// between starts a proxy in front of addr and returns the proxy's address. The stack calls it for each connection that it sets up.
+// between starts a proxy in front of addr and returns the proxy's address. The stack calls it for
+// each connection that it sets up.
 func (l *links) between(from, to, addr string) (string, error) {
 	name := from + "-" + to
 	p := toxiproxy.NewProxy(l.server, name, "127.0.0.1:0", addr)
@@ -41,7 +42,8 @@ func (l *links) between(from, to, addr string) (string, error) {
 	return p.Listen, nil
 }
 
-// names returns the names of the links in use, always in the same order, so that a seed repeats the faults.
+// names returns the names of the links in use, always in the same order, so that a seed repeats the
+// faults.
 func (l *links) names() []string {
 	used := []string{
 		"auth-nats", "auth-postgres", "budget-auth", "budget-ledger", "budget-nats", "budget-postgres", "gateway-auth",
@@ -50,11 +52,12 @@ func (l *links) names() []string {
 	return slices.DeleteFunc(used, func(name string) bool { return l.proxies[name] == nil })
 }
 
-// engine has the OCR engines. Tesseract is started by a script that hangs while the file stalled exists.
+// engine has the OCR engines. Tesseract is started by a script that hangs while the file stalled
+// exists.
 type engine struct {
 	program, stalled string
-	// neural is the folder of the neural engine, empty if it is not installed. Its program is a script that creates a folder in pids, named
-	// after its process, and then starts the real program, real.
+	// neural is the folder of the neural engine, empty if it is not installed. Its program is a script
+	// that creates a folder in pids, named after its process, and then starts the real program, real.
 	neural, pids, real string
 }
 
@@ -80,7 +83,8 @@ func (e engine) signalNeural(signal syscall.Signal) error {
 	return nil
 }
 
-// installNeural writes the script of the neural engine into dir, unless the engine is not installed.
+// installNeural writes the script of the neural engine into dir, unless the engine is not
+// installed.
 func (e *engine) installNeural(dir string) error {
 	installed := os.Getenv("OCR_NEURAL")
 	real, err := filepath.EvalSymlinks(filepath.Join(installed, "ocr-neural"))
@@ -105,7 +109,8 @@ func (e *engine) installNeural(dir string) error {
 
 // newEngine writes the scripts into dir.
 func newEngine(dir string) (engine, error) {
-	// Each run waits before it starts. A receipt takes several runs, so receipts that are in progress are delayed, too.
+	// Each run waits before it starts. A receipt takes several runs, so receipts that are in progress
+	// are delayed, too.
 	real, err := exec.LookPath("tesseract")
 	if err != nil {
 		return engine{}, err
@@ -124,7 +129,8 @@ type fault struct {
 	begin, end func(ctx context.Context) error
 }
 
-// breakParts stops one process at a time. Processes are killed, which loses all their memory and open transactions.
+// breakParts stops one process at a time. Processes are killed, which loses all their memory and
+// open transactions.
 func (r *run) breakParts(ctx context.Context) {
 	var faults []fault
 	kill := func(part string, longest time.Duration) fault {
@@ -193,8 +199,8 @@ func (r *run) breakLinks(ctx context.Context) {
 	r.injectFaults(ctx, r.random("links", 0), faults)
 }
 
-// injectFaults begins and ends random faults until ctx ends. No fault remains afterwards, because the end of a fault does not
-// depend on ctx.
+// injectFaults begins and ends random faults until ctx ends. No fault remains afterwards, because
+// the end of a fault does not depend on ctx.
 func (r *run) injectFaults(ctx context.Context, random *rand.Rand, faults []fault) {
 	uncanceled := context.WithoutCancel(ctx)
 	// Tests of the checks select the faults that expose a defect.
@@ -223,8 +229,8 @@ func (r *run) injectFaults(ctx context.Context, random *rand.Rand, faults []faul
 	}
 }
 
-// awaitRecovery waits until the gateway is ready. All faults have ended before. If the gateway does not become ready, the following
-// checks report it.
+// awaitRecovery waits until the gateway is ready. All faults have ended before. If the gateway does
+// not become ready, the following checks report it.
 func (r *run) awaitRecovery(ctx context.Context) {
 	r.logf("all faults have ended")
 	within(ctx, time.Minute, func() bool {

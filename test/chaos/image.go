@@ -25,8 +25,9 @@ Milk         3.50
 TOTAL EUR    6.00
 `
 
-// receiptImage returns the image of a receipt over 6.00. Each mark and number gives a different file: the ocr service caches results
-// by the hash of the file, and a cached receipt would not use the engine.
+// receiptImage returns the image of a receipt over 6.00. Each mark and number gives a different
+// file: the ocr service caches results by the hash of the file, and a cached receipt would not use
+// the engine.
 func receiptImage(mark string, n int) ([]byte, error) {
 	f, err := opentype.Parse(gomonobold.TTF)
 	if err != nil {
@@ -36,7 +37,8 @@ func receiptImage(mark string, n int) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	// Dark gray on light gray, as on a photo, but large and straight, so that the engine reads it quickly and without errors.
+	// Dark gray on light gray, as on a photo, but large and straight, so that the engine reads it
+	// quickly and without errors.
 	lines := strings.Split(receiptText, "\n")
 	paper := image.NewGray(image.Rect(0, 0, 600, 100+60*len(lines)))
 	draw.Draw(paper, paper.Bounds(), image.NewUniform(color.Gray{Y: 245}), image.Point{}, draw.Src)

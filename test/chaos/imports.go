@@ -14,20 +14,24 @@ import (
 const (
 	// longStatement is a number of rows that a commit writes in two chunks or more.
 	longStatement = 510
-	// createdWallets and createdCategories are the numbers of accounts and categories that a file names if its commit creates them.
+	// createdWallets and createdCategories are the numbers of accounts and categories that a file
+	// names if its commit creates them.
 	createdWallets, createdCategories = 3, 10
-	// maxStatements limits the imports that create something. A user may have 500 wallets and 1000 categories.
+	// maxStatements limits the imports that create something. A user may have 500 wallets and 1000
+	// categories.
 	maxStatements = 100
 )
 
 // statement is an imported file in the model.
 type statement struct {
 	owner *user
-	// id is empty until a response contains it. An upload without a response may leave another import, which is never committed.
+	// id is empty until a response contains it. An upload without a response may leave another import,
+	// which is never committed.
 	id string
 	// mark is the prefix of the descriptions of its rows.
 	mark string
-	// number makes the amounts of its rows different from those of other files, so that no row matches a transaction.
+	// number makes the amounts of its rows different from those of other files, so that no row matches
+	// a transaction.
 	number, rows int
 	// undo is set if the import is undone after its commit.
 	undo bool
@@ -35,8 +39,9 @@ type statement struct {
 	creates bool
 }
 
-// importStatement imports a file, and in one of three cases undoes the import. In another one of three cases the commit creates wallets and
-// categories. It does not wait for long jobs: the requests continue after the last fault.
+// importStatement imports a file, and in one of three cases undoes the import. In another one of
+// three cases the commit creates wallets and categories. It does not wait for long jobs: the
+// requests continue after the last fault.
 func (u *user) importStatement(ctx context.Context, random *rand.Rand) {
 	s := &statement{
 		owner: u, mark: strings.TrimSuffix(u.nextMark(), ";") + " row", number: len(u.statements) + 1, rows: 1 + random.IntN(20),
@@ -44,7 +49,8 @@ func (u *user) importStatement(ctx context.Context, random *rand.Rand) {
 	}
 	switch {
 	case s.creates:
-		// Each account and each category has rows. More imports of this kind are undone, because a kill may leave something in both jobs.
+		// Each account and each category has rows. More imports of this kind are undone, because a kill
+		// may leave something in both jobs.
 		s.rows, s.undo = 2*createdCategories, random.IntN(3) > 0
 	case random.IntN(8) == 0:
 		s.rows = longStatement
@@ -88,8 +94,8 @@ func (s *statement) form() (form []byte, contentType string, err error) {
 	return b.Bytes(), w.FormDataContentType(), err
 }
 
-// proceed sends the next request for the import, and reports whether it has its final status. Each request can be repeated. No job may
-// fail, because nothing that the file refers to is deleted.
+// proceed sends the next request for the import, and reports whether it has its final status. Each
+// request can be repeated. No job may fail, because nothing that the file refers to is deleted.
 func (s *statement) proceed(ctx context.Context) bool {
 	u := s.owner
 	if s.id == "" {
@@ -142,8 +148,9 @@ func (s *statement) assignments() object {
 	return object{"accounts": accounts}
 }
 
-// checkImports requires that each row of an import is a transaction once, or that no row of an undone import is one. Each wallet and
-// category that a commit created must exist once, and none after an undo. The other imports have a separate wallet.
+// checkImports requires that each row of an import is a transaction once, or that no row of an
+// undone import is one. Each wallet and category that a commit created must exist once, and none
+// after an undo. The other imports have a separate wallet.
 func (u *user) checkImports(ctx context.Context) {
 	wallets, categories := u.named(ctx, "wallet", "wallets"), u.named(ctx, "categories", "categories")
 	listed := []string{u.imports.id}
@@ -196,8 +203,8 @@ func (u *user) named(ctx context.Context, path, list string) map[string][]string
 	return ids
 }
 
-// checkCreated requires that each of the n wallets or categories of an import exists once, or that none exists after its undo. It returns
-// the ids.
+// checkCreated requires that each of the n wallets or categories of an import exists once, or that
+// none exists after its undo. It returns the ids.
 func (s *statement) checkCreated(kind string, n int, named map[string][]string) (ids []string) {
 	for i := range n {
 		found := named[s.named(kind, i)]

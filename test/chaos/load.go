@@ -11,14 +11,15 @@ import (
 	"time"
 )
 
-// sessions is the number of concurrent clients per user. Each changes only the transactions that it created, except the contended
-// one, which all sessions change.
+// sessions is the number of concurrent clients per user. Each changes only the transactions that it
+// created, except the contended one, which all sessions change.
 const sessions = 2
 
 // record is a transaction in the model: the states that it may have according to the responses.
 type record struct {
 	owner *user
-	// mark is the prefix of its description. key is its idempotency key, or "" for a request without one.
+	// mark is the prefix of its description. key is its idempotency key, or "" for a request without
+	// one.
 	mark, key string
 	// id is empty until a response contains it.
 	id string
@@ -27,9 +28,11 @@ type record struct {
 	// states are the possible states. With maybeAbsent, the transaction may also not exist.
 	states      []version
 	maybeAbsent bool
-	// contended is set for a transaction that all sessions change concurrently. Only its possible amounts are checked.
+	// contended is set for a transaction that all sessions change concurrently. Only its possible
+	// amounts are checked.
 	contended bool
-	// frozen is set if the transaction is no longer changed, because an unanswered request may still change it.
+	// frozen is set if the transaction is no longer changed, because an unanswered request may still
+	// change it.
 	frozen bool
 	// file is the attachment, or nil if none was uploaded.
 	file *attachment
@@ -37,7 +40,8 @@ type record struct {
 	changed, uncertain int
 }
 
-// body returns the request body for a version. The amount is positive in a request, and the type determines its sign.
+// body returns the request body for a version. The amount is positive in a request, and the type
+// determines its sign.
 func (t *record) body(v version) object {
 	kind := "income"
 	if v.amount.Sign() < 0 {
@@ -83,8 +87,9 @@ const (
 	unknown
 )
 
-// write sends a change and counts its outcome. Without a response, and with 429 or any 5xx status, the outcome is unknown: some of
-// these requests were not applied, but the client must not depend on that.
+// write sends a change and counts its outcome. Without a response, and with 429 or any 5xx status,
+// the outcome is unknown: some of these requests were not applied, but the client must not depend
+// on that.
 func (u *user) write(ctx context.Context, method, path string, body any, headers ...string) (response, outcome) {
 	a := u.call(ctx, method, path, body, headers...)
 	switch {
@@ -99,8 +104,8 @@ func (u *user) write(ctx context.Context, method, path string, body any, headers
 	return a, unknown
 }
 
-// session runs random operations until ctx ends. Receipts, categories, reorganizations, transfers, imports and the mirror are left to the
-// user's first session.
+// session runs random operations until ctx ends. Receipts, categories, reorganizations, transfers,
+// imports and the mirror are left to the user's first session.
 func (u *user) session(ctx context.Context, n int) {
 	random := u.random(u.mark, n)
 	var own []*record
@@ -142,8 +147,8 @@ func (u *user) session(ctx context.Context, n int) {
 	}
 }
 
-// anyVersion returns a random amount in a random wallet and category of the user. A quarter of the transactions is split, a third of these
-// with a refund, and a third has a tag.
+// anyVersion returns a random amount in a random wallet and category of the user. A quarter of the
+// transactions is split, a third of these with a refund, and a third has a tag.
 func (u *user) anyVersion(random *rand.Rand) version {
 	cents := int64(random.IntN(2000) - 1500)
 	if cents == 0 {
@@ -166,8 +171,8 @@ func (u *user) anyVersion(random *rand.Rand) version {
 	return v
 }
 
-// create creates a transaction. In 7 of 10 cases it sends a key and repeats the request until the result is known. Otherwise it
-// sends a single request without a key.
+// create creates a transaction. In 7 of 10 cases it sends a key and repeats the request until the
+// result is known. Otherwise it sends a single request without a key.
 func (u *user) create(ctx context.Context, random *rand.Rand) *record {
 	t := u.newRecord(random)
 	v := t.states[0]
@@ -190,7 +195,8 @@ func (u *user) create(ctx context.Context, random *rand.Rand) *record {
 	return t
 }
 
-// newRecord returns the record of a transaction before its first request. It may be absent until a response acknowledges it.
+// newRecord returns the record of a transaction before its first request. It may be absent until a
+// response acknowledges it.
 func (u *user) newRecord(random *rand.Rand) *record {
 	// A record is frozen until a response contains the id.
 	t := &record{owner: u, mark: u.nextMark(), maybeAbsent: true, frozen: true}
@@ -225,8 +231,8 @@ func (t *record) make(ctx context.Context, v version) bool {
 	return true
 }
 
-// repeat sends an acknowledged request again, with the same key. The response must have the same id. The repetition may also have an
-// unknown outcome, which proves nothing.
+// repeat sends an acknowledged request again, with the same key. The response must have the same
+// id. The repetition may also have an unknown outcome, which proves nothing.
 func (t *record) repeat(ctx context.Context, v version) {
 	a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transaction", t.body(v), "Idempotency-Key", t.key)
 	if result == rejected || result == accepted && a.text("transaction.id") != t.id {
@@ -234,16 +240,17 @@ func (t *record) repeat(ctx context.Context, v version) {
 	}
 }
 
-// retryAtEnd registers a request with a key that is repeated after the last fault, because its result was still unknown when the load
-// ended.
+// retryAtEnd registers a request with a key that is repeated after the last fault, because its
+// result was still unknown when the load ended.
 func (u *user) retryAtEnd(again func(ctx context.Context) bool) {
 	u.lock.Lock()
 	defer u.lock.Unlock()
 	u.pending = append(u.pending, again)
 }
 
-// change updates a transaction of the session, in half of the cases with If-Match. After an unknown outcome the transaction is frozen:
-// the first update may still be in progress and overwrite another one.
+// change updates a transaction of the session, in half of the cases with If-Match. After an unknown
+// outcome the transaction is frozen: the first update may still be in progress and overwrite
+// another one.
 func (u *user) change(ctx context.Context, random *rand.Rand, t *record) {
 	if t.frozen {
 		return
@@ -275,7 +282,8 @@ func (u *user) change(ctx context.Context, random *rand.Rand, t *record) {
 	}
 }
 
-// contend updates the transaction that other sessions update at the same time. Only one update may be based on each version.
+// contend updates the transaction that other sessions update at the same time. Only one update may
+// be based on each version.
 func (u *user) contend(ctx context.Context, random *rand.Rand) {
 	v := u.anyVersion(random)
 	v.text = u.nextMark()
@@ -346,8 +354,8 @@ func (u *user) accessOtherUsersTransaction(ctx context.Context, random *rand.Ran
 	}
 }
 
-// readSomething sends a random read request while faults happen. Each response is inspected. A transaction that is read must be in
-// one of its possible states.
+// readSomething sends a random read request while faults happen. Each response is inspected. A
+// transaction that is read must be in one of its possible states.
 func (u *user) readSomething(ctx context.Context, random *rand.Rand, t *record) {
 	u.reads.Add(1)
 	switch random.IntN(6) {

@@ -12,7 +12,8 @@ import (
 	"time"
 )
 
-// createCategory creates a category with a key. It is never merged or deleted, so that checkCategories can count it.
+// createCategory creates a category with a key. It is never merged or deleted, so that
+// checkCategories can count it.
 func (u *user) createCategory(ctx context.Context) {
 	name := strings.TrimSuffix(u.nextMark(), ";")
 	u.categoryNames = append(u.categoryNames, name)
@@ -25,8 +26,8 @@ func (u *user) createCategory(ctx context.Context) {
 	})
 }
 
-// createBatch creates several transactions in one request. In 7 of 10 cases it sends a key and repeats the request until the result
-// is known.
+// createBatch creates several transactions in one request. In 7 of 10 cases it sends a key and
+// repeats the request until the result is known.
 func (u *user) createBatch(ctx context.Context, random *rand.Rand) []*record {
 	b := &batch{}
 	var items []object
@@ -37,7 +38,8 @@ func (u *user) createBatch(ctx context.Context, random *rand.Rand) []*record {
 	u.lock.Lock()
 	u.batches = append(u.batches, b)
 	u.lock.Unlock()
-	// Without a key, a batch with an unknown outcome must exist completely or not at all; checkBatches checks that.
+	// Without a key, a batch with an unknown outcome must exist completely or not at all; checkBatches
+	// checks that.
 	var headers []string
 	if random.IntN(10) < 7 {
 		headers = []string{"Idempotency-Key", "batch " + b.records[0].mark}
@@ -72,7 +74,8 @@ func (u *user) createBatch(ctx context.Context, random *rand.Rand) []*record {
 	return b.records
 }
 
-// signIn starts a session and sends its refresh token several times with one key. All responses must have the same new token.
+// signIn starts a session and sends its refresh token several times with one key. All responses
+// must have the same new token.
 func (u *user) signIn(ctx context.Context, random *rand.Rand) {
 	a := u.call(ctx, http.MethodPost, "/api/v1/auth/login", object{"email": u.email, "password": password})
 	if a.status != http.StatusOK {
@@ -81,8 +84,8 @@ func (u *user) signIn(ctx context.Context, random *rand.Rand) {
 		}
 		return
 	}
-	// A client without a response must be able to repeat the refresh. Without the key, the repetition would look like a stolen
-	// token and end the session.
+	// A client without a response must be able to repeat the refresh. Without the key, the repetition
+	// would look like a stolen token and end the session.
 	key, refresh, first := fmt.Sprint("refresh ", random.Uint64()), a.text("refreshToken"), ""
 	// Three attempts, because a fault may hide the response of one.
 	for range 3 {
@@ -98,8 +101,8 @@ func (u *user) signIn(ctx context.Context, random *rand.Rand) {
 	}
 }
 
-// retry tries up to three times. If the result is still unknown, the request is repeated after the last fault. It must have an
-// idempotency key, or be idempotent.
+// retry tries up to three times. If the result is still unknown, the request is repeated after the
+// last fault. It must have an idempotency key, or be idempotent.
 func (u *user) retry(ctx context.Context, try func(ctx context.Context) bool) {
 	for range 3 {
 		if try(ctx) {
@@ -110,8 +113,8 @@ func (u *user) retry(ctx context.Context, try func(ctx context.Context) bool) {
 	u.retryAtEnd(try)
 }
 
-// uploadReceipt uploads a receipt over 6.00 with a key, until the result is known. Its wallet and category are never deleted, so it
-// may not be rejected.
+// uploadReceipt uploads a receipt over 6.00 with a key, until the result is known. Its wallet and
+// category are never deleted, so it may not be rejected.
 func (u *user) uploadReceipt(ctx context.Context) {
 	u.scanned++
 	file, kind, err := receiptForm(u.receipts.id, u.budget.category, u.mark, u.scanned)
@@ -131,8 +134,8 @@ func (u *user) uploadReceipt(ctx context.Context) {
 	u.retry(ctx, try)
 }
 
-// receiptForm returns the multipart body of an upload and its content type. The same form is sent in each repetition, because the
-// service compares the request with the first one of the key.
+// receiptForm returns the multipart body of an upload and its content type. The same form is sent
+// in each repetition, because the service compares the request with the first one of the key.
 func receiptForm(wallet, category, mark string, n int) (form []byte, contentType string, err error) {
 	img, err := receiptImage(mark, n)
 	if err != nil {

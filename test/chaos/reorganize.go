@@ -9,11 +9,12 @@ import (
 	"strings"
 )
 
-// permanent is the number of wallets and of categories that are never deleted or merged, because budgets and receipts use them.
+// permanent is the number of wallets and of categories that are never deleted or merged, because
+// budgets and receipts use them.
 const permanent = 2
 
-// reorganize adds a wallet or a category, or merges or deletes an added one, while the other session creates transactions in it. It does
-// the same with tags.
+// reorganize adds a wallet or a category, or merges or deletes an added one, while the other
+// session creates transactions in it. It does the same with tags.
 func (u *user) reorganize(ctx context.Context, random *rand.Rand) {
 	switch random.IntN(8) {
 	case 6, 7:
@@ -58,8 +59,9 @@ func (u *user) addCategory(ctx context.Context) {
 	})
 }
 
-// retireWallet deletes an added wallet. The request is rejected if transactions use the wallet. The wallet is removed from the list
-// before the request, because it may no longer exist before the response arrives.
+// retireWallet deletes an added wallet. The request is rejected if transactions use the wallet. The
+// wallet is removed from the list before the request, because it may no longer exist before the
+// response arrives.
 func (u *user) retireWallet(ctx context.Context, random *rand.Rand) {
 	u.lock.Lock()
 	if len(u.wallets) == permanent {
@@ -87,7 +89,8 @@ func (u *user) retireWallet(ctx context.Context, random *rand.Rand) {
 	})
 }
 
-// retireCategory merges an added category into another one, or deletes it. The deletion is rejected if transactions use the category.
+// retireCategory merges an added category into another one, or deletes it. The deletion is rejected
+// if transactions use the category.
 func (u *user) retireCategory(ctx context.Context, random *rand.Rand) {
 	u.lock.Lock()
 	if len(u.categories) == permanent {
@@ -119,8 +122,9 @@ func (u *user) retireCategory(ctx context.Context, random *rand.Rand) {
 	})
 }
 
-// target returns the category or tag into which another one was merged, perhaps through others, or the given one itself. It returns an
-// empty text for a deleted tag. A merge whose response is missing counts as done: the transaction may have either, and same accepts both.
+// target returns the category or tag into which another one was merged, perhaps through others, or
+// the given one itself. It returns an empty text for a deleted tag. A merge whose response is
+// missing counts as done: the transaction may have either, and same accepts both.
 func (u *user) target(id string) string {
 	u.lock.Lock()
 	defer u.lock.Unlock()
@@ -140,7 +144,8 @@ func (u *user) wasMerged(v version) bool {
 	return slices.ContainsFunc(append(v.categories(), v.tag), func(id string) bool { return u.merged[id] != "" })
 }
 
-// mayReject reports whether a rejection is allowed, because the deletion or merge of the wallet or category was requested.
+// mayReject reports whether a rejection is allowed, because the deletion or merge of the wallet or
+// category was requested.
 func (u *user) mayReject(a response, v version) bool {
 	u.lock.Lock()
 	defer u.lock.Unlock()
@@ -158,8 +163,8 @@ func (u *user) retiredIn(a response, v version) bool {
 	return false
 }
 
-// checkReferences requires that the wallet and the category of each transaction exist. Concurrent deletions could leave a transaction
-// that refers to a deleted one.
+// checkReferences requires that the wallet and the category of each transaction exist. Concurrent
+// deletions could leave a transaction that refers to a deleted one.
 func (u *user) checkReferences(ctx context.Context, is transactions) {
 	for _, kind := range []struct {
 		path, list string

@@ -11,7 +11,8 @@ import (
 	"time"
 )
 
-// stream reads a user's live events and reconnects after faults. Together, its connections must receive each event at least once.
+// stream reads a user's live events and reconnects after faults. Together, its connections must
+// receive each event at least once.
 type stream struct {
 	user *user
 	// last is the id of the last received event, from which the next connection resumes.

@@ -8,10 +8,11 @@ import (
 	"path/filepath"
 )
 
-// checkSums compares balances, totals and budget progress with the sums of the listed transactions. Both partners must see the
-// same progress.
+// checkSums compares balances, totals and budget progress with the sums of the listed transactions.
+// Both partners must see the same progress.
 func (u *user) checkSums(ctx context.Context, is transactions) {
-	// All transactions are in March 2026, so one window covers all of them. Each wallet has one currency.
+	// All transactions are in March 2026, so one window covers all of them. Each wallet has one
+	// currency.
 	spent, balances, incomes, expenses := new(big.Rat), map[string]*big.Rat{}, map[string]*big.Rat{}, map[string]*big.Rat{}
 	wallets := append(u.wallets, u.dollars)
 	for _, w := range wallets {

@@ -12,8 +12,9 @@ import (
 // deletedTag is the target of a deleted tag in the model.
 const deletedTag = "deleted"
 
-// retireTag renames a tag, merges it into another one, or deletes it, while the sessions use it. A tag that was retired may come back
-// with a transaction that names it; same accepts that. Two tags remain.
+// retireTag renames a tag, merges it into another one, or deletes it, while the sessions use it. A
+// tag that was retired may come back with a transaction that names it; same accepts that. Two tags
+// remain.
 func (u *user) retireTag(ctx context.Context, random *rand.Rand) {
 	fresh := strings.TrimSuffix(u.nextMark(), ";")
 	u.lock.Lock()
@@ -34,7 +35,8 @@ func (u *user) retireTag(ctx context.Context, random *rand.Rand) {
 	u.lock.Unlock()
 	u.retry(ctx, func(ctx context.Context) bool {
 		a, result := u.write(ctx, method, path, body)
-		// The tag is missing before its first use and after an earlier attempt. A session that still uses the old name lets both exist.
+		// The tag is missing before its first use and after an earlier attempt. A session that still uses
+		// the old name lets both exist.
 		if result == rejected && a.status != http.StatusNotFound && a.text("code") != "TAG_ALREADY_EXISTS" {
 			u.reportf("%s %s was rejected: %s", method, path, a.raw)
 		}

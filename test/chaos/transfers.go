@@ -23,7 +23,8 @@ type transfer struct {
 	legs []leg
 }
 
-// pair is a state of a transfer. category is empty for a transfer, and the category of both transactions after it was unlinked.
+// pair is a state of a transfer. category is empty for a transfer, and the category of both
+// transactions after it was unlinked.
 type pair struct {
 	from, to         *wallet
 	amount, received *big.Rat
@@ -71,7 +72,8 @@ func (u *user) moveMoney(ctx context.Context, random *rand.Rand) {
 	}
 }
 
-// anyPair returns random amounts between two wallets that are never deleted. A wallet in dollars receives another amount.
+// anyPair returns random amounts between two wallets that are never deleted. A wallet in dollars
+// receives another amount.
 func (u *user) anyPair(random *rand.Rand) pair {
 	u.lock.Lock()
 	defer u.lock.Unlock()
@@ -147,7 +149,8 @@ func (t *transfer) match(ctx context.Context) {
 	t.settle("matching", p, a, result)
 }
 
-// settle records the result of a change to the state p. After an unknown one, both states are possible.
+// settle records the result of a change to the state p. After an unknown one, both states are
+// possible.
 func (t *transfer) settle(action string, p pair, a response, result outcome) {
 	switch result {
 	case accepted:
@@ -173,7 +176,8 @@ func (t *transfer) remove(ctx context.Context) {
 	}
 }
 
-// checkTransfers requires that each transfer has two legs in one of its possible states, or no leg after its deletion.
+// checkTransfers requires that each transfer has two legs in one of its possible states, or no leg
+// after its deletion.
 func (u *user) checkTransfers() {
 	for _, t := range u.transfers {
 		switch n := len(t.legs); {

@@ -20,10 +20,12 @@ type object = map[string]any
 // password is the password of every user.
 const password = "a long enough secret"
 
-// user is a user with a token and the model of their data, which the load updates and the checks compare with the responses.
+// user is a user with a token and the model of their data, which the load updates and the checks
+// compare with the responses.
 type user struct {
 	*run
-	// mark is part of every name and description of the user, so that responses to other users can be searched for it.
+	// mark is part of every name and description of the user, so that responses to other users can be
+	// searched for it.
 	mark      string
 	email, id string
 	token     string
@@ -39,8 +41,8 @@ type user struct {
 	// transfers has the transfers by mark. The first session changes them.
 	transfers map[string]*transfer
 	mirror    mirror
-	// merged has the target of each category or tag whose merge was requested, and retired the wallets and categories whose
-	// deletion or merge was requested.
+	// merged has the target of each category or tag whose merge was requested, and retired the wallets
+	// and categories whose deletion or merge was requested.
 	merged    map[string]string
 	retired   map[string]bool
 	budget    budget
@@ -53,7 +55,8 @@ type user struct {
 	// lock protects the lists and maps of this struct, which the sessions share.
 	lock    sync.Mutex
 	records []*record
-	// pending are the requests to repeat after the last fault. Each returns whether its result is known.
+	// pending are the requests to repeat after the last fault. Each returns whether its result is
+	// known.
 	pending []func(ctx context.Context) bool
 	batches []*batch
 	// number counts the marks of transactions, and scanned the uploaded receipts.
@@ -64,7 +67,8 @@ type user struct {
 	overwritten map[string]bool
 }
 
-// batch is a request that creates several transactions. acknowledged is set if a response confirmed it.
+// batch is a request that creates several transactions. acknowledged is set if a response confirmed
+// it.
 type batch struct {
 	records      []*record
 	acknowledged bool
@@ -76,7 +80,8 @@ type wallet struct {
 	opening *big.Rat
 }
 
-// budget covers one wallet and one category. Both partners see it. spent is the expected spending, set by checkSums.
+// budget covers one wallet and one category. Both partners see it. spent is the expected spending,
+// set by checkSums.
 type budget struct {
 	id, wallet, category string
 	limit, spent         *big.Rat
@@ -96,7 +101,8 @@ const (
 	maxReceiptTime  = 70 * time.Second
 )
 
-// marks matches the mark of a user. Next to letters, digits or hyphens it is ignored, because random tokens may contain it.
+// marks matches the mark of a user. Next to letters, digits or hyphens it is ignored, because
+// random tokens may contain it.
 var marks = regexp.MustCompile(`[^\w-](u\d{3})[^\w-]`)
 
 // call sends a request and inspects the response. headers are alternating names and values.
@@ -167,8 +173,9 @@ func (u *user) send(req *http.Request) (response, error) {
 	return a, nil
 }
 
-// inspect checks the guarantees that hold for every response, also during faults: it contains no data of other users, except of the
-// partner, it is not an undeclared error, and a valid token is accepted even while auth is unavailable.
+// inspect checks the guarantees that hold for every response, also during faults: it contains no
+// data of other users, except of the partner, it is not an undeclared error, and a valid token is
+// accepted even while auth is unavailable.
 func (u *user) inspect(request string, a response) {
 	for _, found := range marks.FindAllStringSubmatch(string(a.raw), -1) {
 		mark := found[1]

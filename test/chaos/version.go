@@ -19,13 +19,15 @@ type version struct {
 	tag, text string
 }
 
-// split is a part of a transaction. Its amount has the sign of the transaction, and the opposite one for a refund.
+// split is a part of a transaction. Its amount has the sign of the transaction, and the opposite
+// one for a refund.
 type split struct {
 	category string
 	amount   *big.Rat
 }
 
-// part returns a part of a response or an event, whose amounts are positive, and negative for a refund.
+// part returns a part of a response or an event, whose amounts are positive, and negative for a
+// refund.
 func (v version) part(category, amount string) split {
 	s := split{category, rat(amount)}
 	if v.amount.Sign() < 0 {
@@ -60,8 +62,9 @@ func (v version) in(category string) *big.Rat {
 	return sum
 }
 
-// same reports whether two versions are equal. A merge changes categories and tags of transactions without publishing events for
-// them, so two categories or tags are equal if one was merged into the other.
+// same reports whether two versions are equal. A merge changes categories and tags of transactions
+// without publishing events for them, so two categories or tags are equal if one was merged into
+// the other.
 func (u *user) same(v, o version) bool {
 	return v.amount.Cmp(o.amount) == 0 && v.wallet == o.wallet && u.target(v.category) == u.target(o.category) &&
 		slices.EqualFunc(v.splits, o.splits, func(a, b split) bool {
@@ -78,8 +81,9 @@ func (v version) String() string {
 	return fmt.Sprintf("%s %q in %s, %s%s, with tag %q", v.amount.FloatString(2), v.text, v.wallet, v.category, parts, v.tag)
 }
 
-// compare requires that a transaction is in one of its possible states. The category and description of a contended transaction
-// depend on the order of the changes, so only its amount is compared.
+// compare requires that a transaction is in one of its possible states. The category and
+// description of a contended transaction depend on the order of the changes, so only its amount is
+// compared.
 func (t *record) compare(is version) {
 	if t.contended {
 		if !slices.ContainsFunc(t.states, func(v version) bool { return v.amount.Cmp(is.amount) == 0 }) {

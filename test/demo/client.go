@@ -13,7 +13,8 @@ import (
 	"time"
 )
 
-// maxAttempts limits the attempts of a request that is rejected by a rate limit or an unavailable service.
+// maxAttempts limits the attempts of a request that is rejected by a rate limit or an unavailable
+// service.
 const maxAttempts = 20
 
 // object is a JSON object.
@@ -28,8 +29,8 @@ func amount(cents int64) json.Number {
 	return json.Number(fmt.Sprintf("%s%d.%02d", sign, cents/100, cents%100))
 }
 
-// client calls the API as one user. url has no trailing slash. token is empty until the sign-in, and id and email
-// identify the user to others.
+// client calls the API as one user. url has no trailing slash. token is empty until the sign-in,
+// and id and email identify the user to others.
 type client struct {
 	url, id, email, token string
 }
@@ -67,7 +68,8 @@ func newUser(ctx context.Context, url, name, email string) (*client, error) {
 	return c, err
 }
 
-// create sends a POST and returns the id of the created resource. The response has the resource in field.
+// create sends a POST and returns the id of the created resource. The response has the resource in
+// field.
 func (c *client) create(ctx context.Context, path string, body object, field string) (string, error) {
 	var created map[string]json.RawMessage
 	if err := c.call(ctx, http.MethodPost, path, body, &created); err != nil {
@@ -90,7 +92,8 @@ func (c *client) accept(ctx context.Context, budget string) error {
 	return c.call(ctx, http.MethodPatch, "/api/v1/budgets/"+budget+"/members/"+c.id, object{"status": "accepted"}, nil)
 }
 
-// upload sends a form with a file in field, and other fields. It decodes the response into out, unless it is nil.
+// upload sends a form with a file in field, and other fields. It decodes the response into out,
+// unless it is nil.
 func (c *client) upload(ctx context.Context, path, field, name string, file []byte, fields map[string]string, out any) error {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -113,8 +116,9 @@ func (c *client) call(ctx context.Context, method, path string, body object, out
 	return c.send(ctx, method, path, text, "application/json", out)
 }
 
-// send sends a request until it is not rejected because of load. A rejected request has had no effect, so it may be repeated without an
-// idempotency key. Other errors are returned at once, because a realistic account must not depend on retries.
+// send sends a request until it is not rejected because of load. A rejected request has had no
+// effect, so it may be repeated without an idempotency key. Other errors are returned at once,
+// because a realistic account must not depend on retries.
 func (c *client) send(ctx context.Context, method, path string, body []byte, mediaType string, out any) error {
 	for attempt := 1; ; attempt++ {
 		pause, err := c.try(ctx, method, path, body, mediaType, out)

@@ -1,13 +1,16 @@
-// Package demo fills an account with a realistic year of a household, for demonstrations, screenshots and measurements of the console.
+// Package demo fills an account with a realistic year of a household, for demonstrations,
+// screenshots and measurements of the console.
 //
-// Fill only uses the public REST API, like any client. The data follow from the seed and the current day: wallets in two currencies,
-// categories, budgets of which one is shared and one is exceeded, a budget of the partner, a pending invitation, and transactions with
-// plausible merchants, prices, tags, splits and seasons, and transfers. Photographs of receipts are recognized by the server. There are
-// rules, a booked import and one to review, attachments and webhooks. The same options always give the same account, except for ids, so
-// that screenshots can be compared. Fill does not change an existing account.
+// Fill only uses the public REST API, like any client. The data follow from the seed and the
+// current day: wallets in two currencies, categories, budgets of which one is shared and one is
+// exceeded, a budget of the partner, a pending invitation, and transactions with plausible
+// merchants, prices, tags, splits and seasons, and transfers. Photographs of receipts are
+// recognized by the server. There are rules, a booked import and one to review, attachments and
+// webhooks. The same options always give the same account, except for ids, so that screenshots can
+// be compared. Fill does not change an existing account.
 //
-// household.go contains the household, year.go generates its transactions, imports.go the rules and imports, partner.go the shared budgets,
-// and client.go sends the requests.
+// household.go contains the household, year.go generates its transactions, imports.go the rules and
+// imports, partner.go the shared budgets, and client.go sends the requests.
 package demo
 
 import (
@@ -21,7 +24,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/ocrtest"
 )
 
-// ErrExists is returned if a user with the e-mail of the account exists. Fill has then changed nothing.
+// ErrExists is returned if a user with the e-mail of the account exists. Fill has then changed
+// nothing.
 var ErrExists = errors.New("the account exists already")
 
 const (
@@ -37,7 +41,8 @@ const (
 type Options struct {
 	// URL is the URL of the gateway, without a trailing slash.
 	URL string
-	// Email is the address of the account. PartnerEmail is the address of the user with whom it shares a budget.
+	// Email is the address of the account. PartnerEmail is the address of the user with whom it shares
+	// a budget.
 	Email, PartnerEmail string
 	// Days is the number of days before Now with transactions.
 	Days int
@@ -64,7 +69,8 @@ type filler struct {
 	latest map[string]string
 }
 
-// Fill creates the account and its partner and fills both. It returns ErrExists if the account exists.
+// Fill creates the account and its partner and fills both. It returns ErrExists if the account
+// exists.
 func Fill(ctx context.Context, o Options) (Account, error) {
 	user, err := newUser(ctx, o.URL, "Ada Marsh", o.Email)
 	if err != nil {
@@ -101,7 +107,8 @@ func Fill(ctx context.Context, o Options) (Account, error) {
 	}, nil
 }
 
-// createAccounts creates the wallets and categories. The opening balances follow from the final ones, and count from the first day on.
+// createAccounts creates the wallets and categories. The opening balances follow from the final
+// ones, and count from the first day on.
 func (f *filler) createAccounts(ctx context.Context, entries []entry) error {
 	first := slices.MinFunc(entries, func(a, b entry) int { return a.at.Compare(b.at) }).at.UTC().Format(time.DateOnly)
 	for i, w := range wallets {
@@ -127,8 +134,8 @@ func (f *filler) createAccounts(ctx context.Context, entries []entry) error {
 	}, nil)
 }
 
-// createBudgets creates the budgets before the transactions, so that these raise alerts. The partner accepts a share of the first one, and
-// raises its limit.
+// createBudgets creates the budgets before the transactions, so that these raise alerts. The
+// partner accepts a share of the first one, and raises its limit.
 func (f *filler) createBudgets(ctx context.Context, partner *client) error {
 	start := time.Date(f.Now.Year(), f.Now.Month(), 1, 0, 0, 0, 0, time.UTC).AddDate(0, -11, 0)
 	for i, b := range budgets {
@@ -159,8 +166,8 @@ func (f *filler) createBudgets(ctx context.Context, partner *client) error {
 	return nil
 }
 
-// createTransactions creates the entries, oldest first. The requests have no idempotency keys, because send repeats only
-// rejected ones.
+// createTransactions creates the entries, oldest first. The requests have no idempotency keys,
+// because send repeats only rejected ones.
 func (f *filler) createTransactions(ctx context.Context, entries []entry) error {
 	for len(entries) > 0 {
 		batch := entries[:min(batchSize, len(entries))]

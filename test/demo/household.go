@@ -12,8 +12,9 @@ const (
 	travel   = "Travel card"
 )
 
-// wallets holds the wallets with their balances in cents after the last transaction. Opening balances are computed from these, so that the
-// dashboard shows plausible balances for any number of days.
+// wallets holds the wallets with their balances in cents after the last transaction. Opening
+// balances are computed from these, so that the dashboard shows plausible balances for any number
+// of days.
 var wallets = []struct {
 	name, currency, color, icon string
 	balance                     int64
@@ -77,8 +78,8 @@ var categories = []struct{ name, color, icon, kind string }{
 	{sideJob, "#4D7C0F", "🧾", "income"},
 }
 
-// household lists the merchants by frequency. An entry with a day of the month is monthly. The others occur perWeek times in a week,
-// multiplied by the season of the month.
+// household lists the merchants by frequency. An entry with a day of the month is monthly. The
+// others occur perWeek times in a week, multiplied by the season of the month.
 var household = []source{
 	{category: salary, wallet: checking, merchants: []string{"Northwind Software, Salary"}, day: 1, cents: 215_000, kind: income},
 	{category: salary, wallet: joint, merchants: []string{"Sam, Share of the household"}, day: 2, cents: 215_000, kind: income},
@@ -129,7 +130,8 @@ var (
 	}
 )
 
-// budgets are the budgets with their limits in cents. Usual months nearly reach the limit. The year exceeds the limit of the travel card.
+// budgets are the budgets with their limits in cents. Usual months nearly reach the limit. The year
+// exceeds the limit of the travel card.
 var budgets = []struct {
 	name, wallet, period string
 	categories           []string

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// rules are the rules of the account. value is the name of a category for setCategory, otherwise a tag.
+// rules are the rules of the account. value is the name of a category for setCategory, otherwise a
+// tag.
 var rules = []struct{ name, field, op, operand, kind, value string }{
 	{"Books are gifts", "payee", "contains", "Paper Moon", "setCategory", gifts},
 	{"Trains and buses", "payee", "startsWith", "Metro Transit", "setCategory", transport},
@@ -76,8 +77,9 @@ func imported(now time.Time) []entry {
 	return entries
 }
 
-// importStatements books one statement of the bank, and leaves the next one for the review. The second one repeats rows of the first one
-// and transactions that were entered by hand, and has a row with an impossible date.
+// importStatements books one statement of the bank, and leaves the next one for the review. The
+// second one repeats rows of the first one and transactions that were entered by hand, and has a
+// row with an impossible date.
 func (f *filler) importStatements(ctx context.Context, transactions []entry) error {
 	first := imported(f.Now)
 	if err := f.importStatement(ctx, first[len(first)-1].at, first, true); err != nil {
@@ -98,7 +100,8 @@ func (f *filler) importStatements(ctx context.Context, transactions []entry) err
 	return f.importStatement(ctx, f.Now, second, false)
 }
 
-// importStatement uploads a statement of the everyday card. book commits it and waits until it is booked.
+// importStatement uploads a statement of the everyday card. book commits it and waits until it is
+// booked.
 func (f *filler) importStatement(ctx context.Context, until time.Time, entries []entry, book bool) error {
 	file := "Date;Payee;Details;Amount\n"
 	for _, e := range entries {
@@ -137,7 +140,8 @@ func (f *filler) importStatement(ctx context.Context, until time.Time, entries [
 	}
 }
 
-// createWebhooks creates a webhook with one delivery, and one that is off. Hosts in .example do not exist, so the delivery fails.
+// createWebhooks creates a webhook with one delivery, and one that is off. Hosts in .example do not
+// exist, so the delivery fails.
 func (f *filler) createWebhooks(ctx context.Context) error {
 	id, err := f.user.create(ctx, "/api/v1/webhooks", object{
 		"url": "https://home.coffer.example/hooks/budgets", "description": "Light in the kitchen turns red", "events": []string{"budget.v1.budget.*"},

@@ -39,7 +39,8 @@ func (f *filler) invite(ctx context.Context, partner *client) error {
 	return partner.share(ctx, budget, f.Email, "viewer", 50)
 }
 
-// partnerBudget creates a budget of the partner with a wallet and a category of the same name. It starts with the last month.
+// partnerBudget creates a budget of the partner with a wallet and a category of the same name. It
+// starts with the last month.
 func (f *filler) partnerBudget(ctx context.Context, partner *client, name, icon, period string, limit int64) (budget, wallet, category string, err error) {
 	wallet, err = partner.create(ctx, "/api/v1/wallet", object{"name": name, "currency": "EUR", "balance": amount(2 * limit), "icon": icon}, "wallet")
 	if err != nil {

@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// Types of entries. The API has no transactions of type transfer: POST /transfers creates both sides.
+// Types of entries. The API has no transactions of type transfer: POST /transfers creates both
+// sides.
 const (
 	expense  = "expense"
 	income   = "income"
@@ -35,7 +36,8 @@ type source struct {
 	// day is the day of the month. If 0, perWeek is the average number in a week.
 	day     int
 	perWeek float64
-	// cents is the average amount. spread is the standard deviation of its logarithm: 0 makes all amounts equal, 0.5 varies them by half.
+	// cents is the average amount. spread is the standard deviation of its logarithm: 0 makes all
+	// amounts equal, 0.5 varies them by half.
 	cents  int64
 	spread float64
 	season season
@@ -44,12 +46,14 @@ type source struct {
 	tags []string
 	// part is the category of a quarter of the amount. If it is empty, the transaction is not split.
 	part string
-	// to is the wallet that receives a transfer, and rate the price of one unit of the wallet's currency in its currency.
+	// to is the wallet that receives a transfer, and rate the price of one unit of the wallet's
+	// currency in its currency.
 	to   string
 	rate float64
 }
 
-// entry is a transaction, or a transfer to another wallet, where toCents arrive. partCents of a split transaction belong to the category part.
+// entry is a transaction, or a transfer to another wallet, where toCents arrive. partCents of a
+// split transaction belong to the category part.
 type entry struct {
 	at                                         time.Time
 	kind, category, wallet, payee, description string
@@ -61,8 +65,8 @@ type entry struct {
 	toCents                                    int64
 }
 
-// year returns the transactions of the days before now, oldest first. It is a pure function: the same arguments give the same
-// transactions.
+// year returns the transactions of the days before now, oldest first. It is a pure function: the
+// same arguments give the same transactions.
 func year(seed uint64, now time.Time, days int) []entry {
 	r := rand.New(rand.NewPCG(seed, 0))
 	var entries []entry
@@ -70,7 +74,8 @@ func year(seed uint64, now time.Time, days int) []entry {
 		day := time.Date(now.Year(), now.Month(), now.Day()-ago, 0, 0, 0, 0, time.UTC)
 		for _, s := range household {
 			for range s.count(day, r) {
-				// The values are drawn even for a transaction in the future, so that the current time changes no other day.
+				// The values are drawn even for a transaction in the future, so that the current time changes
+				// no other day.
 				if e := s.entry(day, r); !e.at.After(now) {
 					entries = append(entries, e)
 				}
@@ -81,8 +86,8 @@ func year(seed uint64, now time.Time, days int) []entry {
 	return entries
 }
 
-// count returns the number of transactions on a day. Fridays and Saturdays have the most, and Sundays the fewest. The factors of a week add
-// up to 7, so perWeek stays the average.
+// count returns the number of transactions on a day. Fridays and Saturdays have the most, and
+// Sundays the fewest. The factors of a week add up to 7, so perWeek stays the average.
 func (s source) count(day time.Time, r *rand.Rand) int {
 	if s.day > 0 {
 		if day.Day() == s.day {
@@ -106,7 +111,8 @@ func (s source) count(day time.Time, r *rand.Rand) int {
 	return n
 }
 
-// entry returns a transaction on a day, between 7:00 and 20:59. Amounts are log-normal, so that large ones are rare.
+// entry returns a transaction on a day, between 7:00 and 20:59. Amounts are log-normal, so that
+// large ones are rare.
 func (s source) entry(day time.Time, r *rand.Rand) entry {
 	cents := float64(s.cents)
 	if s.day > 0 {
@@ -126,8 +132,9 @@ func (s source) entry(day time.Time, r *rand.Rand) entry {
 	return e
 }
 
-// net returns the total of a wallet's income and incoming transfers less its expenses and outgoing transfers, in cents. createAccounts
-// subtracts it from the final balance to get the opening balance.
+// net returns the total of a wallet's income and incoming transfers less its expenses and outgoing
+// transfers, in cents. createAccounts subtracts it from the final balance to get the opening
+// balance.
 func net(entries []entry, wallet string) (cents int64) {
 	for _, e := range entries {
 		switch {

@@ -20,8 +20,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
-// TestRestoreFromArchive restores a busy PostgreSQL to the moment before a schema was dropped, from a base backup and archived WAL.
-// It uses PostgreSQL's tools in place of CloudNativePG and Barman.
+// TestRestoreFromArchive restores a busy PostgreSQL to the moment before a schema was dropped, from
+// a base backup and archived WAL. It uses PostgreSQL's tools in place of CloudNativePG and Barman.
 func TestRestoreFromArchive(t *testing.T) {
 	t.Parallel()
 	before := durableConfig(t)
@@ -134,8 +134,8 @@ func (a *archive) finish() {
 	require.Eventually(a.t, func() bool { _, err := os.Stat(filepath.Join(a.wal(), last)); return err == nil }, time.Minute, 20*time.Millisecond)
 }
 
-// restore creates the data directory of a new stack from the archive, as it was at the moment. The secrets are copied from the lost
-// stack.
+// restore creates the data directory of a new stack from the archive, as it was at the moment. The
+// secrets are copied from the lost stack.
 func (a *archive) restore(lost, to devstack.Config, moment time.Time) {
 	t := a.t
 	t.Helper()

@@ -33,8 +33,8 @@ func durableConfig(t *testing.T) devstack.Config {
 	}
 }
 
-// TestRestoreBackup dumps the database of a busy stack and restores it into two new stacks. One has the data of NATS, newer than the
-// database, and the other has an empty NATS.
+// TestRestoreBackup dumps the database of a busy stack and restores it into two new stacks. One has
+// the data of NATS, newer than the database, and the other has an empty NATS.
 func TestRestoreBackup(t *testing.T) {
 	t.Parallel()
 	before := durableConfig(t)
@@ -62,7 +62,8 @@ func TestRestoreBackup(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, restored.Stop()) })
 
-			// The token was issued before the backup. It is valid only if the signing keys were restored and can be decrypted.
+			// The token was issued before the backup. It is valid only if the signing keys were restored and
+			// can be decrypted.
 			u := *l.user
 			u.cluster = onlyGateway(t, restored)
 			require.NoError(t, u.readBudget())
@@ -86,7 +87,8 @@ func onlyGateway(t *testing.T, s *devstack.Stack) *cluster {
 	return c
 }
 
-// requireSumsAddUp compares the stored balances and monthly totals with the sums of the transactions.
+// requireSumsAddUp compares the stored balances and monthly totals with the sums of the
+// transactions.
 func requireSumsAddUp(t *testing.T, s *devstack.Stack) {
 	t.Helper()
 	require.Zero(t, scalar[int64](t, s, `
@@ -122,7 +124,8 @@ func scalar[T any](t *testing.T, s *devstack.Stack, sql string, args ...any) T {
 	return value
 }
 
-// requireEachEventOnce waits until all events are published, and requires that no event is in the stream twice.
+// requireEachEventOnce waits until all events are published, and requires that no event is in the
+// stream twice.
 func requireEachEventOnce(t *testing.T, s *devstack.Stack, at outbox.Config) {
 	t.Helper()
 	bus, err := outbox.Connect(at, "test", slog.New(slog.DiscardHandler))

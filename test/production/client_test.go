@@ -56,11 +56,13 @@ func (u *user) earn() error {
 	return err
 }
 
-// progressTimeout is the time that the budget service waits for the progress of a budget before it omits the progress.
+// progressTimeout is the time that the budget service waits for the progress of a budget before it
+// omits the progress.
 const progressTimeout = 1500 * time.Millisecond
 
-// readBudget reads a budget with its progress, for which the budget service calls the ledger. If the call fails, the response has no
-// progress. It also has none if the call takes too long, as every call can on a busy machine; such a read is repeated.
+// readBudget reads a budget with its progress, for which the budget service calls the ledger. If
+// the call fails, the response has no progress. It also has none if the call takes too long, as
+// every call can on a busy machine; such a read is repeated.
 func (u *user) readBudget() error {
 	for range 3 {
 		began := time.Now()

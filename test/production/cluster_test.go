@@ -36,10 +36,12 @@ type cluster struct {
 	names  *names
 	// port is the port of every instance. Each instance has a separate address.
 	port int
-	// network is the prefix 127.x.y of the addresses, and host the last byte of the address that was assigned last.
+	// network is the prefix 127.x.y of the addresses, and host the last byte of the address that was
+	// assigned last.
 	network [3]byte
 	host    byte
-	// environment has the settings of all instances, in addition to the addresses of stores and services.
+	// environment has the settings of all instances, in addition to the addresses of stores and
+	// services.
 	environment map[string]string
 	// certificates are the certificates by service. It is empty if the services do not use TLS.
 	certificates map[string]mtls.Config
@@ -104,7 +106,8 @@ func (c *cluster) run(service, program string, environment map[string]string) *i
 		"LISTEN_ADDR": i.at(), "METRICS_ADDR": net.JoinHostPort(i.addr.String(), "9464"),
 		"TLS_CERT": c.certificates[service].Cert, "TLS_KEY": c.certificates[service].Key, "TLS_CA": c.certificates[service].CA,
 		"SERVICE_KEY": c.stores.ServiceKey, "NATS_URL": c.stores.NATS,
-		// The default of a second is for a separate server. This one shares the processors with other tests.
+		// The default of a second is for a separate server. This one shares the processors with other
+		// tests.
 		"DATABASE_URL": c.stores.Databases[service] + "&connect_timeout=10",
 	}
 	maps.Copy(own, c.environment)
@@ -175,13 +178,15 @@ func (i *instance) ready(ctx context.Context) error {
 }
 
 const (
-	// preStop is the time for which an instance serves after its address was removed from DNS: a tenth of the time in deploy/k8s, like dnsCache.
+	// preStop is the time for which an instance serves after its address was removed from DNS: a tenth
+	// of the time in deploy/k8s, like dnsCache.
 	preStop = 6 * time.Second
 	// maxConnectionAge is a tenth of the default of MAX_CONNECTION_AGE.
 	maxConnectionAge = 1500 * time.Millisecond
 )
 
-// minReady is the time between adding a new instance to DNS and removing an old one: a tenth of minReadySeconds.
+// minReady is the time between adding a new instance to DNS and removing an old one: a tenth of
+// minReadySeconds.
 const minReady = 500 * time.Millisecond
 
 // stop terminates an instance like Kubernetes.
@@ -190,7 +195,8 @@ func (c *cluster) stop(i *instance) {
 	require.NoError(c.t, c.terminate(i))
 }
 
-// terminate takes an instance's address out of DNS, and ends it after preStop. It may run on any goroutine.
+// terminate takes an instance's address out of DNS, and ends it after preStop. It may run on any
+// goroutine.
 func (c *cluster) terminate(i *instance) error {
 	c.names.remove(name(i.service), i.addr)
 	select {
@@ -246,8 +252,8 @@ func (c *cluster) scale(running map[string][]*instance) {
 	}
 }
 
-// replaceAll starts a new instance for each one, and then terminates the old one. As in a rollout, it continues while old instances
-// terminate. It returns when all of them have ended.
+// replaceAll starts a new instance for each one, and then terminates the old one. As in a rollout,
+// it continues while old instances terminate. It returns when all of them have ended.
 func (c *cluster) replaceAll(running map[string][]*instance, spawn func(service string) *instance) {
 	c.t.Helper()
 	var ending errgroup.Group
@@ -257,8 +263,9 @@ func (c *cluster) replaceAll(running map[string][]*instance, spawn func(service 
 	require.NoError(c.t, ending.Wait())
 }
 
-// replace replaces the instances of one service. The new ones start together, because otherwise the cache could expire during their
-// start. They become available one by one. ending waits for the old ones.
+// replace replaces the instances of one service. The new ones start together, because otherwise the
+// cache could expire during their start. They become available one by one. ending waits for the old
+// ones.
 func (c *cluster) replace(running map[string][]*instance, service string, spawn func(service string) *instance, ending *errgroup.Group) {
 	c.t.Helper()
 	var replacements []*instance

@@ -12,14 +12,16 @@ import (
 	"golang.org/x/net/dns/dnsmessage"
 )
 
-// dnsCache is the time for which DNS caches an answer: a tenth of the 30 s of CoreDNS in kubeadm and AKS. preStop is a tenth of the time
-// in deploy/k8s. gRPC's resolution interval is still one second, so the test is stricter than the cluster.
+// dnsCache is the time for which DNS caches an answer: a tenth of the 30 s of CoreDNS in kubeadm
+// and AKS. preStop is a tenth of the time in deploy/k8s. gRPC's resolution interval is still one
+// second, so the test is stricter than the cluster.
 const dnsCache = 3 * time.Second
 
 // dnsLatency is the time to answer a query, as from a busy DNS server.
 const dnsLatency = 100 * time.Millisecond
 
-// names is a DNS server with a cache. It returns the addresses of all instances of a service, like Kubernetes for headless Services.
+// names is a DNS server with a cache. It returns the addresses of all instances of a service, like
+// Kubernetes for headless Services.
 type names struct {
 	conn net.PacketConn
 
@@ -47,8 +49,8 @@ func serveNames(t *testing.T) *names {
 
 func (n *names) addr() string { return n.conn.LocalAddr().String() }
 
-// add adds addresses to a name. If the cache has no answer, add first caches the previous one, as if another client had just asked. So
-// the new address remains unknown for as long as possible.
+// add adds addresses to a name. If the cache has no answer, add first caches the previous one, as
+// if another client had just asked. So the new address remains unknown for as long as possible.
 func (n *names) add(name string, addrs ...netip.Addr) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -71,8 +73,9 @@ func (n *names) lookup(name string) []netip.Addr {
 	return slices.Clone(n.known[name])
 }
 
-// fromCache returns the addresses in the DNS answer. It caches no empty answers: the instances of a test start in any order, and gRPC
-// queries a missing name at increasing intervals. The caller holds n.mu.
+// fromCache returns the addresses in the DNS answer. It caches no empty answers: the instances of a
+// test start in any order, and gRPC queries a missing name at increasing intervals. The caller
+// holds n.mu.
 func (n *names) fromCache(name string) []netip.Addr {
 	c, ok := n.cached[name]
 	if !ok || len(c.addrs) == 0 || time.Now().After(c.expires) {

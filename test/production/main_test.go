@@ -1,8 +1,10 @@
-// Package production tests Coffer as it runs in a cluster: each instance is a separate process with a separate address.
+// Package production tests Coffer as it runs in a cluster: each instance is a separate process with
+// a separate address.
 //
-// The instances find each other through a DNS server of the tests. As in Kubernetes, the address of an instance is removed from DNS
-// before the instance is terminated. The tests replace instances, upgrade and roll back a release, rotate keys and certificates, and
-// restore backups, while a load of requests continues.
+// The instances find each other through a DNS server of the tests. As in Kubernetes, the address of
+// an instance is removed from DNS before the instance is terminated. The tests replace instances,
+// upgrade and roll back a release, rotate keys and certificates, and restore backups, while a load
+// of requests continues.
 package production
 
 import (
@@ -22,7 +24,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr"
 )
 
-// The test program is also the program of each service and of NATS. These variables select one, and the DNS server that it uses.
+// The test program is also the program of each service and of NATS. These variables select one, and
+// the DNS server that it uses.
 const (
 	beService = "TEST_BE_SERVICE"
 	askDNS    = "TEST_ASK_DNS"

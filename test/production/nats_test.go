@@ -22,7 +22,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/outbox"
 )
 
-// natsServers are three NATS servers with certificates and the configuration of the production overlay.
+// natsServers are three NATS servers with certificates and the configuration of the production
+// overlay.
 type natsServers struct {
 	cluster   *cluster
 	authority *mtls.Authority
@@ -86,7 +87,8 @@ func (n *natsServers) renew() {
 	require.NoError(t, err)
 }
 
-// start starts a server with the configuration of the manifests. Only addresses and folders are replaced.
+// start starts a server with the configuration of the manifests. Only addresses and folders are
+// replaced.
 func (n *natsServers) start(s *instance) {
 	t := n.cluster.t
 	t.Helper()
@@ -103,8 +105,8 @@ func (n *natsServers) start(s *instance) {
 		map[string]string{beService: "nats", askDNS: n.cluster.names.addr(), "POD_NAME": s.service, "NATS_PASSWORD": n.password})
 }
 
-// await waits until a server is connected to the others and serves JetStream requests. It returns the serial number of the server's
-// certificate.
+// await waits until a server is connected to the others and serves JetStream requests. It returns
+// the serial number of the server's certificate.
 func (n *natsServers) await(s *instance) (serial string) {
 	t := n.cluster.t
 	t.Helper()
@@ -139,8 +141,8 @@ func (n *natsServers) certificate(s *instance) (serial string, err error) {
 	return state.PeerCertificates[0].SerialNumber.String(), nil
 }
 
-// reload makes each server read its new certificate, as the sidecar in the manifests does, and waits until it presents another than the
-// old one.
+// reload makes each server read its new certificate, as the sidecar in the manifests does, and
+// waits until it presents another than the old one.
 func (n *natsServers) reload(old string) {
 	t := n.cluster.t
 	t.Helper()

@@ -13,8 +13,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestGatewayBeforeServices runs the gateway of this release with services of the previous release, which is the wrong order of an upgrade.
-// An operation that the services do not have yet is 503 with Retry-After, and a field that they do not send is absent.
+// TestGatewayBeforeServices runs the gateway of this release with services of the previous release,
+// which is the wrong order of an upgrade. An operation that the services do not have yet is 503
+// with Retry-After, and a field that they do not send is absent.
 func TestGatewayBeforeServices(t *testing.T) {
 	t.Parallel()
 	released := buildPrevious(t)

@@ -20,12 +20,14 @@ import (
 // previousRelease is the commit of the previous release. It is updated with each release.
 const previousRelease = "8493eb371ab75877860d60071fe60aaa2b2ac613"
 
-// TestUpgradeAndRollback migrates the schema while the previous release serves requests, replaces its instances one by one, and rolls
-// back. In each state, both releases must work with the schema and with each other. A device that followed the account before the roll
-// back misses none of the transactions that the previous release created meanwhile.
+// TestUpgradeAndRollback migrates the schema while the previous release serves requests, replaces
+// its instances one by one, and rolls back. In each state, both releases must work with the schema
+// and with each other. A device that followed the account before the roll back misses none of the
+// transactions that the previous release created meanwhile.
 //
-// Transfers, splits and tags are used as soon as no instance of the previous release runs, with transactions of that release. After the
-// roll back, it returns the same balances and totals, and its deletion of an expense with a refund leaves correct totals (ADR 103).
+// Transfers, splits and tags are used as soon as no instance of the previous release runs, with
+// transactions of that release. After the roll back, it returns the same balances and totals, and
+// its deletion of an expense with a refund leaves correct totals (ADR 103).
 func TestUpgradeAndRollback(t *testing.T) {
 	t.Parallel()
 	released := buildPrevious(t)
@@ -99,8 +101,9 @@ func (c *cluster) migrate(service, program string, environment []string) {
 	require.NoError(c.t, err, "%s: %s", service, out)
 }
 
-// front listens at a fixed address and forwards each connection to an instance of the service, like a Kubernetes Service with a
-// cluster IP. The programs of the previous release need it, because they cannot use the DNS server of the tests.
+// front listens at a fixed address and forwards each connection to an instance of the service, like
+// a Kubernetes Service with a cluster IP. The programs of the previous release need it, because
+// they cannot use the DNS server of the tests.
 func (c *cluster) front(service string) string {
 	c.t.Helper()
 	lis, err := net.Listen("tcp", "127.0.0.1:0")

@@ -31,7 +31,8 @@ func (c *cluster) load() *load {
 	return l
 }
 
-// pause is the time between two requests of a worker. It leaves processor time to the processes that start and stop.
+// pause is the time between two requests of a worker. It leaves processor time to the processes
+// that start and stop.
 const pause = 20 * time.Millisecond
 
 func (l *load) repeat(what func() error, counted *atomic.Int64) {
@@ -50,7 +51,8 @@ func (l *load) repeat(what func() error, counted *atomic.Int64) {
 	}
 }
 
-// stop requires that every request succeeded, and that the balance includes each created transaction once.
+// stop requires that every request succeeded, and that the balance includes each created
+// transaction once.
 func (l *load) stop() {
 	t := l.cluster.t
 	t.Helper()
@@ -62,10 +64,12 @@ func (l *load) stop() {
 	require.Equal(t, int(l.earned.Load()-l.spent.Load()), l.balance(t))
 }
 
-// TestRollingReplacement replaces every instance one by one behind a DNS cache. No request may fail.
+// TestRollingReplacement replaces every instance one by one behind a DNS cache. No request may
+// fail.
 //
-// The clients resolve each service's name when it has one instance. So without MAX_CONNECTION_AGE they would know only that one. The
-// ledger is replaced a second time while its first instances still terminate and the cache still returns their addresses.
+// The clients resolve each service's name when it has one instance. So without MAX_CONNECTION_AGE
+// they would know only that one. The ledger is replaced a second time while its first instances
+// still terminate and the cache still returns their addresses.
 func TestRollingReplacement(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRotateKeys follows docs/operations.md: it changes each database password and the service key, and restarts the services that use
-// them.
+// TestRotateKeys follows docs/operations.md: it changes each database password and the service key,
+// and restarts the services that use them.
 func TestRotateKeys(t *testing.T) {
 	t.Parallel()
 	// Roles and passwords belong to the PostgreSQL server, so the test needs a separate one.
@@ -29,8 +29,8 @@ func TestRotateKeys(t *testing.T) {
 	}
 	requireAll()
 
-	// Open as many connections as the following requests need, also while alerts are checked. A new connection would be rejected after
-	// the password has changed.
+	// Open as many connections as the following requests need, also while alerts are checked. A new
+	// connection would be rejected after the password has changed.
 	var busy sync.WaitGroup
 	for range 8 {
 		busy.Go(func() { assert.NoError(t, errors.Join(u.earn(), u.spend(), u.readBudget())) })
@@ -43,7 +43,8 @@ func TestRotateKeys(t *testing.T) {
 	c.replaceAll(running, c.spawn)
 	requireAll()
 
-	// All services change their key together, because services with different keys reject each other's calls.
+	// All services change their key together, because services with different keys reject each other's
+	// calls.
 	c.stores.ServiceKey = rand.Text()
 	for _, service := range services {
 		c.stop(running[service][0])

@@ -70,7 +70,8 @@ func (c *cluster) traces() *collector {
 	return spans
 }
 
-// trace returns the newest trace with this root span: its id, and the path of each span from the root, "service name > ...".
+// trace returns the newest trace with this root span: its id, and the path of each span from the
+// root, "service name > ...".
 func (c *collector) trace(root string) (id string, paths []string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -93,8 +94,8 @@ func (c *collector) below(trace, parent []byte, path string) []string {
 	return paths
 }
 
-// TestTraceOfCreate follows a create through gateway, ledger, PostgreSQL and NATS to the consumer in the budget service. All spans must
-// be in one trace.
+// TestTraceOfCreate follows a create through gateway, ledger, PostgreSQL and NATS to the consumer
+// in the budget service. All spans must be in one trace.
 func TestTraceOfCreate(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)
@@ -107,8 +108,8 @@ func TestTraceOfCreate(t *testing.T) {
 		rpc     = request + " > gateway coffer.ledger.v1.LedgerService/CreateTransaction > ledger coffer.ledger.v1.LedgerService/CreateTransaction"
 		publish = rpc + " > ledger publish ledger.v1.transaction.created"
 	)
-	// Events that are consumed together share statements, whose spans are in the trace of the first event. The test repeats the create
-	// until its event is consumed alone.
+	// Events that are consumed together share statements, whose spans are in the trace of the first
+	// event. The test repeats the create until its event is consumed alone.
 	require.EventuallyWithT(t, func(t *assert.CollectT) {
 		require.NoError(t, u.earn())
 		require.EventuallyWithT(t, func(t *assert.CollectT) {
@@ -128,7 +129,8 @@ func TestTraceOfCreate(t *testing.T) {
 	}
 }
 
-// TestUnavailableCollector requires that requests succeed and every process stops in time if the collector cannot be reached.
+// TestUnavailableCollector requires that requests succeed and every process stops in time if the
+// collector cannot be reached.
 func TestUnavailableCollector(t *testing.T) {
 	t.Parallel()
 	c := newCluster(t)

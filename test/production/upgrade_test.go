@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// account is a user with transactions that the previous release created. After the upgrade they become a split transaction and the legs
-// of a transfer.
+// account is a user with transactions that the previous release created. After the upgrade they
+// become a split transaction and the legs of a transfer.
 type account struct {
 	*user
 	bank, rent      string
@@ -21,7 +21,8 @@ type account struct {
 	inBank, entries int
 }
 
-// newAccount creates the transactions: an expense of 5, and an expense of 4 in one wallet beside an income of 4 in another one.
+// newAccount creates the transactions: an expense of 5, and an expense of 4 in one wallet beside an
+// income of 4 in another one.
 func newAccount(t *testing.T, c *cluster) *account {
 	t.Helper()
 	a := &account{user: c.newUser(), cash: -9, total: 9, inBank: 4, entries: 3}
@@ -51,8 +52,9 @@ func (a *account) request(t *testing.T, method, path string, body map[string]any
 	return answer
 }
 
-// useFeatures splits and tags a transaction of the previous release, matches two of them, and creates a transfer of 7. It also creates an
-// expense of 10 that consists of 30 and a refund of 20, in February.
+// useFeatures splits and tags a transaction of the previous release, matches two of them, and
+// creates a transfer of 7. It also creates an expense of 10 that consists of 30 and a refund of 20,
+// in February.
 func (a *account) useFeatures(t *testing.T) {
 	t.Helper()
 	a.request(t, http.MethodPatch, "/transaction/"+a.spent, map[string]any{"tags": []string{"Trip"}, "splits": []any{
@@ -81,7 +83,8 @@ func (a *account) deleteRefund(t *testing.T) {
 	a.check(t)
 }
 
-// changeFeatures changes the transfer of 7 to one of 8, and replaces the parts of the split transaction. One of the new parts is a refund.
+// changeFeatures changes the transfer of 7 to one of 8, and replaces the parts of the split
+// transaction. One of the new parts is a refund.
 func (a *account) changeFeatures(t *testing.T) {
 	t.Helper()
 	a.checkFeatures(t)
@@ -94,7 +97,8 @@ func (a *account) changeFeatures(t *testing.T) {
 	a.checkFeatures(t)
 }
 
-// check compares balances, totals and the number of transactions. Both releases must return the same.
+// check compares balances, totals and the number of transactions. Both releases must return the
+// same.
 func (a *account) check(t *testing.T) {
 	t.Helper()
 	require.Equal(t, a.cash, a.balance(t))

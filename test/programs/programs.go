@@ -1,9 +1,12 @@
-// Package programs builds the services' programs for tests and benchmarks that run them as separate processes.
+// Package programs builds the services' programs for tests and benchmarks that run them as separate
+// processes.
 //
-// Build builds all programs. BuildFrom builds those of another release. BuildLedger builds a ledger with defects or other
-// constants. It does not change the source tree: the compiler reads the changed files from an overlay.
+// Build builds all programs. BuildFrom builds those of another release. BuildLedger builds a ledger
+// with defects or other constants. It does not change the source tree: the compiler reads the
+// changed files from an overlay.
 //
-// The programs are those of production. Tests that run services in their own process use the package devstack instead.
+// The programs are those of production. Tests that run services in their own process use the
+// package devstack instead.
 package programs
 
 import (
@@ -16,7 +19,8 @@ import (
 	"strings"
 )
 
-// all has the packages of the programs, and others the names of the unchanged programs that a changed ledger needs.
+// all has the packages of the programs, and others the names of the unchanged programs that a
+// changed ledger needs.
 var (
 	all    = []string{"./services/auth/cmd/auth", "./services/ledger/cmd/ledger", "./services/budget/cmd/budget", "./services/ocr/cmd/ocr", "./gateway/cmd/gateway"}
 	others = []string{"auth", "budget", "ocr", "gateway"}
@@ -31,8 +35,9 @@ func Build(ctx context.Context, dir string) error {
 	return build(ctx, root, dir, all...)
 }
 
-// BuildFrom builds all programs of the source tree at root into dir. The tree may be that of another release. With -trimpath, the build
-// cache recognizes a package that was built from a copy of the tree in another folder.
+// BuildFrom builds all programs of the source tree at root into dir. The tree may be that of
+// another release. With -trimpath, the build cache recognizes a package that was built from a copy
+// of the tree in another folder.
 func BuildFrom(ctx context.Context, root, dir string) error {
 	return build(ctx, root, dir, append([]string{"-trimpath"}, all...)...)
 }
@@ -40,7 +45,8 @@ func BuildFrom(ctx context.Context, root, dir string) error {
 // Change replaces a text in a file of the repository. The text must occur once in the file.
 type Change struct{ File, Old, New string }
 
-// BuildLedger builds a ledger with changes into dir. dir also gets links to the other programs in the directory healthy.
+// BuildLedger builds a ledger with changes into dir. dir also gets links to the other programs in
+// the directory healthy.
 func BuildLedger(ctx context.Context, dir, healthy string, changes ...Change) error {
 	for _, other := range others {
 		if err := os.Symlink(filepath.Join(healthy, other), filepath.Join(dir, other)); err != nil {
@@ -58,7 +64,8 @@ func BuildLedger(ctx context.Context, dir, healthy string, changes ...Change) er
 	return build(ctx, root, dir, "-overlay="+overlay, "./services/ledger/cmd/ledger")
 }
 
-// overlay writes the changed files, and the description of the overlay for go build, whose name it returns.
+// overlay writes the changed files, and the description of the overlay for go build, whose name it
+// returns.
 func overlay(dir, root string, changes []Change) (string, error) {
 	files := map[string]string{}
 	for _, c := range changes {

@@ -22,7 +22,8 @@ type document struct {
 	Relationships []relationship `json:"relationships"`
 }
 
-// creation states when and by which tool the document was created. The time is the epoch of the images, for reproducible documents.
+// creation states when and by which tool the document was created. The time is the epoch of the
+// images, for reproducible documents.
 type creation struct {
 	Created  string   `json:"created"`
 	Creators []string `json:"creators"`
@@ -52,9 +53,10 @@ type relationship struct {
 	To   string `json:"relatedSpdxElement"`
 }
 
-// writeBill writes the bill of materials of an image: the Go modules linked into the programs, and the packages. The modules come from
-// the build information in the programs, so the bill lists exactly the linked versions. digest is the digest of the
-// image, which makes the namespace of the document unique.
+// writeBill writes the bill of materials of an image: the Go modules linked into the programs, and
+// the packages. The modules come from the build information in the programs, so the bill lists
+// exactly the linked versions. digest is the digest of the image, which makes the namespace of the
+// document unique.
 func writeBill(path, service string, digest v1.Hash, programs []string, packages []contained) error {
 	bill := document{
 		Version: "SPDX-2.3", License: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: "coffer/" + service,

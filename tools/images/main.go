@@ -2,20 +2,23 @@
 //
 //	images OUT VERSION [SERVICE ...]
 //
-// An image contains a static program on an empty base. The image of ocr also contains the Debian packages of its recognition engine, and
-// the neural engine. The images are reproducible: the same sources, Go toolchain and package versions yield the same digests, at any time
-// and in any folder. So anyone can verify that a published image comes from these sources; make images-check builds twice and compares.
+// An image contains a static program on an empty base. The image of ocr also contains the Debian
+// packages of its recognition engine, and the neural engine. The images are reproducible: the same
+// sources, Go toolchain and package versions yield the same digests, at any time and in any folder.
+// So anyone can verify that a published image comes from these sources; make images-check builds
+// twice and compares.
 //
 // The command writes these files:
 //
-//   - OUT/<service>.tar is an archive for this machine's architecture, for `ctr images import`, `docker load` and
-//     `skopeo copy docker-archive:`.
+//   - OUT/<service>.tar is an archive for this machine's architecture, for `ctr images import`,
+//     `docker load` and `skopeo copy docker-archive:`.
 //   - OUT/<service>.spdx.json is the bill of materials of that image.
-//   - OUT/index is an OCI layout with an index of all architectures for each service, named coffer/<service>:VERSION.
+//   - OUT/index is an OCI layout with an index of all architectures for each service, named
+//     coffer/<service>:VERSION.
 //   - OUT/release.yaml is a kustomize component that refers to the images by digest.
 //
-// Start reading with builder.all and builder.one. engine.go collects the Debian packages, layers.go packs files, bill.go writes the
-// bill of materials and release.go the component.
+// Start reading with builder.all and builder.one. engine.go collects the Debian packages, layers.go
+// packs files, bill.go writes the bill of materials and release.go the component.
 package main
 
 import (
@@ -44,7 +47,8 @@ const source = "https://github.com/coffer-budget/coffer"
 // versionVariable is the variable of internal/app that holds the version.
 const versionVariable = "github.com/coffer-budget/coffer/internal/app.version"
 
-// epoch is the modification time of all files in an image, because the time of the build would change the digest.
+// epoch is the modification time of all files in an image, because the time of the build would
+// change the digest.
 var epoch = time.Unix(0, 0).UTC()
 
 func main() {
@@ -70,9 +74,9 @@ func main() {
 	}
 }
 
-// builder builds the images of one version into the folder out. Its methods run in the root of the repository. Besides
-// the results, out has the folders programs, with the compiled programs by architecture, and engine, with the downloaded
-// packages.
+// builder builds the images of one version into the folder out. Its methods run in the root of the
+// repository. Besides the results, out has the folders programs, with the compiled programs by
+// architecture, and engine, with the downloaded packages.
 type builder struct{ out, version string }
 
 // all builds the images of the wanted services and writes the OCI layout and the release.
@@ -104,8 +108,9 @@ func (b builder) all(ctx context.Context, wanted []string) error {
 	return b.writeRelease(digests)
 }
 
-// one builds a service's images for both architectures. The image of ocr for the other architecture is omitted if its packages are not
-// available: Ubuntu's archive has only those for the machine's architecture.
+// one builds a service's images for both architectures. The image of ocr for the other architecture
+// is omitted if its packages are not available: Ubuntu's archive has only those for the machine's
+// architecture.
 func (b builder) one(ctx context.Context, service string) (v1.ImageIndex, error) {
 	index := v1.ImageIndex(empty.Index)
 	for _, arch := range []string{"amd64", "arm64"} {
@@ -142,7 +147,8 @@ func programs(service string) []string {
 	return []string{service}
 }
 
-// archive writes the image for this machine's architecture, with its bill of materials, and prints its digest.
+// archive writes the image for this machine's architecture, with its bill of materials, and prints
+// its digest.
 func (b builder) archive(service, program string, image v1.Image, packages []contained) error {
 	tag, err := name.NewTag("coffer/"+service+":"+b.version, name.WithDefaultRegistry(""))
 	if err != nil {
@@ -192,8 +198,9 @@ func (b builder) image(ctx context.Context, service, arch, program string) (v1.I
 	return image, packages, err
 }
 
-// config completes the configuration of an image. file already lists the layers. The numeric user is the one in the Kubernetes
-// manifests, and an empty base has no user database for a name. Port 9000 is the service's, and 9464 serves metrics.
+// config completes the configuration of an image. file already lists the layers. The numeric user
+// is the one in the Kubernetes manifests, and an empty base has no user database for a name. Port
+// 9000 is the service's, and 9464 serves metrics.
 func (b builder) config(service, arch string, file *v1.ConfigFile) *v1.ConfigFile {
 	file.OS, file.Architecture, file.Created = "linux", arch, v1.Time{Time: epoch}
 	file.Config = v1.Config{
@@ -211,9 +218,10 @@ func (b builder) config(service, arch string, file *v1.ConfigFile) *v1.ConfigFil
 	return file
 }
 
-// compile builds a program of a service from the service's module. Without the workspace, only the module's go.mod determines the
-// versions of dependencies. The program is static, because the base is empty; only ocr-neural loads libraries of the Debian packages.
-// The linker sets the version. -trimpath and the empty build id keep properties of the build machine out of the program, because
+// compile builds a program of a service from the service's module. Without the workspace, only the
+// module's go.mod determines the versions of dependencies. The program is static, because the base
+// is empty; only ocr-neural loads libraries of the Debian packages. The linker sets the version.
+// -trimpath and the empty build id keep properties of the build machine out of the program, because
 // images must be reproducible (ADR 13).
 func (b builder) compile(ctx context.Context, service, name, arch, program string) error {
 	dir := filepath.Join("services", service)
@@ -229,7 +237,8 @@ func (b builder) compile(ctx context.Context, service, name, arch, program strin
 	return output(cmd)
 }
 
-// output runs a command. Its output is part of the error if the command fails, and is discarded otherwise.
+// output runs a command. Its output is part of the error if the command fails, and is discarded
+// otherwise.
 func output(cmd *exec.Cmd) error {
 	if text, err := cmd.CombinedOutput(); err != nil {
 		return errors.Join(fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err), errors.New(string(text)))

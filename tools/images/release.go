@@ -15,11 +15,12 @@ import (
 // services lists all services in the order of the release file.
 var services = []string{"auth", "ledger", "budget", "ocr", "gateway"}
 
-// validVersion matches versions that are valid in an image's tag, a Kubernetes label and a Job's name.
+// validVersion matches versions that are valid in an image's tag, a Kubernetes label and a Job's
+// name.
 var validVersion = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,38}[a-z0-9])?$`)
 
-// release is a template for a kustomize component. It sets the images by digest, the version as a label, and the names of the
-// migration Jobs.
+// release is a template for a kustomize component. It sets the images by digest, the version as a
+// label, and the names of the migration Jobs.
 var release = template.Must(template.New("release").Parse(`apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
 # The installed release. make images VERSION=1.2.3 writes this file as .cache/images/release.yaml. In the repository it is a placeholder:
@@ -43,8 +44,9 @@ patches:
 {{- end}}{{end}}
 `))
 
-// releaseFile returns the component for a version. digests maps every service to the digest of its image index. In the
-// names of Jobs the dots of the version become hyphens, because it is a part of a DNS label there.
+// releaseFile returns the component for a version. digests maps every service to the digest of its
+// image index. In the names of Jobs the dots of the version become hyphens, because it is a part of
+// a DNS label there.
 func releaseFile(version string, digests map[string]v1.Hash) (string, error) {
 	type image struct {
 		Name   string
@@ -59,7 +61,8 @@ func releaseFile(version string, digests map[string]v1.Hash) (string, error) {
 	return text.String(), err
 }
 
-// writeRelease writes OUT/release.yaml. If only some services were built, it deletes the file of an earlier build.
+// writeRelease writes OUT/release.yaml. If only some services were built, it deletes the file of an
+// earlier build.
 func (b builder) writeRelease(digests map[string]v1.Hash) error {
 	path := filepath.Join(b.out, "release.yaml")
 	if slices.ContainsFunc(services, func(s string) bool { return digests[s].Hex == "" }) {

@@ -8,7 +8,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// TestRelease compares the production overlay's placeholder with the file that a build writes. `make k8s-check` renders it.
+// TestRelease compares the production overlay's placeholder with the file that a build writes.
+// `make k8s-check` renders it.
 func TestRelease(t *testing.T) {
 	t.Parallel()
 	digests := map[string]v1.Hash{}

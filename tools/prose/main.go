@@ -2,13 +2,16 @@
 //
 //	prose [-v] FOLDER
 //
-// reads the files that git tracks in FOLDER: comments of Go, proto, SQL, TypeScript, YAML and shell files, and paragraphs of
-// Markdown files. It skips generated files, and migrations, because a merged migration is never changed. It counts the lines with
-// one of the idioms listed in idioms. Readers of English as a second language find them hard to understand. It prints the share
-// of such lines for each group of files, and the share of comment lines in hand-written Go without tests. It exits with 1 if more
-// than 3 % of a group's lines contain an idiom. Small groups may have one such line. -v prints each line found. `make lint` runs it.
+// reads the files that git tracks in FOLDER: comments of Go, proto, SQL, TypeScript, YAML and shell
+// files, and paragraphs of Markdown files. It skips generated files, and migrations, because a
+// merged migration is never changed. It counts the lines with one of the idioms listed in idioms.
+// Readers of English as a second language find them hard to understand. It prints the share of such
+// lines for each group of files, and the share of comment lines in hand-written Go without tests.
+// It exits with 1 if more than 3 % of a group's lines contain an idiom. Small groups may have one
+// such line. -v prints each line found. `make lint` runs it.
 //
-// The check is a thermometer: a sentence that passes can still be hard to read. CONTRIBUTING.md has the rules.
+// The check is a thermometer: a sentence that passes can still be hard to read. CONTRIBUTING.md has
+// the rules.
 package main
 
 import (

@@ -2,9 +2,10 @@
 //
 //	example URL
 //
-// registers a user at the Coffer with this URL, for example http://localhost:8080, and signs in. It creates a wallet, a category and
-// an expense, and prints the wallet's balance. It sends the expense twice with the same Idempotency-Key: the second request has no
-// effect. `make clients` runs it.
+// registers a user at the Coffer with this URL, for example http://localhost:8080, and signs in. It
+// creates a wallet, a category and an expense, and prints the wallet's balance. It sends the
+// expense twice with the same Idempotency-Key: the second request has no effect. `make clients`
+// runs it.
 package main
 
 import (
@@ -52,7 +53,8 @@ func run(ctx context.Context, url string) error {
 	if category.JSON201 == nil {
 		return refused(category.JSONDefault)
 	}
-	// With an Idempotency-Key a request can be repeated safely if its response was lost. The second request has no effect.
+	// With an Idempotency-Key a request can be repeated safely if its response was lost. The second
+	// request has no effect.
 	key := rand.Text()
 	for range 2 {
 		created, err := client.CreateTransactionWithResponse(ctx, &coffer.CreateTransactionParams{IdempotencyKey: &key}, coffer.CreateTransactionRequest{

@@ -32,7 +32,8 @@ Try it:
 Ctrl-C stops everything. The data remain.
 `
 
-// banner returns the text for the terminal when the stack is ready: its addresses, and notes about missing programs.
+// banner returns the text for the terminal when the stack is ready: its addresses, and notes about
+// missing programs.
 func banner(s *devstack.Stack, config devstack.Config, took time.Duration) string {
 	var notes strings.Builder
 	if s.PostgresDir != filepath.Join(config.DataDir, "postgres") {

@@ -5,12 +5,13 @@
 //	coffer backup FOLDER
 //	coffer restore FOLDER
 //
-// The second form writes a backup of the running Coffer with the same settings into a new folder. The third form creates the data for
-// the next start from a backup.
+// The second form writes a backup of the running Coffer with the same settings into a new folder.
+// The third form creates the data for the next start from a backup.
 //
-// The command contains only the terminal's part: settings, signals, the log file and the banner. Package devstack starts and
-// supervises the parts. The first signal stops them in order; a second one ends the process immediately. Log records go to
-// coffer.log in the data directory, and warnings and errors also to the terminal. Start reading with run.
+// The command contains only the terminal's part: settings, signals, the log file and the banner.
+// Package devstack starts and supervises the parts. The first signal stops them in order; a second
+// one ends the process immediately. Log records go to coffer.log in the data directory, and
+// warnings and errors also to the terminal. Start reading with run.
 package main
 
 import (
@@ -112,7 +113,8 @@ func run() error {
 	return nil
 }
 
-// openLog makes coffer.log in the data directory the default log. Warnings and errors are also written to the terminal.
+// openLog makes coffer.log in the data directory the default log. Warnings and errors are also
+// written to the terminal.
 func openLog(config devstack.Config) (*os.File, error) {
 	if err := pgserver.MakeDir(config.DataDir); err != nil {
 		return nil, err

@@ -1,12 +1,14 @@
-// Command with-postgres runs a command with TEST_DATABASE_URL, the URL of a temporary PostgreSQL server that it starts and deletes:
+// Command with-postgres runs a command with TEST_DATABASE_URL, the URL of a temporary PostgreSQL
+// server that it starts and deletes:
 //
 //	with-postgres go test work
 //
-// If TEST_DATABASE_URL is already set, the command uses that server. with-postgres exits with the command's exit code. PG_BIN
-// selects PostgreSQL's programs, as for `make run`.
+// If TEST_DATABASE_URL is already set, the command uses that server. with-postgres exits with the
+// command's exit code. PG_BIN selects PostgreSQL's programs, as for `make run`.
 //
-// The server trades durability for speed and accepts enough connections for parallel tests, see package pgserver. SIGINT and
-// SIGTERM end the command with SIGTERM, and then the server. On Linux the server also ends if with-postgres is killed.
+// The server trades durability for speed and accepts enough connections for parallel tests, see
+// package pgserver. SIGINT and SIGTERM end the command with SIGTERM, and then the server. On Linux
+// the server also ends if with-postgres is killed.
 package main
 
 import (

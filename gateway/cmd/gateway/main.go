@@ -1,5 +1,5 @@
-// Command gateway is the program of the gateway: it serves the REST API and the web console over HTTP, and calls the services over
-// gRPC. It has no database, so it has no commands for migrations.
+// Command gateway is the program of the gateway: it serves the REST API and the web console over
+// HTTP, and calls the services over gRPC. It has no database, so it has no commands for migrations.
 //
 // docs/configuration.md lists the environment variables. Package gateway has the code.
 package main

@@ -1,12 +1,14 @@
 // Package cookie reads and writes the session cookie, in which browsers keep a refresh token.
 //
-// The protos declare the fields that are sent in the cookie (option cookie in rest.proto). The gateway only carries the value: package
-// decode reads it into the request, and the gateway sets the value of the response. Auth decides whether a value is valid and whether a
-// request may use it.
+// The protos declare the fields that are sent in the cookie (option cookie in rest.proto). The
+// gateway only carries the value: package decode reads it into the request, and the gateway sets
+// the value of the response. Auth decides whether a value is valid and whether a request may use
+// it.
 //
-// The cookie is HttpOnly, so that scripts cannot read it, and SameSite=Strict, so that browsers do not send it with requests from other
-// sites. The prefix __Host- makes browsers reject the cookie from other hosts of the domain, and without Secure. Browsers do not keep
-// Secure cookies of http://localhost reliably. The cookie has another name and no Secure there.
+// The cookie is HttpOnly, so that scripts cannot read it, and SameSite=Strict, so that browsers do
+// not send it with requests from other sites. The prefix __Host- makes browsers reject the cookie
+// from other hosts of the domain, and without Secure. Browsers do not keep Secure cookies of
+// http://localhost reliably. The cookie has another name and no Secure there.
 package cookie
 
 import (
@@ -41,7 +43,8 @@ func Set(header http.Header, r *http.Request, change *restv1.Cookie) {
 	header.Add("Set-Cookie", c.String())
 }
 
-// Site returns the origin of this site as the browser that sent r addresses it. Auth compares it with the header Origin.
+// Site returns the origin of this site as the browser that sent r addresses it. Auth compares it
+// with the header Origin.
 func Site(r *http.Request) string {
 	if isPlainLocal(r) {
 		return "http://" + r.Host
@@ -57,8 +60,9 @@ func name(r *http.Request) string {
 	return secureName
 }
 
-// isPlainLocal reports whether a browser uses this machine without HTTPS. It does so only here, because browsers reject Secure cookies
-// without HTTPS. A proxy reports HTTPS in X-Forwarded-Proto. A client that forges this header changes only its own cookie.
+// isPlainLocal reports whether a browser uses this machine without HTTPS. It does so only here,
+// because browsers reject Secure cookies without HTTPS. A proxy reports HTTPS in X-Forwarded-Proto.
+// A client that forges this header changes only its own cookie.
 func isPlainLocal(r *http.Request) bool {
 	if r.TLS != nil || r.Header.Get("X-Forwarded-Proto") == "https" {
 		return false

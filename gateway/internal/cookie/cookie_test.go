@@ -67,7 +67,8 @@ func TestSetDeletes(t *testing.T) {
 	require.Equal(t, "__Host-coffer=; Path=/; Max-Age=0; HttpOnly; Secure; SameSite=Strict", h.Get("Set-Cookie"))
 }
 
-// TestReadIgnoresOtherCookies covers the cookie without prefix, which other hosts of the domain can set.
+// TestReadIgnoresOtherCookies covers the cookie without prefix, which other hosts of the domain can
+// set.
 func TestReadIgnoresOtherCookies(t *testing.T) {
 	t.Parallel()
 	r := httptest.NewRequest(http.MethodPost, "/", nil)

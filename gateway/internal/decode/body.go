@@ -19,19 +19,22 @@ import (
 const (
 	jsonLimit = 1 << 20
 	fileLimit = rpc.MaxFile
-	// uploadLimit is the limit of an upload, before and after decompression. Services have lower limits for their files.
+	// uploadLimit is the limit of an upload, before and after decompression. Services have lower
+	// limits for their files.
 	uploadLimit = 64<<20 + multipartSlack
-	// multipartSlack is the size of boundaries, part headers and the other fields around the file, in bytes.
+	// multipartSlack is the size of boundaries, part headers and the other fields around the file, in
+	// bytes.
 	multipartSlack = maxFormJSON + 64<<10
-	// maxRatio limits the bytes after decompression to a multiple of those before, and ratioSlack is the number that any body may have.
-	// They apply to the parts before the file, which the gateway alone reads: 64 KiB would be as much work as 64 MiB. Services limit the
-	// work for files.
+	// maxRatio limits the bytes after decompression to a multiple of those before, and ratioSlack is
+	// the number that any body may have. They apply to the parts before the file, which the gateway
+	// alone reads: 64 KiB would be as much work as 64 MiB. Services limit the work for files.
 	maxRatio   = 200
 	ratioSlack = 1 << 20
 )
 
-// body is the body of a request: a reader that fails with http.MaxBytesError at the limit, and for a form the boundary of its parts.
-// After decompression, the limit applies to the decompressed bytes, too.
+// body is the body of a request: a reader that fails with http.MaxBytesError at the limit, and for
+// a form the boundary of its parts. After decompression, the limit applies to the decompressed
+// bytes, too.
 type body struct {
 	io.Reader
 	boundary string
@@ -39,8 +42,8 @@ type body struct {
 	inflater *inflater
 }
 
-// openBody returns the body of a request, or nil if the request has none or the RPC takes none. It rejects a wrong media type, and a
-// Content-Length above the limit before anything is read.
+// openBody returns the body of a request, or nil if the request has none or the RPC takes none. It
+// rejects a wrong media type, and a Content-Length above the limit before anything is read.
 func (p *Plan) openBody(r *http.Request) (*body, error) {
 	if !p.hasBody || r.ContentLength == 0 {
 		return nil, nil
@@ -73,7 +76,8 @@ func (p *Plan) openBody(r *http.Request) (*body, error) {
 	return &body{http.MaxBytesReader(nil, unpacked, limit), boundary, unpacked}, nil
 }
 
-// inflater decompresses a body. Until inFile is set, it fails with http.MaxBytesError beyond maxRatio and ratioSlack.
+// inflater decompresses a body. Until inFile is set, it fails with http.MaxBytesError beyond
+// maxRatio and ratioSlack.
 type inflater struct {
 	*gzip.Reader
 	packed *countingReader
@@ -128,8 +132,8 @@ func (p *Plan) bodyLimit() int64 {
 // isCompressed reports whether a body is compressed with gzip.
 func isCompressed(h http.Header) bool { return strings.EqualFold(h.Get("Content-Encoding"), "gzip") }
 
-// acceptable reports whether the body has the media type that the RPC takes and is not compressed. The body of an upload may be
-// compressed with gzip. It returns the boundary of a form.
+// acceptable reports whether the body has the media type that the RPC takes and is not compressed.
+// The body of an upload may be compressed with gzip. It returns the boundary of a form.
 func (p *Plan) acceptable(h http.Header) (boundary string, ok bool) {
 	encodings := h.Values("Content-Encoding")
 	switch {
@@ -153,8 +157,8 @@ func (p *Plan) acceptable(h http.Header) (boundary string, ok bool) {
 	return "", mediaType == "application/json" && (!given || strings.EqualFold(charset, "utf-8"))
 }
 
-// decodeBody sets the fields of the body. content is nil if the request has no body. A JSON body is read as a whole, because the decoder
-// first checks its syntax; jsonLimit limits it.
+// decodeBody sets the fields of the body. content is nil if the request has no body. A JSON body is
+// read as a whole, because the decoder first checks its syntax; jsonLimit limits it.
 func (p *Plan) decodeBody(r *http.Request, content *body, m protoreflect.Message, bad *problems) error {
 	switch {
 	case p.multipart:
@@ -169,8 +173,8 @@ func (p *Plan) decodeBody(r *http.Request, content *body, m protoreflect.Message
 	return p.decodeJSON(r.Context(), text, m, bad)
 }
 
-// unread returns the public error for a body that could not be read to its end: PAYLOAD_TOO_LARGE, a timeout of a slow client, or an
-// interrupted connection, whose client receives nothing anyway.
+// unread returns the public error for a body that could not be read to its end: PAYLOAD_TOO_LARGE,
+// a timeout of a slow client, or an interrupted connection, whose client receives nothing anyway.
 func unread(err error) error {
 	if _, ok := errors.AsType[*http.MaxBytesError](err); ok {
 		return apierr.PayloadTooLarge

@@ -20,9 +20,11 @@ import (
 )
 
 const (
-	// scanFactor limits the CPU time of decoding, as a multiple of the time of json.Valid for a body of the same size.
+	// scanFactor limits the CPU time of decoding, as a multiple of the time of json.Valid for a body
+	// of the same size.
 	scanFactor = 40
-	// bytesPerByte and allocationsPerKilobyte limit the memory that decoding allocates, in proportion to the body.
+	// bytesPerByte and allocationsPerKilobyte limit the memory that decoding allocates, in proportion
+	// to the body.
 	bytesPerByte           = 24
 	allocationsPerKilobyte = 160
 	// fixedBytes is for the response and the fixed parts of the decoder.
@@ -34,7 +36,8 @@ func fill(size int, head, unit, tail string) string {
 	return head + strings.Repeat(unit, (size-len(head)-len(tail))/len(unit)) + tail
 }
 
-// hostileBodies returns JSON bodies of a size, by the resource that they try to exhaust. name is a member that the operation knows.
+// hostileBodies returns JSON bodies of a size, by the resource that they try to exhaust. name is a
+// member that the operation knows.
 func hostileBodies(name string, size int) map[string]string {
 	fill := func(head, unit, tail string) string { return fill(size, head, unit, tail) }
 	numbered := func(head, format, tail string) string {
@@ -80,7 +83,8 @@ type cost struct {
 	bytes, allocs uint64
 }
 
-// measure returns the CPU time of f and the memory that it allocates. No other test runs at the same time.
+// measure returns the CPU time of f and the memory that it allocates. No other test runs at the
+// same time.
 func measure(t *testing.T, f func()) cost {
 	t.Helper()
 	var before, after runtime.MemStats
@@ -100,7 +104,8 @@ func cpuTime(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// requireCheap fails if f costs more than the limits for a request of that size allow. scan is the cost of scanning a plain body.
+// requireCheap fails if f costs more than the limits for a request of that size allow. scan is the
+// cost of scanning a plain body.
 func requireCheap(t *testing.T, scan cost, size int, f func()) {
 	t.Helper()
 	c := measure(t, f)
@@ -146,8 +151,8 @@ func TestDecodeCostIsLinearInBody(t *testing.T) {
 	require.Greater(t, len(covered), 5)
 }
 
-// uncovered returns the names of fields whose kind no earlier operation had. If there are none, it returns the first field's name, or an
-// unknown name if there are no fields.
+// uncovered returns the names of fields whose kind no earlier operation had. If there are none, it
+// returns the first field's name, or an unknown name if there are no fields.
 func uncovered(all fields, covered map[string]bool) []string {
 	var names []string
 	sorted := slices.Sorted(maps.Keys(all))
@@ -217,8 +222,8 @@ func TestDecodeCostIsLinearInQueryAndHeaders(t *testing.T) {
 // hostileForm is a form and its boundary.
 type hostileForm struct{ boundary, body string }
 
-// hostileForms returns forms of the maximum size of a receipt, by the resource that they try to exhaust. text and file are the names of
-// a text and of the file of the operation.
+// hostileForms returns forms of the maximum size of a receipt, by the resource that they try to
+// exhaust. text and file are the names of a text and of the file of the operation.
 func hostileForms(text, file string) map[string]hostileForm {
 	fill := func(head, unit, tail string) string { return fill(fileLimit, head, unit, tail) }
 	long := strings.Repeat("b", 60<<10)
@@ -245,7 +250,8 @@ func hostileForms(text, file string) map[string]hostileForm {
 	}
 }
 
-// formFields returns the names of a text and of the file of an operation, and the names of its JSON objects.
+// formFields returns the names of a text and of the file of an operation, and the names of its JSON
+// objects.
 func (o operation) formFields() (text, file string, objects []string) {
 	if o.file != nil {
 		file = o.file.JSONName()
@@ -296,7 +302,8 @@ func TestDecodeMultipartCostIsLinear(t *testing.T) {
 	require.Equal(t, []string{"CreateAttachment", "CreateImport", "CreateTransactionsFromReceipt"}, covered)
 }
 
-// TestDecodeUploadCostOfCompressedForm sends forms that decompression makes a thousand times as long.
+// TestDecodeUploadCostOfCompressedForm sends forms that decompression makes a thousand times as
+// long.
 //
 //nolint:paralleltest // It measures the process's memory and CPU time.
 func TestDecodeUploadCostOfCompressedForm(t *testing.T) {

@@ -71,7 +71,8 @@ func operationsOf(tb testing.TB, service protoreflect.ServiceDescriptor) []opera
 // isForm reports whether the body of the operation is a form.
 func (o operation) isForm() bool { return o.multipart || o.file != nil }
 
-// decode decodes a request, and reads an upload to its end. Headers are pairs. The media type is JSON unless they contain another one.
+// decode decodes a request, and reads an upload to its end. Headers are pairs. The media type is
+// JSON unless they contain another one.
 func (o operation) decode(ctx context.Context, body []byte, query string, headers ...string) (proto.Message, error) {
 	r := httptest.NewRequestWithContext(ctx, "POST", "http://coffer/", bytes.NewReader(body))
 	r.URL.RawQuery = query
@@ -117,7 +118,8 @@ func TestDecodeStopsWhenRequestEnds(t *testing.T) {
 	require.Less(t, len(m.GetTransactions()), interruptEvery)
 }
 
-// TestDecodeUploadLimitsRatio sends a compressed form with a long unknown part, and one with a long file. Both are within the maximum size.
+// TestDecodeUploadLimitsRatio sends a compressed form with a long unknown part, and one with a long
+// file. Both are within the maximum size.
 func TestDecodeUploadLimitsRatio(t *testing.T) {
 	t.Parallel()
 	all := operations(t)
@@ -146,8 +148,8 @@ func TestDecodeStatesLimits(t *testing.T) {
 	require.Contains(t, errTooManyParts.Message, fmt.Sprint(maxParts))
 }
 
-// FuzzJSON compares the decoder with encoding/json: it accepts only JSON, never panics, keeps a decimal as written, and
-// reports problems of limited number and length.
+// FuzzJSON compares the decoder with encoding/json: it accepts only JSON, never panics, keeps a
+// decimal as written, and reports problems of limited number and length.
 func FuzzJSON(f *testing.F) {
 	for _, seed := range []string{
 		`{}`, ``, `{"amount":1.50,"description":"x"}`, `{"amount":1e400}`, `[]`, `{"a":{"a":[{}]}}`, `{"amount":"\ud800"}`, `{"a":1,"a":2}`, "{\"\x00\":\"\xff\"}",
@@ -192,7 +194,8 @@ func FuzzJSON(f *testing.F) {
 	})
 }
 
-// FuzzQuery checks that every query string and every form is decoded or rejected with public errors of limited size.
+// FuzzQuery checks that every query string and every form is decoded or rejected with public errors
+// of limited size.
 func FuzzQuery(f *testing.F) {
 	for _, seed := range []string{"limit=1&q=a%20b", "walletId=a&walletId=%ff", "&&==&a;b", "%zz", "--b\r\n\r\n\r\n--b--\r\n"} {
 		f.Add(seed)

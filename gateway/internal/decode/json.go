@@ -10,12 +10,13 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 )
 
-// Limits of a JSON body. Every legitimate request is far below them. They keep the cost of decoding a hostile body close
-// to the cost of checking its syntax.
+// Limits of a JSON body. Every legitimate request is far below them. They keep the cost of decoding
+// a hostile body close to the cost of checking its syntax.
 const (
 	// maxDepth limits the depth of the recursion that a body causes.
 	maxDepth = 64
-	// maxValues limits members and elements together. The largest request, 500 transactions, has about 5,000.
+	// maxValues limits members and elements together. The largest request, 500 transactions, has about
+	// 5,000.
 	maxValues = 20_000
 	// maxNameLength limits the name of a member, in bytes as written, including the quotes.
 	maxNameLength = 256
@@ -23,12 +24,14 @@ const (
 	interruptEvery = 256
 )
 
-// decodeJSON fills m from a JSON object by the types of the fields: a decimal takes a JSON number and keeps its digits, a
-// string takes only a string. null empties a field with the option null_empties. For other fields it means absent, and is invalid in a
-// change, see jsonDecoder.null. An empty body means {}.
+// decodeJSON fills m from a JSON object by the types of the fields: a decimal takes a JSON number
+// and keeps its digits, a string takes only a string. null empties a field with the option
+// null_empties. For other fields it means absent, and is invalid in a change, see jsonDecoder.null.
+// An empty body means {}.
 //
-// Unknown names are skipped, so clients may send back a resource as they read it. Repeated names are rejected, because parsers
-// disagree about which value counts. Decoding stops with the error of ctx when ctx ends.
+// Unknown names are skipped, so clients may send back a resource as they read it. Repeated names
+// are rejected, because parsers disagree about which value counts. Decoding stops with the error of
+// ctx when ctx ends.
 func (p *Plan) decodeJSON(ctx context.Context, body []byte, m protoreflect.Message, bad *problems) error {
 	trimmed := bytes.TrimLeft(body, " \t\r\n")
 	switch {
@@ -48,9 +51,10 @@ func (p *Plan) decodeJSON(ctx context.Context, body []byte, m protoreflect.Messa
 	return d.err
 }
 
-// jsonDecoder reads a body that is known to be valid JSON. encoding/json cannot report the problem of each value or keep
-// the digits of numbers, and its token API takes longer than the rest of a request's decoding. Every method except next
-// starts at the first byte of a value and stops behind its last one.
+// jsonDecoder reads a body that is known to be valid JSON. encoding/json cannot report the problem
+// of each value or keep the digits of numbers, and its token API takes longer than the rest of a
+// request's decoding. Every method except next starts at the first byte of a value and stops behind
+// its last one.
 type jsonDecoder struct {
 	rest []byte
 	bad  *problems
@@ -66,8 +70,8 @@ type jsonDecoder struct {
 	err error
 }
 
-// segment is a step from a value into one of its members or elements. A member has the index -1, and an element an empty
-// name.
+// segment is a step from a value into one of its members or elements. A member has the index -1,
+// and an element an empty name.
 type segment struct {
 	name  string
 	index int
@@ -94,8 +98,9 @@ func (d *jsonDecoder) problem(message string) {
 	d.bad.add(string(at), message)
 }
 
-// next skips separators, and returns the first byte of the next value or the closing delimiter. It needs no check of the end of the body
-// and of the order of separators, because the body is valid JSON.
+// next skips separators, and returns the first byte of the next value or the closing delimiter. It
+// needs no check of the end of the body and of the order of separators, because the body is valid
+// JSON.
 func (d *jsonDecoder) next() byte {
 	i := 0
 	for d.rest[i] <= ' ' || d.rest[i] == ',' || d.rest[i] == ':' {
@@ -114,8 +119,8 @@ func (d *jsonDecoder) enter() {
 	}
 }
 
-// more reports whether another member or element follows. If not, it consumes the closing delimiter. It also ends every
-// loop after decoding has stopped.
+// more reports whether another member or element follows. If not, it consumes the closing
+// delimiter. It also ends every loop after decoding has stopped.
 func (d *jsonDecoder) more() bool {
 	if d.err != nil {
 		return false
@@ -146,8 +151,8 @@ func (d *jsonDecoder) name() (name string, ok bool) {
 	return unquote(raw), true
 }
 
-// object reads the fields of an object. Without fields and a message it skips the object. A repeated name is a problem even in a part that
-// is skipped.
+// object reads the fields of an object. Without fields and a message it skips the object. A
+// repeated name is a problem even in a part that is skipped.
 func (d *jsonDecoder) object(fields fields, m protoreflect.Message) {
 	d.enter()
 	var seen map[string]bool
@@ -174,7 +179,8 @@ func (d *jsonDecoder) object(fields fields, m protoreflect.Message) {
 	}
 }
 
-// field reads the value of a field, according to the type of the field and the first byte of the value.
+// field reads the value of a field, according to the type of the field and the first byte of the
+// value.
 func (d *jsonDecoder) field(f *field, m protoreflect.Message) {
 	switch {
 	case d.rest[0] == 'n':
@@ -196,9 +202,10 @@ func (d *jsonDecoder) field(f *field, m protoreflect.Message) {
 	}
 }
 
-// null sets a field that null empties to its empty value, which the service cannot confuse with an absent field. Otherwise null means absent,
-// but not in a change: there a client could expect that it removes the value. The element of a list is written as a whole, so its fields
-// without presence have no value that null could keep.
+// null sets a field that null empties to its empty value, which the service cannot confuse with an
+// absent field. Otherwise null means absent, but not in a change: there a client could expect that
+// it removes the value. The element of a list is written as a whole, so its fields without presence
+// have no value that null could keep.
 func (d *jsonDecoder) null(f *field, m protoreflect.Message) {
 	switch {
 	case f.nullEmpties && f.Kind() == protoreflect.StringKind && !f.IsList():
@@ -210,8 +217,8 @@ func (d *jsonDecoder) null(f *field, m protoreflect.Message) {
 	}
 }
 
-// list reads an array into a list. An invalid element is left out of the list. That has no effect, because the request is
-// rejected.
+// list reads an array into a list. An invalid element is left out of the list. That has no effect,
+// because the request is rejected.
 func (d *jsonDecoder) list(f *field, list protoreflect.List) {
 	if d.rest[0] != '[' {
 		d.problem(problemList)
@@ -236,8 +243,8 @@ func (d *jsonDecoder) list(f *field, list protoreflect.List) {
 	}
 }
 
-// scalar reads a single value, and skips an object or array in its place. A value that the service must reject is replaced by
-// invalidText.
+// scalar reads a single value, and skips an object or array in its place. A value that the service
+// must reject is replaced by invalidText.
 func (d *jsonDecoder) scalar(f *field) (v protoreflect.Value, ok bool) {
 	var raw []byte
 	if c := d.rest[0]; c == '{' || c == '[' {

@@ -10,7 +10,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/restjson"
 )
 
-// maxNumberLength limits the digits of a number. Amounts have at most 15, and longer numbers are only work for the services.
+// maxNumberLength limits the digits of a number. Amounts have at most 15, and longer numbers are
+// only work for the services.
 const maxNumberLength = 1000
 
 // literal reads a value as written. The value is not an object or an array.
@@ -36,7 +37,8 @@ func (d *jsonDecoder) literal() []byte {
 // literalEnd has the bytes that end a number, true, false or null.
 var literalEnd = []byte(" \t\r\n,]}")
 
-// unquote returns the text of a string literal. raw includes the quotes. A string without escapes needs no second parser.
+// unquote returns the text of a string literal. raw includes the quotes. A string without escapes
+// needs no second parser.
 func unquote(raw []byte) string {
 	if bytes.IndexByte(raw, '\\') < 0 {
 		return string(raw[1 : len(raw)-1])
@@ -47,8 +49,8 @@ func unquote(raw []byte) string {
 	return s
 }
 
-// parseLiteral reads a value as written. An empty raw stands for an object or array, which no scalar field accepts.
-// problem is empty if the value is valid.
+// parseLiteral reads a value as written. An empty raw stands for an object or array, which no
+// scalar field accepts. problem is empty if the value is valid.
 func parseLiteral(f *field, raw []byte) (v protoreflect.Value, problem string) {
 	isText := len(raw) > 0 && raw[0] == '"'
 	switch {
@@ -79,8 +81,8 @@ func parseLiteral(f *field, raw []byte) (v protoreflect.Value, problem string) {
 	return parseNumber(f, string(raw))
 }
 
-// loneSurrogate reports whether a JSON string escapes half of a surrogate pair. encoding/json would replace it with U+FFFD
-// without an error.
+// loneSurrogate reports whether a JSON string escapes half of a surrogate pair. encoding/json would
+// replace it with U+FFFD without an error.
 func loneSurrogate(raw []byte) bool {
 	for i := 0; i+1 < len(raw); i++ {
 		if raw[i] != '\\' {

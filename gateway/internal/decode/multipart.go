@@ -16,16 +16,20 @@ import (
 )
 
 const (
-	// maxFormText limits a text field of a form, and maxFormJSON a field that holds a JSON object, in bytes.
+	// maxFormText limits a text field of a form, and maxFormJSON a field that holds a JSON object, in
+	// bytes.
 	maxFormText = 4 << 10
 	maxFormJSON = 256 << 10
-	// maxParts limits the parts of a form: mime/multipart spends kilobytes on each, even on an empty one.
+	// maxParts limits the parts of a form: mime/multipart spends kilobytes on each, even on an empty
+	// one.
 	maxParts = 32
-	// maxBoundary is the limit of RFC 2046. mime/multipart accepts longer boundaries and searches for them.
+	// maxBoundary is the limit of RFC 2046. mime/multipart accepts longer boundaries and searches for
+	// them.
 	maxBoundary = 70
 )
 
-// form is the state of decoding a form. Its parts are read one after the other, so only the file and one text are in memory.
+// form is the state of decoding a form. Its parts are read one after the other, so only the file
+// and one text are in memory.
 type form struct {
 	fields  fields
 	message protoreflect.Message
@@ -34,9 +38,10 @@ type form struct {
 	bad  *problems
 }
 
-// decodeForm fills m from a form, part by part in any order: bytes fields are files, messages are JSON objects, the others are text.
-// Unknown parts are ignored. A file that is missing or repeated stays empty, so that the service reports it with the other problems of
-// the request. If the service is not called because of other problems, the missing file is one of them.
+// decodeForm fills m from a form, part by part in any order: bytes fields are files, messages are
+// JSON objects, the others are text. Unknown parts are ignored. A file that is missing or repeated
+// stays empty, so that the service reports it with the other problems of the request. If the
+// service is not called because of other problems, the missing file is one of them.
 func (p *Plan) decodeForm(r *http.Request, content *body, m protoreflect.Message, bad *problems) error {
 	form := &form{fields: p.body, message: m, seen: map[string]int{}, bad: bad}
 	query := r.URL.Query()
@@ -65,8 +70,9 @@ func (p *Plan) decodeForm(r *http.Request, content *body, m protoreflect.Message
 	return nil
 }
 
-// readParts reads the parts of a form up to the file with the name last, and returns that part and the reader of the parts after it.
-// Without such a file it reads the whole form and returns no part. It stops with the error of ctx when ctx ends.
+// readParts reads the parts of a form up to the file with the name last, and returns that part and
+// the reader of the parts after it. Without such a file it reads the whole form and returns no
+// part. It stops with the error of ctx when ctx ends.
 func (f *form) readParts(ctx context.Context, content *body, last string) (*multipart.Reader, *multipart.Part, error) {
 	if content.boundary == "" || len(content.boundary) > maxBoundary {
 		return nil, nil, errInvalidMultipart
@@ -94,13 +100,14 @@ func (f *form) readParts(ctx context.Context, content *body, last string) (*mult
 	}
 }
 
-// isFile reports whether a part is a file: it has a file name or a media type. A text field with the name of the file is not a file.
+// isFile reports whether a part is a file: it has a file name or a media type. A text field with
+// the name of the file is not a file.
 func isFile(part *multipart.Part) bool {
 	return part.FileName() != "" || part.Header.Get("Content-Type") != ""
 }
 
-// read sets the field of a part. An unknown part is discarded, and counts as a part. It returns an error only if decoding
-// must stop. Problems of fields are collected.
+// read sets the field of a part. An unknown part is discarded, and counts as a part. It returns an
+// error only if decoding must stop. Problems of fields are collected.
 func (f *form) read(ctx context.Context, part *multipart.Part) error {
 	name := part.FormName()
 	field := f.fields[name]
@@ -141,7 +148,8 @@ func (f *form) read(ctx context.Context, part *multipart.Part) error {
 	return nil
 }
 
-// object sets the field of a part that holds a JSON object, by the rules of decodeJSON. An empty part means that the field is absent.
+// object sets the field of a part that holds a JSON object, by the rules of decodeJSON. An empty
+// part means that the field is absent.
 func (f *form) object(ctx context.Context, field *field, name string, content []byte) error {
 	content = bytes.TrimLeft(content, " \t\r\n")
 	switch {

@@ -9,7 +9,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
-// nullIn returns the body of a change in which a field is null, and its path in problems. A field of a list's element is in the first one.
+// nullIn returns the body of a change in which a field is null, and its path in problems. A field
+// of a list's element is in the first one.
 type nullIn struct {
 	field      *field
 	body, path string
@@ -36,8 +37,9 @@ func nulls(all fields, before, after, path string) []nullIn {
 	return found
 }
 
-// TestDecodeNullInChange sends null for each field of each PATCH: it must empty the field visibly, or be rejected with the field's name.
-// Only fields of an element that have no presence may ignore it.
+// TestDecodeNullInChange sends null for each field of each PATCH: it must empty the field visibly,
+// or be rejected with the field's name. Only fields of an element that have no presence may ignore
+// it.
 func TestDecodeNullInChange(t *testing.T) {
 	t.Parallel()
 	emptied, rejected := 0, 0
@@ -86,7 +88,8 @@ func isEmpty(f *field, v protoreflect.Value) bool {
 	return empty
 }
 
-// TestDecodeNullInCreate checks that null means absent in a POST, as it does for every field that a client leaves out.
+// TestDecodeNullInCreate checks that null means absent in a POST, as it does for every field that a
+// client leaves out.
 func TestDecodeNullInCreate(t *testing.T) {
 	t.Parallel()
 	for _, o := range operations(t) {

@@ -15,27 +15,33 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Plan maps the fields of an RPC's request message to the parts of the HTTP request. It is computed once per RPC and safe for
-// concurrent use.
+// Plan maps the fields of an RPC's request message to the parts of the HTTP request. It is computed
+// once per RPC and safe for concurrent use.
 type Plan struct {
-	// message creates requests of the generated Go type, which in-process calls pass on without encoding.
+	// message creates requests of the generated Go type, which in-process calls pass on without
+	// encoding.
 	message protoreflect.MessageType
-	// hasBody is set if requests have a body. Otherwise all fields except those in the path and headers are in the query.
+	// hasBody is set if requests have a body. Otherwise all fields except those in the path and
+	// headers are in the query.
 	hasBody bool
 	// isChange is set for a PATCH, whose absent fields stay as they are.
 	isChange bool
-	// multipart is set if the body is a form that is decoded as a whole, such as that of a receipt. An upload has file instead.
+	// multipart is set if the body is a form that is decoded as a whole, such as that of a receipt. An
+	// upload has file instead.
 	multipart bool
-	// file is the field that holds the pieces of an upload's file. fileHeader is the field that describes the file. Both are nil for
-	// other RPCs, and fileHeader also for an upload whose service does not need it.
+	// file is the field that holds the pieces of an upload's file. fileHeader is the field that
+	// describes the file. Both are nil for other RPCs, and fileHeader also for an upload whose service
+	// does not need it.
 	file, fileHeader protoreflect.FieldDescriptor
 	// path holds the fields in the path. The mux passes their values by the names in the proto.
 	path []protoreflect.FieldDescriptor
 	// headers holds the fields in headers, with the names of the headers.
 	headers []restjson.Header
-	// cookie is the field of the session cookie, and site the field of this site's origin. They are nil if the message has none.
+	// cookie is the field of the session cookie, and site the field of this site's origin. They are
+	// nil if the message has none.
 	cookie, site protoreflect.FieldDescriptor
-	// query and body hold the fields in the query and in the body, by JSON name. A form accepts the fields of the query, too.
+	// query and body hold the fields in the query and in the body, by JSON name. A form accepts the
+	// fields of the query, too.
 	query, body fields
 }
 
@@ -49,17 +55,18 @@ type field struct {
 	decimal bool
 	// nullEmpties is set for a field that null sets to its empty value.
 	nullEmpties bool
-	// forwardInvalid replaces an invalid value of a string by invalidText, so that the service reports it.
+	// forwardInvalid replaces an invalid value of a string by invalidText, so that the service reports
+	// it.
 	forwardInvalid bool
 	// fields are the fields of a message field.
 	fields fields
-	// values is the only field of a message that wraps a list. In JSON the message is the bare array. The message distinguishes an
-	// empty list from an absent one.
+	// values is the only field of a message that wraps a list. In JSON the message is the bare array.
+	// The message distinguishes an empty list from an absent one.
 	values *field
 }
 
-// NewPlan returns the plan for an RPC, according to the options in its proto. template is the RPC's path with the names of fields in
-// braces.
+// NewPlan returns the plan for an RPC, according to the options in its proto. template is the RPC's
+// path with the names of fields in braces.
 func NewPlan(method protoreflect.MethodDescriptor, template string) (*Plan, error) {
 	message, err := protoregistry.GlobalTypes.FindMessageByName(method.Input().FullName())
 	if err != nil {
@@ -82,8 +89,9 @@ func NewPlan(method protoreflect.MethodDescriptor, template string) (*Plan, erro
 	return p, nil
 }
 
-// takeFile removes the fields of an upload's file from the fields of the form, because the file is read in pieces and not decoded. It
-// returns an error for a proto whose upload does not have exactly one file, so that the gateway does not start with it.
+// takeFile removes the fields of an upload's file from the fields of the form, because the file is
+// read in pieces and not decoded. It returns an error for a proto whose upload does not have
+// exactly one file, so that the gateway does not start with it.
 func (p *Plan) takeFile(method protoreflect.MethodDescriptor) error {
 	for name, field := range p.body {
 		switch {
@@ -103,8 +111,8 @@ func (p *Plan) takeFile(method protoreflect.MethodDescriptor) error {
 	return nil
 }
 
-// place assigns a field to exactly one part of the HTTP request. The path wins over the options, and the options win over the body.
-// The order of the cases is the order of precedence.
+// place assigns a field to exactly one part of the HTTP request. The path wins over the options,
+// and the options win over the body. The order of the cases is the order of precedence.
 func (p *Plan) place(d protoreflect.FieldDescriptor, template string) {
 	header := proto.GetExtension(d.Options(), restv1.E_Header).(string)
 	switch {
@@ -119,7 +127,8 @@ func (p *Plan) place(d protoreflect.FieldDescriptor, template string) {
 	case !p.hasBody || proto.GetExtension(d.Options(), restv1.E_Query).(bool):
 		p.query[d.JSONName()] = newField(d)
 		if p.multipart {
-			// Accept the parameter in the form, too: a client that asks for a preview there must not create transactions.
+			// Accept the parameter in the form, too: a client that asks for a preview there must not create
+			// transactions.
 			p.body[d.JSONName()] = newField(d)
 		}
 	default:

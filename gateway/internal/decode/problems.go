@@ -37,7 +37,8 @@ const (
 	maxFieldLength = 100
 )
 
-// problems collects the problems of a request's fields: at most maxProblems, each with a name of limited length.
+// problems collects the problems of a request's fields: at most maxProblems, each with a name of
+// limited length.
 type problems struct{ fields []apierr.Field }
 
 // full reports whether further problems are dropped.
@@ -55,8 +56,8 @@ func (p *problems) sort() {
 	slices.SortFunc(p.fields, func(a, b apierr.Field) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// err returns one error for all problems, or nil if there are none. It returns an untyped nil, because a nil *apierr.Error would be an
-// error that is not nil.
+// err returns one error for all problems, or nil if there are none. It returns an untyped nil,
+// because a nil *apierr.Error would be an error that is not nil.
 func (p *problems) err() error {
 	if invalid := apierr.Validation(p.fields); invalid != nil {
 		return invalid
@@ -75,7 +76,8 @@ func parseNumber(field *field, text string) (v protoreflect.Value, problem strin
 		if !restjson.IsNumber(text) || strings.ContainsAny(text, ".eE") {
 			return v, problemInteger
 		}
-		// ParseInt returns the nearest value for a number out of range. Every field has narrower limits, so the service rejects it.
+		// ParseInt returns the nearest value for a number out of range. Every field has narrower limits,
+		// so the service rejects it.
 		n, _ := strconv.ParseInt(text, 10, bits)
 		if bits == 32 {
 			return protoreflect.ValueOfInt32(int32(n)), ""

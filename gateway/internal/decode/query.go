@@ -14,8 +14,8 @@ import (
 // maxParameters limits the parameters of a query string, repeated ones included.
 const maxParameters = 1000
 
-// decodeQuery sets the fields that are in the query. An unknown parameter is a problem: a client that misspells a filter must
-// not get the unfiltered list.
+// decodeQuery sets the fields that are in the query. An unknown parameter is a problem: a client
+// that misspells a filter must not get the unfiltered list.
 func decodeQuery(raw string, fields fields, m protoreflect.Message, bad *problems) error {
 	if raw == "" {
 		return nil
@@ -40,7 +40,8 @@ func decodeQuery(raw string, fields fields, m protoreflect.Message, bad *problem
 	return nil
 }
 
-// setParameter sets a field to the values that the query has for it. Only a list may have more than one.
+// setParameter sets a field to the values that the query has for it. Only a list may have more than
+// one.
 func setParameter(m protoreflect.Message, field *field, name string, given []string, bad *problems) {
 	switch {
 	case len(given) == 0:
@@ -68,7 +69,8 @@ func (f fields) unknownParameter() string {
 	return "is unknown: the query parameters of this operation are " + strings.Join(f.names(), ", ")
 }
 
-// setText sets a field that is not a list to the value that a query parameter or a form field has as text.
+// setText sets a field that is not a list to the value that a query parameter or a form field has
+// as text.
 func setText(m protoreflect.Message, field *field, name, text string, bad *problems) {
 	v, problem := parseText(field, text)
 	if problem != "" {
@@ -78,8 +80,8 @@ func setText(m protoreflect.Message, field *field, name, text string, bad *probl
 	m.Set(field.FieldDescriptor, v)
 }
 
-// parseText parses a scalar from a query parameter or a form field. It returns the problem if the text is not a value of the field's
-// type. Numbers have the syntax of JSON, as in bodies.
+// parseText parses a scalar from a query parameter or a form field. It returns the problem if the
+// text is not a value of the field's type. Numbers have the syntax of JSON, as in bodies.
 func parseText(field *field, text string) (v protoreflect.Value, problem string) {
 	switch field.Kind() {
 	case protoreflect.BoolKind:

@@ -23,7 +23,8 @@ const (
 	maxFileName = 1000
 )
 
-// Upload is an upload whose fields have been read, and whose file follows. Only one piece of the file is in memory.
+// Upload is an upload whose fields have been read, and whose file follows. Only one piece of the
+// file is in memory.
 type Upload struct {
 	// First is the first message: all fields of the request except the file.
 	First proto.Message
@@ -32,12 +33,13 @@ type Upload struct {
 	content *body
 	parts   *multipart.Reader
 	part    *multipart.Part
-	// piece is the first piece of the file, which DecodeUpload has read to know that the file is not empty.
+	// piece is the first piece of the file, which DecodeUpload has read to know that the file is not
+	// empty.
 	piece []byte
 }
 
-// DecodeUpload reads a request for an upload up to the first piece of its file. path has the values of the fields in the path by their
-// names in the proto. The errors are like those of Decode.
+// DecodeUpload reads a request for an upload up to the first piece of its file. path has the values
+// of the fields in the path by their names in the proto. The errors are like those of Decode.
 func (p *Plan) DecodeUpload(r *http.Request, path map[string]string) (*Upload, error) {
 	content, err := p.openBody(r)
 	if err != nil {
@@ -81,7 +83,8 @@ func (u *Upload) describe(m protoreflect.Message) {
 	m.Set(u.plan.fileHeader, protoreflect.ValueOfMessage(header.ProtoReflect()))
 }
 
-// fileName returns the name of a file without folders. Browsers on Windows may send a path with backslashes.
+// fileName returns the name of a file without folders. Browsers on Windows may send a path with
+// backslashes.
 func fileName(part *multipart.Part) string {
 	name := path.Base(strings.ReplaceAll(part.FileName(), `\`, "/"))
 	if name == "." || name == "/" {
@@ -90,8 +93,9 @@ func fileName(part *multipart.Part) string {
 	return cleanHeader(name)
 }
 
-// cleanHeader removes characters that protobuf or PostgreSQL cannot store from a value of a part's header, and shortens it. The value is
-// the client's claim: services detect the type from the content.
+// cleanHeader removes characters that protobuf or PostgreSQL cannot store from a value of a part's
+// header, and shortens it. The value is the client's claim: services detect the type from the
+// content.
 func cleanHeader(value string) string {
 	value = strings.ReplaceAll(toValidUTF8(value), "\x00", "")
 	if len(value) > maxFileName {
@@ -100,8 +104,9 @@ func cleanHeader(value string) string {
 	return value
 }
 
-// Next returns the next message, with a piece of the file. It returns io.EOF at the end of the form. Any other error means that the form
-// is not complete, and that the service must not receive the end of the stream.
+// Next returns the next message, with a piece of the file. It returns io.EOF at the end of the
+// form. Any other error means that the form is not complete, and that the service must not receive
+// the end of the stream.
 func (u *Upload) Next() (proto.Message, error) {
 	piece := u.piece
 	u.piece = nil
@@ -116,7 +121,8 @@ func (u *Upload) Next() (proto.Message, error) {
 	return m.Interface(), nil
 }
 
-// read returns the next piece of the file. After the last one it checks that the form ends, and returns io.EOF.
+// read returns the next piece of the file. After the last one it checks that the form ends, and
+// returns io.EOF.
 func (u *Upload) read() ([]byte, error) {
 	piece, n := make([]byte, rpc.MaxPiece), 0
 	for n < len(piece) {
@@ -138,7 +144,8 @@ func (u *Upload) read() ([]byte, error) {
 	case err != io.EOF:
 		return nil, malformed(err)
 	}
-	// The end of the body proves that it is complete: chunked encoding has a last chunk, and gzip a checksum.
+	// The end of the body proves that it is complete: chunked encoding has a last chunk, and gzip a
+	// checksum.
 	if _, err := io.Copy(io.Discard, u.content); err != nil {
 		return nil, malformed(err)
 	}

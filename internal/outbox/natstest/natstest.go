@@ -1,8 +1,9 @@
-// Package natstest starts real NATS servers with JetStream on disk for tests. The servers run in the test's process.
+// Package natstest starts real NATS servers with JetStream on disk for tests. The servers run in
+// the test's process.
 //
-// New is sufficient for most tests. Start uses a given address, so that a test can stop a server and start it again, and Run uses
-// given options, for example TLS. A server stops when its test ends, and its data are in a temporary folder. So tests share no events
-// and run in parallel.
+// New is sufficient for most tests. Start uses a given address, so that a test can stop a server
+// and start it again, and Run uses given options, for example TLS. A server stops when its test
+// ends, and its data are in a temporary folder. So tests share no events and run in parallel.
 package natstest
 
 import (
@@ -33,7 +34,8 @@ func Start(t testing.TB, addr string) (url string, stop func()) {
 	return s.ClientURL(), func() { s.Shutdown(); s.WaitForShutdown() }
 }
 
-// Run starts a server with the given options. It stops when the test ends, unless the test stops it before.
+// Run starts a server with the given options. It stops when the test ends, unless the test stops it
+// before.
 func Run(t testing.TB, options *server.Options) *server.Server {
 	t.Helper()
 	options.NoLog, options.NoSigs = true, true

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Behind runs call while hold's transaction is open, and requires that call waits for a lock of that transaction. It then commits the
-// transaction and returns the result of call.
+// Behind runs call while hold's transaction is open, and requires that call waits for a lock of
+// that transaction. It then commits the transaction and returns the result of call.
 func Behind(t *testing.T, db *pgxpool.Pool, hold func(tx pgx.Tx) error, call func() error) error {
 	t.Helper()
 	tx, err := db.Begin(t.Context())
@@ -27,7 +27,8 @@ func Behind(t *testing.T, db *pgxpool.Pool, hold func(tx pgx.Tx) error, call fun
 	return <-done
 }
 
-// Besides runs call while hold's transaction is open, and requires that call does not wait for a lock of that transaction.
+// Besides runs call while hold's transaction is open, and requires that call does not wait for a
+// lock of that transaction.
 func Besides(t *testing.T, db *pgxpool.Pool, hold func(tx pgx.Tx) error, call func() error) {
 	t.Helper()
 	tx, err := db.Begin(t.Context())

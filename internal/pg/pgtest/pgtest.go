@@ -2,12 +2,13 @@
 //
 // Behind and Besides run a call while another transaction is open, to test locks.
 //
-// New creates the database with a service's migrations, and returns a pool. The database is dropped when the test ends, so tests run
-// in parallel and need no cleanup. The server is that of TEST_DATABASE_URL, a superuser's URL. `make test` starts a temporary server
-// and sets the variable. Without the variable tests fail, and with `go test -short` they are skipped.
+// New creates the database with a service's migrations, and returns a pool. The database is dropped
+// when the test ends, so tests run in parallel and need no cleanup. The server is that of
+// TEST_DATABASE_URL, a superuser's URL. `make test` starts a temporary server and sets the
+// variable. Without the variable tests fail, and with `go test -short` they are skipped.
 //
-// The migrations are executed once for each server, into a template. Databases of tests are copies of it. Their tables have the same
-// ids, so a query of pg_locks must also compare the database.
+// The migrations are executed once for each server, into a template. Databases of tests are copies
+// of it. Their tables have the same ids, so a query of pg_locks must also compare the database.
 package pgtest
 
 import (
@@ -33,7 +34,8 @@ import (
 // schema is the schema of the migrations in each database.
 const schema = "test"
 
-// New returns a pool on a new database with the migrations applied. The database is dropped when the test ends.
+// New returns a pool on a new database with the migrations applied. The database is dropped when
+// the test ends.
 func New(t testing.TB, migrations fs.FS) *pgxpool.Pool {
 	t.Helper()
 	server := os.Getenv("TEST_DATABASE_URL")
@@ -94,14 +96,16 @@ func read(migrations fs.FS) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		// CONCURRENTLY would wait for the transactions of all other tests, and is not needed before the schema is in use.
+		// CONCURRENTLY would wait for the transactions of all other tests, and is not needed before the
+		// schema is in use.
 		files[i] = strings.ReplaceAll(string(text), " CONCURRENTLY", "")
 	}
 	return files, nil
 }
 
-// makeTemplate returns the name of the database with the migrations, and creates it if the server does not have it. The name contains
-// their hash. A persistent server keeps one template of about 10 MB for each version of a service's migrations.
+// makeTemplate returns the name of the database with the migrations, and creates it if the server
+// does not have it. The name contains their hash. A persistent server keeps one template of about
+// 10 MB for each version of a service's migrations.
 func makeTemplate(ctx context.Context, conn *pgx.Conn, server string, files []string) (string, error) {
 	template := fmt.Sprintf("template_%x", sha256.Sum256([]byte(strings.Join(files, "\x00"))))[:40]
 	var exists bool
@@ -153,8 +157,8 @@ func migrate(ctx context.Context, server, database string, files []string) error
 	return nil
 }
 
-// clone creates a database as a copy of the template. From PostgreSQL 15 on, copying blocks instead of files is the default. It needs
-// three times as much processor time.
+// clone creates a database as a copy of the template. From PostgreSQL 15 on, copying blocks instead
+// of files is the default. It needs three times as much processor time.
 func clone(ctx context.Context, conn *pgx.Conn, database, template string) error {
 	statement := "CREATE DATABASE " + database + " TEMPLATE " + template
 	if version, _ := strconv.Atoi(strings.SplitN(conn.PgConn().ParameterStatus("server_version"), ".", 2)[0]); version >= 15 {
@@ -173,7 +177,8 @@ func urlOf(server, database string) (string, error) {
 	u.Path = "/" + database
 	q := u.Query()
 	q.Set("search_path", schema)
-	// Many tests run in parallel on one server, so a new connection may wait longer than the second that a service allows.
+	// Many tests run in parallel on one server, so a new connection may wait longer than the second
+	// that a service allows.
 	q.Set("pool_max_conns", "8")
 	q.Set("connect_timeout", "60")
 	u.RawQuery = q.Encode()

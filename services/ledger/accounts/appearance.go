@@ -10,10 +10,11 @@ import (
 )
 
 const (
-	// maxIcon is the maximum length of an icon in bytes. A family of three or a flag of a region has more.
+	// maxIcon is the maximum length of an icon in bytes. A family of three or a flag of a region has
+	// more.
 	maxIcon = 16
-	// maxPosition is the maximum position of a wallet. The constraint wallets_position_range of the table has the same
-	// maximum.
+	// maxPosition is the maximum position of a wallet. The constraint wallets_position_range of the
+	// table has the same maximum.
 	maxPosition = 1_000_000
 )
 
@@ -27,8 +28,8 @@ func parseName(p *apierr.Problems, s string) *string {
 // colorForm matches the colors of CSS with six digits.
 var colorForm = regexp.MustCompile(`^#[0-9A-Fa-f]{6}$`)
 
-// parseColor returns a color as it was sent, or "" for none. Names of colors and short forms are not accepted, so that every client can use
-// the value.
+// parseColor returns a color as it was sent, or "" for none. Names of colors and short forms are
+// not accepted, so that every client can use the value.
 func parseColor(p *apierr.Problems, s string) string {
 	if s != "" && !colorForm.MatchString(s) {
 		p.Field(&apierr.Field{Name: "color", Message: "must be # and six hexadecimal digits, such as #2F6F4F"})
@@ -36,8 +37,8 @@ func parseColor(p *apierr.Problems, s string) string {
 	return s
 }
 
-// parseIcon returns an emoji, or "" for none. Other texts are rejected: clients show the icon beside the name, where a text would look like a
-// part of the name.
+// parseIcon returns an emoji, or "" for none. Other texts are rejected: clients show the icon
+// beside the name, where a text would look like a part of the name.
 func parseIcon(p *apierr.Problems, s string) string {
 	switch {
 	case len(s) > maxIcon:
@@ -48,8 +49,9 @@ func parseIcon(p *apierr.Problems, s string) string {
 	return s
 }
 
-// parseKind returns the kind of a category, or "" for none. A client offers the category for transactions of that kind.
-// The ledger does not compare the kind with the type of a transaction, so a category of expenses can also have an income.
+// parseKind returns the kind of a category, or "" for none. A client offers the category for
+// transactions of that kind. The ledger does not compare the kind with the type of a transaction,
+// so a category of expenses can also have an income.
 func parseKind(p *apierr.Problems, s string) string {
 	switch s {
 	case "", "expense", "income", "both":
@@ -59,8 +61,9 @@ func parseKind(p *apierr.Problems, s string) string {
 	return s
 }
 
-// Appearance returns the color, the icon and the kind, each empty unless it is valid. Imports use it for wallets and categories of a
-// file, which may contain any texts: an invalid appearance must not prevent the import.
+// Appearance returns the color, the icon and the kind, each empty unless it is valid. Imports use
+// it for wallets and categories of a file, which may contain any texts: an invalid appearance must
+// not prevent the import.
 func Appearance(color, icon, kind string) (validColor, validIcon, validKind string) {
 	var c, i, k apierr.Problems
 	validColor, validIcon, validKind = parseColor(&c, color), parseIcon(&i, icon), parseKind(&k, kind)
@@ -76,8 +79,9 @@ func Appearance(color, icon, kind string) (validColor, validIcon, validKind stri
 	return validColor, validIcon, validKind
 }
 
-// parsePosition returns the position of a wallet from a JSON number, or nil if it is empty. UpdateWallet receives the
-// number as text, because an empty text has to stand for the JSON null that removes the position.
+// parsePosition returns the position of a wallet from a JSON number, or nil if it is empty.
+// UpdateWallet receives the number as text, because an empty text has to stand for the JSON null
+// that removes the position.
 func parsePosition(p *apierr.Problems, s string) *int32 {
 	if s == "" {
 		return nil
@@ -97,7 +101,8 @@ func checkPosition(p *apierr.Problems, n int32) *int32 {
 	return &n
 }
 
-// categoryChanges holds the fields of a category that a request sets; the others are nil. An empty field except name removes it.
+// categoryChanges holds the fields of a category that a request sets; the others are nil. An empty
+// field except name removes it.
 type categoryChanges struct{ name, color, icon, kind *string }
 
 // parseCategoryChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.

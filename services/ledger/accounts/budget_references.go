@@ -18,31 +18,35 @@ import (
 const (
 	// maxSyncs is the maximum number of budgets in one SyncReferences request.
 	maxSyncs = 100
-	// reservationLife is how long a category stays reserved if the budget service never settles the reservation, because it
-	// stopped between reserving and writing the budget. The versions of deleted budgets are kept as long, so that an older
-	// SyncReferences request that arrives late changes nothing.
+	// reservationLife is how long a category stays reserved if the budget service never settles the
+	// reservation, because it stopped between reserving and writing the budget. The versions of
+	// deleted budgets are kept as long, so that an older SyncReferences request that arrives late
+	// changes nothing.
 	reservationLife = 24 * time.Hour
 	// deletedVersion is the version of a deleted budget. It is greater than any other version.
 	deletedVersion = math.MaxInt64
 )
 
-// budgetUse is the set of categories that a budget holds in one version. A deleted budget holds none and has deletedVersion.
+// budgetUse is the set of categories that a budget holds in one version. A deleted budget holds
+// none and has deletedVersion.
 type budgetUse struct {
 	owner, budget uuid.UUID
-	// version is the version of the budget at the budget service, which increases with each change of the budget.
+	// version is the version of the budget at the budget service, which increases with each change of
+	// the budget.
 	version    int64
 	categories []uuid.UUID
 	// settled holds the reservations whose attempt to write the budget has ended, successfully or not.
 	settled []uuid.UUID
 }
 
-// CheckReferences checks that a wallet and categories belong to a user, and returns one error that names all that do not. With a
-// budget id it also reserves the categories: a foreign key prevents their deletion until SyncReferences settles the reservation
-// or reservationLife has passed.
+// CheckReferences checks that a wallet and categories belong to a user, and returns one error that
+// names all that do not. With a budget id it also reserves the categories: a foreign key prevents
+// their deletion until SyncReferences settles the reservation or reservationLife has passed.
 //
-// The budget service calls it before the transaction that writes a budget. Without a budget id it only checks, which the
-// budget service uses to report all problems of an invalid request together. A repeated call with the same reservation
-// has no further effect. Errors: WALLET_NOT_FOUND and the reasons of request.ErrCategoryNotFound and of malformed ids.
+// The budget service calls it before the transaction that writes a budget. Without a budget id it
+// only checks, which the budget service uses to report all problems of an invalid request together.
+// A repeated call with the same reservation has no further effect. Errors: WALLET_NOT_FOUND and the
+// reasons of request.ErrCategoryNotFound and of malformed ids.
 func (s *Accounts) CheckReferences(ctx context.Context, req *ledgerv1.CheckReferencesRequest) (*ledgerv1.CheckReferencesResponse, error) {
 	var p apierr.Problems
 	owner := request.ParseServiceID(&p, "ownerId", req.GetOwnerId())
@@ -80,13 +84,14 @@ func (s *Accounts) CheckReferences(ctx context.Context, req *ledgerv1.CheckRefer
 	return &ledgerv1.CheckReferencesResponse{}, nil
 }
 
-// SyncReferences records the categories of budgets and returns the ids that the budgets should hold, which differ after a merge. A
-// foreign key prevents the deletion of a recorded category. Requests are idempotent. An older version only releases its
-// reservations, and the response has no ids for it.
-// Errors: SERVICE_UNAVAILABLE if a category is merged or deleted concurrently.
+// SyncReferences records the categories of budgets and returns the ids that the budgets should
+// hold, which differ after a merge. A foreign key prevents the deletion of a recorded category.
+// Requests are idempotent. An older version only releases its reservations, and the response has no
+// ids for it. Errors: SERVICE_UNAVAILABLE if a category is merged or deleted concurrently.
 //
-// The worker of the budget service calls it for each changed budget. A PATCH and a DELETE of a budget also call it before
-// they return, so that a category that no budget uses any more can be deleted immediately (ADR 43).
+// The worker of the budget service calls it for each changed budget. A PATCH and a DELETE of a
+// budget also call it before they return, so that a category that no budget uses any more can be
+// deleted immediately (ADR 43).
 func (s *Accounts) SyncReferences(ctx context.Context, req *ledgerv1.SyncReferencesRequest) (*ledgerv1.SyncReferencesResponse, error) {
 	uses, err := parseBudgetUses(req)
 	if err != nil || len(uses) == 0 {
@@ -116,8 +121,8 @@ func (s *Accounts) SyncReferences(ctx context.Context, req *ledgerv1.SyncReferen
 	return resp, nil
 }
 
-// recordReferences records the uses whose version is not older than the recorded one. latest holds their budgets, and held the
-// existing category for each id that these budgets hold.
+// recordReferences records the uses whose version is not older than the recorded one. latest holds
+// their budgets, and held the existing category for each id that these budgets hold.
 //
 // Categories are locked before references, as in DeleteCategory, so that the two cannot deadlock.
 func recordReferences(ctx context.Context, tx pgx.Tx, uses []budgetUse, now time.Time) (held map[heldCategory]uuid.UUID, latest map[uuid.UUID]bool, err error) {
@@ -140,7 +145,8 @@ func recordReferences(ctx context.Context, tx pgx.Tx, uses []budgetUse, now time
 	if err := deleteUnheldReferences(ctx, tx, current); err != nil {
 		return nil, nil, err
 	}
-	// Reservations are released even if the version is outdated, because their attempt to write the budget has ended.
+	// Reservations are released even if the version is outdated, because their attempt to write the
+	// budget has ended.
 	if err := deleteReservations(ctx, tx, uses); err != nil {
 		return nil, nil, err
 	}
@@ -148,8 +154,9 @@ func recordReferences(ctx context.Context, tx pgx.Tx, uses []budgetUse, now time
 	return held, latest, err
 }
 
-// current returns the current id of each category of a budget, in its order, and an empty string for a category that no longer
-// exists. The order lets the budget service replace each id at its position.
+// current returns the current id of each category of a budget, in its order, and an empty string
+// for a category that no longer exists. The order lets the budget service replace each id at its
+// position.
 func (u budgetUse) current(held map[heldCategory]uuid.UUID) []string {
 	ids := make([]string, len(u.categories))
 	for i, id := range u.categories {

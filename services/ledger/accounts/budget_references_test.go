@@ -195,8 +195,8 @@ func TestSyncReferences(t *testing.T) {
 	})
 }
 
-// hold runs first in a transaction, starts second, waits until second is blocked by that transaction, runs rest in the
-// transaction and commits it. It returns the error of second.
+// hold runs first in a transaction, starts second, waits until second is blocked by that
+// transaction, runs rest in the transaction and commits it. It returns the error of second.
 func (p person) hold(t *testing.T, first func(pgx.Tx) error, second func() error, rest func(pgx.Tx) error) error {
 	t.Helper()
 	tx, err := p.DB.Begin(t.Context())
@@ -216,8 +216,8 @@ func (p person) hold(t *testing.T, first func(pgx.Tx) error, second func() error
 	return <-done
 }
 
-// TestDeleteCategoryAgainstBudgets forces both orders of each pair: a budget that reserves or records a category, and a delete
-// or merge of the category.
+// TestDeleteCategoryAgainstBudgets forces both orders of each pair: a budget that reserves or
+// records a category, and a delete or merge of the category.
 func TestDeleteCategoryAgainstBudgets(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -20,12 +20,12 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// MaxCategories is the maximum number of categories per user. It limits the rows of a summary. Users with more categories keep
-// them, but cannot create further ones.
+// MaxCategories is the maximum number of categories per user. It limits the rows of a summary.
+// Users with more categories keep them, but cannot create further ones.
 const MaxCategories = 1000
 
-// CreateCategory creates a category. Errors: CATEGORY_ALREADY_EXISTS if the caller has one of that name, ignoring case, and
-// CATEGORY_LIMIT_REACHED.
+// CreateCategory creates a category. Errors: CATEGORY_ALREADY_EXISTS if the caller has one of that
+// name, ignoring case, and CATEGORY_LIMIT_REACHED.
 func (s *Accounts) CreateCategory(ctx context.Context, req *ledgerv1.CreateCategoryRequest) (*ledgerv1.CreateCategoryResponse, error) {
 	c, err := s.newCategory(ctx, req)
 	if err != nil {
@@ -45,7 +45,8 @@ func (s *Accounts) CreateCategory(ctx context.Context, req *ledgerv1.CreateCateg
 	return resp, nil
 }
 
-// AddCategory creates a category like CreateCategory, in a database transaction that has called posting.ShareOwner.
+// AddCategory creates a category like CreateCategory, in a database transaction that has called
+// posting.ShareOwner.
 func (s *Accounts) AddCategory(ctx context.Context, tx pgx.Tx, req *ledgerv1.CreateCategoryRequest) (uuid.UUID, error) {
 	c, err := s.newCategory(ctx, req)
 	if err != nil {
@@ -77,8 +78,9 @@ func (s *Accounts) addCategory(ctx context.Context, tx pgx.Tx, c category) error
 	return s.Publish(ctx, tx, c.OwnerID, &ledgerv1.CategoryCreated{OwnerId: c.OwnerID.String(), Category: c.proto()})
 }
 
-// ListCategories returns a page of the caller's categories, newest first. Ids are UUIDs of version 7, which start with
-// the time of creation, so the order of ids is the order of creation. The position of a page is therefore an id alone.
+// ListCategories returns a page of the caller's categories, newest first. Ids are UUIDs of version
+// 7, which start with the time of creation, so the order of ids is the order of creation. The
+// position of a page is therefore an id alone.
 func (s *Accounts) ListCategories(ctx context.Context, req *ledgerv1.ListCategoriesRequest) (*ledgerv1.ListCategoriesResponse, error) {
 	owner := caller.ID(ctx)
 	categories, pagination, err := page.List(s.Cursors, page.Query[category, uuid.UUID]{
@@ -114,9 +116,9 @@ func (s *Accounts) GetCategory(ctx context.Context, req *ledgerv1.GetCategoryReq
 	return &ledgerv1.GetCategoryResponse{Category: c.proto(), Etag: etag.Format(c.Version)}, nil
 }
 
-// UpdateCategory renames a category, or changes its kind or appearance. It shares the owner's lock, so it waits for a
-// merge of the category instead of changing a row that the merge deletes. Errors: CATEGORY_ALREADY_EXISTS,
-// VERSION_MISMATCH and EMPTY_UPDATE.
+// UpdateCategory renames a category, or changes its kind or appearance. It shares the owner's lock,
+// so it waits for a merge of the category instead of changing a row that the merge deletes. Errors:
+// CATEGORY_ALREADY_EXISTS, VERSION_MISMATCH and EMPTY_UPDATE.
 func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCategoryRequest) (*ledgerv1.UpdateCategoryResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -154,11 +156,13 @@ func (s *Accounts) UpdateCategory(ctx context.Context, req *ledgerv1.UpdateCateg
 	return resp, nil
 }
 
-// DeleteCategory deletes a category that no transaction, budget or rule uses. With reassignTo, it merges the category into that
-// target first: transactions, totals, budgets and rules then use the target. The owner's lock prevents concurrent writes. Foreign keys
-// and not queries decide whether the category is in use, so a use that is created at the same time cannot be missed.
+// DeleteCategory deletes a category that no transaction, budget or rule uses. With reassignTo, it
+// merges the category into that target first: transactions, totals, budgets and rules then use the
+// target. The owner's lock prevents concurrent writes. Foreign keys and not queries decide whether
+// the category is in use, so a use that is created at the same time cannot be missed.
 //
-// Errors: CATEGORY_IN_USE, VERSION_MISMATCH, and errCategoryOverflow if a monthly total of the merge would be out of range.
+// Errors: CATEGORY_IN_USE, VERSION_MISMATCH, and errCategoryOverflow if a monthly total of the
+// merge would be out of range.
 func (s *Accounts) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCategoryRequest) (*ledgerv1.DeleteCategoryResponse, error) {
 	id, target, err := parseCategoryDelete(req)
 	if err != nil {
@@ -191,7 +195,8 @@ func (s *Accounts) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCateg
 			}
 			event.ReassignedTo, successor = new(target.String()), &target
 		}
-		// An expired reservation must not prevent the deletion, even if the hourly cleanup has not removed it yet.
+		// An expired reservation must not prevent the deletion, even if the hourly cleanup has not
+		// removed it yet.
 		if err := deleteExpiredReservations(ctx, tx, owner, id, s.Now()); err != nil {
 			return err
 		}
@@ -209,8 +214,9 @@ func (s *Accounts) DeleteCategory(ctx context.Context, req *ledgerv1.DeleteCateg
 	return &ledgerv1.DeleteCategoryResponse{Id: id.String()}, nil
 }
 
-// merge reassigns the transactions and rules of a category to the target and adds its totals to the target's totals. The caller holds the
-// owner's lock. It returns errCategoryOverflow if a total would be out of range.
+// merge reassigns the transactions and rules of a category to the target and adds its totals to the
+// target's totals. The caller holds the owner's lock. It returns errCategoryOverflow if a total
+// would be out of range.
 func (s *Accounts) merge(ctx context.Context, tx pgx.Tx, owner, from, target uuid.UUID) error {
 	if err := reassignTransactions(ctx, tx, owner, from, target, s.Now()); err != nil {
 		return err
@@ -237,7 +243,8 @@ func matchVersion(locked map[uuid.UUID]category, id uuid.UUID, ifMatch string) (
 	return c, nil
 }
 
-// takenName maps a violated unique name to errCategoryAlreadyExists and returns other errors unchanged.
+// takenName maps a violated unique name to errCategoryAlreadyExists and returns other errors
+// unchanged.
 func takenName(err error) error {
 	if pg.IsViolation(err, "categories_owner_name_key") {
 		return errCategoryAlreadyExists.With("name", "is taken")
@@ -255,8 +262,8 @@ func parseCategory(req *ledgerv1.CreateCategoryRequest) (category, error) {
 	return c, p.Err()
 }
 
-// parseCategoryDelete returns the category to delete and the target of its merge. The target is the category itself if the request
-// does not merge.
+// parseCategoryDelete returns the category to delete and the target of its merge. The target is the
+// category itself if the request does not merge.
 func parseCategoryDelete(req *ledgerv1.DeleteCategoryRequest) (id, target uuid.UUID, err error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

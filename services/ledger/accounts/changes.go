@@ -10,8 +10,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// ChangedWallets returns up to limit of an owner's wallets after a place, in the order of their changes, as the API shows them. Package
-// sync calls it in the snapshot of a page. A new balance alone is no change of a wallet: sync adds the wallets of the transactions.
+// ChangedWallets returns up to limit of an owner's wallets after a place, in the order of their
+// changes, as the API shows them. Package sync calls it in the snapshot of a page. A new balance
+// alone is no change of a wallet: sync adds the wallets of the transactions.
 func ChangedWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int) ([]posting.Changed[*ledgerv1.Wallet], error) {
 	rows, err := selectChangedWallets(ctx, q, owner, after, limit)
 	if err != nil {
@@ -24,8 +25,9 @@ func ChangedWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, after po
 	return changed, nil
 }
 
-// WalletsWithIDs returns the wallets with the given ids, in the order of the ids. It omits unknown ids and wallets of other owners.
-// Package sync calls it for the wallets of changed transactions, whose balances changed without a change of the wallet.
+// WalletsWithIDs returns the wallets with the given ids, in the order of the ids. It omits unknown
+// ids and wallets of other owners. Package sync calls it for the wallets of changed transactions,
+// whose balances changed without a change of the wallet.
 func WalletsWithIDs(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) ([]*ledgerv1.Wallet, error) {
 	wallets, err := selectWalletsWithIDs(ctx, q, owner, ids)
 	if err != nil {
@@ -38,7 +40,8 @@ func WalletsWithIDs(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uu
 	return messages, nil
 }
 
-// ChangedCategories returns up to limit of an owner's categories after a place, in the order of their changes, like ChangedWallets.
+// ChangedCategories returns up to limit of an owner's categories after a place, in the order of
+// their changes, like ChangedWallets.
 func ChangedCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int) ([]posting.Changed[*ledgerv1.Category], error) {
 	rows, err := selectChangedCategories(ctx, q, owner, after, limit)
 	if err != nil {

@@ -17,9 +17,11 @@ const (
 	keycapLabels = "0123456789#*"
 )
 
-// isEmoji reports whether s is one emoji as users see it: a symbol with an optional skin tone, several of them connected by joiners,
-// a flag of a country, or a keycap. It accepts combinations for which no font has a glyph, because each Unicode version adds some.
-// It rejects flags of regions, such as that of Scotland: they consist of tag characters and are longer than an icon may be.
+// isEmoji reports whether s is one emoji as users see it: a symbol with an optional skin tone,
+// several of them connected by joiners, a flag of a country, or a keycap. It accepts combinations
+// for which no font has a glyph, because each Unicode version adds some. It rejects flags of
+// regions, such as that of Scotland: they consist of tag characters and are longer than an icon may
+// be.
 func isEmoji(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	switch {
@@ -37,7 +39,8 @@ func isEmoji(s string) bool {
 	return true
 }
 
-// isEmojiElement reports whether s is one symbol, optionally with a skin tone or a variation selector.
+// isEmojiElement reports whether s is one symbol, optionally with a skin tone or a variation
+// selector.
 func isEmojiElement(s string) bool {
 	r, size := utf8.DecodeRuneInString(s)
 	if !unicode.Is(pictographs, r) {
@@ -53,9 +56,10 @@ func isEmojiElement(s string) bool {
 // isRegional reports whether r is a regional indicator.
 func isRegional(r rune) bool { return r >= firstLetter && r <= lastLetter }
 
-// pictographs contains the characters beyond ASCII with the property Emoji of Unicode 14. It also contains the characters of the
-// supplementary plane with the property Extended_Pictographic: that property includes the characters reserved for future emojis.
-// It does not contain the regional indicators.
+// pictographs contains the characters beyond ASCII with the property Emoji of Unicode 14. It also
+// contains the characters of the supplementary plane with the property Extended_Pictographic: that
+// property includes the characters reserved for future emojis. It does not contain the regional
+// indicators.
 var pictographs = &unicode.RangeTable{
 	LatinOffset: 2,
 	R16: []unicode.Range16{

@@ -16,7 +16,7 @@ var (
 	errBalanceOverflow = apierr.Validation([]apierr.Field{{
 		Name: "initialBalance", Message: "must be smaller: a wallet holds at most 100000000000000000 minor units per currency",
 	}})
-	// errCategoryOverflow has the maximum of the constraint monthly_totals_amount_range, 10^17 minor units. Only a merge
-	// can exceed it for two categories that are each within the maximum.
+	// errCategoryOverflow has the maximum of the constraint monthly_totals_amount_range, 10^17 minor
+	// units. Only a merge can exceed it for two categories that are each within the maximum.
 	errCategoryOverflow = apierr.Validation([]apierr.Field{{Name: "reassignTo", Message: "must be a category with smaller totals: a month has at most 100000000000000000 minor units per wallet and currency"}})
 )

@@ -46,7 +46,8 @@ func (s *server) setZone(t require.TestingT, user uuid.UUID, zone string) {
 	require.NoError(t, err)
 }
 
-// TestCreateWalletReplaysOpeningDate requires that a repetition on another day returns the first answer.
+// TestCreateWalletReplaysOpeningDate requires that a repetition on another day returns the first
+// answer.
 func TestCreateWalletReplaysOpeningDate(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -10,14 +10,16 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// categoryKey is the foreign key that prevents the deletion of a category that a transaction, a budget or a rule uses. The constraints of
-// all these tables have this name.
+// categoryKey is the foreign key that prevents the deletion of a category that a transaction, a
+// budget or a rule uses. The constraints of all these tables have this name.
 const categoryKey = "transactions_category_fkey"
 
-// heldCategory identifies a category by the id that a budget holds. The category may have been merged since.
+// heldCategory identifies a category by the id that a budget holds. The category may have been
+// merged since.
 type heldCategory struct{ budget, id uuid.UUID }
 
-// flatUses holds budget uses as arrays for unnest: one element per budget, per category and per settled reservation.
+// flatUses holds budget uses as arrays for unnest: one element per budget, per category and per
+// settled reservation.
 type flatUses struct {
 	owners, budgets                        []uuid.UUID
 	versions                               []int64
@@ -25,8 +27,8 @@ type flatUses struct {
 	settledOwners, settledBudgets, settled []uuid.UUID
 }
 
-// flatten converts budget uses to arrays. The three groups of arrays have different lengths, and each statement uses the groups that
-// it needs.
+// flatten converts budget uses to arrays. The three groups of arrays have different lengths, and
+// each statement uses the groups that it needs.
 func flatten(uses []budgetUse) flatUses {
 	var f flatUses
 	for _, u := range uses {
@@ -41,8 +43,8 @@ func flatten(uses []budgetUse) flatUses {
 	return f
 }
 
-// reserveCategories reserves an owner's categories for a budget. A repetition with the same reservation changes nothing. It violates
-// categoryKey if a category was deleted concurrently.
+// reserveCategories reserves an owner's categories for a budget. A repetition with the same
+// reservation changes nothing. It violates categoryKey if a category was deleted concurrently.
 func reserveCategories(ctx context.Context, q pg.Querier, owner, budget, reservation uuid.UUID, categories []uuid.UUID, until time.Time) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO budget_references (owner_id, budget_id, reservation, held_id, category_id, expires_at)
@@ -56,9 +58,9 @@ func reserveCategories(ctx context.Context, q pg.Querier, owner, budget, reserva
 	return nil
 }
 
-// shareReferencedCategories prevents the deletion of the categories of budgets until the transaction ends: both of the categories
-// that the budgets hold and of the recorded ones. FOR KEY SHARE is the lock that a foreign key takes, so concurrent
-// requests do not wait for each other.
+// shareReferencedCategories prevents the deletion of the categories of budgets until the
+// transaction ends: both of the categories that the budgets hold and of the recorded ones. FOR KEY
+// SHARE is the lock that a foreign key takes, so concurrent requests do not wait for each other.
 func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
 	_, err := q.Exec(ctx, `
@@ -81,10 +83,10 @@ func shareReferencedCategories(ctx context.Context, q pg.Querier, uses []budgetU
 	return nil
 }
 
-// upsertReferencingBudgets locks the budgets, records their versions, and returns the budgets whose version is not older than the
-// recorded one. The version of a deleted budget expires. The rows are inserted in the order of the primary key, so that
-// two requests with the same budgets lock them in the same order. A row whose version is newer is not updated, and
-// therefore not returned.
+// upsertReferencingBudgets locks the budgets, records their versions, and returns the budgets whose
+// version is not older than the recorded one. The version of a deleted budget expires. The rows are
+// inserted in the order of the primary key, so that two requests with the same budgets lock them in
+// the same order. A row whose version is newer is not updated, and therefore not returned.
 func upsertReferencingBudgets(ctx context.Context, q pg.Querier, uses []budgetUse, expiry time.Time) (map[uuid.UUID]bool, error) {
 	type row struct {
 		BudgetID uuid.UUID `db:"budget_id"`
@@ -109,8 +111,9 @@ func upsertReferencingBudgets(ctx context.Context, q pg.Querier, uses []budgetUs
 	return latest, nil
 }
 
-// insertReferences records the existing categories that budgets hold: the category with that id, or the target of its merge. The nil
-// UUID in reservation marks a recorded category. A row that exists is kept, because a merge may have changed its category_id.
+// insertReferences records the existing categories that budgets hold: the category with that id, or
+// the target of its merge. The nil UUID in reservation marks a recorded category. A row that exists
+// is kept, because a merge may have changed its category_id.
 func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
 	_, err := q.Exec(ctx, `
@@ -129,9 +132,9 @@ func insertReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error
 	return nil
 }
 
-// deleteUnheldReferences deletes recorded categories that budgets no longer hold. It does not delete reservations.
-// Because of the nil UUID in the condition, reservations of a concurrent write of the same budget remain until that write
-// has ended.
+// deleteUnheldReferences deletes recorded categories that budgets no longer hold. It does not
+// delete reservations. Because of the nil UUID in the condition, reservations of a concurrent write
+// of the same budget remain until that write has ended.
 func deleteUnheldReferences(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
 	_, err := q.Exec(ctx, `
@@ -146,8 +149,9 @@ func deleteUnheldReferences(ctx context.Context, q pg.Querier, uses []budgetUse)
 	return nil
 }
 
-// deleteReservations releases settled reservations, also those that no longer exist. The nil UUID marks recorded categories, so the
-// condition excludes it: a request must not be able to delete those.
+// deleteReservations releases settled reservations, also those that no longer exist. The nil UUID
+// marks recorded categories, so the condition excludes it: a request must not be able to delete
+// those.
 func deleteReservations(ctx context.Context, q pg.Querier, uses []budgetUse) error {
 	f := flatten(uses)
 	_, err := q.Exec(ctx, `
@@ -184,9 +188,10 @@ func selectHeldCategories(ctx context.Context, q pg.Querier, uses []budgetUse) (
 	return held, nil
 }
 
-// mergeReferences replaces a category of budgets with the target of its merge. It also records the merge, for budgets that hold the old
-// id and are not recorded yet. Earlier merges into the category then lead to the new target, so that one lookup always finds it.
-// DeleteCategory calls it under the owner's exclusive lock. The indexes budget_references_category and
+// mergeReferences replaces a category of budgets with the target of its merge. It also records the
+// merge, for budgets that hold the old id and are not recorded yet. Earlier merges into the
+// category then lead to the new target, so that one lookup always finds it. DeleteCategory calls it
+// under the owner's exclusive lock. The indexes budget_references_category and
 // merged_categories_category find the rows.
 func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
 	_, err := q.Exec(ctx, `
@@ -200,9 +205,9 @@ func mergeReferences(ctx context.Context, q pg.Querier, owner, from, to uuid.UUI
 	return nil
 }
 
-// deleteExpiredReservations deletes the reservations of a category that expired because the budget service never settled them. Recorded
-// categories of budgets do not expire. DeleteCategory calls it before the deletion. It reads the index
-// budget_references_category.
+// deleteExpiredReservations deletes the reservations of a category that expired because the budget
+// service never settled them. Recorded categories of budgets do not expire. DeleteCategory calls it
+// before the deletion. It reads the index budget_references_category.
 func deleteExpiredReservations(ctx context.Context, q pg.Querier, owner, category uuid.UUID, now time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM budget_references WHERE owner_id = $1 AND category_id = $2 AND expires_at <= $3`, owner, category, now)
 	if err != nil {
@@ -211,9 +216,9 @@ func deleteExpiredReservations(ctx context.Context, q pg.Querier, owner, categor
 	return nil
 }
 
-// ExpireReferences deletes the expired reservations that were never settled, and the expired versions of deleted budgets.
-// The hourly cleanup of the service calls it. Partial indexes contain only the rows that can expire, so the recorded
-// categories of all budgets cost it nothing.
+// ExpireReferences deletes the expired reservations that were never settled, and the expired
+// versions of deleted budgets. The hourly cleanup of the service calls it. Partial indexes contain
+// only the rows that can expire, so the recorded categories of all budgets cost it nothing.
 func ExpireReferences(ctx context.Context, q pg.Querier, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		WITH expired AS (DELETE FROM referencing_budgets WHERE expires_at <= $1)

@@ -28,10 +28,11 @@ type category struct {
 // categoryColumns are the columns of a category.
 const categoryColumns = `id, owner_id, name, color, icon, kind, version, created_at, updated_at`
 
-// countCategories returns the number of an owner's categories. A lock serializes the owner's creations until tx ends, so that
-// concurrent ones cannot exceed the limit. The count is a separate statement, so its snapshot includes the creations that the lock
-// waited for. Two owners whose hashes are equal wait for each other, which is harmless. The primary key starts with the
-// owner, so the count reads only the entries of this owner.
+// countCategories returns the number of an owner's categories. A lock serializes the owner's
+// creations until tx ends, so that concurrent ones cannot exceed the limit. The count is a separate
+// statement, so its snapshot includes the creations that the lock waited for. Two owners whose
+// hashes are equal wait for each other, which is harmless. The primary key starts with the owner,
+// so the count reads only the entries of this owner.
 func countCategories(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('categories'), hashtext($1))`, owner.String()); err != nil {
@@ -44,7 +45,8 @@ func countCategories(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, er
 	return r.Count, nil
 }
 
-// insertCategory inserts a category. It violates categories_owner_name_key if the owner has a category of that name, ignoring case.
+// insertCategory inserts a category. It violates categories_owner_name_key if the owner has a
+// category of that name, ignoring case.
 func insertCategory(ctx context.Context, q pg.Querier, c category) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO categories (owner_id, id, name, version, created_at, updated_at, color, icon, kind)
@@ -56,7 +58,8 @@ func insertCategory(ctx context.Context, q pg.Querier, c category) error {
 	return nil
 }
 
-// selectCategory returns a category, or pgx.ErrNoRows if the id is unknown or the category belongs to another owner.
+// selectCategory returns a category, or pgx.ErrNoRows if the id is unknown or the category belongs
+// to another owner.
 func selectCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (category, error) {
 	c, err := pg.One[category](ctx, q, `SELECT `+categoryColumns+` FROM categories WHERE owner_id = $1 AND id = $2`, owner, id)
 	if err != nil {
@@ -65,7 +68,8 @@ func selectCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (cat
 	return c, nil
 }
 
-// selectCategories returns up to limit of an owner's categories with an id less than before, newest first.
+// selectCategories returns up to limit of an owner's categories with an id less than before, newest
+// first.
 func selectCategories(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]category, error) {
 	categories, err := pg.All[category](ctx, q, `
 		SELECT `+categoryColumns+`
@@ -79,9 +83,10 @@ func selectCategories(ctx context.Context, q pg.Querier, owner, before uuid.UUID
 	return categories, nil
 }
 
-// lockCategories prevents changes, deletions and new uses of categories until the transaction ends, and returns the categories that
-// belong to the owner. It locks them by id, so that concurrent calls cannot deadlock. FOR UPDATE conflicts with the lock that a
-// foreign key takes, so new transactions and budget references wait.
+// lockCategories prevents changes, deletions and new uses of categories until the transaction ends,
+// and returns the categories that belong to the owner. It locks them by id, so that concurrent
+// calls cannot deadlock. FOR UPDATE conflicts with the lock that a foreign key takes, so new
+// transactions and budget references wait.
 func lockCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...uuid.UUID) (map[uuid.UUID]category, error) {
 	rows, err := pg.All[category](ctx, q, `
 		SELECT `+categoryColumns+`
@@ -99,8 +104,9 @@ func lockCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, ids ...u
 	return locked, nil
 }
 
-// updateCategory writes the fields of a category that its owner can change, and the version. It violates categories_owner_name_key
-// like insertCategory. A trigger sets seq, because the statement does not.
+// updateCategory writes the fields of a category that its owner can change, and the version. It
+// violates categories_owner_name_key like insertCategory. A trigger sets seq, because the statement
+// does not.
 func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 	_, err := q.Exec(ctx, `
 		UPDATE categories
@@ -112,11 +118,12 @@ func updateCategory(ctx context.Context, q pg.Querier, c category) error {
 	return nil
 }
 
-// reassignTransactions changes the category of all transactions and splits of a category. It waits for rows that an
-// earlier release is changing, because that release does not share the owner's lock. So mergeTotals must be a later
-// statement, whose snapshot includes them. The statements set seq themselves, which skips the trigger: a category may
-// have thousands of transactions (ADR 83). A transaction with a reassigned split gets a new version, too, because the API
-// shows splits as a part of their transaction.
+// reassignTransactions changes the category of all transactions and splits of a category. It waits
+// for rows that an earlier release is changing, because that release does not share the owner's
+// lock. So mergeTotals must be a later statement, whose snapshot includes them. The statements set
+// seq themselves, which skips the trigger: a category may have thousands of transactions (ADR 83).
+// A transaction with a reassigned split gets a new version, too, because the API shows splits as a
+// part of their transaction.
 func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
@@ -141,9 +148,9 @@ func reassignTransactions(ctx context.Context, q pg.Querier, owner, from, to uui
 	return nil
 }
 
-// reassignRules makes the rules that set a category set another one. A trigger numbers the changed rules for
-// synchronization. A rule that is being applied at this time continues with the target, because each chunk of its job
-// reads the rule again.
+// reassignRules makes the rules that set a category set another one. A trigger numbers the changed
+// rules for synchronization. A rule that is being applied at this time continues with the target,
+// because each chunk of its job reads the rule again.
 func reassignRules(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules
@@ -155,9 +162,9 @@ func reassignRules(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID,
 	return nil
 }
 
-// mergeTotals adds the monthly totals of one category to those of another, and deletes the former. It violates
-// monthly_totals_amount_range if a total would be out of range. The rows are inserted in the same order as in the
-// statement of package posting that updates the totals of transactions.
+// mergeTotals adds the monthly totals of one category to those of another, and deletes the former.
+// It violates monthly_totals_amount_range if a total would be out of range. The rows are inserted
+// in the same order as in the statement of package posting that updates the totals of transactions.
 func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH merged AS (
@@ -179,9 +186,10 @@ func mergeTotals(ctx context.Context, q pg.Querier, owner, from, to uuid.UUID) e
 	return nil
 }
 
-// deleteCategory deletes a category and its totals, and replaces it in the owner's settings by the target of its merge. Without a
-// merge, target is nil. It violates categoryKey if a transaction, a budget or a rule uses the category. Otherwise the totals are zero.
-// The caller holds the owner's lock. The foreign key of settings would also remove a deleted category, but without a new
+// deleteCategory deletes a category and its totals, and replaces it in the owner's settings by the
+// target of its merge. Without a merge, target is nil. It violates categoryKey if a transaction, a
+// budget or a rule uses the category. Otherwise the totals are zero. The caller holds the owner's
+// lock. The foreign key of settings would also remove a deleted category, but without a new
 // version, so a client would keep an ETag that still matches.
 func deleteCategory(ctx context.Context, q pg.Querier, owner, id uuid.UUID, target *uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `

@@ -16,8 +16,8 @@ type changedWallet struct {
 	Seq int64
 }
 
-// selectChangedWallets returns up to limit of an owner's wallets after a place, in the order of their changes. The index
-// wallets_seq has this order, so a page reads only its own rows.
+// selectChangedWallets returns up to limit of an owner's wallets after a place, in the order of
+// their changes. The index wallets_seq has this order, so a page reads only its own rows.
 func selectChangedWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int) ([]changedWallet, error) {
 	rows, err := pg.All[changedWallet](ctx, q, `SELECT `+walletColumns+`, w.seq`+walletsAndBalances+`
 		WHERE w.owner_id = $1 AND (w.seq, w.id) > ($2, $3)
@@ -44,8 +44,8 @@ type changedCategory struct {
 	Seq int64
 }
 
-// selectChangedCategories returns up to limit of an owner's categories after a place, in the order of their changes. The
-// index categories_seq has this order.
+// selectChangedCategories returns up to limit of an owner's categories after a place, in the order
+// of their changes. The index categories_seq has this order.
 func selectChangedCategories(ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int) ([]changedCategory, error) {
 	rows, err := pg.All[changedCategory](ctx, q, `
 		SELECT `+categoryColumns+`, seq

@@ -19,7 +19,8 @@ type wallet struct {
 	Currency string
 	// InitialMinor is the opening balance in minor units of Currency. It is not a transaction.
 	InitialMinor int64 `db:"initial_minor"`
-	// OpeningDate is the day from which the opening balance counts. It is nil if it counts for all days.
+	// OpeningDate is the day from which the opening balance counts. It is nil if it counts for all
+	// days.
 	OpeningDate *time.Time `db:"opening_date"`
 	Archived    bool
 	// Color and Icon are empty if the owner set none.
@@ -30,14 +31,15 @@ type wallet struct {
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
 	UpdatedAt time.Time `db:"updated_at"`
-	// Currencies holds the wallet's own currency first, and then those with a balance other than zero. Amounts holds their balances
-	// in minor units.
+	// Currencies holds the wallet's own currency first, and then those with a balance other than zero.
+	// Amounts holds their balances in minor units.
 	Currencies []string
 	Amounts    []int64
 }
 
-// countWallets returns the number of an owner's wallets. A lock serializes the owner's creations until tx ends, so that concurrent
-// ones cannot exceed the limit. The count is a separate statement, so its snapshot includes the creations that the lock waited for.
+// countWallets returns the number of an owner's wallets. A lock serializes the owner's creations
+// until tx ends, so that concurrent ones cannot exceed the limit. The count is a separate
+// statement, so its snapshot includes the creations that the lock waited for.
 func countWallets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('wallets'), hashtext($1))`, owner.String()); err != nil {
@@ -50,8 +52,8 @@ func countWallets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error
 	return r.Count, nil
 }
 
-// insertWallet inserts a wallet and its opening balance. The row of the balance must exist from the start, also for a
-// balance of zero: walletsAndBalances expects one in the wallet's own currency.
+// insertWallet inserts a wallet and its opening balance. The row of the balance must exist from the
+// start, also for a balance of zero: walletsAndBalances expects one in the wallet's own currency.
 func insertWallet(ctx context.Context, q pg.Querier, w wallet) error {
 	_, err := q.Exec(ctx, `
 		WITH opened AS (
@@ -75,8 +77,9 @@ const walletsWith = `SELECT ` + walletColumns + walletsAndBalances
 const walletColumns = `w.id, w.owner_id, w.name, w.currency, w.initial_minor, w.opening_date, w.archived, w.version, w.created_at,
 	w.updated_at, w.color, w.icon, w.position, held.currencies, held.amounts`
 
-// walletsAndBalances joins wallets w with their balances. It omits balances of zero except in the wallet's own currency. That currency
-// is first, because false sorts before true. It always has a row (see insertWallet), so the arrays are never NULL.
+// walletsAndBalances joins wallets w with their balances. It omits balances of zero except in the
+// wallet's own currency. That currency is first, because false sorts before true. It always has a
+// row (see insertWallet), so the arrays are never NULL.
 const walletsAndBalances = `
 	FROM wallets w
 	CROSS JOIN LATERAL (
@@ -86,7 +89,8 @@ const walletsAndBalances = `
 		WHERE b.owner_id = w.owner_id AND b.wallet_id = w.id AND (b.currency = w.currency OR b.amount_minor <> 0)
 	) AS held`
 
-// selectWallet returns a wallet, or pgx.ErrNoRows if the id is unknown or the wallet belongs to another owner.
+// selectWallet returns a wallet, or pgx.ErrNoRows if the id is unknown or the wallet belongs to
+// another owner.
 func selectWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (wallet, error) {
 	w, err := pg.One[wallet](ctx, q, walletsWith+` WHERE w.owner_id = $1 AND w.id = $2`, owner, id)
 	if err != nil {
@@ -95,8 +99,9 @@ func selectWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (walle
 	return w, nil
 }
 
-// selectWallets returns up to limit of an owner's wallets after a place, in the order of walletPlace. archived selects archived or
-// other wallets; nil selects all. The index wallets_list has the same order.
+// selectWallets returns up to limit of an owner's wallets after a place, in the order of
+// walletPlace. archived selects archived or other wallets; nil selects all. The index wallets_list
+// has the same order.
 func selectWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, archived *bool, after walletPlace, limit int) ([]wallet, error) {
 	wallets, err := pg.All[wallet](ctx, q, walletsWith+`
 		WHERE w.owner_id = $1 AND coalesce(w.position, 2147483647) >= $2 AND (coalesce(w.position, 2147483647) > $2 OR w.id < $3)
@@ -109,10 +114,11 @@ func selectWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, archived 
 	return wallets, nil
 }
 
-// lockWalletRow prevents changes and the deletion of a wallet until the transaction ends. Transactions in it can still be
-// created, because NO KEY UPDATE does not conflict with the lock that their foreign key takes. Only the wallet's first transaction
-// in a currency waits, because the trigger that limits the currencies locks the row. It returns pgx.ErrNoRows if the owner has no
-// such wallet.
+// lockWalletRow prevents changes and the deletion of a wallet until the transaction ends.
+// Transactions in it can still be created, because NO KEY UPDATE does not conflict with the lock
+// that their foreign key takes. Only the wallet's first transaction in a currency waits, because
+// the trigger that limits the currencies locks the row. It returns pgx.ErrNoRows if the owner has
+// no such wallet.
 func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
 	type row struct{ ID uuid.UUID }
 	_, err := pg.One[row](ctx, q, `SELECT id FROM wallets WHERE owner_id = $1 AND id = $2 FOR NO KEY UPDATE`, owner, id)
@@ -122,9 +128,11 @@ func lockWalletRow(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error
 	return nil
 }
 
-// updateWallet writes the fields of a wallet that its owner can change, and the version. It adds opened, the change of the opening
-// balance, to the balance in the wallet's own currency. It violates wallet_balances_amount_range if that is out of range. The caller has
-// called posting.ShareOwner, so no other write of the owner changes the balance before the transaction ends.
+// updateWallet writes the fields of a wallet that its owner can change, and the version. It adds
+// opened, the change of the opening balance, to the balance in the wallet's own currency. It
+// violates wallet_balances_amount_range if that is out of range. The caller has called
+// posting.ShareOwner, so no other write of the owner changes the balance before the transaction
+// ends.
 func updateWallet(ctx context.Context, q pg.Querier, w wallet, opened int64) error {
 	_, err := q.Exec(ctx, `
 		WITH opened AS (
@@ -144,9 +152,10 @@ func updateWallet(ctx context.Context, q pg.Querier, w wallet, opened int64) err
 	return nil
 }
 
-// deleteWallet deletes a wallet, its balances and its totals, and removes it from the owner's settings. It violates
-// transactions_wallet_fkey if a transaction or a rule uses the wallet. Otherwise the totals are zero. The balances are deleted by ON
-// DELETE CASCADE. The caller holds the owner's lock.
+// deleteWallet deletes a wallet, its balances and its totals, and removes it from the owner's
+// settings. It violates transactions_wallet_fkey if a transaction or a rule uses the wallet.
+// Otherwise the totals are zero. The balances are deleted by ON DELETE CASCADE. The caller holds
+// the owner's lock.
 func deleteWallet(ctx context.Context, q pg.Querier, owner, id uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		WITH emptied AS (DELETE FROM monthly_totals WHERE owner_id = $1 AND wallet_id = $2),

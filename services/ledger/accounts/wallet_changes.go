@@ -10,14 +10,16 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// walletChanges holds the fields of a wallet that a request sets; the others are nil. An empty color or icon removes it.
+// walletChanges holds the fields of a wallet that a request sets; the others are nil. An empty
+// color or icon removes it.
 type walletChanges struct {
 	name, color, icon *string
 	archived          *bool
 	position          *int32
 	// noPosition is set if the request removes the position.
 	noPosition bool
-	// initial is the opening balance in the major unit. It stays text because its decimals depend on the wallet's currency.
+	// initial is the opening balance in the major unit. It stays text because its decimals depend on
+	// the wallet's currency.
 	initial     *string
 	openingDate *time.Time
 	// noOpeningDate is set if the request removes the opening day.
@@ -57,7 +59,8 @@ func parseWalletChanges(req *ledgerv1.UpdateWalletRequest) (walletChanges, error
 	return c, p.Err()
 }
 
-// parseOpeningDate returns the day from which an opening balance counts. It is nil for "": then the balance counts for all days.
+// parseOpeningDate returns the day from which an opening balance counts. It is nil for "": then the
+// balance counts for all days.
 func parseOpeningDate(p *apierr.Problems, s string) *time.Time {
 	if s == "" {
 		return nil
@@ -70,8 +73,8 @@ func parseOpeningDate(p *apierr.Problems, s string) *time.Time {
 	return &day
 }
 
-// apply sets the changed fields of a wallet, and the balance in its own currency. It returns an error if the opening balance has more
-// decimals than the currency.
+// apply sets the changed fields of a wallet, and the balance in its own currency. It returns an
+// error if the opening balance has more decimals than the currency.
 func (c walletChanges) apply(w *wallet) error {
 	set(&w.Name, c.name)
 	set(&w.Color, c.color)

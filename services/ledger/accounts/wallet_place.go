@@ -7,10 +7,12 @@ import (
 	"github.com/google/uuid"
 )
 
-// unranked is the rank of wallets without a position, in the statement and the index of the list, too.
+// unranked is the rank of wallets without a position, in the statement and the index of the list,
+// too.
 const unranked = math.MaxInt32
 
-// walletPlace is the place of a wallet in the list: by position, then wallets without one, and newest first among equals.
+// walletPlace is the place of a wallet in the list: by position, then wallets without one, and
+// newest first among equals.
 type walletPlace struct {
 	Rank int32
 	ID   uuid.UUID
@@ -24,8 +26,8 @@ func (w wallet) place() walletPlace {
 	return walletPlace{*w.Position, w.ID}
 }
 
-// MarshalJSON encodes a place without a position as the id alone. That is the form of releases without positions, so that cursors
-// remain valid on both releases during an upgrade.
+// MarshalJSON encodes a place without a position as the id alone. That is the form of releases
+// without positions, so that cursors remain valid on both releases during an upgrade.
 func (p walletPlace) MarshalJSON() ([]byte, error) {
 	if p.Rank == unranked {
 		return json.Marshal(p.ID)

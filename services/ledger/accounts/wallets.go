@@ -22,12 +22,13 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// MaxWallets is the maximum number of wallets per user. It limits the rows of a summary. Users with more wallets keep them, but
-// cannot create further ones.
+// MaxWallets is the maximum number of wallets per user. It limits the rows of a summary. Users with
+// more wallets keep them, but cannot create further ones.
 const MaxWallets = 500
 
-// CreateWallet creates a wallet with an opening balance. The balance is not a transaction: it is no income, and past balances contain
-// it from the opening day on. Several wallets may have the same name. Errors: WALLET_LIMIT_REACHED.
+// CreateWallet creates a wallet with an opening balance. The balance is not a transaction: it is no
+// income, and past balances contain it from the opening day on. Several wallets may have the same
+// name. Errors: WALLET_LIMIT_REACHED.
 func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletRequest) (*ledgerv1.CreateWalletResponse, error) {
 	w, err := s.newWallet(ctx, s.DB, req)
 	if err != nil {
@@ -47,7 +48,8 @@ func (s *Accounts) CreateWallet(ctx context.Context, req *ledgerv1.CreateWalletR
 	return resp, nil
 }
 
-// AddWallet creates a wallet like CreateWallet, in a database transaction that has called posting.ShareOwner. The wallet may be archived.
+// AddWallet creates a wallet like CreateWallet, in a database transaction that has called
+// posting.ShareOwner. The wallet may be archived.
 func (s *Accounts) AddWallet(ctx context.Context, tx pgx.Tx, req *ledgerv1.CreateWalletRequest, archived bool) (uuid.UUID, error) {
 	w, err := s.newWallet(ctx, tx, req)
 	if err != nil {
@@ -90,7 +92,8 @@ func (s *Accounts) addWallet(ctx context.Context, tx pgx.Tx, w wallet) error {
 	return s.Publish(ctx, tx, w.OwnerID, &ledgerv1.WalletCreated{OwnerId: w.OwnerID.String(), Wallet: w.proto()})
 }
 
-// ListWallets returns a page of the caller's wallets in the order of walletPlace. A cursor is valid for the same filter only.
+// ListWallets returns a page of the caller's wallets in the order of walletPlace. A cursor is valid
+// for the same filter only.
 func (s *Accounts) ListWallets(ctx context.Context, req *ledgerv1.ListWalletsRequest) (*ledgerv1.ListWalletsResponse, error) {
 	owner := caller.ID(ctx)
 	scope := "wallets " + owner.String()
@@ -127,9 +130,10 @@ func (s *Accounts) GetWallet(ctx context.Context, req *ledgerv1.GetWalletRequest
 	return &ledgerv1.GetWalletResponse{Wallet: w.proto(), Etag: etag.Format(w.Version)}, nil
 }
 
-// UpdateWallet renames, archives or restores a wallet, or changes its appearance or its opening balance. The balance changes with the
-// opening balance. The currency cannot be changed. Clients hide archived wallets, but transactions in them can still be created and
-// changed. Errors: WALLET_NOT_FOUND, VERSION_MISMATCH and EMPTY_UPDATE.
+// UpdateWallet renames, archives or restores a wallet, or changes its appearance or its opening
+// balance. The balance changes with the opening balance. The currency cannot be changed. Clients
+// hide archived wallets, but transactions in them can still be created and changed. Errors:
+// WALLET_NOT_FOUND, VERSION_MISMATCH and EMPTY_UPDATE.
 func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletRequest) (*ledgerv1.UpdateWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -169,8 +173,9 @@ func (s *Accounts) UpdateWallet(ctx context.Context, req *ledgerv1.UpdateWalletR
 	return resp, nil
 }
 
-// DeleteWallet deletes a wallet that no transaction and no rule uses. The owner's lock prevents concurrent transactions in it. A used
-// wallet can be archived instead. Errors: WALLET_IN_USE, VERSION_MISMATCH.
+// DeleteWallet deletes a wallet that no transaction and no rule uses. The owner's lock prevents
+// concurrent transactions in it. A used wallet can be archived instead. Errors: WALLET_IN_USE,
+// VERSION_MISMATCH.
 func (s *Accounts) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletRequest) (*ledgerv1.DeleteWalletResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -198,8 +203,9 @@ func (s *Accounts) DeleteWallet(ctx context.Context, req *ledgerv1.DeleteWalletR
 	return &ledgerv1.DeleteWalletResponse{Id: id.String()}, nil
 }
 
-// lockWallet returns the caller's wallet if its version matches If-Match, and prevents changes until tx ends. It reads the wallet in
-// a second statement, whose snapshot is newer than the lock, and so includes the change that the lock waited for.
+// lockWallet returns the caller's wallet if its version matches If-Match, and prevents changes
+// until tx ends. It reads the wallet in a second statement, whose snapshot is newer than the lock,
+// and so includes the change that the lock waited for.
 func (s *Accounts) lockWallet(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (wallet, error) {
 	owner := caller.ID(ctx)
 	if err := lockWalletRow(ctx, tx, owner, id); err != nil {
@@ -223,7 +229,8 @@ func unknownWallet(err error) error {
 	return err
 }
 
-// parseWallet validates the request and returns the wallet with its opening balance, still without id and owner.
+// parseWallet validates the request and returns the wallet with its opening balance, still without
+// id and owner.
 func parseWallet(req *ledgerv1.CreateWalletRequest) (wallet, error) {
 	var p apierr.Problems
 	name := parseName(&p, req.GetName())

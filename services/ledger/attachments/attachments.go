@@ -4,17 +4,21 @@
 //   - upload.go: receives a file and detects its type
 //   - store_attachments.go: the statements
 //
-// A file is stored in chunks, each in a separate short database transaction, so that none stays open while a client sends (ADR 79). The
-// attachment has the status uploading until the last database transaction. That one checks the limits of the transaction and of the
-// owner, and makes the attachment ready. Only ready attachments are visible and count. A failed upload is deleted immediately.
-// Expire deletes the uploads of a process that ended, so call it regularly.
+// A file is stored in chunks, each in a separate short database transaction, so that none stays
+// open while a client sends (ADR 79). The attachment has the status uploading until the last
+// database transaction. That one checks the limits of the transaction and of the owner, and makes
+// the attachment ready. Only ready attachments are visible and count. A failed upload is deleted
+// immediately. Expire deletes the uploads of a process that ended, so call it regularly.
 //
-// The column attachment_count of a transaction is the number of its ready attachments, so that lists of transactions do not count them. A
-// change of it gets a number for synchronization, like every write (posting.ShareOwner), and not a new version. The row is locked before
-// the attachments, also by the deletion of a transaction, which deletes the attachments by a foreign key and without their events.
+// The column attachment_count of a transaction is the number of its ready attachments, so that
+// lists of transactions do not count them. A change of it gets a number for synchronization, like
+// every write (posting.ShareOwner), and not a new version. The row is locked before the
+// attachments, also by the deletion of a transaction, which deletes the attachments by a foreign
+// key and without their events.
 //
-// A created or deleted attachment publishes its event in the same database transaction. The event is the attachment's and not a
-// TransactionUpdated, because the transaction keeps its version, and consumers of TransactionUpdated check the spending again.
+// A created or deleted attachment publishes its event in the same database transaction. The event
+// is the attachment's and not a TransactionUpdated, because the transaction keeps its version, and
+// consumers of TransactionUpdated check the spending again.
 package attachments
 
 import (
@@ -51,8 +55,8 @@ type Attachments struct {
 
 var _ ledgerv1.AttachmentServiceServer = (*Attachments)(nil)
 
-// ListAttachments returns the attachments of one of the caller's transactions, the oldest first. There are at most maxPerTransaction,
-// so the list has no pages.
+// ListAttachments returns the attachments of one of the caller's transactions, the oldest first.
+// There are at most maxPerTransaction, so the list has no pages.
 func (s *Attachments) ListAttachments(ctx context.Context, req *ledgerv1.ListAttachmentsRequest) (*ledgerv1.ListAttachmentsResponse, error) {
 	id, ok := text.ID(req.GetTransactionId())
 	if !ok {
@@ -72,8 +76,9 @@ func (s *Attachments) ListAttachments(ctx context.Context, req *ledgerv1.ListAtt
 	return resp, nil
 }
 
-// DownloadAttachment sends one of the caller's attachments, chunk by chunk. Each chunk is a separate query, so that a slow client
-// holds no connection. If the attachment is deleted meanwhile, the stream ends with an error.
+// DownloadAttachment sends one of the caller's attachments, chunk by chunk. Each chunk is a
+// separate query, so that a slow client holds no connection. If the attachment is deleted
+// meanwhile, the stream ends with an error.
 func (s *Attachments) DownloadAttachment(req *ledgerv1.DownloadAttachmentRequest, stream grpc.ServerStreamingServer[ledgerv1.DownloadAttachmentResponse]) error {
 	ctx := stream.Context()
 	id, ok := text.ID(req.GetId())
@@ -108,8 +113,8 @@ func (s *Attachments) DownloadAttachment(req *ledgerv1.DownloadAttachmentRequest
 	return w.Flush()
 }
 
-// DeleteAttachment deletes one of the caller's attachments. Of two simultaneous deletions one gets ATTACHMENT_NOT_FOUND, so the count of
-// the transaction decreases once.
+// DeleteAttachment deletes one of the caller's attachments. Of two simultaneous deletions one gets
+// ATTACHMENT_NOT_FOUND, so the count of the transaction decreases once.
 func (s *Attachments) DeleteAttachment(ctx context.Context, req *ledgerv1.DeleteAttachmentRequest) (*ledgerv1.DeleteAttachmentResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -120,7 +125,8 @@ func (s *Attachments) DeleteAttachment(ctx context.Context, req *ledgerv1.Delete
 		if err != nil {
 			return err
 		}
-		// The owner and the transaction are locked first, as in uploads. If the transaction was deleted, so was the attachment.
+		// The owner and the transaction are locked first, as in uploads. If the transaction was deleted,
+		// so was the attachment.
 		if err := posting.ShareOwner(ctx, tx, a.OwnerID); err != nil {
 			return err
 		}
@@ -156,8 +162,8 @@ func (a attachment) proto() *ledgerv1.Attachment {
 	}
 }
 
-// own returns one of the caller's transactions. read is selectTransaction or lockTransaction. Like the RPCs of transactions, own
-// distinguishes a missing transaction from another user's (ADR 14).
+// own returns one of the caller's transactions. read is selectTransaction or lockTransaction. Like
+// the RPCs of transactions, own distinguishes a missing transaction from another user's (ADR 14).
 func own(ctx context.Context, q pg.Querier, id uuid.UUID, read func(context.Context, pg.Querier, uuid.UUID) (transaction, error)) (transaction, error) {
 	t, err := read(ctx, q, id)
 	switch {

@@ -67,7 +67,8 @@ func TestCreateAttachmentKeepsVersion(t *testing.T) {
 	require.Equal(t, int32(1), updated.GetTransaction().GetAttachmentCount(), "an update keeps the count")
 }
 
-// TestAttachmentsNumberTheTransaction checks that devices that follow the account see the new count.
+// TestAttachmentsNumberTheTransaction checks that devices that follow the account see the new
+// count.
 func TestAttachmentsNumberTheTransaction(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -84,7 +85,8 @@ func TestAttachmentsNumberTheTransaction(t *testing.T) {
 	require.Greater(t, seq(), created)
 }
 
-// TestAttachmentsPublishEvents checks that each change has one event. Repeated and rejected requests have none.
+// TestAttachmentsPublishEvents checks that each change has one event. Repeated and rejected
+// requests have none.
 func TestAttachmentsPublishEvents(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, setup(t))
@@ -216,7 +218,8 @@ func TestCreateAttachmentOfTransfer(t *testing.T) {
 	require.Equal(t, 1, received, "the upload is rejected before its file arrives")
 }
 
-// TestAttachmentsOfTransactions checks that lists and downloads have only files of the transaction and of the attachment.
+// TestAttachmentsOfTransactions checks that lists and downloads have only files of the transaction
+// and of the attachment.
 func TestAttachmentsOfTransactions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -239,8 +242,9 @@ func TestAttachmentsOfTransactions(t *testing.T) {
 	}
 }
 
-// TestDeleteUploading checks that each statement changes attachments in one state only. An upload whose commit succeeded although the
-// connection failed is discarded when it is ready, and must stay.
+// TestDeleteUploading checks that each statement changes attachments in one state only. An upload
+// whose commit succeeded although the connection failed is discarded when it is ready, and must
+// stay.
 func TestDeleteUploading(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -323,7 +327,8 @@ func TestCreateAttachmentIdempotency(t *testing.T) {
 	require.Zero(t, p.count(t))
 }
 
-// TestCreateAttachmentReplay changes the transaction between an upload and its repetition with the same key.
+// TestCreateAttachmentReplay changes the transaction between an upload and its repetition with the
+// same key.
 func TestCreateAttachmentReplay(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -398,7 +403,8 @@ func TestDeleteTransactionDeletesAttachments(t *testing.T) {
 	require.ErrorIs(t, err, errAttachmentNotFound)
 }
 
-// TestDownloadAttachmentDeletedMeanwhile checks that a client never takes a part for the whole file.
+// TestDownloadAttachmentDeletedMeanwhile checks that a client never takes a part for the whole
+// file.
 func TestDownloadAttachmentDeletedMeanwhile(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t, setup(t))

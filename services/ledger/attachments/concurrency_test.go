@@ -32,7 +32,8 @@ func together(n int, upload func(i int) error) []error {
 	return errs
 }
 
-// TestCreateAttachmentQuota checks that simultaneous uploads to different transactions end exactly at the quota.
+// TestCreateAttachmentQuota checks that simultaneous uploads to different transactions end exactly
+// at the quota.
 func TestCreateAttachmentQuota(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -116,7 +117,8 @@ func TestCreateAttachmentSameContentTogether(t *testing.T) {
 	require.Equal(t, 1, s.rows(t, "attachments"))
 }
 
-// TestCreateAttachmentCutOff ends the stream in the middle of the file, by a disconnected client and by a form that is not complete.
+// TestCreateAttachmentCutOff ends the stream in the middle of the file, by a disconnected client
+// and by a form that is not complete.
 func TestCreateAttachmentCutOff(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -168,7 +170,8 @@ func TestCreateAttachmentDuringDeleteTransaction(t *testing.T) {
 	}
 }
 
-// TestCreateAttachmentAfterChanges changes rows after the file has arrived and before the attachment is visible.
+// TestCreateAttachmentAfterChanges changes rows after the file has arrived and before the
+// attachment is visible.
 func TestCreateAttachmentAfterChanges(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -205,8 +208,9 @@ func TestCreateAttachmentAfterChanges(t *testing.T) {
 	}
 }
 
-// TestCreateAttachmentBesideDeletions runs the last step of uploads, deletions of attachments and the deletion of the transaction at the
-// same time. No order may leave rows, a wrong count or an error that the contract does not have.
+// TestCreateAttachmentBesideDeletions runs the last step of uploads, deletions of attachments and
+// the deletion of the transaction at the same time. No order may leave rows, a wrong count or an
+// error that the contract does not have.
 func TestCreateAttachmentBesideDeletions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -235,8 +239,9 @@ func TestCreateAttachmentBesideDeletions(t *testing.T) {
 	}
 }
 
-// TestCreateAttachmentMemory runs 20 uploads of 10 MiB and measures the heap while all of them are in the middle of their files. It does
-// not run in parallel, because other tests would use the heap too.
+// TestCreateAttachmentMemory runs 20 uploads of 10 MiB and measures the heap while all of them are
+// in the middle of their files. It does not run in parallel, because other tests would use the heap
+// too.
 func TestCreateAttachmentMemory(t *testing.T) { //nolint:paralleltest // See above.
 	s := setup(t)
 	p := newPerson(t, s)

@@ -11,8 +11,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// TestAttachmentsPlans checks the statements that every deletion of a transaction and every upload runs, with 2000 attachments of one
-// owner and 38 000 of others.
+// TestAttachmentsPlans checks the statements that every deletion of a transaction and every upload
+// runs, with 2000 attachments of one owner and 38 000 of others.
 func TestAttachmentsPlans(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

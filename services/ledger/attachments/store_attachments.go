@@ -36,12 +36,14 @@ type transaction struct {
 	AttachmentCount int        `db:"attachment_count"`
 }
 
-// isLegIn reports whether the transaction is the leg in of a transfer. The attachments of a transfer belong to its leg out.
+// isLegIn reports whether the transaction is the leg in of a transfer. The attachments of a
+// transfer belong to its leg out.
 func (t transaction) isLegIn() bool { return t.TransferID != nil && t.AmountMinor > 0 }
 
 const selectTransactionSQL = `SELECT owner_id, transfer_id, amount_minor, attachment_count FROM transactions WHERE id = $1`
 
-// selectTransaction returns a transaction of any owner, or pgx.ErrNoRows. The caller checks the owner.
+// selectTransaction returns a transaction of any owner, or pgx.ErrNoRows. The caller checks the
+// owner.
 func selectTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transaction, error) {
 	t, err := pg.One[transaction](ctx, q, selectTransactionSQL, id)
 	if err != nil {
@@ -50,8 +52,9 @@ func selectTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transac
 	return t, nil
 }
 
-// lockTransaction is selectTransaction with a lock that prevents changes until the transaction ends. The lock protects
-// attachment_count, and keeps the transaction from being deleted or becoming a leg.
+// lockTransaction is selectTransaction with a lock that prevents changes until the transaction
+// ends. The lock protects attachment_count, and keeps the transaction from being deleted or
+// becoming a leg.
 func lockTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transaction, error) {
 	t, err := pg.One[transaction](ctx, q, selectTransactionSQL+` FOR UPDATE`, id)
 	if err != nil {
@@ -60,8 +63,8 @@ func lockTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transacti
 	return t, nil
 }
 
-// addToCount changes the number of attachments of a transaction, whose row must be locked. Its version stays, because clients change
-// attachments without If-Match.
+// addToCount changes the number of attachments of a transaction, whose row must be locked. Its
+// version stays, because clients change attachments without If-Match.
 func addToCount(ctx context.Context, tx pgx.Tx, owner, transaction uuid.UUID, n int) error {
 	_, err := tx.Exec(ctx, `UPDATE transactions SET attachment_count = attachment_count + $3 WHERE id = $1 AND owner_id = $2`, transaction, owner, n)
 	if err != nil {
@@ -70,7 +73,8 @@ func addToCount(ctx context.Context, tx pgx.Tx, owner, transaction uuid.UUID, n 
 	return nil
 }
 
-// insertUploading inserts an attachment whose file will follow. It returns errTransactionNotFound if the transaction has been deleted.
+// insertUploading inserts an attachment whose file will follow. It returns errTransactionNotFound
+// if the transaction has been deleted.
 func insertUploading(ctx context.Context, q pg.Querier, a attachment) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO attachments (owner_id, id, transaction_id, status, name, created_at)
@@ -84,7 +88,8 @@ func insertUploading(ctx context.Context, q pg.Querier, a attachment) error {
 	return nil
 }
 
-// insertChunk inserts chunk n of a file. It returns errTransactionNotFound if the attachment was deleted with its transaction.
+// insertChunk inserts chunk n of a file. It returns errTransactionNotFound if the attachment was
+// deleted with its transaction.
 func insertChunk(ctx context.Context, q pg.Querier, a attachment, n int, content []byte) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO attachment_chunks (owner_id, attachment_id, n, content)
@@ -98,7 +103,8 @@ func insertChunk(ctx context.Context, q pg.Querier, a attachment, n int, content
 	return nil
 }
 
-// updateReady makes an uploaded attachment visible. It returns false if Expire or a deletion of the transaction has deleted it.
+// updateReady makes an uploaded attachment visible. It returns false if Expire or a deletion of the
+// transaction has deleted it.
 func updateReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {
 	tag, err := tx.Exec(ctx, `
 		UPDATE attachments
@@ -110,8 +116,9 @@ func updateReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {
 	return tag.RowsAffected() == 1, nil
 }
 
-// selectUsage returns the total size of an owner's ready attachments, in bytes. It reads their rows by an index, 2000 rows in 2 ms. A
-// stored sum would be faster, but would have to be corrected when a foreign key deletes attachments with their transaction.
+// selectUsage returns the total size of an owner's ready attachments, in bytes. It reads their rows
+// by an index, 2000 rows in 2 ms. A stored sum would be faster, but would have to be corrected when
+// a foreign key deletes attachments with their transaction.
 func selectUsage(ctx context.Context, q pg.Querier, owner uuid.UUID) (int64, error) {
 	type row struct{ Used int64 }
 	r, err := pg.One[row](ctx, q, `
@@ -124,8 +131,9 @@ func selectUsage(ctx context.Context, q pg.Querier, owner uuid.UUID) (int64, err
 	return r.Used, nil
 }
 
-// selectByContent returns the attachment of the same transaction with the same content, or pgx.ErrNoRows. The unique
-// index attachments_content permits one ready attachment per transaction and content.
+// selectByContent returns the attachment of the same transaction with the same content, or
+// pgx.ErrNoRows. The unique index attachments_content permits one ready attachment per transaction
+// and content.
 func selectByContent(ctx context.Context, q pg.Querier, a attachment) (attachment, error) {
 	first, err := pg.One[attachment](ctx, q, `
 		SELECT `+attachmentColumns+`
@@ -137,7 +145,8 @@ func selectByContent(ctx context.Context, q pg.Querier, a attachment) (attachmen
 	return first, nil
 }
 
-// selectReady returns an attachment, or pgx.ErrNoRows if the id is unknown, the attachment is another owner's, or it is not ready.
+// selectReady returns an attachment, or pgx.ErrNoRows if the id is unknown, the attachment is
+// another owner's, or it is not ready.
 func selectReady(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (attachment, error) {
 	a, err := pg.One[attachment](ctx, q, `
 		SELECT `+attachmentColumns+`
@@ -149,8 +158,8 @@ func selectReady(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (attach
 	return a, nil
 }
 
-// selectOfTransaction returns the attachments of a transaction, the oldest first. Ids are UUIDs of version 7, so their
-// order is the order in which the uploads began.
+// selectOfTransaction returns the attachments of a transaction, the oldest first. Ids are UUIDs of
+// version 7, so their order is the order in which the uploads began.
 func selectOfTransaction(ctx context.Context, q pg.Querier, owner, transaction uuid.UUID) ([]attachment, error) {
 	all, err := pg.All[attachment](ctx, q, `
 		SELECT `+attachmentColumns+`
@@ -163,7 +172,8 @@ func selectOfTransaction(ctx context.Context, q pg.Querier, owner, transaction u
 	return all, nil
 }
 
-// selectChunk returns chunk n of an attachment, counted from 0, or pgx.ErrNoRows if the attachment was deleted.
+// selectChunk returns chunk n of an attachment, counted from 0, or pgx.ErrNoRows if the attachment
+// was deleted.
 func selectChunk(ctx context.Context, q pg.Querier, a attachment, n int) ([]byte, error) {
 	type row struct{ Content []byte }
 	chunk, err := pg.One[row](ctx, q, `
@@ -176,7 +186,8 @@ func selectChunk(ctx context.Context, q pg.Querier, a attachment, n int) ([]byte
 	return chunk.Content, nil
 }
 
-// deleteReady deletes a visible attachment with its chunks. It returns false if the attachment does not exist.
+// deleteReady deletes a visible attachment with its chunks. It returns false if the attachment does
+// not exist.
 func deleteReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {
 	tag, err := tx.Exec(ctx, `DELETE FROM attachments WHERE owner_id = $1 AND id = $2 AND status = 'ready'`, a.OwnerID, a.ID)
 	if err != nil {
@@ -194,14 +205,16 @@ func deleteUploading(ctx context.Context, q pg.Querier, a attachment) error {
 	return nil
 }
 
-// ExpireInterval is the time between calls of Expire. An upload that remained when its process ended is deleted within an hour.
+// ExpireInterval is the time between calls of Expire. An upload that remained when its process
+// ended is deleted within an hour.
 const ExpireInterval = 10 * time.Minute
 
-// uploadAge is the age at which an upload cannot be running any more, because its request has timed out.
+// uploadAge is the age at which an upload cannot be running any more, because its request has timed
+// out.
 const uploadAge = 2 * rpc.UploadTimeout
 
-// Expire deletes the uploads that began before uploadAge and have not ended. Their process stopped, or could not discard them.
-// The partial index attachments_uploading contains only such rows.
+// Expire deletes the uploads that began before uploadAge and have not ended. Their process stopped,
+// or could not discard them. The partial index attachments_uploading contains only such rows.
 func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
 	if _, err := q.Exec(ctx, `DELETE FROM attachments WHERE status = 'uploading' AND created_at < $1`, now.Add(-uploadAge)); err != nil {
 		return fmt.Errorf("deleting uploads that have not ended: %w", err)

@@ -37,7 +37,8 @@ const (
 	maxName = 255
 	// fetchedCode is the response's code if the transaction has the file already.
 	fetchedCode = "ATTACHMENT_FETCHED"
-	// discardTime limits the time to delete a failed upload. If it does not suffice, Expire deletes the upload later.
+	// discardTime limits the time to delete a failed upload. If it does not suffice, Expire deletes
+	// the upload later.
 	discardTime = 5 * time.Second
 )
 
@@ -47,11 +48,13 @@ var accepted = []string{media.JPEG, media.PNG, media.WebP, media.GIF, media.HEIC
 // upload is the stream of an upload.
 type upload = grpc.ClientStreamingServer[ledgerv1.CreateAttachmentRequest, ledgerv1.CreateAttachmentResponse]
 
-// CreateAttachment receives a file and attaches it to one of the caller's transactions. The stream ends with io.EOF only after the whole
-// form has arrived. Nothing is visible before that, so an interrupted upload leaves no partial file.
+// CreateAttachment receives a file and attaches it to one of the caller's transactions. The stream
+// ends with io.EOF only after the whole form has arrived. Nothing is visible before that, so an
+// interrupted upload leaves no partial file.
 //
-// Errors: TRANSACTION_NOT_FOUND, also if the transaction is deleted during the upload; TRANSACTION_IS_TRANSFER for the leg in of a
-// transfer, whose files belong to the leg out; UNSUPPORTED_ATTACHMENT_TYPE; LIMIT_REACHED.
+// Errors: TRANSACTION_NOT_FOUND, also if the transaction is deleted during the upload;
+// TRANSACTION_IS_TRANSFER for the leg in of a transfer, whose files belong to the leg out;
+// UNSUPPORTED_ATTACHMENT_TYPE; LIMIT_REACHED.
 func (s *Attachments) CreateAttachment(stream upload) error {
 	ctx := stream.Context()
 	first, err := stream.Recv()
@@ -97,9 +100,10 @@ func (s *Attachments) begin(ctx context.Context, a attachment) error {
 	return insertUploading(ctx, s.DB, a)
 }
 
-// replayRejected fills the response of a rejected upload that repeats an earlier one with the same key, and returns rejected for any other
-// upload. The transaction may have been deleted after the first request. The file is received for its hash, and not stored. Without a
-// key, the upload is rejected before its file arrives.
+// replayRejected fills the response of a rejected upload that repeats an earlier one with the same
+// key, and returns rejected for any other upload. The transaction may have been deleted after the
+// first request. The file is received for its hash, and not stored. Without a key, the upload is
+// rejected before its file arrives.
 func (s *Attachments) replayRejected(ctx context.Context, a *attachment, first *ledgerv1.CreateAttachmentRequest, stream upload,
 	resp *ledgerv1.CreateAttachmentResponse, rejected error,
 ) (err error) {
@@ -113,8 +117,9 @@ func (s *Attachments) replayRejected(ctx context.Context, a *attachment, first *
 	return err
 }
 
-// store receives the file and fills the response. It reports whether the attachment was created. It is not created in two cases: a
-// repeated request returns the first response, and a file that the transaction already has returns the existing attachment.
+// store receives the file and fills the response. It reports whether the attachment was created. It
+// is not created in two cases: a repeated request returns the first response, and a file that the
+// transaction already has returns the existing attachment.
 func (s *Attachments) store(ctx context.Context, a *attachment, first *ledgerv1.CreateAttachmentRequest, stream upload,
 	resp *ledgerv1.CreateAttachmentResponse,
 ) (created bool, err error) {
@@ -130,16 +135,16 @@ func (s *Attachments) store(ctx context.Context, a *attachment, first *ledgerv1.
 	return created && !replayed && err == nil, err
 }
 
-// call returns the idempotent call of an upload that was received. A repeated request must have the same file. Its hash represents it,
-// because the file is not in memory.
+// call returns the idempotent call of an upload that was received. A repeated request must have the
+// same file. Its hash represents it, because the file is not in memory.
 func (a *attachment) call(first *ledgerv1.CreateAttachmentRequest) idem.Call {
 	same := proto.CloneOf(first)
 	same.File = a.SHA256
 	return idem.Call{Scope: a.OwnerID.String(), Key: first.GetIdempotencyKey(), Request: same}
 }
 
-// receive passes the file to keep in chunks, numbered from 0, and sets its type, size and hash. It returns errFileRequired for an empty
-// file and errUnsupportedType for a type that is not accepted.
+// receive passes the file to keep in chunks, numbered from 0, and sets its type, size and hash. It
+// returns errFileRequired for an empty file and errUnsupportedType for a type that is not accepted.
 func receive(a *attachment, stream upload, keep func(n int, chunk []byte) error) error {
 	file := rpc.NewFileReader(maxFile, func() ([]byte, error) {
 		m, err := stream.Recv()
@@ -175,9 +180,10 @@ func receive(a *attachment, stream upload, keep func(n int, chunk []byte) error)
 	return nil
 }
 
-// complete makes an attachment ready within the limits, and fills the response. It returns false if the transaction already has the
-// file; the response is then the existing attachment. ShareOwner makes other writes of the owner wait. So of two simultaneous
-// uploads the second one sees the size and the content of the first, and both limits hold exactly.
+// complete makes an attachment ready within the limits, and fills the response. It returns false if
+// the transaction already has the file; the response is then the existing attachment. ShareOwner
+// makes other writes of the owner wait. So of two simultaneous uploads the second one sees the size
+// and the content of the first, and both limits hold exactly.
 func (s *Attachments) complete(ctx context.Context, tx pgx.Tx, a attachment, resp *ledgerv1.CreateAttachmentResponse) (bool, error) {
 	resp.Reset()
 	if err := posting.ShareOwner(ctx, tx, a.OwnerID); err != nil {
@@ -221,7 +227,8 @@ func (s *Attachments) complete(ctx context.Context, tx pgx.Tx, a attachment, res
 	return true, s.Publish(ctx, tx, a.OwnerID, &ledgerv1.AttachmentCreated{OwnerId: a.OwnerID.String(), Attachment: resp.GetAttachment()})
 }
 
-// discard deletes an upload that was not completed. The request's context may have ended, so the deletion has a separate timeout.
+// discard deletes an upload that was not completed. The request's context may have ended, so the
+// deletion has a separate timeout.
 func (s *Attachments) discard(ctx context.Context, a attachment) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), discardTime)
 	defer cancel()
@@ -237,8 +244,9 @@ type recognizer struct {
 	text  media.TextChecker
 }
 
-// add adds a piece, and reports whether the file may still be of an accepted type. So an upload of another type ends with its first
-// chunk. A chunk is larger than the signature of any type, so the first one suffices to detect it.
+// add adds a piece, and reports whether the file may still be of an accepted type. So an upload of
+// another type ends with its first chunk. A chunk is larger than the signature of any type, so the
+// first one suffices to detect it.
 func (r *recognizer) add(piece []byte) bool {
 	if kind := media.TypeOf(piece); !r.begun && slices.Contains(accepted, kind) {
 		r.kind = kind
@@ -259,8 +267,10 @@ func (r *recognizer) mediaType() string {
 	return ""
 }
 
-// fileName returns a name that can be stored and shown: one line of at most 255 characters in Unicode Normalization Form C, or "file" if no
-// visible character remains. Controls of the direction of text are removed, because they can hide the ending of a name. PostgreSQL cannot store NUL or invalid UTF-8, and the name becomes part of a header of the download.
+// fileName returns a name that can be stored and shown: one line of at most 255 characters in
+// Unicode Normalization Form C, or "file" if no visible character remains. Controls of the
+// direction of text are removed, because they can hide the ending of a name. PostgreSQL cannot
+// store NUL or invalid UTF-8, and the name becomes part of a header of the download.
 func fileName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if unicode.IsControl(r) || unicode.Is(unicode.Bidi_Control, r) || r == utf8.RuneError {

@@ -14,8 +14,9 @@ import (
 
 // beancountEncoder writes a ledger of beancount 2. A transfer is one entry. Days are days in UTC.
 //
-// The names of accounts and tags are more restricted than ours: accountComponent and tag fold them. Two names that are equal
-// afterwards get a number, so that each wallet, category and tag remains distinct.
+// The names of accounts and tags are more restricted than ours: accountComponent and tag fold them.
+// Two names that are equal afterwards get a number, so that each wallet, category and tag remains
+// distinct.
 type beancountEncoder struct {
 	out *bufio.Writer
 	chart
@@ -28,13 +29,14 @@ func newBeancount(w io.Writer, _ *ledgerv1.ExportTransactionsRequest) encoder {
 	return &beancountEncoder{out: bufio.NewWriter(w), tags: map[string]string{}, taken: map[string]bool{}}
 }
 
-// begin opens all accounts on the first day of the books. beancount rejects an entry before its account is open, and the entry of a
-// transfer has the day of one leg. This day may be before the first day of the other wallet.
+// begin opens all accounts on the first day of the books. beancount rejects an entry before its
+// account is open, and the entry of a transfer has the day of one leg. This day may be before the
+// first day of the other wallet.
 func (e *beancountEncoder) begin(b books) error {
 	e.chart = newChart(b, [3]string{"Assets", "Expenses", "Income"}, accountComponent)
 	e.opening, e.transfers = "Equity:Opening-Balances", "Equity:Transfers"
-	// beancount divides a total price by the amount, so the result may differ in the last of 28 digits. It derives no tolerance from
-	// amounts without decimals, such as yen.
+	// beancount divides a total price by the amount, so the result may differ in the last of 28
+	// digits. It derives no tolerance from amounts without decimals, such as yen.
 	e.printf("option \"title\" \"Coffer\"\noption \"inferred_tolerance_default\" \"*:0.00001\"\n\n")
 	if len(b.wallets) == 0 {
 		return nil
@@ -63,7 +65,8 @@ func (e *beancountEncoder) begin(b books) error {
 	return nil
 }
 
-// add writes an entry. A link (^coffer-...) holds the id of each transaction in it, so that users can find it in Coffer again.
+// add writes an entry. A link (^coffer-...) holds the id of each transaction in it, so that users
+// can find it in Coffer again.
 func (e *beancountEncoder) add(t entry) error {
 	if t.repeats() {
 		return nil
@@ -92,7 +95,8 @@ func (e *beancountEncoder) add(t entry) error {
 
 func (e *beancountEncoder) end() error { return e.out.Flush() }
 
-// printf writes formatted text to the buffer. It drops the error, because a bufio.Writer keeps the first one and Flush returns it.
+// printf writes formatted text to the buffer. It drops the error, because a bufio.Writer keeps the
+// first one and Flush returns it.
 func (e *beancountEncoder) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(e.out, format, args...)
 }
@@ -109,8 +113,9 @@ func (e *beancountEncoder) posting(l line) {
 	}
 }
 
-// tag returns a name as a tag of beancount, which allows only ASCII letters, digits, hyphens, underscores and dots. Names that are
-// equal afterwards get a number. The same name always returns the same tag.
+// tag returns a name as a tag of beancount, which allows only ASCII letters, digits, hyphens,
+// underscores and dots. Names that are equal afterwards get a number. The same name always returns
+// the same tag.
 func (e *beancountEncoder) tag(name string) string {
 	folded, ok := e.tags[name]
 	if !ok {
@@ -122,8 +127,8 @@ func (e *beancountEncoder) tag(name string) string {
 	return folded
 }
 
-// accountComponent returns a name as a component of an account: letters, digits and hyphens, of which the first is an upper case
-// letter or a digit.
+// accountComponent returns a name as a component of an account: letters, digits and hyphens, of
+// which the first is an upper case letter or a digit.
 func accountComponent(name string) string {
 	folded := fold(name, "Unnamed", func(r rune) bool { return unicode.IsLetter(r) || unicode.Is(unicode.Nd, r) })
 	first, size := utf8.DecodeRuneInString(folded)
@@ -136,7 +141,8 @@ func accountComponent(name string) string {
 	return "X-" + folded
 }
 
-// fold replaces each run of characters that are not allowed by a hyphen. It returns fallback if no character is allowed.
+// fold replaces each run of characters that are not allowed by a hyphen. It returns fallback if no
+// character is allowed.
 func fold(s, fallback string, allowed func(rune) bool) string {
 	words := strings.FieldsFunc(s, func(r rune) bool { return !allowed(r) })
 	if len(words) == 0 {

@@ -12,7 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBeancountAcceptsExports requires that beancount accepts ledgers with hostile names, and computes the balances of the wallets.
+// TestBeancountAcceptsExports requires that beancount accepts ledgers with hostile names, and
+// computes the balances of the wallets.
 func TestBeancountAcceptsExports(t *testing.T) {
 	t.Parallel()
 	requireJournals(t, requireBeancount)

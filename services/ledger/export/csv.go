@@ -16,13 +16,15 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// csvEncoder writes a table as RFC 4180 defines it, with a row per transaction, or per part of a split transaction. The rows of a
-// split have the id of the transaction with a number, and the column split_of with the id alone. The format coffer of imports reads
-// the table (package formats), so both must change together.
+// csvEncoder writes a table as RFC 4180 defines it, with a row per transaction, or per part of a
+// split transaction. The rows of a split have the id of the transaction with a number, and the
+// column split_of with the id alone. The format coffer of imports reads the table (package
+// formats), so both must change together.
 type csvEncoder struct {
 	out  io.Writer
 	rows *csv.Writer
-	// bom is set if the request wants a byte order mark. Without it, Excel reads UTF-8 as the encoding of the system.
+	// bom is set if the request wants a byte order mark. Without it, Excel reads UTF-8 as the encoding
+	// of the system.
 	bom bool
 	// wallets and categories hold the names by id. The names of wallets are unique.
 	wallets, categories map[uuid.UUID]string
@@ -116,10 +118,11 @@ func (e *csvEncoder) write(t entry, p part) error {
 	})
 }
 
-// guard returns a cell that a spreadsheet does not evaluate. A payee or a description may come from another person, so a text that
-// begins like a formula gets an apostrophe in front, and so does the text after a separator at which a program may split the cell. Commas
-// are quoted. Numbers do not change. A text that already has apostrophes before a formula gets another one, so that an import can always
-// remove the first one (written.UnguardParts).
+// guard returns a cell that a spreadsheet does not evaluate. A payee or a description may come from
+// another person, so a text that begins like a formula gets an apostrophe in front, and so does the
+// text after a separator at which a program may split the cell. Commas are quoted. Numbers do not
+// change. A text that already has apostrophes before a formula gets another one, so that an import
+// can always remove the first one (written.UnguardParts).
 func guard(s string) string {
 	if restjson.IsNumber(s) {
 		return s

@@ -1,16 +1,19 @@
 // Package export streams the books of a user as files that other programs read.
 //
-// ExportTransactions reads one snapshot of the database (ADR 85): wallets and categories first, then pages of transactions, oldest
-// first. It passes them to the encoder of the format, which writes to the stream. So the memory of an export does not depend on the
-// number of transactions. An encoder has no access to the database and is tested without one.
+// ExportTransactions reads one snapshot of the database (ADR 85): wallets and categories first,
+// then pages of transactions, oldest first. It passes them to the encoder of the format, which
+// writes to the stream. So the memory of an export does not depend on the number of transactions.
+// An encoder has no access to the database and is tested without one.
 //
-// It guarantees that all rows are of one moment, and that amounts keep their digits. If an export fails, the stream ends with an error,
-// so that a client can distinguish a partial file from a complete one. The files:
+// It guarantees that all rows are of one moment, and that amounts keep their digits. If an export
+// fails, the stream ends with an error, so that a client can distinguish a partial file from a
+// complete one. The files:
 //
 //   - export.go: the RPC, the interface of encoders, and the steps of an export. Start reading here
 //   - filter.go: validates the filters of a request. store_export.go: the statements
 //   - csv.go, json.go: the tables. Package formats of imports reads both of them back (ADR 91)
-//   - hledger.go, beancount.go: the journals of plain-text accounting. journal.go has their common part, the accounts and postings
+//   - hledger.go, beancount.go: the journals of plain-text accounting. journal.go has their common
+//     part, the accounts and postings
 package export
 
 import (
@@ -33,8 +36,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// maxRunning is the maximum number of simultaneous exports of a replica. Each holds a connection of the pool for as long as its client
-// receives, so they must leave most of the pool to other requests.
+// maxRunning is the maximum number of simultaneous exports of a replica. Each holds a connection of
+// the pool for as long as its client receives, so they must leave most of the pool to other
+// requests.
 const maxRunning = 4
 
 // Exports implements ExportService.
@@ -54,8 +58,9 @@ func New(book *posting.Ledger) *Exports {
 	return &Exports{Ledger: book, running: make(chan struct{}, maxRunning)}
 }
 
-// encoder writes an export in one format. begin is called once, then add for each transaction, oldest first, and finally end. An
-// encoder may buffer its output until end. After an error, no further method is called.
+// encoder writes an export in one format. begin is called once, then add for each transaction,
+// oldest first, and finally end. An encoder may buffer its output until end. After an error, no
+// further method is called.
 type encoder interface {
 	begin(b books) error
 	add(e entry) error
@@ -81,8 +86,9 @@ type books struct {
 	// wallets and categories are in the order of their creation.
 	wallets    []wallet
 	categories []category
-	// whole is set if the export has all transactions of its wallets from the first one on. Only then do opening balances and
-	// transactions add up to a balance, so a journal with another filter has no opening balances.
+	// whole is set if the export has all transactions of its wallets from the first one on. Only then
+	// do opening balances and transactions add up to a balance, so a journal with another filter has
+	// no opening balances.
 	whole bool
 	// end is the exclusive end of the exported transactions, or nil.
 	end *time.Time
@@ -106,20 +112,22 @@ type category struct {
 // entry is an exported transaction.
 type entry struct {
 	posting.Transaction
-	// other is the other leg of a transfer, and nil for other transactions. otherExported is set if the filters select the other leg
-	// too, so that it is also passed to the encoder.
+	// other is the other leg of a transfer, and nil for other transactions. otherExported is set if
+	// the filters select the other leg too, so that it is also passed to the encoder.
 	other         *posting.Transaction
 	otherExported bool
 }
 
-// ExportTransactions streams the caller's books in a format. A user has one export at a time, on any replica, because its lock is in
-// the database. If the client stops receiving, the gateway cancels the stream. That ends the database transaction and the lock.
+// ExportTransactions streams the caller's books in a format. A user has one export at a time, on
+// any replica, because its lock is in the database. If the client stops receiving, the gateway
+// cancels the stream. That ends the database transaction and the lock.
 //
-// The header is sent after the checks, so a rejected request gets an error and not an empty file. The slot in running is taken before
-// the transaction begins, because a waiting export would already hold a connection of the pool.
+// The header is sent after the checks, so a rejected request gets an error and not an empty file.
+// The slot in running is taken before the transaction begins, because a waiting export would
+// already hold a connection of the pool.
 //
-// Errors: UNSUPPORTED_EXPORT_FORMAT, RATE_LIMITED while another export of the user runs, SERVICE_UNAVAILABLE while the replica runs
-// maxRunning exports, and the errors of the filters.
+// Errors: UNSUPPORTED_EXPORT_FORMAT, RATE_LIMITED while another export of the user runs,
+// SERVICE_UNAVAILABLE while the replica runs maxRunning exports, and the errors of the filters.
 func (s *Exports) ExportTransactions(req *ledgerv1.ExportTransactionsRequest, stream grpc.ServerStreamingServer[ledgerv1.ExportTransactionsResponse]) error {
 	ctx := stream.Context()
 	f, p := parse(req)
@@ -127,7 +135,8 @@ func (s *Exports) ExportTransactions(req *ledgerv1.ExportTransactionsRequest, st
 	if p.Err() != nil {
 		return request.CheckFilter(ctx, s.DB, p, f.owner, request.Filter{Wallets: f.wallets, Categories: f.categories})
 	}
-	// A user who repeats a rejected export takes no place from others. The lock of this statement ends with it; check takes it again.
+	// A user who repeats a rejected export takes no place from others. The lock of this statement ends
+	// with it; check takes it again.
 	free, err := tryLock(ctx, s.DB, f.owner)
 	if err != nil {
 		return err
@@ -168,8 +177,9 @@ func (s *Exports) ExportTransactions(req *ledgerv1.ExportTransactionsRequest, st
 	})
 }
 
-// check returns an error if another export of the owner is running, or if a filter names a wallet or category that is unknown or
-// belongs to another user. It takes the lock of the export, which lasts until tx ends.
+// check returns an error if another export of the owner is running, or if a filter names a wallet
+// or category that is unknown or belongs to another user. It takes the lock of the export, which
+// lasts until tx ends.
 func (s *Exports) check(ctx context.Context, tx pgx.Tx, f filter) error {
 	locked, err := tryLock(ctx, tx, f.owner)
 	if err != nil {

@@ -108,7 +108,8 @@ func (s *server) transfer(t *testing.T, u fixture.User, out, in posting.Transact
 	s.Record(u.Ctx, t, out, in)
 }
 
-// detailed creates a transaction with all details, one with splits and a transfer between currencies.
+// detailed creates a transaction with all details, one with splits and a transfer between
+// currencies.
 func (s *server) detailed(t *testing.T, u fixture.User) {
 	t.Helper()
 	fun, bank := s.MakeCategory(u.Ctx, t, "Fun: and, games"), s.MakeWallet(u.Ctx, t, "=Bank", "JPY")
@@ -244,8 +245,8 @@ func TestExportTransactionsFilters(t *testing.T) {
 	require.Equal(t, []string{"format", "from", "walletId"}, fixture.FieldNames(problem))
 }
 
-// TestExportTransactionsOpeningBalances requires that journals book an opening balance on its day, and omit one that counts only after
-// the end of the export.
+// TestExportTransactionsOpeningBalances requires that journals book an opening balance on its day,
+// and omit one that counts only after the end of the export.
 func TestExportTransactionsOpeningBalances(t *testing.T) {
 	t.Parallel()
 	s, u := setup(t)
@@ -266,7 +267,8 @@ func TestExportTransactionsOpeningBalances(t *testing.T) {
 	}
 }
 
-// TestExportTransactionsInPages exports more transactions than a statement reads. Many have the same date.
+// TestExportTransactionsInPages exports more transactions than a statement reads. Many have the
+// same date.
 func TestExportTransactionsInPages(t *testing.T) {
 	t.Parallel()
 	s, u := setup(t)
@@ -289,8 +291,9 @@ func TestExportTransactionsInPages(t *testing.T) {
 	require.Len(t, ids, len(ts))
 }
 
-// TestExportTransactionsOfASlowClient starts an export whose client stops receiving. Until the stream is canceled, the user cannot
-// start another export, and other users can. The cancellation ends the query.
+// TestExportTransactionsOfASlowClient starts an export whose client stops receiving. Until the
+// stream is canceled, the user cannot start another export, and other users can. The cancellation
+// ends the query.
 func TestExportTransactionsOfASlowClient(t *testing.T) {
 	t.Parallel()
 	s, u := setup(t)
@@ -321,7 +324,8 @@ func TestExportTransactionsOfASlowClient(t *testing.T) {
 	}, time.Minute, time.Millisecond)
 }
 
-// TestExportTransactionsIsASnapshot creates a transaction while an export runs. The export does not contain it.
+// TestExportTransactionsIsASnapshot creates a transaction while an export runs. The export does not
+// contain it.
 func TestExportTransactionsIsASnapshot(t *testing.T) {
 	t.Parallel()
 	s, u := setup(t)
@@ -332,7 +336,8 @@ func TestExportTransactionsIsASnapshot(t *testing.T) {
 	require.Equal(t, 2, bytes.Count(d.file.Bytes(), []byte("\r\n")))
 }
 
-// snapshotted calls between when the header arrives. The export takes its snapshot before it sends the header.
+// snapshotted calls between when the header arrives. The export takes its snapshot before it sends
+// the header.
 type snapshotted struct {
 	*download
 	between func()

@@ -30,7 +30,8 @@ type filter struct {
 	after *position
 }
 
-// position is the place of a transaction in an export, which is in the order of dates and then of ids.
+// position is the place of a transaction in an export, which is in the order of dates and then of
+// ids.
 type position struct {
 	date time.Time
 	id   uuid.UUID

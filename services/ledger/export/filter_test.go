@@ -34,8 +34,8 @@ const (
 	oneOrder = "an export has all transactions in one order"
 )
 
-// TestExportTransactionsFiltersAsTheList requires that an export and a list with the same filter have the
-// same transactions. The filters come from the descriptors.
+// TestExportTransactionsFiltersAsTheList requires that an export and a list with the same filter
+// have the same transactions. The filters come from the descriptors.
 func TestExportTransactionsFiltersAsTheList(t *testing.T) {
 	t.Parallel()
 	s, u := setup(t)
@@ -73,8 +73,8 @@ func TestExportTransactionsFiltersAsTheList(t *testing.T) {
 	}
 }
 
-// bothIDs requires that a list and an export with a filter have the same transactions. It returns their
-// ids.
+// bothIDs requires that a list and an export with a filter have the same transactions. It returns
+// their ids.
 func (s *server) bothIDs(t *testing.T, u fixture.User, filter string) []string {
 	t.Helper()
 	list, file := &ledgerv1.ListTransactionsRequest{}, &ledgerv1.ExportTransactionsRequest{}

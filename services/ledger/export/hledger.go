@@ -12,8 +12,9 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// hledgerEncoder writes a journal of hledger. A transfer is one entry. Days are days in UTC. The entry's comment has the id of the
-// transaction as a tag, and one tag named tag for each tag of the transaction.
+// hledgerEncoder writes a journal of hledger. A transfer is one entry. Days are days in UTC. The
+// entry's comment has the id of the transaction as a tag, and one tag named tag for each tag of the
+// transaction.
 type hledgerEncoder struct {
 	out *bufio.Writer
 	chart
@@ -23,8 +24,9 @@ func newHledger(w io.Writer, _ *ledgerv1.ExportTransactionsRequest) encoder {
 	return &hledgerEncoder{out: bufio.NewWriter(w)}
 }
 
-// begin declares all accounts and currencies, as the strict mode of hledger requires. The sample amount of a currency shows hledger the
-// number of decimals. It always has a point, because a number such as 1000 does not show which character is the decimal mark.
+// begin declares all accounts and currencies, as the strict mode of hledger requires. The sample
+// amount of a currency shows hledger the number of decimals. It always has a point, because a
+// number such as 1000 does not show which character is the decimal mark.
 func (e *hledgerEncoder) begin(b books) error {
 	e.chart = newChart(b, [3]string{"assets", "expenses", "income"}, accountName)
 	e.opening, e.transfers = "equity:opening balances", "equity:transfers"
@@ -78,7 +80,8 @@ func (e *hledgerEncoder) add(t entry) error {
 
 func (e *hledgerEncoder) end() error { return e.out.Flush() }
 
-// printf writes formatted text to the buffer. It drops the error, because a bufio.Writer keeps the first one and Flush returns it.
+// printf writes formatted text to the buffer. It drops the error, because a bufio.Writer keeps the
+// first one and Flush returns it.
 func (e *hledgerEncoder) printf(format string, args ...any) {
 	_, _ = fmt.Fprintf(e.out, format, args...)
 }
@@ -116,8 +119,8 @@ func pow10(n int) int64 {
 	return p
 }
 
-// accountName returns a name as a segment of an account. Semicolons, colons and more than one blank in a row have a meaning in a
-// journal and become hyphens.
+// accountName returns a name as a segment of an account. Semicolons, colons and more than one blank
+// in a row have a meaning in a journal and become hyphens.
 func accountName(s string) string {
 	var b strings.Builder
 	blanks := 0
@@ -143,6 +146,6 @@ func accountName(s string) string {
 	return b.String()
 }
 
-// plain returns a text as part of a line. Each run of blanks becomes a space, and a semicolon or a comma, which end a description or the
-// value of a tag, a hyphen.
+// plain returns a text as part of a line. Each run of blanks becomes a space, and a semicolon or a
+// comma, which end a description or the value of a tag, a hyphen.
 func plain(s string) string { return strings.NewReplacer(";", "-", ",", "-").Replace(single(s)) }

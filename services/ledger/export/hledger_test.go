@@ -14,7 +14,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 )
 
-// TestHledgerAcceptsExports requires that hledger accepts journals with hostile names, and computes the balances of the wallets.
+// TestHledgerAcceptsExports requires that hledger accepts journals with hostile names, and computes
+// the balances of the wallets.
 func TestHledgerAcceptsExports(t *testing.T) {
 	t.Parallel()
 	requireJournals(t, requireHledger)

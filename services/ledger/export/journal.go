@@ -10,16 +10,18 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 )
 
-// chart holds the accounts of a journal: one per wallet, and two per category, because the sign of a transaction decides whether it is
-// an expense or income. Both formats of journals embed it.
+// chart holds the accounts of a journal: one per wallet, and two per category, because the sign of
+// a transaction decides whether it is an expense or income. Both formats of journals embed it.
 type chart struct {
 	assets, expenses, income map[uuid.UUID]string
-	// opening is the other side of opening balances. transfers is the other side of a leg whose counterpart is not in the entry.
+	// opening is the other side of opening balances. transfers is the other side of a leg whose
+	// counterpart is not in the entry.
 	opening, transfers string
 }
 
-// newChart returns the accounts of the books. roots are the first segments of the accounts of wallets, expenses and income. segment
-// makes a name valid in the format. Names that are equal afterwards get a number.
+// newChart returns the accounts of the books. roots are the first segments of the accounts of
+// wallets, expenses and income. segment makes a name valid in the format. Names that are equal
+// afterwards get a number.
 func newChart(b books, roots [3]string, segment func(string) string) chart {
 	c := chart{assets: map[uuid.UUID]string{}, expenses: map[uuid.UUID]string{}, income: map[uuid.UUID]string{}}
 	taken := map[string]bool{}
@@ -43,11 +45,12 @@ type line struct {
 	comment string
 }
 
-// repeats reports whether the entry of the other leg already contains the transfer of t. An entry belongs to the leg out. A leg in
-// becomes an entry only if a filter excludes the leg out.
+// repeats reports whether the entry of the other leg already contains the transfer of t. An entry
+// belongs to the leg out. A leg in becomes an entry only if a filter excludes the leg out.
 func (t entry) repeats() bool { return t.TransferID != nil && t.AmountMinor > 0 && t.otherExported }
 
-// lines returns the lines of the entry of a transaction or transfer. Their amounts, or prices, add up to 0.
+// lines returns the lines of the entry of a transaction or transfer. Their amounts, or prices, add
+// up to 0.
 func (c chart) lines(t entry) []line {
 	own := line{account: c.assets[t.WalletID], amount: amountOf(t.AmountMinor, t.Currency)}
 	switch {
@@ -63,8 +66,9 @@ func (c chart) lines(t entry) []line {
 	return []line{own, {account: c.category(t.AmountMinor, *t.CategoryID), amount: amountOf(-t.AmountMinor, t.Currency)}}
 }
 
-// transfer returns the lines of a transfer. Between currencies, the leg out has the amount of the leg in as its total price, which keeps
-// both amounts exact; a rate would have to be rounded. If the amounts of one currency differ, the account transfers gets the rest.
+// transfer returns the lines of a transfer. Between currencies, the leg out has the amount of the
+// leg in as its total price, which keeps both amounts exact; a rate would have to be rounded. If
+// the amounts of one currency differ, the account transfers gets the rest.
 func (c chart) transfer(t entry, own line) []line {
 	switch {
 	case t.other == nil:
@@ -95,8 +99,8 @@ func (c chart) category(amount int64, id uuid.UUID) string {
 	return c.income[id]
 }
 
-// openings returns the wallets whose opening balance is part of the export. A balance that counts only after the end of the export is
-// none.
+// openings returns the wallets whose opening balance is part of the export. A balance that counts
+// only after the end of the export is none.
 func openings(b books) []wallet {
 	var opened []wallet
 	for _, w := range b.wallets {
@@ -108,7 +112,8 @@ func openings(b books) []wallet {
 	return opened
 }
 
-// openingDay returns the day of the entry of a wallet's opening balance: its first day if the balance counts for all days.
+// openingDay returns the day of the entry of a wallet's opening balance: its first day if the
+// balance counts for all days.
 func (w wallet) openingDay() string {
 	if w.OpeningDate != nil {
 		return day(*w.OpeningDate)

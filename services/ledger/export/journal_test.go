@@ -40,7 +40,8 @@ func encode(t *testing.T, e encoder, b books, entries []entry) {
 	require.NoError(t, e.end())
 }
 
-// ledgerOf draws books and their transactions, with the balances in minor units by wallet and currency.
+// ledgerOf draws books and their transactions, with the balances in minor units by wallet and
+// currency.
 func ledgerOf(r *rapid.T) (books, []entry, map[uuid.UUID]map[string]int64) {
 	b, balances := books{whole: true}, map[uuid.UUID]map[string]int64{}
 	codes := []string{"EUR", "JPY", "KWD", "USD"}

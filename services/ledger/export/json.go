@@ -9,8 +9,9 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// jsonEncoder writes a JSON object per line: {"wallet": ...}, {"category": ...} and {"transaction": ...}, with the objects of the API.
-// The format coffer of imports reads them (package formats), so both must change together.
+// jsonEncoder writes a JSON object per line: {"wallet": ...}, {"category": ...} and {"transaction":
+// ...}, with the objects of the API. The format coffer of imports reads them (package formats), so
+// both must change together.
 type jsonEncoder struct {
 	out io.Writer
 	// line is reused for each line.

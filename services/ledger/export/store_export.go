@@ -11,7 +11,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// pageSize is the number of transactions that a statement of an export reads. It limits the memory of an export.
+// pageSize is the number of transactions that a statement of an export reads. It limits the memory
+// of an export.
 const pageSize = 2000
 
 // walletRow is a row of wallets.
@@ -21,7 +22,8 @@ type walletRow struct {
 	Currency string
 	// InitialMinor is the opening balance in minor units of Currency.
 	InitialMinor int64 `db:"initial_minor"`
-	// Opened is the creation of the wallet, or its first transaction or its opening day if that is earlier.
+	// Opened is the creation of the wallet, or its first transaction or its opening day if that is
+	// earlier.
 	Opened time.Time
 	// OpeningDate is the day from which the opening balance counts, or nil if it counts for all days.
 	OpeningDate *time.Time `db:"opening_date"`
@@ -29,8 +31,9 @@ type walletRow struct {
 	Selected bool
 }
 
-// tryLock locks the exports of an owner until the database transaction ends. It returns false if another export has the lock, and
-// does not wait for it: an export takes as long as its client receives. No other statement takes this lock, so it cannot deadlock.
+// tryLock locks the exports of an owner until the database transaction ends. It returns false if
+// another export has the lock, and does not wait for it: an export takes as long as its client
+// receives. No other statement takes this lock, so it cannot deadlock.
 func tryLock(ctx context.Context, q pg.Querier, owner uuid.UUID) (bool, error) {
 	type row struct{ Locked bool }
 	r, err := pg.One[row](ctx, q, `SELECT pg_try_advisory_xact_lock(hashtext('export'), hashtext($1)) AS locked`, owner.String())
@@ -40,8 +43,9 @@ func tryLock(ctx context.Context, q pg.Querier, owner uuid.UUID) (bool, error) {
 	return r.Locked, nil
 }
 
-// selectWallets returns all wallets of the owner in the order of their creation, also those that a filter excludes: the entry of a
-// transfer may name them. The first transaction of each wallet is one look at an index, whatever the number of transactions.
+// selectWallets returns all wallets of the owner in the order of their creation, also those that a
+// filter excludes: the entry of a transfer may name them. The first transaction of each wallet is
+// one look at an index, whatever the number of transactions.
 func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]walletRow, error) {
 	wallets, err := pg.All[walletRow](ctx, q, `
 		SELECT w.id, w.name, w.currency, w.initial_minor, w.opening_date,
@@ -59,8 +63,9 @@ func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]walletRow, er
 	return wallets, nil
 }
 
-// matches is the condition for the transactions t of a filter. Its parameters $1 to $10 are those of filter.arguments; an empty array, an
-// empty text or NULL is an absent condition. A split transaction matches a category if one of its parts has it.
+// matches is the condition for the transactions t of a filter. Its parameters $1 to $10 are those
+// of filter.arguments; an empty array, an empty text or NULL is an absent condition. A split
+// transaction matches a category if one of its parts has it.
 const matches = `t.owner_id = $1
 	AND (cardinality($2::uuid[]) = 0 OR t.wallet_id = ANY($2))
 	AND (cardinality($3::uuid[]) = 0 OR t.category_id = ANY($3) OR t.split_count > 0 AND EXISTS (
@@ -89,8 +94,8 @@ func notNull[T any](s []T) []T {
 	return s
 }
 
-// selectPage returns the next pageSize transactions with their splits, tags and other legs, by keyset: it reads the index of dates from
-// the last transaction of the previous page.
+// selectPage returns the next pageSize transactions with their splits, tags and other legs, by
+// keyset: it reads the index of dates from the last transaction of the previous page.
 func selectPage(ctx context.Context, q pg.Querier, f filter) ([]entry, error) {
 	after := position{}
 	if f.after != nil {
@@ -119,7 +124,8 @@ func nullTime(p *position) *time.Time {
 	return &p.date
 }
 
-// addLegs returns ts with the other legs of transfers, also legs that the filters exclude. Without a transfer it runs no query.
+// addLegs returns ts with the other legs of transfers, also legs that the filters exclude. Without
+// a transfer it runs no query.
 func addLegs(ctx context.Context, q pg.Querier, f filter, ts []posting.Transaction) ([]entry, error) {
 	type row struct {
 		posting.Transaction

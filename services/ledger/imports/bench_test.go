@@ -37,8 +37,8 @@ func rowsFromEnv(t testing.TB, n int) int {
 	return n
 }
 
-// heapOf runs f and returns how much the heap of the process grew beyond its size before, in bytes. It samples the heap every few
-// milliseconds.
+// heapOf runs f and returns how much the heap of the process grew beyond its size before, in bytes.
+// It samples the heap every few milliseconds.
 func heapOf(f func()) int64 {
 	var stats runtime.MemStats
 	runtime.GC()
@@ -60,8 +60,8 @@ func heapOf(f func()) int64 {
 	return <-highest - before
 }
 
-// BenchmarkImport uploads, commits and undoes a file of 100 000 rows, or as many as IMPORT_ROWS says. It reports the time and the memory
-// of each step.
+// BenchmarkImport uploads, commits and undoes a file of 100 000 rows, or as many as IMPORT_ROWS
+// says. It reports the time and the memory of each step.
 func BenchmarkImport(b *testing.B) {
 	n := rowsFromEnv(b, 100_000)
 	file := largeStatement(n)
@@ -93,7 +93,8 @@ func BenchmarkImport(b *testing.B) {
 	}
 }
 
-// BenchmarkUpdateImportRows changes one row of a staged file of 100 000 rows, or as many as IMPORT_ROWS says.
+// BenchmarkUpdateImportRows changes one row of a staged file of 100 000 rows, or as many as
+// IMPORT_ROWS says.
 func BenchmarkUpdateImportRows(b *testing.B) {
 	s := setup(b)
 	p := newPerson(b, s)

@@ -21,8 +21,9 @@ const (
 	codeFetched     = "IMPORT_FETCHED"
 )
 
-// CommitImport queues the job that creates transactions. The status in the database is the queue: a replica that ends loses no job, and
-// another replica finds it when it polls. CommitImport has no effect if the import is queued, running or done.
+// CommitImport queues the job that creates transactions. The status in the database is the queue: a
+// replica that ends loses no job, and another replica finds it when it polls. CommitImport has no
+// effect if the import is queued, running or done.
 func (s *Imports) CommitImport(ctx context.Context, req *ledgerv1.CommitImportRequest) (*ledgerv1.CommitImportResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -60,8 +61,9 @@ func (s *Imports) CommitImport(ctx context.Context, req *ledgerv1.CommitImportRe
 	return resp, nil
 }
 
-// UndoImport queues the job that deletes the transactions, and then the wallets and categories that the commit created. It has no effect if
-// the import is being undone, or was undone completely. If wallets or categories of it were in use, it queues the job again.
+// UndoImport queues the job that deletes the transactions, and then the wallets and categories that
+// the commit created. It has no effect if the import is being undone, or was undone completely. If
+// wallets or categories of it were in use, it queues the job again.
 func (s *Imports) UndoImport(ctx context.Context, req *ledgerv1.UndoImportRequest) (*ledgerv1.UndoImportResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

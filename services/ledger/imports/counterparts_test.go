@@ -17,7 +17,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// saver is a user with a rule that makes transfers to the wallet bank of rows with the payee Savings. fun is the category of bank's income.
+// saver is a user with a rule that makes transfers to the wallet bank of rows with the payee
+// Savings. fun is the category of bank's income.
 type saver struct {
 	person
 	bank, fun uuid.UUID
@@ -83,7 +84,8 @@ func (s saver) requireBank(t testing.TB, balance string) {
 	s.RequireConsistent(t)
 }
 
-// TestCommitImportCounterparts commits rows that a rule makes transfers. The other wallet has the other leg, or has not.
+// TestCommitImportCounterparts commits rows that a rule makes transfers. The other wallet has the
+// other leg, or has not.
 func TestCommitImportCounterparts(t *testing.T) {
 	t.Parallel()
 	t.Run("makes a transfer with the transaction that exists", func(t *testing.T) {
@@ -210,8 +212,8 @@ func TestCommitImportCounterparts(t *testing.T) {
 	}
 }
 
-// TestCommitImportCounterpartChanges commits an import while another write of the counterpart holds the owner's lock. The commit waits, and
-// sees the result.
+// TestCommitImportCounterpartChanges commits an import while another write of the counterpart holds
+// the owner's lock. The commit waits, and sees the result.
 func TestCommitImportCounterpartChanges(t *testing.T) {
 	t.Parallel()
 	for name, change := range map[string]string{

@@ -13,7 +13,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// stageCreating uploads a file whose commit creates wallets and categories. Each category has a row.
+// stageCreating uploads a file whose commit creates wallets and categories. Each category has a
+// row.
 func (p person) stageCreating(t *testing.T, wallets, categories int) *ledgerv1.Import {
 	t.Helper()
 	var b strings.Builder
@@ -38,8 +39,9 @@ func (p person) owned(t testing.TB) (wallets, categories int) {
 	return wallets, categories
 }
 
-// killWhile kills all replicas up to three times, each time when the number of the user's wallets and categories has changed while the
-// job of an import runs. It returns the import when the job has ended.
+// killWhile kills all replicas up to three times, each time when the number of the user's wallets
+// and categories has changed while the job of an import runs. It returns the import when the job
+// has ended.
 func (p person) killWhile(t *testing.T, m *ledgerv1.Import, workers []*exec.Cmd) *ledgerv1.Import {
 	t.Helper()
 	count := func() int {
@@ -68,7 +70,8 @@ func (p person) killWhile(t *testing.T, m *ledgerv1.Import, workers []*exec.Cmd)
 	return m
 }
 
-// TestUndoImportKilled kills the replicas while a commit creates wallets and categories, and while the undo deletes them.
+// TestUndoImportKilled kills the replicas while a commit creates wallets and categories, and while
+// the undo deletes them.
 func TestUndoImportKilled(t *testing.T) {
 	t.Parallel()
 	const newWallets, newCategories = 20, 400

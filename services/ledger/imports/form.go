@@ -50,8 +50,8 @@ func (s *Imports) parseForm(ctx context.Context, owner uuid.UUID, req *ledgerv1.
 	return f, request.CheckOwned(ctx, s.DB, p, owner, request.References{Wallet: f.wallet})
 }
 
-// baseName returns the name of a file without folders and control characters, in Unicode Normalization Form C. It is empty without a
-// visible character.
+// baseName returns the name of a file without folders and control characters, in Unicode
+// Normalization Form C. It is empty without a visible character.
 func baseName(name string) string {
 	name = strings.Map(func(r rune) rune {
 		if r < ' ' || r == 0x7f || unicode.Is(unicode.Bidi_Control, r) {

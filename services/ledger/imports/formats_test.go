@@ -68,7 +68,8 @@ func TestCreateImportRecognizesOtherFormats(t *testing.T) {
 	}
 }
 
-// TestCommitImportCurrency imports files of two accounts in different currencies with the same heading, as applications and banks export them.
+// TestCommitImportCurrency imports files of two accounts in different currencies with the same
+// heading, as applications and banks export them.
 func TestCommitImportCurrency(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

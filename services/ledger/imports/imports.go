@@ -1,7 +1,8 @@
 // Package imports serves the import of files: the upload, the review, the commit and the undo.
 //
-// It guarantees that no file changes balances before its commit, that the same file twice creates nothing the second time, and that each
-// row of a committed import is booked exactly once. This package has the RPC methods. Their work is in the subpackages:
+// It guarantees that no file changes balances before its commit, that the same file twice creates
+// nothing the second time, and that each row of a committed import is booked exactly once. This
+// package has the RPC methods. Their work is in the subpackages:
 //
 //   - formats: the parsers of files
 //   - staging: the stored import and its rows
@@ -10,13 +11,15 @@
 //
 // The files:
 //
-//   - upload.go: CreateImport parses a file and stages its rows. form.go: the fields of the form. repeated.go: repetitions of an upload.
-//     describe.go: the first mapping, accounts and warnings
-//   - update.go and update_rows.go: the changes of the mapping, of assignments and of rows. read.go: the RPCs that read, and the profiles
-//   - commit.go: CommitImport, UndoImport and DeleteImport queue a job. ready.go: the reasons why an import cannot be committed
+//   - upload.go: CreateImport parses a file and stages its rows. form.go: the fields of the form.
+//     repeated.go: repetitions of an upload. describe.go: the first mapping, accounts and warnings
+//   - update.go and update_rows.go: the changes of the mapping, of assignments and of rows.
+//     read.go: the RPCs that read, and the profiles
+//   - commit.go: CommitImport, UndoImport and DeleteImport queue a job. ready.go: the reasons why
+//     an import cannot be committed
 //
-// Start with staging/row.go: a row keeps the contents of the file, the choices of the user and the consequences of both in separate
-// columns, so that each change derives the consequences again.
+// Start with staging/row.go: a row keeps the contents of the file, the choices of the user and the
+// consequences of both in separate columns, so that each change derives the consequences again.
 package imports
 
 import (
@@ -37,7 +40,8 @@ import (
 const (
 	// maxOpen is the maximum number of imports of a user that are not committed.
 	maxOpen = 10
-	// maxUploads is the number of simultaneous uploads of a replica, each of another user. Most of them wait for their clients.
+	// maxUploads is the number of simultaneous uploads of a replica, each of another user. Most of
+	// them wait for their clients.
 	maxUploads = 8
 	// maxWorking is the number of uploads that parse, stage or resolve rows at the same time.
 	maxWorking = 2
@@ -63,7 +67,8 @@ type Imports struct {
 
 var _ ledgerv1.ImportServiceServer = (*Imports)(nil)
 
-// New returns the server of the RPCs. The jobs wait until Jobs.Run is called. secret is the secret that all replicas share.
+// New returns the server of the RPCs. The jobs wait until Jobs.Run is called. secret is the secret
+// that all replicas share.
 func New(a *accounts.Accounts, cursors page.Cursors, secret string, log *slog.Logger) *Imports {
 	key := staging.AccountKey(seal.NewKey(secret, "import accounts"))
 	return &Imports{

@@ -23,7 +23,8 @@ const statementFile = `Date;Payee;Description;Amount;Currency
 28.02.2026;Landlord;Rent;-850,00;EUR
 `
 
-// stored returns what imports must restore: the sums, and the transactions without the columns that every write changes.
+// stored returns what imports must restore: the sums, and the transactions without the columns that
+// every write changes.
 func (s *server) stored(t testing.TB) string {
 	t.Helper()
 	type row struct{ All string }
@@ -335,7 +336,8 @@ func TestImportSuggestsCategories(t *testing.T) {
 	require.Equal(t, staging.FromHistory, change(&ledgerv1.ImportRowChange{N: first, CategoryId: new("")}))
 }
 
-// TestUpdateImportRowsKeepsSuggestions requires that the history is read again only for a row whose texts change.
+// TestUpdateImportRowsKeepsSuggestions requires that the history is read again only for a row whose
+// texts change.
 func TestUpdateImportRowsKeepsSuggestions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -361,7 +363,8 @@ func TestUpdateImportRowsKeepsSuggestions(t *testing.T) {
 	}
 }
 
-// TestUpdateImportRowsCounts requires that the counts, which change by the difference, are those of the stored rows.
+// TestUpdateImportRowsCounts requires that the counts, which change by the difference, are those of
+// the stored rows.
 func TestUpdateImportRowsCounts(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -110,8 +110,8 @@ func TestRunQueuedFailsAfterAttempts(t *testing.T) {
 	require.Equal(t, "1643.00", p.balance(t))
 }
 
-// TestRunQueuedWaitsForSpace fills the disk for longer than the eight attempts of a job take. When space is free, the job continues
-// without another commit.
+// TestRunQueuedWaitsForSpace fills the disk for longer than the eight attempts of a job take. When
+// space is free, the job continues without another commit.
 func TestRunQueuedWaitsForSpace(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

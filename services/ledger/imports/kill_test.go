@@ -17,7 +17,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// workerDatabase is the environment variable that makes the test program a replica that runs the jobs of a database.
+// workerDatabase is the environment variable that makes the test program a replica that runs the
+// jobs of a database.
 const workerDatabase = "COFFER_TEST_IMPORT_WORKER"
 
 func TestMain(m *testing.M) {
@@ -30,7 +31,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// runWorker runs jobs until the process is killed. Its leases are short, so that the other replica soon continues a job.
+// runWorker runs jobs until the process is killed. Its leases are short, so that the other replica
+// soon continues a job.
 func runWorker(ctx context.Context, url string) error {
 	db, err := pg.Open(ctx, url)
 	if err != nil {
@@ -62,7 +64,8 @@ func (s *server) startWorker(t *testing.T) *exec.Cmd {
 	return worker
 }
 
-// TestCommitImportKilled kills the two replicas that run a commit in turn, with SIGKILL. IMPORT_ROWS is the number of rows.
+// TestCommitImportKilled kills the two replicas that run a commit in turn, with SIGKILL.
+// IMPORT_ROWS is the number of rows.
 func TestCommitImportKilled(t *testing.T) {
 	t.Parallel()
 	const kills = 10

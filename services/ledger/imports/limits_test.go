@@ -36,7 +36,8 @@ func (r *repeater) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// packed returns a compressed file. Its contents are generated while it is read, so a file of any size needs no memory.
+// packed returns a compressed file. Its contents are generated while it is read, so a file of any
+// size needs no memory.
 func packed(t *testing.T, pack func(w io.Writer) io.Writer, contents io.Reader) io.Reader {
 	t.Helper()
 	r, w := io.Pipe()

@@ -14,7 +14,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// moved returns the booked transactions as texts: day, wallet, minor units, category or parts, payee, description and tags.
+// moved returns the booked transactions as texts: day, wallet, minor units, category or parts,
+// payee, description and tags.
 func (p person) moved(t *testing.T) []string {
 	t.Helper()
 	rows, err := pg.All[struct{ Text string }](p.Ctx, p.DB, `
@@ -180,7 +181,8 @@ func TestMovingToCoffer(t *testing.T) {
 	})
 }
 
-// balances returns the wallets with the minor units and the currencies of their balances, sorted. Wallets without a transaction are missing.
+// balances returns the wallets with the minor units and the currencies of their balances, sorted.
+// Wallets without a transaction are missing.
 func (p person) balances(t *testing.T) []string {
 	t.Helper()
 	rows, err := pg.All[struct{ Text string }](p.Ctx, p.DB, `
@@ -196,7 +198,8 @@ func (p person) balances(t *testing.T) []string {
 	return texts
 }
 
-// TestMovingBalances follows docs/moving.md with files that the programs wrote, and compares the balances with those that the programs show.
+// TestMovingBalances follows docs/moving.md with files that the programs wrote, and compares the
+// balances with those that the programs show.
 func TestMovingBalances(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -271,8 +274,8 @@ func TestMovingBalances(t *testing.T) {
 	})
 }
 
-// requireOneTransfer requires that exactly one pair of booked transactions has opposite amounts on one day in two wallets. The suggestions
-// of transfers look for such pairs.
+// requireOneTransfer requires that exactly one pair of booked transactions has opposite amounts on
+// one day in two wallets. The suggestions of transfers look for such pairs.
 func (p person) requireOneTransfer(t *testing.T) {
 	t.Helper()
 	r, err := pg.One[struct{ Pairs int }](p.Ctx, p.DB, `

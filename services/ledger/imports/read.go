@@ -20,7 +20,8 @@ import (
 )
 
 const (
-	// maxWait is the longest time that GetImport waits for progress. It is within the deadline of an ordinary request.
+	// maxWait is the longest time that GetImport waits for progress. It is within the deadline of an
+	// ordinary request.
 	maxWait = 8 * time.Second
 	// waitStep is the interval at which GetImport reads the import again.
 	waitStep = 200 * time.Millisecond
@@ -51,7 +52,8 @@ func (s *Imports) ListImports(ctx context.Context, req *ledgerv1.ListImportsRequ
 	return resp, nil
 }
 
-// GetImport returns one of the caller's imports. With wait it returns when a job has made progress, or after that time.
+// GetImport returns one of the caller's imports. With wait it returns when a job has made progress,
+// or after that time.
 func (s *Imports) GetImport(ctx context.Context, req *ledgerv1.GetImportRequest) (*ledgerv1.GetImportResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

@@ -12,8 +12,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// checkReady returns IMPORT_NOT_READY with a line for each reason why the import cannot be committed. A row of an account whose wallet the
-// commit creates is ready without a wallet. force only ignores balances that do not match: the other reasons would fail the job.
+// checkReady returns IMPORT_NOT_READY with a line for each reason why the import cannot be
+// committed. A row of an account whose wallet the commit creates is ready without a wallet. force
+// only ignores balances that do not match: the other reasons would fail the job.
 func (s *Imports) checkReady(ctx context.Context, tx pgx.Tx, e staging.Import, force bool) error {
 	details, err := e.ReadDetails()
 	if err != nil {

@@ -15,7 +15,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// namedFile has a category in its first row. The wallet and the categories of the others are chosen by the user.
+// namedFile has a category in its first row. The wallet and the categories of the others are chosen
+// by the user.
 const namedFile = `Date;Payee;Amount;Currency;Category
 2026-02-03;Bakery;-3.50;EUR;Groceries
 2026-02-04;Pharmacy;-4.50;EUR;
@@ -67,7 +68,8 @@ func (p person) bookedCategories(t testing.TB) (all []string) {
 	return all
 }
 
-// stageNamed uploads namedFile with three categories: one of the file, one that the user has chosen, and the default.
+// stageNamed uploads namedFile with three categories: one of the file, one that the user has
+// chosen, and the default.
 func (p person) stageNamed(t testing.TB) (m *ledgerv1.Import, food, chosen, fallback string) {
 	t.Helper()
 	food, chosen, fallback = p.newCategory(t, "Groceries"), p.newCategory(t, "Health"), p.newCategory(t, "Other")
@@ -226,7 +228,8 @@ func TestDeleteWalletOfStagedRows(t *testing.T) {
 	require.Equal(t, "-13.50", p.balance(t))
 }
 
-// TestSelectRowsFollowsReferences stores unknown ids in each column of a row that names a wallet or category. No reader may see them.
+// TestSelectRowsFollowsReferences stores unknown ids in each column of a row that names a wallet or
+// category. No reader may see them.
 func TestSelectRowsFollowsReferences(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -13,17 +13,18 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// uploadCall returns the idempotent call of an upload that was received. A repeated request must have the same file. Its hash represents
-// it, because the file is not in memory.
+// uploadCall returns the idempotent call of an upload that was received. A repeated request must
+// have the same file. Its hash represents it, because the file is not in memory.
 func uploadCall(ctx context.Context, first *ledgerv1.CreateImportRequest, sha256 []byte) idem.Call {
 	same := proto.CloneOf(first)
 	same.File = sha256
 	return idem.Call{Scope: caller.Owner(ctx).String(), Key: first.GetIdempotencyKey(), Request: same}
 }
 
-// replayRejected sends the response of the first upload with the same key, and returns rejected for any other upload. The first upload
-// may have opened the last import that its user may have open. The file is received for its hash, and not stored. Without a
-// key, the upload is rejected before its file arrives.
+// replayRejected sends the response of the first upload with the same key, and returns rejected for
+// any other upload. The first upload may have opened the last import that its user may have open.
+// The file is received for its hash, and not stored. Without a key, the upload is rejected before
+// its file arrives.
 func (s *Imports) replayRejected(first *ledgerv1.CreateImportRequest, stream upload, rejected error) error {
 	if first.GetIdempotencyKey() == "" {
 		return rejected

@@ -24,7 +24,8 @@ func (p person) imports(t *testing.T) (n int) {
 	return n
 }
 
-// TestCreateImportRepeated repeats an upload with its key. The first one has opened the last import that the user may have open.
+// TestCreateImportRepeated repeats an upload with its key. The first one has opened the last import
+// that the user may have open.
 func TestCreateImportRepeated(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -65,7 +66,8 @@ func TestCreateImportRepeated(t *testing.T) {
 	require.Equal(t, maxOpen, p.imports(t))
 }
 
-// TestCommitImportRepeated repeats a commit and an undo with their keys after the import has gone on.
+// TestCommitImportRepeated repeats a commit and an undo with their keys after the import has gone
+// on.
 func TestCommitImportRepeated(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -96,8 +98,8 @@ func TestCommitImportRepeated(t *testing.T) {
 	require.True(t, proto.Equal(undone.GetImport(), repeated.GetImport()))
 }
 
-// TestUpdateImportVersions requires that each change of an import or of its rows, also by a job, changes the ETag, and that a change with
-// an old one has no effect.
+// TestUpdateImportVersions requires that each change of an import or of its rows, also by a job,
+// changes the ETag, and that a change with an old one has no effect.
 func TestUpdateImportVersions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

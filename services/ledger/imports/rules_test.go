@@ -22,7 +22,8 @@ func (p person) ruling() *rules.Rules {
 	return rules.New(p.Service.Ledger, p.Reads, slog.New(slog.DiscardHandler))
 }
 
-// TestSuggestRulesOfImports suggests rules for the categories that a user corrects in the preview and after the commit.
+// TestSuggestRulesOfImports suggests rules for the categories that a user corrects in the preview
+// and after the commit.
 func TestSuggestRulesOfImports(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -115,7 +116,8 @@ func TestCreateImportRules(t *testing.T) {
 	require.Empty(t, s.Differences(t)[p.ID])
 }
 
-// TestCommitImportFillsMatched commits rows that match transactions of the user. The transactions get the texts that they lack.
+// TestCommitImportFillsMatched commits rows that match transactions of the user. The transactions
+// get the texts that they lack.
 func TestCommitImportFillsMatched(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -156,7 +158,8 @@ func TestCommitImportFillsMatched(t *testing.T) {
 	require.Equal(t, before, s.stored(t))
 }
 
-// TestCreateImportSteps uploads and changes an import under rules that are older than the limit of their patterns.
+// TestCreateImportSteps uploads and changes an import under rules that are older than the limit of
+// their patterns.
 func TestCreateImportSteps(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -16,7 +16,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// longNames returns a statement of n rows, each with an account and a category of its own, whose names have the maximum length.
+// longNames returns a statement of n rows, each with an account and a category of its own, whose
+// names have the maximum length.
 func longNames(n int) string {
 	var b strings.Builder
 	b.WriteString("Date;Amount;Account;Category;Description\n")
@@ -27,8 +28,9 @@ func longNames(n int) string {
 	return b.String()
 }
 
-// TestImportEventSize imports a file with nearly the maximum number of names, all of the maximum length. Without a limit, its event is larger than a
-// message of NATS, and blocks the events of all users.
+// TestImportEventSize imports a file with nearly the maximum number of names, all of the maximum
+// length. Without a limit, its event is larger than a message of NATS, and blocks the events of all
+// users.
 func TestImportEventSize(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -51,7 +53,8 @@ func TestImportEventSize(t *testing.T) {
 	require.Less(t, proto.Size(s.LastEvent(t)), 64<<10)
 }
 
-// TestImportAnswerSizes requires that responses fit into a message if all rows, accounts and categories of a file have the maximum length.
+// TestImportAnswerSizes requires that responses fit into a message if all rows, accounts and
+// categories of a file have the maximum length.
 func TestImportAnswerSizes(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

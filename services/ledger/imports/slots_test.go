@@ -11,7 +11,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
 
-// TestCreateImportSlots starts uploads whose clients stop in the middle of the file. They hold up no other user.
+// TestCreateImportSlots starts uploads whose clients stop in the middle of the file. They hold up
+// no other user.
 func TestCreateImportSlots(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

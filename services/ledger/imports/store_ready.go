@@ -14,15 +14,16 @@ import (
 type unready struct {
 	// Account is the key of the account of the rows.
 	Account string
-	// Wallet is set if the rows lack a wallet, and Amount if they lack an amount, because their currency is unknown. If neither is set,
-	// they lack a category.
+	// Wallet is set if the rows lack a wallet, and Amount if they lack an amount, because their
+	// currency is unknown. If neither is set, they lack a category.
 	Wallet bool
 	Amount bool
 	Count  int32
 }
 
-// selectUnready returns the ready rows that lack a wallet, an amount or a category, counted by account, at most 20 counts. created holds
-// the keys of the accounts whose wallets the commit will create. The same applies to categories with category_from 'file'.
+// selectUnready returns the ready rows that lack a wallet, an amount or a category, counted by
+// account, at most 20 counts. created holds the keys of the accounts whose wallets the commit will
+// create. The same applies to categories with category_from 'file'.
 func selectUnready(ctx context.Context, q pg.Querier, owner, id uuid.UUID, created []string) ([]unready, error) {
 	rows, err := pg.All[unready](ctx, q, `
 		SELECT account, lacks_wallet AS wallet, lacks_amount AS amount, count(*)::integer AS count

@@ -13,8 +13,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
-// exported is an export of Coffer with two wallets and three transfers. The lines of the two legs of a transfer are not together, and
-// two transfers are equal except for their ids. The third one has one leg.
+// exported is an export of Coffer with two wallets and three transfers. The lines of the two legs
+// of a transfer are not together, and two transfers are equal except for their ids. The third one
+// has one leg.
 const exported = `{"wallet":{"id":"w1","name":"Giro","currency":"EUR","balance":0,"initialBalance":0}}
 {"wallet":{"id":"w2","name":"Savings","currency":"USD","balance":0,"initialBalance":0}}
 {"category":{"id":"c1","name":"Rent"}}

@@ -32,7 +32,8 @@ func (p person) awaitBooked(t testing.TB, m *ledgerv1.Import) {
 	}
 }
 
-// replica runs the jobs of a server in the background until stop is called, which waits for its end. Each replica has its own worker.
+// replica runs the jobs of a server in the background until stop is called, which waits for its
+// end. Each replica has its own worker.
 func (s *server) replica(t testing.TB) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(t.Context())
@@ -48,7 +49,8 @@ func (s *server) replica(t testing.TB) (stop func()) {
 	}
 }
 
-// TestCommitImportTurns commits an import of 10 rows while the only replica commits one of 20 000 rows of another user.
+// TestCommitImportTurns commits an import of 10 rows while the only replica commits one of 20 000
+// rows of another user.
 func TestCommitImportTurns(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -66,7 +68,8 @@ func TestCommitImportTurns(t *testing.T) {
 	require.Less(t, first.GetCounts().GetBooked(), int32(15_000))
 }
 
-// TestCommitImportHandsOver stops a replica during a commit. Another one must be able to lease the job at once.
+// TestCommitImportHandsOver stops a replica during a commit. Another one must be able to lease the
+// job at once.
 func TestCommitImportHandsOver(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -85,8 +88,9 @@ func TestCommitImportHandsOver(t *testing.T) {
 	s.RequireConsistent(t)
 }
 
-// TestCreateTransactionDuringCommit creates single transactions at two replicas while both replicas run commits of the same user. None
-// may fail: a create fails if it waits three seconds for a lock. IMPORT_ROWS is the number of rows of each import.
+// TestCreateTransactionDuringCommit creates single transactions at two replicas while both replicas
+// run commits of the same user. None may fail: a create fails if it waits three seconds for a lock.
+// IMPORT_ROWS is the number of rows of each import.
 func TestCreateTransactionDuringCommit(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

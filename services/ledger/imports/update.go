@@ -39,10 +39,12 @@ func (s *Imports) change(ctx context.Context, id uuid.UUID, ifMatch string, fn f
 	})
 }
 
-// UpdateImport changes the mapping, the assignments or the defaults of an import, and resolves all rows again. Everything happens in one
-// database transaction that holds the lock of the import, so a simultaneous commit sees the rows before or after the change.
+// UpdateImport changes the mapping, the assignments or the defaults of an import, and resolves all
+// rows again. Everything happens in one database transaction that holds the lock of the import, so
+// a simultaneous commit sees the rows before or after the change.
 //
-// Errors: EMPTY_UPDATE, IMPORT_STATE unless the import is in preview or has failed, and the errors of wallets and categories.
+// Errors: EMPTY_UPDATE, IMPORT_STATE unless the import is in preview or has failed, and the errors
+// of wallets and categories.
 func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRequest) (*ledgerv1.UpdateImportResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -53,7 +55,8 @@ func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRe
 	}
 	resp := &ledgerv1.UpdateImportResponse{}
 	err := s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, e staging.Import) error {
-		// The cells of a file are deleted when its rows are booked. Assignments can still change what is left.
+		// The cells of a file are deleted when its rows are booked. Assignments can still change what is
+		// left.
 		if e.Status != staging.Preview && (e.Status != staging.Failed || req.Mapping != nil) {
 			return errState
 		}
@@ -98,8 +101,9 @@ func (s *Imports) save(ctx context.Context, tx pgx.Tx, e staging.Import) (m *led
 	return m, etag.Format(stored.Version), err
 }
 
-// applyUpdate validates a request and changes the details, with all problems in one error. Accounts and categories that the request does not
-// name stay as they are; defaults are replaced as a whole. A wallet takes precedence over create.
+// applyUpdate validates a request and changes the details, with all problems in one error. Accounts
+// and categories that the request does not name stay as they are; defaults are replaced as a whole.
+// A wallet takes precedence over create.
 func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, req *ledgerv1.UpdateImportRequest) error {
 	o, err := resolving.SelectOwned(ctx, tx, owner)
 	if err != nil {
@@ -152,8 +156,8 @@ func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledge
 	return p.Err()
 }
 
-// applyMapping replaces the mapping. The delimiter and the encoding of a staged file cannot be changed, because its cells are stored and
-// the file is not.
+// applyMapping replaces the mapping. The delimiter and the encoding of a staged file cannot be
+// changed, because its cells are stored and the file is not.
 func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.ImportMapping) {
 	if details.GetMapping() == nil {
 		p.Field(&apierr.Field{Name: "mapping", Message: "is only possible for CSV, QIF and YNAB"})

@@ -18,15 +18,18 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// maxRowBytes limits the size of the rows in a response. A message between services has at most rpc.MaxMessage.
+// maxRowBytes limits the size of the rows in a response. A message between services has at most
+// rpc.MaxMessage.
 const maxRowBytes = 6 << 20
 
-// maxRowChanges is the maximum number of rows in one UpdateImportRows. A client changes more rows with several requests.
+// maxRowChanges is the maximum number of rows in one UpdateImportRows. A client changes more rows
+// with several requests.
 const maxRowChanges = 500
 
-// UpdateImportRows changes rows of an import in preview, or rows that a failed commit has not finished, all or none, and returns the rows
-// with the consequences. Errors: IMPORT_STATE, TRANSACTION_NOT_FOUND for a match with an unknown transaction, and the errors of wallets
-// and categories.
+// UpdateImportRows changes rows of an import in preview, or rows that a failed commit has not
+// finished, all or none, and returns the rows with the consequences. Errors: IMPORT_STATE,
+// TRANSACTION_NOT_FOUND for a match with an unknown transaction, and the errors of wallets and
+// categories.
 func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImportRowsRequest) (*ledgerv1.UpdateImportRowsResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -54,8 +57,9 @@ func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImpo
 	return resp, nil
 }
 
-// changeRows applies changes to rows and derives these again. If one of them is a side of a transfer, it derives all rows, because the
-// other side depends on it. It returns the rows, and updates e.
+// changeRows applies changes to rows and derives these again. If one of them is a side of a
+// transfer, it derives all rows, because the other side depends on it. It returns the rows, and
+// updates e.
 func (s *Imports) changeRows(ctx context.Context, tx pgx.Tx, e *staging.Import, changes []*ledgerv1.ImportRowChange) ([]staging.Row, error) {
 	ns := make([]int32, len(changes))
 	for i, c := range changes {
@@ -121,7 +125,8 @@ func (s *Imports) resolveAll(ctx context.Context, tx pgx.Tx, e *staging.Import, 
 	return err
 }
 
-// chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a transfer in the file.
+// chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a
+// transfer in the file.
 func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Owned, rows []staging.Row, changes []*ledgerv1.ImportRowChange) (paired bool, err error) {
 	var p apierr.Problems
 	check := references{&p, o}
@@ -141,7 +146,8 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Own
 		paired = paired || r.PairN != nil || r.Transfer != nil && r.Transfer.Paired
 		check.wallet(at+"transferWalletId", change.GetTransferWalletId())
 		check.category(at+"categoryId", change.GetCategoryId())
-		// A category and the other wallet of a transfer exclude each other, so the last choice replaces the other one.
+		// A category and the other wallet of a transfer exclude each other, so the last choice replaces
+		// the other one.
 		if change.CategoryId != nil {
 			r.ChosenCategoryID, r.ChosenWalletID = staging.ParseID(change.GetCategoryId()), nil
 		}
@@ -167,8 +173,9 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Own
 	return paired, p.Err()
 }
 
-// act stores the action of a row. "auto" removes the user's choice. "match:<id>" states that a transaction is the same payment; a
-// transaction with an external id cannot be chosen, because it already belongs to a row of another file.
+// act stores the action of a row. "auto" removes the user's choice. "match:<id>" states that a
+// transaction is the same payment; a transaction with an external id cannot be chosen, because it
+// already belongs to a row of another file.
 func act(ctx context.Context, tx pgx.Tx, r *staging.Row, owner uuid.UUID, p *apierr.Problems, at, action string) error {
 	name, transaction, _ := strings.Cut(action, ":")
 	id, ok := text.ID(transaction)

@@ -34,7 +34,8 @@ const (
 	firstRows = 50
 	// maxFileName is the maximum length of a file's name in characters.
 	maxFileName = 255
-	// cleanupTimeout limits the deletion of an import whose upload failed. The hourly sweep repeats it.
+	// cleanupTimeout limits the deletion of an import whose upload failed. The hourly sweep repeats
+	// it.
 	cleanupTimeout = 10 * time.Second
 )
 
@@ -65,8 +66,8 @@ func (o *owners) leave(user string) {
 	delete(o.open, user)
 }
 
-// work is the place of an upload among those that use the processor. The upload leaves it while it waits for its client, so that slow
-// clients do not hold up other users.
+// work is the place of an upload among those that use the processor. The upload leaves it while it
+// waits for its client, so that slow clients do not hold up other users.
 type work struct {
 	gate rpc.Gate
 	exit func()
@@ -87,11 +88,12 @@ func (w *work) leave() {
 	}
 }
 
-// CreateImport parses a file and stages its rows while it arrives. Each page of rows is committed separately, so that no database
-// transaction stays open while a client sends. The import is visible once its rows are resolved. Until then, it is deleted after any error.
+// CreateImport parses a file and stages its rows while it arrives. Each page of rows is committed
+// separately, so that no database transaction stays open while a client sends. The import is
+// visible once its rows are resolved. Until then, it is deleted after any error.
 //
-// A repetition of an upload with an Idempotency-Key is staged like the first one, because only the whole file shows that it is the same. It is
-// deleted then, and the response is the first one.
+// A repetition of an upload with an Idempotency-Key is staged like the first one, because only the
+// whole file shows that it is the same. It is deleted then, and the response is the first one.
 func (s *Imports) CreateImport(stream upload) error {
 	ctx := stream.Context()
 	owner := caller.Owner(ctx)
@@ -142,7 +144,8 @@ func (s *Imports) CreateImport(stream upload) error {
 	return stream.SendAndClose(resp)
 }
 
-// discard deletes an import whose upload failed. The request's context may have ended, so the deletion has a separate timeout.
+// discard deletes an import whose upload failed. The request's context may have ended, so the
+// deletion has a separate timeout.
 func (s *Imports) discard(ctx context.Context, e staging.Import) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), cleanupTimeout)
 	defer cancel()
@@ -151,7 +154,8 @@ func (s *Imports) discard(ctx context.Context, e staging.Import) {
 	}
 }
 
-// open inserts the import of an upload, unless too many are open. The invisible import exists before its rows, which refer to it.
+// open inserts the import of an upload, unless too many are open. The invisible import exists
+// before its rows, which refer to it.
 func (s *Imports) open(ctx context.Context, e staging.Import) error {
 	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		n, err := staging.CountOpen(ctx, tx, e.OwnerID)
@@ -165,8 +169,8 @@ func (s *Imports) open(ctx context.Context, e staging.Import) error {
 	})
 }
 
-// stage reads the file to its end, and makes the import visible. The hash covers the file as it was sent, before decompression, so that the
-// same file is recognized again.
+// stage reads the file to its end, and makes the import visible. The hash covers the file as it was
+// sent, before decompression, so that the same file is recognized again.
 func (s *Imports) stage(ctx context.Context, e *staging.Import, f form, file io.Reader) (*ledgerv1.CreateImportResponse, error) {
 	seen := &counted{file: file, hash: sha256.New()}
 	parsed, err := formats.Open(seen, f.options)

@@ -18,7 +18,8 @@ import (
 	formatfixture "github.com/coffer-budget/coffer/services/ledger/imports/formats/fixture"
 )
 
-// pieces returns the upload of a file. end is called at its end and returns the error of the stream.
+// pieces returns the upload of a file. end is called at its end and returns the error of the
+// stream.
 func (p person) pieces(file []byte, end func() error) *fixture.UploadStream[ledgerv1.CreateImportRequest, ledgerv1.CreateImportResponse] {
 	messages := []*ledgerv1.CreateImportRequest{{Header: &restv1.FileHeader{FileName: "statement"}}, {File: file}}
 	return &fixture.UploadStream[ledgerv1.CreateImportRequest, ledgerv1.CreateImportResponse]{
@@ -40,7 +41,8 @@ func (p person) openImports(t *testing.T) (n int) {
 	return n
 }
 
-// commented returns a ZIP archive with a file and a long comment. A parser needs no byte of the comment.
+// commented returns a ZIP archive with a file and a long comment. A parser needs no byte of the
+// comment.
 func commented(t *testing.T, contents string) []byte {
 	t.Helper()
 	var file bytes.Buffer
@@ -54,8 +56,9 @@ func commented(t *testing.T, contents string) []byte {
 	return file.Bytes()
 }
 
-// TestCreateImportCutOff requires that a file whose connection ends after the part that the parser needs, but before the end of the
-// stream, is no import: nobody has confirmed that it is complete. The size of a complete one counts all bytes.
+// TestCreateImportCutOff requires that a file whose connection ends after the part that the parser
+// needs, but before the end of the stream, is no import: nobody has confirmed that it is complete.
+// The size of a complete one counts all bytes.
 func TestCreateImportCutOff(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -77,7 +80,8 @@ func TestCreateImportCutOff(t *testing.T) {
 	require.EqualValues(t, len(files[0]), u.Response.GetImport().GetSize())
 }
 
-// TestCreateImportAtOnce requires that a user has one upload at a time, and that others do not wait for it.
+// TestCreateImportAtOnce requires that a user has one upload at a time, and that others do not wait
+// for it.
 func TestCreateImportAtOnce(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -108,7 +112,8 @@ func TestCreateImportAtOnce(t *testing.T) {
 	require.Equal(t, 2, p.openImports(t))
 }
 
-// TestUpdateImportRowsOfAnotherUser requires that a row cannot name a wallet, a category or a transaction of another user.
+// TestUpdateImportRowsOfAnotherUser requires that a row cannot name a wallet, a category or a
+// transaction of another user.
 func TestUpdateImportRowsOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -3,7 +3,8 @@ package jobs
 import "time"
 
 const (
-	// chunkTime is the time for which a chunk should hold the owner's lock. Single writes of the owner wait for one chunk at most.
+	// chunkTime is the time for which a chunk should hold the owner's lock. Single writes of the owner
+	// wait for one chunk at most.
 	chunkTime = 150 * time.Millisecond
 	// firstRows is the number of rows of the first chunk. minRows and maxRows limit the later ones.
 	firstRows = 100
@@ -11,7 +12,8 @@ const (
 	maxRows   = 500
 )
 
-// Pace adapts the rows of chunks to the speed of the machine, so that a chunk takes about chunkTime.
+// Pace adapts the rows of chunks to the speed of the machine, so that a chunk takes about
+// chunkTime.
 type Pace struct {
 	now  func() time.Time
 	rows int
@@ -22,14 +24,15 @@ type Pace struct {
 // NewPace returns the pace of a job whose first chunk is next.
 func NewPace(now func() time.Time) *Pace { return &Pace{now: now, rows: firstRows} }
 
-// Rows returns the maximum number of rows of a chunk. The chunk calls it when it holds its locks, because the time for which it waits for
-// other writes is not its own.
+// Rows returns the maximum number of rows of a chunk. The chunk calls it when it holds its locks,
+// because the time for which it waits for other writes is not its own.
 func (p *Pace) Rows() int {
 	p.began = p.now()
 	return p.rows
 }
 
-// end ends a chunk. The number of rows changes by a factor of two at most, because the next rows may need more or less time.
+// end ends a chunk. The number of rows changes by a factor of two at most, because the next rows
+// may need more or less time.
 func (p *Pace) end() {
 	if p.began.IsZero() {
 		return

@@ -1,16 +1,19 @@
-// Package jobs runs the jobs of a table in the background: those of imports and those of rules. It has the policy that both share, and
-// the tables have the statements.
+// Package jobs runs the jobs of a table in the background: those of imports and those of rules. It
+// has the policy that both share, and the tables have the statements.
 //
-// Each row of such a table has the columns lease, leased_until and attempts. A replica runs a job while it holds the lease of the row, and
-// a job has chunks of one database transaction each. Each chunk renews the lease first and keeps the row locked, so no other replica takes
-// the job during a chunk. The job of a replica that was killed continues on another one when the lease has ended, and a replica that stops
-// ends its leases at once (ADR 81, ADR 106).
+// Each row of such a table has the columns lease, leased_until and attempts. A replica runs a job
+// while it holds the lease of the row, and a job has chunks of one database transaction each. Each
+// chunk renews the lease first and keeps the row locked, so no other replica takes the job during a
+// chunk. The job of a replica that was killed continues on another one when the lease has ended,
+// and a replica that stops ends its leases at once (ADR 81, ADR 106).
 //
-// A job shares the ledger with requests and with other jobs. A chunk holds the owner's lock for about chunkTime: Pace adapts its rows.
-// After turnChunks chunks the worker continues with another job if one waits, the one with the least work first.
+// A job shares the ledger with requests and with other jobs. A chunk holds the owner's lock for
+// about chunkTime: Pace adapts its rows. After turnChunks chunks the worker continues with another
+// job if one waits, the one with the least work first.
 //
-// After an error the job is tried again, with a longer pause each time. It fails after maxAttempts without progress, or at once with a
-// public error, which the user must resolve (ADR 89). While the disk is full it waits.
+// After an error the job is tried again, with a longer pause each time. It fails after maxAttempts
+// without progress, or at once with a public error, which the user must resolve (ADR 89). While the
+// disk is full it waits.
 package jobs
 
 import (
@@ -31,14 +34,16 @@ import (
 const (
 	// chunkTimeout limits a chunk, so that a replica whose connection hangs stops the job.
 	chunkTimeout = 45 * time.Second
-	// leaseTime is the time after which another replica may take the job of a replica that does not renew its lease.
+	// leaseTime is the time after which another replica may take the job of a replica that does not
+	// renew its lease.
 	leaseTime = 6 * time.Second
-	// pollInterval is the interval at which a replica looks for jobs of other replicas, whose leases have ended. A job of this replica
-	// does not wait for it, because Wake follows each queued job.
+	// pollInterval is the interval at which a replica looks for jobs of other replicas, whose leases
+	// have ended. A job of this replica does not wait for it, because Wake follows each queued job.
 	pollInterval = time.Second
 	// turnChunks is the number of chunks after which a job lets another one run.
 	turnChunks = 10
-	// maxAttempts is the number of leases without progress after which a job fails. The pauses between them take two minutes.
+	// maxAttempts is the number of leases without progress after which a job fails. The pauses between
+	// them take two minutes.
 	maxAttempts = 8
 	// maxPause is the longest pause before the next attempt.
 	maxPause = time.Minute
@@ -48,7 +53,8 @@ const (
 	releaseTimeout = 5 * time.Second
 )
 
-// ErrLostLease is returned by a chunk if another replica has taken the job, or its row was changed or deleted.
+// ErrLostLease is returned by a chunk if another replica has taken the job, or its row was changed
+// or deleted.
 var ErrLostLease = errors.New("another replica has taken the job")
 
 // Job is a job that this replica leases.
@@ -72,17 +78,19 @@ func (j Job) pause() time.Duration {
 	return min(time.Second<<(min(j.Attempts, maxAttempts)-1), maxPause)
 }
 
-// Chunk runs the next chunk of a job, and reports whether it was the last one. Its transaction takes the owner's lock with
-// posting.LockOwner: this lock is granted in the order of the requests for it, so writes of the owner that wait for a chunk precede the
-// next one. Then it asks the pace for the number of rows.
+// Chunk runs the next chunk of a job, and reports whether it was the last one. Its transaction
+// takes the owner's lock with posting.LockOwner: this lock is granted in the order of the requests
+// for it, so writes of the owner that wait for a chunk precede the next one. Then it asks the pace
+// for the number of rows.
 type Chunk func(ctx context.Context, p *Pace) (finished bool, err error)
 
-// Table has the operations on the jobs of one table. The context of a chunk and of Fail has the owner of the job as the acting user.
+// Table has the operations on the jobs of one table. The context of a chunk and of Fail has the
+// owner of the job as the acting user.
 type Table struct {
 	// Name is the name of the table in log lines.
 	Name string
-	// Lease leases the next job for d and counts the attempt, or returns pgx.ErrNoRows. The next job is the one that waits longest, but
-	// one with more work waits longer.
+	// Lease leases the next job for d and counts the attempt, or returns pgx.ErrNoRows. The next job
+	// is the one that waits longest, but one with more work waits longer.
 	Lease func(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (Job, error)
 	// Release ends a lease early, after a pause. It reduces the number of attempts to j.Attempts.
 	Release func(ctx context.Context, q pg.Querier, j Job, pause time.Duration) error
@@ -139,8 +147,8 @@ func (w *Worker) RunQueued(ctx context.Context) {
 	}
 }
 
-// runNext runs the next job until it ends or lets another one run, and reports whether there was one. It logs errors instead of returning
-// them, because the row of the job has its outcome.
+// runNext runs the next job until it ends or lets another one run, and reports whether there was
+// one. It logs errors instead of returning them, because the row of the job has its outcome.
 func (w *Worker) runNext(ctx context.Context) bool {
 	j, err := w.table.Lease(ctx, w.book.DB, w.book.NewID(), w.LeaseTime)
 	if err != nil {
@@ -162,7 +170,8 @@ func (w *Worker) runNext(ctx context.Context) bool {
 		pause = 0
 		j.Attempts--
 	case pg.IsDiskFull(err):
-		// The attempt does not count: a job must survive a disk that is full for hours. The lease usually succeeds, because it needs no new page.
+		// The attempt does not count: a job must survive a disk that is full for hours. The lease usually
+		// succeeds, because it needs no new page.
 		pause = diskPause
 		j.Attempts--
 		fallthrough
@@ -177,8 +186,8 @@ func (w *Worker) runNext(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// runJob runs a job, or ends it if it must fail. A public error cannot disappear by a retry, for example a balance that would be out of
-// range. The changes of earlier chunks stay.
+// runJob runs a job, or ends it if it must fail. A public error cannot disappear by a retry, for
+// example a balance that would be out of range. The changes of earlier chunks stay.
 func (w *Worker) runJob(ctx context.Context, j Job) error {
 	if j.Attempts > maxAttempts && !j.Endless {
 		return w.table.Fail(ctx, j, apierr.Internal.Reason)

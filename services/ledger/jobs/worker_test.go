@@ -28,7 +28,8 @@ func TestJobPause(t *testing.T) {
 	}
 }
 
-// TestLeaseEnds requires that another replica continues a job within ten seconds after its replica was killed.
+// TestLeaseEnds requires that another replica continues a job within ten seconds after its replica
+// was killed.
 func TestLeaseEnds(t *testing.T) {
 	t.Parallel()
 	require.LessOrEqual(t, leaseTime+pollInterval, 10*time.Second)
@@ -120,7 +121,8 @@ func TestRunQueued(t *testing.T) {
 	}
 }
 
-// TestRunQueuedIdentity requires that a chunk acts for the owner of its job, with the lease time of the worker.
+// TestRunQueuedIdentity requires that a chunk acts for the owner of its job, with the lease time of
+// the worker.
 func TestRunQueuedIdentity(t *testing.T) {
 	t.Parallel()
 	r := &recorder{job: Job{OwnerID: uuid.New(), Attempts: 1}}
@@ -162,7 +164,8 @@ func TestRunQueuedTurns(t *testing.T) {
 	}
 }
 
-// TestRunQueuedAtShutdown ends the service while a job is leased. The lease must end at once, and the attempt must not count.
+// TestRunQueuedAtShutdown ends the service while a job is leased. The lease must end at once, and
+// the attempt must not count.
 func TestRunQueuedAtShutdown(t *testing.T) {
 	t.Parallel()
 	handedOver := []string{"release 0s", "attempts 0"}

@@ -1,9 +1,10 @@
-// Package ledgertest fills a ledger's schema with millions of transactions in one or two minutes, for tests of query plans and for
-// benchmarks.
+// Package ledgertest fills a ledger's schema with millions of transactions in one or two minutes,
+// for tests of query plans and for benchmarks.
 //
-// Fill bypasses the service, but writes all of its tables except events: balances and totals are consistent with the transactions. An
-// Owner states the number of transactions and of years; the constants describe the rest of the content. fill.sql has the statements.
-// Fill drops the indexes meanwhile and creates them again.
+// Fill bypasses the service, but writes all of its tables except events: balances and totals are
+// consistent with the transactions. An Owner states the number of transactions and of years; the
+// constants describe the rest of the content. fill.sql has the statements. Fill drops the indexes
+// meanwhile and creates them again.
 package ledgertest
 
 import (
@@ -16,14 +17,16 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// Owner describes a user to fill: the number of transactions, and the years before until over which they are spread evenly.
+// Owner describes a user to fill: the number of transactions, and the years before until over which
+// they are spread evenly.
 type Owner struct {
 	ID           uuid.UUID
 	Transactions int
 	Years        int
 }
 
-// Numbers of wallets and categories per owner. All wallets are in EUR. One of a thousand transactions is in JPY.
+// Numbers of wallets and categories per owner. All wallets are in EUR. One of a thousand
+// transactions is in JPY.
 const (
 	Wallets    = 2
 	Categories = 5
@@ -32,8 +35,9 @@ const (
 //go:embed fill.sql
 var fill string
 
-// Fill creates wallets, categories and transactions until a time, for owners without data. It also writes everything that the service
-// derives from them, except events. The connection belongs to a superuser and has the ledger's schema in its search_path.
+// Fill creates wallets, categories and transactions until a time, for owners without data. It also
+// writes everything that the service derives from them, except events. The connection belongs to a
+// superuser and has the ledger's schema in its search_path.
 func Fill(ctx context.Context, conn *pgx.Conn, until time.Time, owners ...Owner) error {
 	ids, counts, years := make([]uuid.UUID, len(owners)), make([]int, len(owners)), make([]int, len(owners))
 	for i, o := range owners {
@@ -71,9 +75,9 @@ func Fill(ctx context.Context, conn *pgx.Conn, until time.Time, owners ...Owner)
 	return nil
 }
 
-// dropIndexes drops the indexes of transactions and returns the statements that create them again. Creating them after the inserts is
-// ten times as fast as updating them row by row. The order of creation is preserved, because PostgreSQL chooses the newest of several
-// indexes with equal cost.
+// dropIndexes drops the indexes of transactions and returns the statements that create them again.
+// Creating them after the inserts is ten times as fast as updating them row by row. The order of
+// creation is preserved, because PostgreSQL chooses the newest of several indexes with equal cost.
 func dropIndexes(ctx context.Context, tx pgx.Tx) (create []string, err error) {
 	type index struct{ Name, Definition string }
 	rows, err := tx.Query(ctx, `

@@ -29,8 +29,8 @@ type Ledger struct {
 	Volume storage.Volume
 }
 
-// Today returns the current civil day in the time zone of the owner's settings. It decides what "today" and "this month" are, and
-// never which day is stored (ADR 104).
+// Today returns the current civil day in the time zone of the owner's settings. It decides what
+// "today" and "this month" are, and never which day is stored (ADR 104).
 func (l *Ledger) Today(ctx context.Context, q pg.Querier, owner uuid.UUID) (time.Time, error) {
 	zone, err := selectTimeZone(ctx, q, owner)
 	if err != nil {
@@ -39,8 +39,9 @@ func (l *Ledger) Today(ctx context.Context, q pg.Querier, owner uuid.UUID) (time
 	return calendar.Today(l.Now(), zone), nil
 }
 
-// Publish adds an event of a change to the outbox. q is the database transaction of that change, so that both are committed or
-// neither is. It wakes the relay before the commit: the relay waits 100 ms before it polls, and polls again later (ADR 10).
+// Publish adds an event of a change to the outbox. q is the database transaction of that change, so
+// that both are committed or neither is. It wakes the relay before the commit: the relay waits 100
+// ms before it polls, and polls again later (ADR 10).
 func (l *Ledger) Publish(ctx context.Context, q pg.Querier, owner uuid.UUID, data proto.Message) error {
 	l.Wake()
 	return outbox.Add(ctx, q, l.event(ctx, owner, data))
@@ -66,9 +67,10 @@ func (l *Ledger) event(ctx context.Context, owner uuid.UUID, data proto.Message)
 	return outbox.Event{ID: l.NewID(), UserID: owner, Data: data, Traceparent: outbox.Traceparent(ctx)}
 }
 
-// InsertTransactions inserts transactions of one owner with their events, whose content is messages, and without idempotency
-// records. It returns the ids of the inserted transactions: those whose wallet and category belong to the owner. For several
-// transactions q must be a database transaction, and the caller must roll it back on an error or a missing id.
+// InsertTransactions inserts transactions of one owner with their events, whose content is
+// messages, and without idempotency records. It returns the ids of the inserted transactions: those
+// whose wallet and category belong to the owner. For several transactions q must be a database
+// transaction, and the caller must roll it back on an error or a missing id.
 func (l *Ledger) InsertTransactions(ctx context.Context, q pg.Querier, ts []Transaction, messages []*ledgerv1.Transaction) (map[uuid.UUID]bool, error) {
 	events := make([]outbox.Event, len(ts))
 	for i, t := range ts {
@@ -79,12 +81,14 @@ func (l *Ledger) InsertTransactions(ctx context.Context, q pg.Querier, ts []Tran
 		return nil, err
 	}
 	l.Wake()
-	// The locks have no timeout, because the statement contains the rows of one request only. No other request waits for it.
+	// The locks have no timeout, because the statement contains the rows of one request only. No other
+	// request waits for it.
 	written, err := Insert(ctx, q, 0, ts, rows, make([]idem.Record, len(ts)))
 	return written, ClientError(err)
 }
 
-// NotInserted returns the reason why Insert skipped a transaction: its wallet or category does not belong to the owner.
+// NotInserted returns the reason why Insert skipped a transaction: its wallet or category does not
+// belong to the owner.
 func NotInserted(ctx context.Context, q pg.Querier, t Transaction) error {
 	if err := request.CheckOwned(ctx, q, apierr.Problems{}, t.OwnerID, t.References()); err != nil {
 		return err

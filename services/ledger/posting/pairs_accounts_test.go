@@ -81,7 +81,8 @@ var unpaired = map[protoreflect.Name]string{
 	"DeleteImportProfile": "deletes a mapping, which nothing refers to",
 }
 
-// TestConcurrentWritesAreComplete requires that each RPC of the ledger that writes is among the writes of TestConcurrentWrites.
+// TestConcurrentWritesAreComplete requires that each RPC of the ledger that writes is among the
+// writes of TestConcurrentWrites.
 func TestConcurrentWritesAreComplete(t *testing.T) {
 	t.Parallel()
 	files, err := filepath.Glob("pairs_*test.go")

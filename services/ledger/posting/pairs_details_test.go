@@ -95,13 +95,15 @@ var detailWrites = []request{
 	}},
 }
 
-// ruleWrites are the job that applies a rule, and the deletion of its rule. The job changes the categories and tags of all expenses.
+// ruleWrites are the job that applies a rule, and the deletion of its rule. The job changes the
+// categories and tags of all expenses.
 var ruleWrites = []request{
 	{name: "rule applied", write: func(h holdings) error { h.rules.Jobs.RunQueued(h.Ctx); return nil }, prepare: func(t require.TestingT, h *holdings) {
 		if h.applied != "" {
 			return
 		}
-		// The other writes change h.rule, which this job must not use: a rule that is being applied cannot be changed.
+		// The other writes change h.rule, which this job must not use: a rule that is being applied
+		// cannot be changed.
 		resp, err := h.rules.CreateRule(h.Ctx, &ledgerv1.CreateRuleRequest{
 			Name:       "All",
 			Conditions: []*ledgerv1.RuleCondition{{Field: "type", Op: "is", Values: []string{"expense"}}},

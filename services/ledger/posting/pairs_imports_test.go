@@ -11,7 +11,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
 
-// importWrites are the jobs of imports, which write their rows in chunks. One row of the committed files has the amount and the day of food.
+// importWrites are the jobs of imports, which write their rows in chunks. One row of the committed
+// files has the amount and the day of food.
 var importWrites = []request{
 	{name: "import", write: func(h holdings) error { return h.commit(h.uploaded) }, prepare: func(t require.TestingT, h *holdings) {
 		h.uploaded = h.upload(t, "-7.00", "-8.00", "9.00")
@@ -58,8 +59,8 @@ func (h holdings) upload(t require.TestingT, amounts ...string) string {
 	return h.uploadFile(t, file).GetId()
 }
 
-// uploadTransfer uploads a file with a row that a rule makes a transfer. Its other leg is income, which other writes match, change or
-// recategorize.
+// uploadTransfer uploads a file with a row that a rule makes a transfer. Its other leg is income,
+// which other writes match, change or recategorize.
 func (h holdings) uploadTransfer(t require.TestingT) string {
 	_, err := h.rules.CreateRule(h.Ctx, &ledgerv1.CreateRuleRequest{
 		Name:       "Bank",
@@ -74,7 +75,8 @@ func (h holdings) uploadTransfer(t require.TestingT) string {
 	return id
 }
 
-// uploadDetails uploads a file with external ids and new tags. Its first row matches food, which gets the payee and the external id.
+// uploadDetails uploads a file with external ids and new tags. Its first row matches food, which
+// gets the payee and the external id.
 func (h holdings) uploadDetails(t require.TestingT) string {
 	m := h.uploadFile(t, "Date,Amount,Payee,Tags,Id\n2026-03-15,-7.00,Shop,,bank 1\n2026-03-15,-72.00,Shop,\"Trip,Journey\",bank 2\n")
 	mapping := m.GetMapping()
@@ -111,8 +113,9 @@ func (h holdings) undo(id string) error {
 	return h.finish(id, err)
 }
 
-// finish runs the queued jobs. A job that another write made impossible ends with a public error. If the other write of the pair runs
-// the job, it has not ended yet: requireEnded checks that later.
+// finish runs the queued jobs. A job that another write made impossible ends with a public error.
+// If the other write of the pair runs the job, it has not ended yet: requireEnded checks that
+// later.
 func (h holdings) finish(id string, err error) error {
 	if err != nil {
 		return err

@@ -17,7 +17,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// request is a request that changes balances, totals or counts, or the wallets, categories and tags that they belong to.
+// request is a request that changes balances, totals or counts, or the wallets, categories and tags
+// that they belong to.
 type request struct {
 	name  string
 	write func(holdings) error
@@ -102,15 +103,17 @@ var plainWrites = []request{
 	}},
 }
 
-// TestConcurrentWrites runs every ordered pair of writes: the first one is stopped at each point, the second one runs on
-// another replica until it waits or returns, and the first one continues. Balances and totals must equal a recomputation. No
-// statement may be a deadlock's victim: a retry would hide it here, but not from a client that meets two in a row.
+// TestConcurrentWrites runs every ordered pair of writes: the first one is stopped at each point,
+// the second one runs on another replica until it waits or returns, and the first one continues.
+// Balances and totals must equal a recomputation. No statement may be a deadlock's victim: a retry
+// would hide it here, but not from a client that meets two in a row.
 func TestConcurrentWrites(t *testing.T) {
 	t.Parallel()
 	for i, first := range writes {
 		t.Run(first.name, func(t *testing.T) {
 			t.Parallel()
-			// Each first write has a separate database, so that a server runs no jobs of another one's imports.
+			// Each first write has a separate database, so that a server runs no jobs of another one's
+			// imports.
 			s := setup(t)
 			installPauses(t, s.DB)
 			p := newPausedServer(t, s, fmt.Sprint("first ", i))
@@ -119,8 +122,9 @@ func TestConcurrentWrites(t *testing.T) {
 	}
 }
 
-// runFirst runs the pairs of a first write. At its first and its last pause, it is paired with each second one. At the pauses between
-// them only plain writes are paired with each other, to limit the time of the test.
+// runFirst runs the pairs of a first write. At its first and its last pause, it is paired with each
+// second one. At the pauses between them only plain writes are paired with each other, to limit the
+// time of the test.
 func (p pausedServer) runFirst(t *testing.T, first request, plain bool) {
 	t.Helper()
 	var reached []string
@@ -178,26 +182,30 @@ func (r request) setUp(t require.TestingT, h *holdings) {
 	}
 }
 
-// holdings is the data that each pair of writes starts with: wallets and categories with transactions, and an unused wallet
-// and category whose totals have returned to zero.
+// holdings is the data that each pair of writes starts with: wallets and categories with
+// transactions, and an unused wallet and category whose totals have returned to zero.
 type holdings struct {
 	person
 	otherWallet, otherCategory, unusedWallet, unusedCategory uuid.UUID
-	// food is in wallet and category, fun in otherWallet and otherCategory; scanned are the transactions of a receipt.
+	// food is in wallet and category, fun in otherWallet and otherCategory; scanned are the
+	// transactions of a receipt.
 	food, fun string
 	receipt   string
 	scanned   [2]string
 	// rule sets the category Category, whose id is the lowest.
 	rule string
-	// transfer is a transfer from wallet to otherWallet with the legs out and in. split is a transaction with parts in category and
-	// otherCategory. food and split have the tag trip, fun has the tag work. income is an income of the amount of food in otherWallet.
+	// transfer is a transfer from wallet to otherWallet with the legs out and in. split is a
+	// transaction with parts in category and otherCategory. food and split have the tag trip, fun has
+	// the tag work. income is an income of the amount of food in otherWallet.
 	transfer, out, in, split, income string
-	// attachment and applied are the attachment and the rule of the requests that prepare them, and the others are imports.
+	// attachment and applied are the attachment and the rule of the requests that prepare them, and
+	// the others are imports.
 	attachment, applied                                                       string
 	uploaded, ruled, detailed, undone, ruledUndone, detailedUndone, discarded string
 }
 
-// named returns the condition of a rule that names a wallet, and sets its action that names a category.
+// named returns the condition of a rule that names a wallet, and sets its action that names a
+// category.
 func (h holdings) named(wallet uuid.UUID) []*ledgerv1.RuleCondition {
 	return []*ledgerv1.RuleCondition{{Field: "walletId", Op: "is", Values: []string{wallet.String()}}}
 }

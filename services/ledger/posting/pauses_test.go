@@ -16,12 +16,14 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
 
-// pauses lists the points at which the tests can stop a write: before it writes its first row of a table, or after the
-// statement has written its rows and before PostgreSQL checks their foreign keys.
+// pauses lists the points at which the tests can stop a write: before it writes its first row of a
+// table, or after the statement has written its rows and before PostgreSQL checks their foreign
+// keys.
 var pauses = []string{"BEFORE owners", "BEFORE monthly_totals", "BEFORE transactions", "AFTER transactions", "BEFORE categories", "BEFORE wallets", "BEFORE rules", "BEFORE budget_references", "BEFORE outbox"}
 
-// installPauses makes a write of an owner wait at a point for as long as hold keeps that point's lock for the owner.
-// Triggers fire in the order of their names, so "A_pause" precedes the "RI_" triggers that check foreign keys.
+// installPauses makes a write of an owner wait at a point for as long as hold keeps that point's
+// lock for the owner. Triggers fire in the order of their names, so "A_pause" precedes the "RI_"
+// triggers that check foreign keys.
 func installPauses(t *testing.T, db *pgxpool.Pool) {
 	t.Helper()
 	_, err := db.Exec(t.Context(), `
@@ -44,7 +46,8 @@ func installPauses(t *testing.T, db *pgxpool.Pool) {
 	}
 }
 
-// pausedServer is a server whose writes the test can stop and watch, because its connections bear its name.
+// pausedServer is a server whose writes the test can stop and watch, because its connections bear
+// its name.
 type pausedServer struct {
 	*service
 	// replica uses the same database, and has a separate batcher.
@@ -102,7 +105,8 @@ func (p pausedServer) hold(t *testing.T, pause string, owner uuid.UUID) (release
 	return func() { do("pg_advisory_unlock") }
 }
 
-// start runs a write, and returns when it has ended or n of the server's connections wait for locks.
+// start runs a write, and returns when it has ended or n of the server's connections wait for
+// locks.
 func (p pausedServer) start(t *testing.T, n int, write func() error) <-chan error {
 	t.Helper()
 	ended := make(chan error, 1)
@@ -118,7 +122,8 @@ func (p pausedServer) start(t *testing.T, n int, write func() error) <-chan erro
 			return ended
 		}
 		require.True(t, time.Now().Before(deadline), "the write neither ends nor waits")
-		// The query costs more than most writes. Without this pause, it would take the processors from them.
+		// The query costs more than most writes. Without this pause, it would take the processors from
+		// them.
 		time.Sleep(time.Millisecond)
 	}
 }

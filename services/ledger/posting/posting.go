@@ -1,30 +1,39 @@
 // Package posting applies transactions to the balances and monthly totals of their owners.
 //
-// It guarantees that both always equal the sum of the transactions. The monthly totals exclude the legs of transfers, whose sums
-// are in monthly_transfers, and count the parts of a split transaction instead of the transaction. Insert writes transactions
-// together with their postings, events and idempotency records, in one statement. After a change or a deletion of a transaction,
+// It guarantees that both always equal the sum of the transactions. The monthly totals exclude the
+// legs of transfers, whose sums are in monthly_transfers, and count the parts of a split
+// transaction instead of the transaction. Insert writes transactions together with their postings,
+// events and idempotency records, in one statement. After a change or a deletion of a transaction,
 // Replace or Remove corrects the sums, in the same database transaction.
 //
-// A posting adds to income or expense by its sign. A refund, which is a part with the opposite sign of its transaction, counts with the
-// type of the transaction instead. Triggers on splits add such parts to the column refund_minor, which readers subtract from both, and the
-// parts after the first of a transaction to further_parts, which readers subtract from the count (ADR 103).
+// A posting adds to income or expense by its sign. A refund, which is a part with the opposite sign
+// of its transaction, counts with the type of the transaction instead. Triggers on splits add such
+// parts to the column refund_minor, which readers subtract from both, and the parts after the first
+// of a transaction to further_parts, which readers subtract from the count (ADR 103).
 //
-// Each database transaction that writes balances or totals takes the owner's lock first: ShareOwner if it writes transactions,
-// LockOwner if it deletes or merges wallets or categories (see store_locks.go). Insert takes the lock itself.
+// Each database transaction that writes balances or totals takes the owner's lock first: ShareOwner
+// if it writes transactions, LockOwner if it deletes or merges wallets or categories (see
+// store_locks.go). Insert takes the lock itself.
 //
-// Both take the owner's next number for synchronization, also in transactions that write wallets, categories, tags or settings. Triggers
-// set it as seq on the rows that the transaction changes, and write tombstones of the rows that it deletes (ADR 83). A statement that
-// changes many rows sets seq = (SELECT taken_seq(owner)) instead, which costs less than a trigger per row.
+// Both take the owner's next number for synchronization, also in transactions that write wallets,
+// categories, tags or settings. Triggers set it as seq on the rows that the transaction changes,
+// and write tombstones of the rows that it deletes (ADR 83). A statement that changes many rows
+// sets seq = (SELECT taken_seq(owner)) instead, which costs less than a trigger per row.
 //
-// Ledger carries the dependencies that the RPC methods of all resources share: the database, the outbox, the clock and new ids.
-// ClientError maps the constraints that a posting may violate to public errors. The files:
+// Ledger carries the dependencies that the RPC methods of all resources share: the database, the
+// outbox, the clock and new ids. ClientError maps the constraints that a posting may violate to
+// public errors. The files:
 //
-//   - posting.go: the effects of a transaction, and the corrections of sums. ledger.go: Ledger. transaction.go: Transaction
-//   - store_postings.go: Insert, the statement that everything that creates transactions uses. Start reading there
+//   - posting.go: the effects of a transaction, and the corrections of sums. ledger.go: Ledger.
+//     transaction.go: Transaction
+//   - store_postings.go: Insert, the statement that everything that creates transactions uses.
+//     Start reading there
 //   - store_locks.go: the owner's lock, and the order of all locks
-//   - store_transactions.go, store_splits.go, store_tags.go: the rows of transactions, their parts and their tags
+//   - store_transactions.go, store_splits.go, store_tags.go: the rows of transactions, their parts
+//     and their tags
 //   - store_settings.go: the time zone that decides which day is today
-//   - store_changes.go: the transactions that changed after a number, for package sync. errors.go: ClientError
+//   - store_changes.go: the transactions that changed after a number, for package sync. errors.go:
+//     ClientError
 package posting
 
 import (
@@ -39,8 +48,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// posting is an effect on the balance of a wallet, and on the monthly totals of a category. Without a category it is a leg of a
-// transfer, and affects monthly_transfers instead of monthly_totals.
+// posting is an effect on the balance of a wallet, and on the monthly totals of a category. Without
+// a category it is a leg of a transfer, and affects monthly_transfers instead of monthly_totals.
 type posting struct {
 	owner, wallet uuid.UUID
 	category      *uuid.UUID
@@ -50,7 +59,8 @@ type posting struct {
 	amount, sign int64
 }
 
-// postings returns the effects of transactions: one for each, or one for each part of a split transaction.
+// postings returns the effects of transactions: one for each, or one for each part of a split
+// transaction.
 func postings(sign int64, ts ...Transaction) []posting {
 	var all []posting
 	for _, t := range ts {
@@ -69,9 +79,9 @@ func postings(sign int64, ts ...Transaction) []posting {
 	return all
 }
 
-// Replace corrects balances and totals after transactions were changed from before to after. The splits of both must be loaded.
-// Most changes of a description or a day need no postings. One statement applies all postings, so a row that several concern
-// changes by the difference only.
+// Replace corrects balances and totals after transactions were changed from before to after. The
+// splits of both must be loaded. Most changes of a description or a day need no postings. One
+// statement applies all postings, so a row that several concern changes by the difference only.
 func Replace(ctx context.Context, q pg.Querier, before, after []Transaction) error {
 	removed, added := postings(-1, before...), postings(1, after...)
 	if slices.EqualFunc(removed, added, posting.reverses) {
@@ -92,9 +102,10 @@ func Remove(ctx context.Context, q pg.Querier, ts ...Transaction) error {
 	return ClientError(applyPostings(ctx, q, postings(-1, ts...)))
 }
 
-// ClientError maps constraint violations to public errors: a wallet or category deleted concurrently, too many currencies in a
-// wallet, or a balance or total out of range. It returns other errors, and nil, unchanged. wallet_balances_currency_count is a
-// trigger that reports its error like a violated constraint (ADR 56).
+// ClientError maps constraint violations to public errors: a wallet or category deleted
+// concurrently, too many currencies in a wallet, or a balance or total out of range. It returns
+// other errors, and nil, unchanged. wallet_balances_currency_count is a trigger that reports its
+// error like a violated constraint (ADR 56).
 func ClientError(err error) error {
 	switch {
 	case pg.IsViolation(err, "transactions_wallet_fkey"), pg.IsViolation(err, "wallet_balances_wallet_fkey"):

@@ -8,8 +8,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/verify"
 )
 
-// TestRepairOwnerDuringWrites stops each write at each point and repairs the owner meanwhile. The repair waits, so the repaired
-// sums include the write.
+// TestRepairOwnerDuringWrites stops each write at each point and repairs the owner meanwhile. The
+// repair waits, so the repaired sums include the write.
 func TestRepairOwnerDuringWrites(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

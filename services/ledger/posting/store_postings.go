@@ -14,15 +14,18 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// applyPostingsSQL contains CTEs that add the rows of a CTE named posting to balances and totals. They lock rows in the order of their
-// keys, so that statements that change the same rows wait for each other instead of deadlocking.
+// applyPostingsSQL contains CTEs that add the rows of a CTE named posting to balances and totals.
+// They lock rows in the order of their keys, so that statements that change the same rows wait for
+// each other instead of deadlocking.
 //
-// The postings are grouped by row first, because ON CONFLICT cannot update a row twice in one statement. It adds the difference to
-// the current version of the row, also if another transaction has committed that version after the statement's snapshot.
-// PostgreSQL checks constraints on the proposed row before it detects the conflict, so monthly_totals and monthly_transfers must
-// admit negative differences.
+// The postings are grouped by row first, because ON CONFLICT cannot update a row twice in one
+// statement. It adds the difference to the current version of the row, also if another transaction
+// has committed that version after the statement's snapshot. PostgreSQL checks constraints on the
+// proposed row before it detects the conflict, so monthly_totals and monthly_transfers must admit
+// negative differences.
 //
-// The totals add up parts by their signs. Triggers on splits correct them for refunds, for the writes of all releases (ADR 103).
+// The totals add up parts by their signs. Triggers on splits correct them for refunds, for the
+// writes of all releases (ADR 103).
 const applyPostingsSQL = `balance AS (
 			INSERT INTO wallet_balances AS b (owner_id, wallet_id, currency, amount_minor)
 			SELECT owner_id, wallet_id, currency, sum(sign * amount_minor)::bigint
@@ -130,15 +133,17 @@ const insertSQL = `
 		FROM item
 		RETURNING id`
 
-// Insert inserts the transactions whose wallet and category belong to their owner, with splits, balances, totals, events
-// and idempotency records, in one statement, and returns their ids. events and records are parallel to ts, or empty. A transaction
-// whose key was used before is not inserted; of several with the same key, only the first one is. A category of a split that is
-// not the owner's violates transactions_category_fkey.
+// Insert inserts the transactions whose wallet and category belong to their owner, with splits,
+// balances, totals, events and idempotency records, in one statement, and returns their ids. events
+// and records are parallel to ts, or empty. A transaction whose key was used before is not
+// inserted; of several with the same key, only the first one is. A category of a split that is not
+// the owner's violates transactions_category_fkey.
 //
 // The CTEs run in this order, because each reads the previous one:
 //
 //   - own: the rows whose wallet and category belong to their owner
-//   - claim: inserts the idempotency records, or replaces those older than 24 hours. The unique index decides between requests
+//   - claim: inserts the idempotency records, or replaces those older than 24 hours. The unique
+//     index decides between requests
 //   - accepted: the rows without a key, and those whose record was inserted
 //   - locked: shares the owners' locks
 //   - numbered: takes the next number of each owner (see takeSeq)
@@ -146,16 +151,19 @@ const insertSQL = `
 //   - part: the parts of the items that are split transactions
 //   - posting, balance, total, transfer, event, split: the effects of the items
 //
-// lockTimeout applies to each lock; 0 means no timeout. The statement takes the locks of the idempotency keys first, then shared
-// locks of the owners (see ownerLock), then the locks of their rows, each in the order of their keys. Its snapshot is older than
-// these locks: a wallet or category that was deleted meanwhile violates a foreign key.
+// lockTimeout applies to each lock; 0 means no timeout. The statement takes the locks of the
+// idempotency keys first, then shared locks of the owners (see ownerLock), then the locks of their
+// rows, each in the order of their keys. Its snapshot is older than these locks: a wallet or
+// category that was deleted meanwhile violates a foreign key.
 //
 // Three details are easy to miss:
 //
-//   - own reads set_config, and everything else reads own, so the timeout is set before the first lock
-//   - accepted compares responses, because RETURNING cannot return the position of a row. Encryption with a random nonce makes
-//     each response unique
-//   - numbered counts the rows of locked, because PostgreSQL does not run a SELECT in a CTE that nothing reads
+//   - own reads set_config, and everything else reads own, so the timeout is set before the first
+//     lock
+//   - accepted compares responses, because RETURNING cannot return the position of a row.
+//     Encryption with a random nonce makes each response unique
+//   - numbered counts the rows of locked, because PostgreSQL does not run a SELECT in a CTE that
+//     nothing reads
 func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []Transaction, events outbox.Rows, records []idem.Record) (map[uuid.UUID]bool, error) {
 	type row struct{ ID uuid.UUID }
 	written, err := pg.All[row](ctx, q, insertSQL, insertArgs(lockTimeout, ts, events, records)...)
@@ -169,10 +177,12 @@ func Insert(ctx context.Context, q pg.Querier, lockTimeout time.Duration, ts []T
 	return ids, nil
 }
 
-// insertArgs converts rows to arrays, one per column, in the order of the statement's parameters. The parameters are positional,
-// because pgx would parse the statement for each execution to find named ones. A transaction without an idempotency key has a nil
-// key hash, which becomes NULL; unnest fills the columns of missing events and records with NULL. Tags contain no comma, so that
-// the tags of a transaction fit into one text. The timeout is text with a unit, as set_config takes it.
+// insertArgs converts rows to arrays, one per column, in the order of the statement's parameters.
+// The parameters are positional, because pgx would parse the statement for each execution to find
+// named ones. A transaction without an idempotency key has a nil key hash, which becomes NULL;
+// unnest fills the columns of missing events and records with NULL. Tags contain no comma, so that
+// the tags of a transaction fit into one text. The timeout is text with a unit, as set_config takes
+// it.
 func insertArgs(lockTimeout time.Duration, ts []Transaction, events outbox.Rows, records []idem.Record) []any {
 	ids, owners := make([]uuid.UUID, len(ts)), make([]uuid.UUID, len(ts))
 	wallets, categories, receipts := make([]uuid.UUID, len(ts)), make([]*uuid.UUID, len(ts)), make([]*uuid.UUID, len(ts))
@@ -213,8 +223,9 @@ func insertArgs(lockTimeout time.Duration, ts []Transaction, events outbox.Rows,
 	}
 }
 
-// applyPostings adds postings to balances and totals with one statement. The caller shares the owner's lock. It violates
-// wallet_balances_amount_range or monthly_totals_amount_range if a sum would be out of range.
+// applyPostings adds postings to balances and totals with one statement. The caller shares the
+// owner's lock. It violates wallet_balances_amount_range or monthly_totals_amount_range if a sum
+// would be out of range.
 func applyPostings(ctx context.Context, q pg.Querier, postings []posting) error {
 	owners, wallets, categories := make([]uuid.UUID, len(postings)), make([]uuid.UUID, len(postings)), make([]*uuid.UUID, len(postings))
 	currencies, months := make([]string, len(postings)), make([]time.Time, len(postings))

@@ -9,8 +9,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// AddDetails loads the parts of transactions and the names of their tags, which an answer shows. All transactions belong to the
-// owner. Without a split or a tagged transaction it runs no query.
+// AddDetails loads the parts of transactions and the names of their tags, which an answer shows.
+// All transactions belong to the owner. Without a split or a tagged transaction it runs no query.
 func AddDetails(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transaction) error {
 	if err := addSplits(ctx, q, owner, ts); err != nil {
 		return err
@@ -51,9 +51,11 @@ func addSplits(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transact
 	return nil
 }
 
-// ReplaceSplits writes the splits of a changed transaction, with the wallet, currency and date that they share with it. The caller
-// holds the lock of the transaction's row. All parts are deleted and inserted at once, because the triggers that correct the monthly totals
-// (ADR 103) derive the type of the transaction from the sum of its parts. A category that is not the owner's violates transactions_category_fkey.
+// ReplaceSplits writes the splits of a changed transaction, with the wallet, currency and date that
+// they share with it. The caller holds the lock of the transaction's row. All parts are deleted and
+// inserted at once, because the triggers that correct the monthly totals (ADR 103) derive the type
+// of the transaction from the sum of its parts. A category that is not the owner's violates
+// transactions_category_fkey.
 func ReplaceSplits(ctx context.Context, q pg.Querier, t Transaction) error {
 	categories, amounts, descriptions := make([]uuid.UUID, len(t.Splits)), make([]int64, len(t.Splits)), make([]string, len(t.Splits))
 	for i, s := range t.Splits {

@@ -15,19 +15,21 @@ import (
 // maxTags is the maximum number of tags per owner.
 const maxTags = 2000
 
-// TagKeySQL returns the SQL expression for the key of a tag whose name is the given expression. Names that differ only in case have
-// the same key, in any language.
+// TagKeySQL returns the SQL expression for the key of a tag whose name is the given expression.
+// Names that differ only in case have the same key, in any language.
 func TagKeySQL(name string) string { return `lower(` + name + ` COLLATE "und-x-icu")` }
 
 // usedTag is a tag that a request names.
 type usedTag struct {
-	// Given is the name in the request, Name the one that the owner wrote first, or empty if the tag is new.
+	// Given is the name in the request, Name the one that the owner wrote first, or empty if the tag
+	// is new.
 	Given, Key, Name string
 }
 
-// UseTags sets Tags and TagNames of transactions that are being written, from the names in TagNames. It inserts the tags that the owner
-// did not have, and merges names that differ only in case. The caller shares the owner's lock, so that no tag is renamed or
-// deleted until the transaction ends, and calls UseTags before it writes any of ts. Without tags it runs no query.
+// UseTags sets Tags and TagNames of transactions that are being written, from the names in
+// TagNames. It inserts the tags that the owner did not have, and merges names that differ only in
+// case. The caller shares the owner's lock, so that no tag is renamed or deleted until the
+// transaction ends, and calls UseTags before it writes any of ts. Without tags it runs no query.
 //
 // It returns LIMIT_REACHED if the owner would have more than maxTags tags.
 func UseTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, at time.Time, ts []Transaction) error {
@@ -96,9 +98,10 @@ func selectUsedTags(ctx context.Context, q pg.Querier, owner uuid.UUID, names []
 	return used, nil
 }
 
-// addTags inserts the tags that an owner does not have. Of several names with one key, the first one is kept. A lock serializes the
-// owner's new tags until tx ends, so that concurrent ones cannot exceed the limit. The count is a separate statement, so its
-// snapshot includes the tags that the lock waited for.
+// addTags inserts the tags that an owner does not have. Of several names with one key, the first
+// one is kept. A lock serializes the owner's new tags until tx ends, so that concurrent ones cannot
+// exceed the limit. The count is a separate statement, so its snapshot includes the tags that the
+// lock waited for.
 func addTags(ctx context.Context, tx pgx.Tx, owner uuid.UUID, at time.Time, names []string) error {
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('tags'), hashtext($1))`, owner.String()); err != nil {
 		return fmt.Errorf("locking the tags of %s: %w", owner, err)

@@ -10,8 +10,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// Select returns a transaction of any owner without its splits, or pgx.ErrNoRows. The caller checks the owner. The primary key is
-// (id, owner_id), so an id is sufficient for an index lookup, unlike in the other tables (ADR 14).
+// Select returns a transaction of any owner without its splits, or pgx.ErrNoRows. The caller checks
+// the owner. The primary key is (id, owner_id), so an id is sufficient for an index lookup, unlike
+// in the other tables (ADR 14).
 func Select(ctx context.Context, q pg.Querier, id uuid.UUID) (Transaction, error) {
 	t, err := pg.One[Transaction](ctx, q, `SELECT `+TransactionColumns+` FROM transactions t WHERE t.id = $1`, id)
 	if err != nil {
@@ -20,10 +21,11 @@ func Select(ctx context.Context, q pg.Querier, id uuid.UUID) (Transaction, error
 	return t, nil
 }
 
-// Lock locks a transaction of any owner until the database transaction ends, and returns it without its splits. If it is a leg of a
-// transfer, Lock also locks and returns the other leg. The rows are in the order of their ids, in which all writes lock them.
-// Without the transaction the result is empty. The caller shares or holds the owner's lock, so that no transaction becomes a leg
-// or stops being one meanwhile.
+// Lock locks a transaction of any owner until the database transaction ends, and returns it without
+// its splits. If it is a leg of a transfer, Lock also locks and returns the other leg. The rows are
+// in the order of their ids, in which all writes lock them. Without the transaction the result is
+// empty. The caller shares or holds the owner's lock, so that no transaction becomes a leg or stops
+// being one meanwhile.
 func Lock(ctx context.Context, q pg.Querier, id uuid.UUID) ([]Transaction, error) {
 	ts, err := pg.All[Transaction](ctx, q, `
 		SELECT `+TransactionColumns+`
@@ -43,7 +45,8 @@ func Lock(ctx context.Context, q pg.Querier, id uuid.UUID) ([]Transaction, error
 	return ts, nil
 }
 
-// Update writes the changed fields and the version of t, except its splits. The caller corrects balances and totals with Replace.
+// Update writes the changed fields and the version of t, except its splits. The caller corrects
+// balances and totals with Replace.
 func Update(ctx context.Context, q pg.Querier, t Transaction) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
@@ -58,7 +61,8 @@ func Update(ctx context.Context, q pg.Querier, t Transaction) error {
 	return nil
 }
 
-// Delete deletes the rows of transactions of one owner. The caller corrects balances and totals with Remove.
+// Delete deletes the rows of transactions of one owner. The caller corrects balances and totals
+// with Remove.
 func Delete(ctx context.Context, q pg.Querier, ts ...Transaction) error {
 	ids := make([]uuid.UUID, len(ts))
 	for i, t := range ts {
@@ -71,9 +75,10 @@ func Delete(ctx context.Context, q pg.Querier, ts ...Transaction) error {
 	return nil
 }
 
-// DeleteUnusedReceipt deletes a receipt with its images after tx has deleted one of its transactions, if no other transaction uses it. The
-// lock serializes the deletions of a receipt's transactions. The second statement's snapshot is newer than the lock, so it sees the
-// deletions before it. The images are deleted by ON DELETE CASCADE.
+// DeleteUnusedReceipt deletes a receipt with its images after tx has deleted one of its
+// transactions, if no other transaction uses it. The lock serializes the deletions of a receipt's
+// transactions. The second statement's snapshot is newer than the lock, so it sees the deletions
+// before it. The images are deleted by ON DELETE CASCADE.
 func DeleteUnusedReceipt(ctx context.Context, tx pgx.Tx, owner, receipt uuid.UUID) error {
 	_, err := tx.Exec(ctx, `SELECT FROM receipts WHERE owner_id = $1 AND id = $2 FOR UPDATE`, owner, receipt)
 	if err != nil {

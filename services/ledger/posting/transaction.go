@@ -34,13 +34,15 @@ type Transaction struct {
 	ReceiptID *uuid.UUID `db:"receipt_id"`
 	Payee     string
 	Notes     string
-	// Tags are the keys of tags: names in lower case. TagNames are their names, in the same order, after AddDetails or UseTags. In a
-	// new transaction they are the names of the request, from which UseTags derives both.
+	// Tags are the keys of tags: names in lower case. TagNames are their names, in the same order,
+	// after AddDetails or UseTags. In a new transaction they are the names of the request, from which
+	// UseTags derives both.
 	Tags     []string
 	TagNames []string `db:"-"`
 	// TransferID is set on both legs of a transfer.
 	TransferID *uuid.UUID `db:"transfer_id"`
-	// SplitCount is the number of parts. Splits holds the parts only after AddDetails, or in a transaction that is being written.
+	// SplitCount is the number of parts. Splits holds the parts only after AddDetails, or in a
+	// transaction that is being written.
 	SplitCount int     `db:"split_count"`
 	Splits     []Split `db:"-"`
 	// ExternalID is the id that a client or a bank gave the transaction. It is unique in the wallet.
@@ -54,7 +56,8 @@ type Transaction struct {
 	UpdatedAt time.Time `db:"updated_at"`
 }
 
-// TransactionColumns are the columns of a transaction t, in a form that pg.One and pg.All map to the struct.
+// TransactionColumns are the columns of a transaction t, in a form that pg.One and pg.All map to
+// the struct.
 const TransactionColumns = `t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency, t.wallet_id, t.category_id,
 	t.receipt_id, t.payee, t.notes, t.tags, t.transfer_id, t.split_count, t.external_id, t.import_id, t.attachment_count,
 	t.version, t.created_at, t.updated_at`
@@ -62,13 +65,15 @@ const TransactionColumns = `t.id, t.owner_id, t.amount_minor, t.description, t.d
 // Split is a part of a transaction: a row of table splits.
 type Split struct {
 	CategoryID uuid.UUID `db:"category_id"`
-	// AmountMinor has the sign of the transaction, or the opposite one for a refund. A refund counts with the type of its transaction, so a
-	// refund within an expense lowers the expense of its category (ADR 103). The parts of a transaction add up to its amount.
+	// AmountMinor has the sign of the transaction, or the opposite one for a refund. A refund counts
+	// with the type of its transaction, so a refund within an expense lowers the expense of its
+	// category (ADR 103). The parts of a transaction add up to its amount.
 	AmountMinor int64 `db:"amount_minor"`
 	Description string
 }
 
-// AmountE4 returns the amount in ten-thousandths of the major unit. Lists of several currencies are filtered and sorted by it.
+// AmountE4 returns the amount in ten-thousandths of the major unit. Lists of several currencies are
+// filtered and sorted by it.
 func (t Transaction) AmountE4() int64 {
 	n := t.AmountMinor
 	for range money.MaxDecimals - money.CurrencyOf(t.Currency).Decimals() {
@@ -77,11 +82,12 @@ func (t Transaction) AmountE4() int64 {
 	return n
 }
 
-// partSize is the size at which a part counts, in bytes. Its description has up to 4000 bytes, but most have far fewer.
+// partSize is the size at which a part counts, in bytes. Its description has up to 4000 bytes, but
+// most have far fewer.
 const partSize = 1000
 
-// Bytes returns the approximate size of t in a response, in bytes. It does not need the parts, so that a list can leave out transactions
-// before it reads their parts.
+// Bytes returns the approximate size of t in a response, in bytes. It does not need the parts, so
+// that a list can leave out transactions before it reads their parts.
 func (t Transaction) Bytes() int {
 	size := 500 + len(t.Payee) + len(t.Description) + len(t.Notes) + partSize*t.SplitCount
 	for _, tag := range t.Tags {
@@ -104,7 +110,8 @@ func (t Transaction) HasCategory(id uuid.UUID) bool {
 	return t.CategoryID != nil && *t.CategoryID == id
 }
 
-// Proto returns t as the API shows it. The type of a leg is transfer, and otherwise follows the sign of the amount.
+// Proto returns t as the API shows it. The type of a leg is transfer, and otherwise follows the
+// sign of the amount.
 func (t Transaction) Proto() *ledgerv1.Transaction {
 	m := &ledgerv1.Transaction{
 		Id:          t.ID.String(),

@@ -9,8 +9,9 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// TestConcurrentUpdates stops an update that is based on a version right before it writes, and starts another one of the same
-// version on another replica. Only one of them may succeed: the second must wait for the first before it reads the version.
+// TestConcurrentUpdates stops an update that is based on a version right before it writes, and
+// starts another one of the same version on another replica. Only one of them may succeed: the
+// second must wait for the first before it reads the version.
 func TestConcurrentUpdates(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -1,9 +1,11 @@
-// Package reads limits the concurrent expensive reads of each user: summaries, the spending of budgets, the numbers of transactions
-// of tags, transfers, suggestions and previews of rules, and lists whose filters match few of the nearest rows.
+// Package reads limits the concurrent expensive reads of each user: summaries, the spending of
+// budgets, the numbers of transactions of tags, transfers, suggestions and previews of rules, and
+// lists whose filters match few of the nearest rows.
 //
-// Without the limit, a user with a long history could take the connections and the processor time of all other users. Gates admits
-// a few reads of a user at once and queues some more. It rejects the rest with RATE_LIMITED. The caller enters the gate of a user
-// before the read and leaves it afterwards. Each replica of the service counts separately.
+// Without the limit, a user with a long history could take the connections and the processor time
+// of all other users. Gates admits a few reads of a user at once and queues some more. It rejects
+// the rest with RATE_LIMITED. The caller enters the gate of a user before the read and leaves it
+// afterwards. Each replica of the service counts separately.
 package reads
 
 import (
@@ -16,10 +18,11 @@ import (
 )
 
 const (
-	// MaxRunning is the maximum number of concurrent expensive reads of one user. It prevents a user with a long history from
-	// taking the connections and the processor time of other users.
+	// MaxRunning is the maximum number of concurrent expensive reads of one user. It prevents a user
+	// with a long history from taking the connections and the processor time of other users.
 	MaxRunning = 2
-	// MaxWaiting is the maximum number of further reads that wait. A page with many charts sends about that many.
+	// MaxWaiting is the maximum number of further reads that wait. A page with many charts sends about
+	// that many.
 	MaxWaiting = 30
 )
 
@@ -42,8 +45,8 @@ func NewGates(running, waiting int) *Gates {
 	return &Gates{running: running, waiting: waiting, byUser: map[uuid.UUID]*gate{}}
 }
 
-// Enter waits until the user may read. The caller must call leave after the read. It returns errTooManyReads if the queue is full,
-// and otherwise an error of ctx.
+// Enter waits until the user may read. The caller must call leave after the read. It returns
+// errTooManyReads if the queue is full, and otherwise an error of ctx.
 func (g *Gates) Enter(ctx context.Context, user uuid.UUID) (leave func(), err error) {
 	own := g.join(user)
 	exit, err := own.Enter(ctx)
@@ -57,8 +60,8 @@ func (g *Gates) Enter(ctx context.Context, user uuid.UUID) (leave func(), err er
 	}, nil
 }
 
-// join returns the gate of a user, and creates it for the first read. It counts the read under the same lock, so that leave cannot
-// remove a gate that a new read is about to enter.
+// join returns the gate of a user, and creates it for the first read. It counts the read under the
+// same lock, so that leave cannot remove a gate that a new read is about to enter.
 func (g *Gates) join(user uuid.UUID) *gate {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -71,8 +74,8 @@ func (g *Gates) join(user uuid.UUID) *gate {
 	return own
 }
 
-// leave ends a read that join counted. It removes the gate of a user without reads, so that memory use is proportional to current reads, not
-// to users.
+// leave ends a read that join counted. It removes the gate of a user without reads, so that memory
+// use is proportional to current reads, not to users.
 func (g *Gates) leave(user uuid.UUID, own *gate) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

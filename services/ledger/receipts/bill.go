@@ -12,8 +12,8 @@ import (
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 )
 
-// correctedBill replaces the corrected amounts of a receipt and returns its bill. If the lines were corrected, they must add up to
-// the total.
+// correctedBill replaces the corrected amounts of a receipt and returns its bill. If the lines were
+// corrected, they must add up to the total.
 func (u upload) correctedBill(r *ocrv1.Receipt, currency money.Currency, printed bool) (bill, error) {
 	if err := u.corrections.applyAmounts(r, currency); err != nil {
 		return bill{}, err
@@ -44,10 +44,10 @@ func (b bill) mismatch(currency money.Currency) string {
 		currency.Format(b.total), currency.Format(sum), currency.Format(b.total-sum))
 }
 
-// parseBill parses the amounts of a recognized receipt. It returns errOCRResponse if an amount is not a number,
-// money.ErrDecimals if the total has more decimals than the currency, and errOCRParse if the total is missing or out of range.
-// If a line has too many decimals or is out of range, the bill can still become one transaction for the total, but not one per
-// line.
+// parseBill parses the amounts of a recognized receipt. It returns errOCRResponse if an amount is
+// not a number, money.ErrDecimals if the total has more decimals than the currency, and errOCRParse
+// if the total is missing or out of range. If a line has too many decimals or is out of range, the
+// bill can still become one transaction for the total, but not one per line.
 func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
 	var malformed bool
 	b := bill{merchant: describe(r.GetMerchant(), "Receipt")}
@@ -67,7 +67,8 @@ func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
 		amount, ok := parse(l.GetAmount())
 		b.unreadable = b.unreadable || !ok
 		b.lines = append(b.lines, billLine{description: describe(l.GetDescription(), "Item"), amount: amount})
-		// A bill does not contain quantities, prices or the subtotal. They are parsed only to recognize a malformed response.
+		// A bill does not contain quantities, prices or the subtotal. They are parsed only to recognize a
+		// malformed response.
 		parse(l.GetQuantity())
 		parse(l.GetUnitPrice())
 	}
@@ -87,17 +88,21 @@ func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
 	return b, nil
 }
 
-// describe returns a recognized text as the description of a transaction, and otherwise for a text without a visible character.
+// describe returns a recognized text as the description of a transaction, and otherwise for a text
+// without a visible character.
 func describe(s, otherwise string) string { return cmp.Or(storable(s, maxLineDescription), otherwise) }
 
-// payee returns a recognized merchant as the payee of a transaction. It is empty if none is printed.
+// payee returns a recognized merchant as the payee of a transaction. It is empty if none is
+// printed.
 func payee(merchant string) string { return storable(merchant, maxPayee) }
 
-// storable returns a recognized text, cut to a number of characters, without null characters, because PostgreSQL rejects them.
+// storable returns a recognized text, cut to a number of characters, without null characters,
+// because PostgreSQL rejects them.
 func storable(s string, limit int) string { return text.Fit(strings.ReplaceAll(s, "\x00", ""), limit) }
 
-// currencyMismatch returns the error of a total with more decimals than its currency allows. It names the field to change: the
-// corrected currency, the receipt if the currency is printed, and otherwise the wallet, whose currency was assumed.
+// currencyMismatch returns the error of a total with more decimals than its currency allows. It
+// names the field to change: the corrected currency, the receipt if the currency is printed, and
+// otherwise the wallet, whose currency was assumed.
 func (u upload) currencyMismatch(r *ocrv1.Receipt, currency money.Currency, printed bool) error {
 	if u.corrections.ReceiptCorrections != nil && u.corrections.Currency != nil {
 		return errReceiptCurrencyMismatch.With("corrections.currency", fmt.Sprintf("must permit the total %s: %s permits %d decimals", r.GetTotal(), currency.Code(), currency.Decimals()))
@@ -110,8 +115,9 @@ func (u upload) currencyMismatch(r *ocrv1.Receipt, currency money.Currency, prin
 		r.GetTotal(), currency.Code(), currency.Decimals()))
 }
 
-// splitError returns the reason why a bill cannot be split in the mode of the request. It is a validation error if another mode or
-// another correction is possible, and otherwise OCR_PARSE_FAILED.
+// splitError returns the reason why a bill cannot be split in the mode of the request. It is a
+// validation error if another mode or another correction is possible, and otherwise
+// OCR_PARSE_FAILED.
 func (u upload) splitError(b bill) error {
 	switch {
 	case u.mode == modeItems:

@@ -17,7 +17,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// maxBadLines limits the lines whose problems an error lists, so that a response to 500 invalid lines stays small.
+// maxBadLines limits the lines whose problems an error lists, so that a response to 500 invalid
+// lines stays small.
 const maxBadLines = 10
 
 // corrections are the user's corrections of a receipt. The zero value corrects nothing.
@@ -28,8 +29,9 @@ type corrections struct {
 	categories []uuid.UUID
 }
 
-// parseCorrections validates the corrections of a request without a query. It checks amounts with the decimals that any currency
-// allows, because the receipt's currency may be unknown before the recognition; applyAmounts checks the decimals of that currency.
+// parseCorrections validates the corrections of a request without a query. It checks amounts with
+// the decimals that any currency allows, because the receipt's currency may be unknown before the
+// recognition; applyAmounts checks the decimals of that currency.
 func parseCorrections(p *apierr.Problems, m *ledgerv1.ReceiptCorrections) corrections {
 	if m == nil {
 		return corrections{}
@@ -113,7 +115,8 @@ func (c corrections) references() []request.References {
 	return named
 }
 
-// checkOwned adds a problem for each line whose category does not belong to the owner, for at most maxBadLines lines.
+// checkOwned adds a problem for each line whose category does not belong to the owner, for at most
+// maxBadLines lines.
 func (c corrections) checkOwned(p *apierr.Problems, owned request.Owned) {
 	bad := 0
 	for i, id := range c.categories {
@@ -124,8 +127,9 @@ func (c corrections) checkOwned(p *apierr.Problems, owned request.Owned) {
 	}
 }
 
-// amount is a corrected amount of a receipt. field is its name in problems, corrected the decimal of the request, and read points to the
-// recognized decimal in the receipt, which applyAmounts replaces.
+// amount is a corrected amount of a receipt. field is its name in problems, corrected the decimal
+// of the request, and read points to the recognized decimal in the receipt, which applyAmounts
+// replaces.
 type amount struct {
 	field     string
 	corrected *string
@@ -164,9 +168,9 @@ func (c corrections) applyTexts(r *ocrv1.Receipt) {
 	}
 }
 
-// applyAmounts replaces the amounts and lines of a receipt in its currency. It returns a validation error if an amount has more
-// decimals than the currency. An amount that equals the one that was read stays as it was read, and so does a line, because a
-// corrected line has no quantity.
+// applyAmounts replaces the amounts and lines of a receipt in its currency. It returns a validation
+// error if an amount has more decimals than the currency. An amount that equals the one that was
+// read stays as it was read, and so does a line, because a corrected line has no quantity.
 func (c corrections) applyAmounts(r *ocrv1.Receipt, currency money.Currency) error {
 	var p apierr.Problems
 	format := func(field, s string) string {
@@ -191,7 +195,8 @@ func (c corrections) applyAmounts(r *ocrv1.Receipt, currency money.Currency) err
 			lines[i] = &ocrv1.Line{Description: l.GetDescription(), Amount: format(fmt.Sprintf("corrections.lines[%d].amount", i), l.GetAmount())}
 		}
 		r.Lines = lines
-		// The sum is checked after the corrections, so a warning about the lines that were read does not apply.
+		// The sum is checked after the corrections, so a warning about the lines that were read does not
+		// apply.
 		unwarn(r, "LINES_NOT_RECONCILED")
 	}
 	return p.Err()
@@ -210,8 +215,9 @@ func equalAmounts(a, b string) bool {
 	return cmp.Or(err, err2) == nil && x == y
 }
 
-// changed returns the names of the fields that the corrections changed. r is the corrected receipt. A correction that equals the
-// recognized value is no change: clients send the whole form, and the metric ocr.corrections counts errors of the recognition.
+// changed returns the names of the fields that the corrections changed. r is the corrected receipt.
+// A correction that equals the recognized value is no change: clients send the whole form, and the
+// metric ocr.corrections counts errors of the recognition.
 func (c corrections) changed(before *ocrv1.RecognizedFields, r *ocrv1.Receipt) []string {
 	if c.ReceiptCorrections == nil {
 		return nil
@@ -234,8 +240,8 @@ func (c corrections) changed(before *ocrv1.RecognizedFields, r *ocrv1.Receipt) [
 	return fields
 }
 
-// recognizedFields returns the fields of a receipt that corrections can change. It shares the lines, which corrections replace and
-// do not modify.
+// recognizedFields returns the fields of a receipt that corrections can change. It shares the
+// lines, which corrections replace and do not modify.
 func recognizedFields(r *ocrv1.Receipt) *ocrv1.RecognizedFields {
 	return &ocrv1.RecognizedFields{
 		Merchant: r.GetMerchant(), Date: r.GetDate(), Currency: r.GetCurrency(), Tax: r.GetTax(), Tip: r.GetTip(),

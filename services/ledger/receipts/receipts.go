@@ -1,20 +1,23 @@
 // Package receipts creates transactions from receipts.
 //
-// An upload is validated, sent to the ocr service, and split into transactions. These are stored together with the recognized
-// receipt and its images in one database transaction, or returned as a preview. The package guarantees that the transactions add up
-// to the printed or corrected total, or that none is created, and that repeating an upload with the same Idempotency-Key creates
+// An upload is validated, sent to the ocr service, and split into transactions. These are stored
+// together with the recognized receipt and its images in one database transaction, or returned as a
+// preview. The package guarantees that the transactions add up to the printed or corrected total,
+// or that none is created, and that repeating an upload with the same Idempotency-Key creates
 // nothing twice. The files:
 //
 //   - upload.go: the request, its references and the detection of duplicate files
 //   - corrections.go: the fields that the user corrected, which replace those that were read
-//   - receipts.go: CreateTransactionsFromReceipt, from the upload to the response. stored.go: the RPCs of stored receipts
+//   - receipts.go: CreateTransactionsFromReceipt, from the upload to the response. stored.go: the
+//     RPCs of stored receipts
 //   - rules.go: the user's rules, which run on the transactions after the split
-//   - bill.go and split.go: the amounts of a receipt, and the rule that divides them into transactions. If the lines do not add up to
-//     the total, there is one transaction for the total
+//   - bill.go and split.go: the amounts of a receipt, and the rule that divides them into
+//     transactions. If the lines do not add up to the total, there is one transaction for the total
 //   - store_receipts.go: the statements
 //
-// Receipts implements these RPCs of LedgerService. Start reading at CreateTransactionsFromReceipt. A receipt is deleted with its last
-// transaction, because package transactions calls posting.DeleteUnusedReceipt, or on request.
+// Receipts implements these RPCs of LedgerService. Start reading at CreateTransactionsFromReceipt.
+// A receipt is deleted with its last transaction, because package transactions calls
+// posting.DeleteUnusedReceipt, or on request.
 package receipts
 
 import (
@@ -51,8 +54,8 @@ const (
 	maxPayee = 200
 	// recognizedCode is the response's code if nothing was created.
 	recognizedCode = "RECEIPT_RECOGNIZED"
-	// writeReserve is the part of the deadline that recognition may not use. So a recognized receipt can still be stored, and a
-	// slow engine results in OCR_RESPONSE_FAILED instead of a timeout.
+	// writeReserve is the part of the deadline that recognition may not use. So a recognized receipt
+	// can still be stored, and a slow engine results in OCR_RESPONSE_FAILED instead of a timeout.
 	writeReserve = time.Second
 )
 
@@ -77,12 +80,14 @@ func New(ledger *posting.Ledger, cursors page.Cursors, ocr ocrv1.OCRServiceClien
 	return &Receipts{Ledger: ledger, Cursors: cursors, OCR: ocr, Log: log, corrected: corrected}, nil
 }
 
-// CreateTransactionsFromReceipt recognizes a receipt and creates its transactions, all or none. With dryRun it returns them and
-// creates nothing. Recognition is expensive, so a request that must fail for another reason is rejected before it. It takes seconds,
-// so it does not run inside a database transaction, and the checks of references and duplicates are repeated when storing.
+// CreateTransactionsFromReceipt recognizes a receipt and creates its transactions, all or none.
+// With dryRun it returns them and creates nothing. Recognition is expensive, so a request that must
+// fail for another reason is rejected before it. It takes seconds, so it does not run inside a
+// database transaction, and the checks of references and duplicates are repeated when storing.
 //
-// A user corrects a receipt by sending the same file again with corrections (ADR 77). The ocr service finds its stored result by the hash
-// of the file, so this needs no second recognition and no draft.
+// A user corrects a receipt by sending the same file again with corrections (ADR 77). The ocr
+// service finds its stored result by the hash of the file, so this needs no second recognition and
+// no draft.
 func (s *Receipts) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
 	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{}
@@ -128,8 +133,9 @@ func (s *Receipts) CreateTransactionsFromReceipt(ctx context.Context, req *ledge
 	return resp, err
 }
 
-// recognize sends the file to the ocr service. It returns that service's errors about the file (OCR_PARSE_FAILED,
-// RECEIPT_TOO_COMPLEX, OCR_RESPONSE_FAILED) or its load (SERVICE_UNAVAILABLE) unchanged. It logs any other failure and returns OCR_RESPONSE_FAILED.
+// recognize sends the file to the ocr service. It returns that service's errors about the file
+// (OCR_PARSE_FAILED, RECEIPT_TOO_COMPLEX, OCR_RESPONSE_FAILED) or its load (SERVICE_UNAVAILABLE)
+// unchanged. It logs any other failure and returns OCR_RESPONSE_FAILED.
 func (s *Receipts) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeResponse, error) {
 	within := ctx
 	if deadline, ok := ctx.Deadline(); ok {
@@ -152,7 +158,8 @@ func (s *Receipts) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeRes
 	return nil, errOCRResponse
 }
 
-// reading is a recognized receipt with its images and the transactions to create from it, still without ids.
+// reading is a recognized receipt with its images and the transactions to create from it, still
+// without ids.
 type reading struct {
 	upload
 	receipt      *ocrv1.Receipt
@@ -160,15 +167,16 @@ type reading struct {
 	transactions []posting.Transaction
 	// categorized reports for each transaction whether the user corrected the category of its line.
 	categorized []bool
-	// applied has the rules that matched, and appliedTo the number of transactions that each of them matched.
+	// applied has the rules that matched, and appliedTo the number of transactions that each of them
+	// matched.
 	applied   []uuid.UUID
 	appliedTo []int32
 	// changed has the fields that the user corrected.
 	changed []string
 }
 
-// readReceipt corrects a recognized receipt and splits it into transactions. If the receipt has no currency, it takes the
-// wallet's, and if it has no date, today's. Each assumption adds a warning.
+// readReceipt corrects a recognized receipt and splits it into transactions. If the receipt has no
+// currency, it takes the wallet's, and if it has no date, today's. Each assumption adds a warning.
 func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload, today time.Time) (reading, error) {
 	now, r := s.Now(), recognized.GetReceipt()
 	before := recognizedFields(r)
@@ -214,7 +222,8 @@ func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload, to
 	return out, nil
 }
 
-// preview returns the response of a dry run: the transactions that would be created, without ids and timestamps.
+// preview returns the response of a dry run: the transactions that would be created, without ids
+// and timestamps.
 func (s *Receipts) preview(ctx context.Context, r reading) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
 	earlier, err := earlierReceipt(ctx, s.DB, r.upload)
 	if err != nil {
@@ -230,9 +239,10 @@ func (s *Receipts) preview(ctx context.Context, r reading) (*ledgerv1.CreateTran
 	return resp, nil
 }
 
-// storeReceipt inserts the receipt, its images and its transactions, and fills the response. It may run twice because InTx retries
-// after a deadlock, so it does not change r. The lock of the file precedes the owner's lock, which InsertTransactions takes (see
-// posting, ownerLock). Under the lock, the check for duplicates of admit is repeated.
+// storeReceipt inserts the receipt, its images and its transactions, and fills the response. It may
+// run twice because InTx retries after a deadlock, so it does not change r. The lock of the file
+// precedes the owner's lock, which InsertTransactions takes (see posting, ownerLock). Under the
+// lock, the check for duplicates of admit is repeated.
 func (s *Receipts) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *ledgerv1.CreateTransactionsFromReceiptResponse) error {
 	if err := lockReceiptFile(ctx, tx, r.owner, r.hash); err != nil {
 		return err
@@ -287,7 +297,8 @@ func unwarn(r *ocrv1.Receipt, code string) {
 	r.Warnings = slices.DeleteFunc(r.GetWarnings(), func(w *ocrv1.Warning) bool { return w.GetCode() == code })
 }
 
-// warnDuplicate adds a warning with the id of the earlier receipt of the same file, if there is one.
+// warnDuplicate adds a warning with the id of the earlier receipt of the same file, if there is
+// one.
 func warnDuplicate(r *ocrv1.Receipt, earlier *uuid.UUID) {
 	if earlier != nil {
 		r.Warnings = append(r.Warnings, &ocrv1.Warning{

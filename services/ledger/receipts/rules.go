@@ -11,9 +11,11 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 )
 
-// applyRules runs the owner's rules for receipts on the transactions of a reading, unless the request switches rules off. The merchant is
-// the payee, and the line is the description. A category that the user corrected takes precedence over rules, and the category of the
-// request applies where no rule sets one. Transfers and skips have no effect: the transactions must add up to the total.
+// applyRules runs the owner's rules for receipts on the transactions of a reading, unless the
+// request switches rules off. The merchant is the payee, and the line is the description. A
+// category that the user corrected takes precedence over rules, and the category of the request
+// applies where no rule sets one. Transfers and skips have no effect: the transactions must add up
+// to the total.
 func (s *Receipts) applyRules(ctx context.Context, r *reading) error {
 	if r.withoutRules {
 		return nil
@@ -50,7 +52,8 @@ func (r *reading) countRules(matched []uuid.UUID) {
 	}
 }
 
-// recordRules stores the tags that rules added to transactions, and counts the applications of the rules. Without a match it does nothing.
+// recordRules stores the tags that rules added to transactions, and counts the applications of the
+// rules. Without a match it does nothing.
 func (s *Receipts) recordRules(ctx context.Context, tx pgx.Tx, r reading, transactions []posting.Transaction) error {
 	if len(r.applied) == 0 {
 		return nil

@@ -85,7 +85,8 @@ func TestCreateTransactionsFromReceiptRunsRules(t *testing.T) {
 	require.Empty(t, off.GetTags())
 }
 
-// TestCreateTransactionsFromReceiptCorrectedCategory requires that the category of a corrected line takes precedence over a rule.
+// TestCreateTransactionsFromReceiptCorrectedCategory requires that the category of a corrected line
+// takes precedence over a rule.
 func TestCreateTransactionsFromReceiptCorrectedCategory(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
@@ -104,7 +105,8 @@ func TestCreateTransactionsFromReceiptCorrectedCategory(t *testing.T) {
 	require.Equal(t, p.Category.String(), resp["-0.40"].GetCategoryId())
 }
 
-// TestCreateTransactionsFromReceiptSteps splits a receipt under rules that are older than the limit of their patterns. Without rules it works.
+// TestCreateTransactionsFromReceiptSteps splits a receipt under rules that are older than the limit
+// of their patterns. Without rules it works.
 func TestCreateTransactionsFromReceiptSteps(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)

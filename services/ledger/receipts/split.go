@@ -6,8 +6,8 @@ import (
 	"github.com/google/uuid"
 )
 
-// maxLines is the maximum number of lines that become a transaction each. It keeps the database transaction short. A receipt
-// with more lines becomes one transaction for the total.
+// maxLines is the maximum number of lines that become a transaction each. It keeps the database
+// transaction short. A receipt with more lines becomes one transaction for the total.
 const maxLines = 500
 
 // The values of parameter mode. An absent mode is modeAuto.
@@ -22,7 +22,8 @@ type bill struct {
 	// merchant is the description of a transaction for the total.
 	merchant string
 	lines    []billLine
-	// unreadable is true if a line or an adjustment is not a valid amount, so that the lines cannot be compared with the total.
+	// unreadable is true if a line or an adjustment is not a valid amount, so that the lines cannot be
+	// compared with the total.
 	unreadable bool
 	// The adjustments are added to the lines, and discount is subtracted.
 	tax, tip, discount, rounding int64
@@ -37,7 +38,8 @@ type billLine struct {
 	category uuid.UUID
 }
 
-// share is a part of a bill that becomes one transaction. The amount is signed like a transaction's: negative for an expense.
+// share is a part of a bill that becomes one transaction. The amount is signed like a
+// transaction's: negative for an expense.
 type share struct {
 	description string
 	amount      int64
@@ -45,8 +47,8 @@ type share struct {
 	category uuid.UUID
 }
 
-// reconciles reports whether the lines and adjustments add up to the printed total exactly. A tolerance would create transactions whose sum
-// is not the amount that was paid.
+// reconciles reports whether the lines and adjustments add up to the printed total exactly. A
+// tolerance would create transactions whose sum is not the amount that was paid.
 func (b bill) reconciles() bool {
 	if b.unreadable || len(b.lines) == 0 || len(b.lines) > maxLines {
 		return false
@@ -54,8 +56,8 @@ func (b bill) reconciles() bool {
 	return b.sum() == b.total
 }
 
-// sum returns the sum of the lines and adjustments. It cannot overflow with at most maxLines lines, because package money limits each
-// amount so that an int64 holds the sum of 900.
+// sum returns the sum of the lines and adjustments. It cannot overflow with at most maxLines lines,
+// because package money limits each amount so that an int64 holds the sum of 900.
 func (b bill) sum() int64 {
 	sum := b.tax + b.tip - b.discount + b.rounding
 	for _, l := range b.lines {
@@ -64,8 +66,9 @@ func (b bill) sum() int64 {
 	return sum
 }
 
-// split returns the shares of a bill. Their sum is minus the printed total in each mode. It returns false if the mode is
-// impossible: modeItems with lines that do not add up, or one transaction for a total of zero.
+// split returns the shares of a bill. Their sum is minus the printed total in each mode. It returns
+// false if the mode is impossible: modeItems with lines that do not add up, or one transaction for
+// a total of zero.
 func (b bill) split(mode string) ([]share, bool) {
 	if mode != modeSingle && b.reconciles() {
 		if shares := b.items(); len(shares) > 0 {
@@ -78,8 +81,8 @@ func (b bill) split(mode string) ([]share, bool) {
 	return []share{{description: b.merchant, amount: -b.total}}, true
 }
 
-// items returns one share per line and adjustment. It omits those of zero, because transactions of zero are not allowed and change
-// no sum.
+// items returns one share per line and adjustment. It omits those of zero, because transactions of
+// zero are not allowed and change no sum.
 func (b bill) items() []share {
 	shares := make([]share, 0, len(b.lines)+4)
 	for _, l := range b.lines {

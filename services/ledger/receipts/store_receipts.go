@@ -23,8 +23,9 @@ type receipt struct {
 	CreatedAt time.Time `db:"created_at"`
 }
 
-// lockReceiptFile serializes uploads of one file by one owner until tx ends, so that only one of them is not a duplicate. It is an
-// advisory lock because the receipt has no row yet, and precedes the owner's lock in the order of all locks (posting, ownerLock).
+// lockReceiptFile serializes uploads of one file by one owner until tx ends, so that only one of
+// them is not a duplicate. It is an advisory lock because the receipt has no row yet, and precedes
+// the owner's lock in the order of all locks (posting, ownerLock).
 func lockReceiptFile(ctx context.Context, tx pgx.Tx, owner uuid.UUID, hash []byte) error {
 	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1::text || encode($2, 'hex'), 0))`, owner, hash)
 	if err != nil {
@@ -33,8 +34,8 @@ func lockReceiptFile(ctx context.Context, tx pgx.Tx, owner uuid.UUID, hash []byt
 	return nil
 }
 
-// selectReceiptByFile returns the id of the newest receipt of a file, or pgx.ErrNoRows. Ids are UUIDv7, so the greatest one is the
-// newest.
+// selectReceiptByFile returns the id of the newest receipt of a file, or pgx.ErrNoRows. Ids are
+// UUIDv7, so the greatest one is the newest.
 func selectReceiptByFile(ctx context.Context, q pg.Querier, owner uuid.UUID, hash []byte) (uuid.UUID, error) {
 	type row struct{ ID uuid.UUID }
 	r, err := pg.One[row](ctx, q, `
@@ -60,7 +61,8 @@ func insertReceipt(ctx context.Context, q pg.Querier, r receipt) error {
 	return nil
 }
 
-// selectReceipt returns a receipt, or pgx.ErrNoRows if the id is unknown or the receipt belongs to another owner.
+// selectReceipt returns a receipt, or pgx.ErrNoRows if the id is unknown or the receipt belongs to
+// another owner.
 func selectReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (receipt, error) {
 	r, err := pg.One[receipt](ctx, q, `
 		SELECT id, owner_id, file_sha256, content, created_at
@@ -72,7 +74,8 @@ func selectReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (rece
 	return r, nil
 }
 
-// selectReceipts returns up to limit of an owner's receipts with an id less than before, newest first.
+// selectReceipts returns up to limit of an owner's receipts with an id less than before, newest
+// first.
 func selectReceipts(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]receipt, error) {
 	rows, err := pg.All[receipt](ctx, q, `
 		SELECT id, owner_id, file_sha256, content, created_at
@@ -112,7 +115,8 @@ func removeReceipt(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, 
 	return nil
 }
 
-// deleteReceipt deletes a receipt, and reports whether the owner has it. The images are deleted by ON DELETE CASCADE.
+// deleteReceipt deletes a receipt, and reports whether the owner has it. The images are deleted by
+// ON DELETE CASCADE.
 func deleteReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool, error) {
 	deleted, err := q.Exec(ctx, `DELETE FROM receipts WHERE owner_id = $1 AND id = $2`, owner, id)
 	if err != nil {
@@ -136,8 +140,8 @@ func insertReceiptImages(ctx context.Context, q pg.Querier, owner, receipt uuid.
 	return nil
 }
 
-// selectReceiptImage returns the image of a page, nil if none was stored for the page, or pgx.ErrNoRows if the receipt is unknown or
-// belongs to another owner.
+// selectReceiptImage returns the image of a page, nil if none was stored for the page, or
+// pgx.ErrNoRows if the receipt is unknown or belongs to another owner.
 func selectReceiptImage(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, page int32) ([]byte, error) {
 	type row struct{ Content []byte }
 	r, err := pg.One[row](ctx, q, `

@@ -40,7 +40,8 @@ func (s *Receipts) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptReque
 	return resp, nil
 }
 
-// ListReceipts returns a page of the caller's receipts, newest first. A page of long receipts may have fewer than the limit.
+// ListReceipts returns a page of the caller's receipts, newest first. A page of long receipts may
+// have fewer than the limit.
 func (s *Receipts) ListReceipts(ctx context.Context, req *ledgerv1.ListReceiptsRequest) (*ledgerv1.ListReceiptsResponse, error) {
 	owner := caller.Owner(ctx)
 	rows, pagination, err := page.List(s.Cursors, page.Query[receipt, uuid.UUID]{
@@ -65,8 +66,8 @@ func (s *Receipts) ListReceipts(ctx context.Context, req *ledgerv1.ListReceiptsR
 	return resp, nil
 }
 
-// DeleteReceipt deletes one of the caller's receipts with its images. Its transactions stay, and get a new version without the receipt.
-// Errors: RECEIPT_NOT_FOUND.
+// DeleteReceipt deletes one of the caller's receipts with its images. Its transactions stay, and
+// get a new version without the receipt. Errors: RECEIPT_NOT_FOUND.
 func (s *Receipts) DeleteReceipt(ctx context.Context, req *ledgerv1.DeleteReceiptRequest) (*ledgerv1.DeleteReceiptResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -107,8 +108,9 @@ func (s *Receipts) DeleteReceipt(ctx context.Context, req *ledgerv1.DeleteReceip
 	return &ledgerv1.DeleteReceiptResponse{Id: id.String()}, nil
 }
 
-// GetReceiptImage returns the stored image of a page, by default the first one. Images are stored only if the upload asked for it with
-// keepImage, so RECEIPT_IMAGE_NOT_FOUND is also returned for an existing receipt (ADR 29).
+// GetReceiptImage returns the stored image of a page, by default the first one. Images are stored
+// only if the upload asked for it with keepImage, so RECEIPT_IMAGE_NOT_FOUND is also returned for
+// an existing receipt (ADR 29).
 func (s *Receipts) GetReceiptImage(ctx context.Context, req *ledgerv1.GetReceiptImageRequest) (*ledgerv1.GetReceiptImageResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {

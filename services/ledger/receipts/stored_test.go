@@ -95,7 +95,8 @@ func TestListReceipts(t *testing.T) {
 	require.Empty(t, resp.GetReceipts())
 }
 
-// TestDeleteReceipt deletes a receipt with its image. Its transactions stay with a new version and an event.
+// TestDeleteReceipt deletes a receipt with its image. Its transactions stay with a new version and
+// an event.
 func TestDeleteReceipt(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)

@@ -36,7 +36,8 @@ type upload struct {
 	corrections  corrections
 }
 
-// parseUpload validates a request without a query. It returns the references that are well-formed; admit checks that they exist.
+// parseUpload validates a request without a query. It returns the references that are well-formed;
+// admit checks that they exist.
 func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, request.References) {
 	u := upload{
 		file: req.GetReceipt(), mode: req.GetMode(), rejectDuplicate: req.GetOnDuplicate() == "reject",
@@ -72,8 +73,9 @@ func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceipt
 	return u, named
 }
 
-// admit rejects an upload that must fail regardless of the receipt's content, with all problems in one error. It returns the upload with its
-// wallet, the wallet's currency and its category. storeReceipt repeats the checks that other requests can invalidate meanwhile.
+// admit rejects an upload that must fail regardless of the receipt's content, with all problems in
+// one error. It returns the upload with its wallet, the wallet's currency and its category.
+// storeReceipt repeats the checks that other requests can invalidate meanwhile.
 func (s *Receipts) admit(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, error) {
 	if len(req.GetReceipt()) > rpc.MaxFile {
 		return upload{}, apierr.PayloadTooLarge
@@ -103,8 +105,8 @@ func (s *Receipts) admit(ctx context.Context, req *ledgerv1.CreateTransactionsFr
 	return u, err
 }
 
-// earlierReceipt returns the id of the owner's newest receipt from the same file, or nil if there is none. It returns
-// errReceiptDuplicate instead if the request rejects duplicates.
+// earlierReceipt returns the id of the owner's newest receipt from the same file, or nil if there
+// is none. It returns errReceiptDuplicate instead if the request rejects duplicates.
 func earlierReceipt(ctx context.Context, q pg.Querier, u upload) (*uuid.UUID, error) {
 	id, err := selectReceiptByFile(ctx, q, u.owner, u.hash)
 	switch {

@@ -8,16 +8,18 @@ import (
 )
 
 const (
-	// maxDays is the maximum length of a window with the totals of its days: a year, and the days around it that a chart shows.
+	// maxDays is the maximum length of a window with the totals of its days: a year, and the days
+	// around it that a chart shows.
 	maxDays = 400
-	// maxReadTransactions is the maximum number of transactions in such a window, and in a window with the totals of the tags. Adding up
-	// so many takes about 0.1 s.
+	// maxReadTransactions is the maximum number of transactions in such a window, and in a window with
+	// the totals of the tags. Adding up so many takes about 0.1 s.
 	maxReadTransactions = 100_000
 	// maxDailyRows is the maximum number of rows by day. It is 25 currencies on each day.
 	maxDailyRows = 10_000
 )
 
-// parseInclude reports whether parameter include requests the totals of the days and of the tags. It adds a problem for another value.
+// parseInclude reports whether parameter include requests the totals of the days and of the tags.
+// It adds a problem for another value.
 func parseInclude(p *apierr.Problems, include []string) (daily, tags bool) {
 	for _, part := range include {
 		switch part {
@@ -33,9 +35,10 @@ func parseInclude(p *apierr.Problems, include []string) (daily, tags bool) {
 	return daily, tags
 }
 
-// dailyProto returns the totals of the days in a currency, or in all currencies if it is empty. It returns an error if the days
-// have more transactions or rows than allowed. The statement reads one transaction beyond the limit, so a window at the limit can be
-// distinguished from a larger one. It never returns an incomplete list of days.
+// dailyProto returns the totals of the days in a currency, or in all currencies if it is empty. It
+// returns an error if the days have more transactions or rows than allowed. The statement reads one
+// transaction beyond the limit, so a window at the limit can be distinguished from a larger one. It
+// never returns an incomplete list of days.
 func dailyProto(days []day, currency string) (*ledgerv1.DailyTotals, error) {
 	out := &ledgerv1.DailyTotals{}
 	transactions := int64(0)

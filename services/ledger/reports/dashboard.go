@@ -1,16 +1,20 @@
-// Package reports computes sums over a period: the dashboard's summary of a user, and the spending of budgets.
+// Package reports computes sums over a period: the dashboard's summary of a user, and the spending
+// of budgets.
 //
-// The cost of a sum is independent of the length of the period and of the user's history (ADR 16): whole calendar months come from the
-// monthly totals, and only the days before and after them from transactions. Legs of transfers are neither income nor expense, and a
-// split transaction counts by its parts, each with the type of the transaction (ADR 103). The bounds of all days and months are in UTC; the
-// time zone of the user only decides which month is the current one (ADR 104). A summary is read on one snapshot, so its parts agree with
-// each other: the balances before the window plus its movements, and the opening balances of its days, are the balances after it. The
+// The cost of a sum is independent of the length of the period and of the user's history (ADR 16):
+// whole calendar months come from the monthly totals, and only the days before and after them from
+// transactions. Legs of transfers are neither income nor expense, and a split transaction counts by
+// its parts, each with the type of the transaction (ADR 103). The bounds of all days and months are
+// in UTC; the time zone of the user only decides which month is the current one (ADR 104). A
+// summary is read on one snapshot, so its parts agree with each other: the balances before the
+// window plus its movements, and the opening balances of its days, are the balances after it. The
 // files:
 //
-//   - dashboard.go, figures.go, store_summary.go: GetSummary. figures.go is the rule that turns rows into the response
+//   - dashboard.go, figures.go, store_summary.go: GetSummary. figures.go is the rule that turns
+//     rows into the response
 //   - store_transfers.go: the sums of transfers by wallet, in the same batch
-//   - daily.go, store_daily.go, tags.go, store_tags.go: the days and the tags of a summary, the only sums that read all transactions of
-//     a window
+//   - daily.go, store_daily.go, tags.go, store_tags.go: the days and the tags of a summary, the
+//     only sums that read all transactions of a window
 //   - spending.go, store_spending.go: SumSpending, which only the budget service calls
 //
 // Reports implements these RPCs of LedgerService.
@@ -37,9 +41,9 @@ const (
 	maxYears = 10
 	// trendMonths is the number of calendar months in the trend.
 	trendMonths = 12
-	// maxSummaryRows limits the rows by category and those by wallet. With names of 100 characters of four bytes, each list
-	// takes about 1 MB, the largest expenses take at most maxLargestBytes, and the five newest transactions about 1 MB. So a summary is
-	// below rpc.MaxMessage.
+	// maxSummaryRows limits the rows by category and those by wallet. With names of 100 characters of
+	// four bytes, each list takes about 1 MB, the largest expenses take at most maxLargestBytes, and
+	// the five newest transactions about 1 MB. So a summary is below rpc.MaxMessage.
 	maxSummaryRows = 2000
 )
 
@@ -50,11 +54,12 @@ type Reports struct {
 	Reads *reads.Gates
 }
 
-// GetSummary returns the totals of a window of at most ten years, by default the current calendar month of the user's time zone. It is an expensive read,
-// so s.Reads limits the simultaneous ones of a user.
+// GetSummary returns the totals of a window of at most ten years, by default the current calendar
+// month of the user's time zone. It is an expensive read, so s.Reads limits the simultaneous ones
+// of a user.
 //
-// A validation error that depends on the user's transactions is only known after the statements: sums that exceed an int64, and with
-// include more transactions or rows than allowed.
+// A validation error that depends on the user's transactions is only known after the statements:
+// sums that exceed an int64, and with include more transactions or rows than allowed.
 func (s *Reports) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryRequest) (*ledgerv1.GetSummaryResponse, error) {
 	owner := caller.ID(ctx)
 	month, err := s.currentMonth(ctx, owner)
@@ -101,8 +106,8 @@ func (s *Reports) GetSummary(ctx context.Context, req *ledgerv1.GetSummaryReques
 	return &ledgerv1.GetSummaryResponse{Summary: summary}, nil
 }
 
-// currentMonth returns the first day of the current month in the owner's time zone. It reads the zone only in the hours in which two
-// months are current somewhere.
+// currentMonth returns the first day of the current month in the owner's time zone. It reads the
+// zone only in the hours in which two months are current somewhere.
 func (s *Reports) currentMonth(ctx context.Context, owner uuid.UUID) (time.Time, error) {
 	days := calendar.Todays(s.Now())
 	first, last := calendar.MonthOf(days[0]), calendar.MonthOf(days[len(days)-1])
@@ -123,8 +128,8 @@ type summaryQuery struct {
 	daily, tags bool
 }
 
-// parseSummary validates the request. The default of from is the month of to, and the default of to is the current month, given by its
-// first day, or, if from is later, the month of from.
+// parseSummary validates the request. The default of from is the month of to, and the default of to
+// is the current month, given by its first day, or, if from is later, the month of from.
 func parseSummary(req *ledgerv1.GetSummaryRequest, month time.Time) (summaryQuery, error) {
 	var p apierr.Problems
 	q := summaryQuery{period: calendar.Months(month, 1)}
@@ -163,8 +168,8 @@ func problem(q summaryQuery) *apierr.Field {
 	return nil
 }
 
-// trend returns the twelve calendar months that end with the last month of a period. They are whole months, also beyond the period, so the
-// monthly totals suffice.
+// trend returns the twelve calendar months that end with the last month of a period. They are whole
+// months, also beyond the period, so the monthly totals suffice.
 func trend(p calendar.Period) calendar.Period {
 	return calendar.Months(calendar.MonthOf(p.LastDay()).AddDate(0, 1-trendMonths, 0), trendMonths)
 }

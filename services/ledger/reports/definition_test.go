@@ -17,8 +17,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// TestTotalsAgree compares all answers that contain sums with a model and with each other (ADR 103), in random windows of random histories
-// with refunds within split transactions: days, categories, wallets, months, tags, lists and the spending of budgets.
+// TestTotalsAgree compares all answers that contain sums with a model and with each other (ADR
+// 103), in random windows of random histories with refunds within split transactions: days,
+// categories, wallets, months, tags, lists and the spending of budgets.
 func TestTotalsAgree(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -98,7 +99,8 @@ func (a answers) read(row interface {
 	return sums{income, expense, int64(count)}
 }
 
-// list returns the totals of the expenses and incomes of a list. The totals of the three types add up to those of the list of all types.
+// list returns the totals of the expenses and incomes of a list. The totals of the three types add
+// up to those of the list of all types.
 func (a answers) list(set func(*ledgerv1.ListTransactionsRequest)) sums {
 	of, code := map[string]sums{}, a.currency.Code()
 	for _, kind := range []string{posting.Expense, posting.Income, posting.Transfer, ""} {
@@ -170,7 +172,8 @@ func (a answers) requireWallets(summary *ledgerv1.Summary, totals sums) {
 	require.Equal(a.r, totals.moved(), wallets, "wallets")
 }
 
-// requireCategories compares the totals with the sums of categories, and these with lists and the model. The shares add up to 100.
+// requireCategories compares the totals with the sums of categories, and these with lists and the
+// model. The shares add up to 100.
 func (a answers) requireCategories(summary *ledgerv1.Summary, totals sums) {
 	var categories sums
 	share, spent := 0.0, false

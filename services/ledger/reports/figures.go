@@ -17,7 +17,8 @@ import (
 
 // figures holds the rows of a summary, read on one snapshot.
 type figures struct {
-	// totals, categories and wallets are the same movements of the window, by currency, by category and by wallet.
+	// totals, categories and wallets are the same movements of the window, by currency, by category
+	// and by wallet.
 	totals     []movement
 	categories []movement
 	wallets    []movement
@@ -37,9 +38,10 @@ type figures struct {
 	tags []tagged
 }
 
-// movement is the income and the expense in one currency, both in minor units. They are negative only in a row by category whose refunds
-// exceed its other parts (ADR 103). Count is the number of transactions, which a row by category does not show. ID and Name identify the
-// category or the wallet in rows by category or wallet, and Month is set in the trend.
+// movement is the income and the expense in one currency, both in minor units. They are negative
+// only in a row by category whose refunds exceed its other parts (ADR 103). Count is the number of
+// transactions, which a row by category does not show. ID and Name identify the category or the
+// wallet in rows by category or wallet, and Month is set in the trend.
 type movement struct {
 	Currency string
 	Income   int64
@@ -64,7 +66,8 @@ type walletBalance struct {
 	Total int64
 }
 
-// walletTransfers contains the transfers into and out of a wallet in one currency, both positive and in minor units.
+// walletTransfers contains the transfers into and out of a wallet in one currency, both positive
+// and in minor units.
 type walletTransfers struct {
 	WalletID uuid.UUID `db:"wallet_id"`
 	Currency string
@@ -100,8 +103,8 @@ func (f figures) proto(q summaryQuery) (*ledgerv1.Summary, bool) {
 	}, ok
 }
 
-// dropUnused removes the balances that are zero in a currency that is not the wallet's own, unless the wallet has
-// transactions or transfers in it within the window.
+// dropUnused removes the balances that are zero in a currency that is not the wallet's own, unless
+// the wallet has transactions or transfers in it within the window.
 func (f *figures) dropUnused() {
 	moved := map[walletCurrency]bool{}
 	for _, m := range f.wallets {
@@ -115,8 +118,9 @@ func (f *figures) dropUnused() {
 	})
 }
 
-// openingBalances returns the balances at the start of the window (the end of the previous one) by currency: the closing balances minus
-// the movements, the transfers and the opened wallets of the window. Within one currency a transfer cancels out; between currencies it changes both. It
+// openingBalances returns the balances at the start of the window (the end of the previous one) by
+// currency: the closing balances minus the movements, the transfers and the opened wallets of the
+// window. Within one currency a transfer cancels out; between currencies it changes both. It
 // returns false if a balance exceeds an int64.
 func (f figures) openingBalances(closing map[string]int64) (map[string]int64, bool) {
 	opening, ok := maps.Clone(closing), true
@@ -138,8 +142,8 @@ func (f figures) openingBalances(closing map[string]int64) (map[string]int64, bo
 	return opening, ok
 }
 
-// heldCurrencies returns the currencies that have a row even without transactions: the currencies of the wallets and of the
-// window, or the requested one.
+// heldCurrencies returns the currencies that have a row even without transactions: the currencies
+// of the wallets and of the window, or the requested one.
 func (f figures) heldCurrencies(requested string) map[string]bool {
 	held := map[string]bool{}
 	if requested != "" {
@@ -154,8 +158,9 @@ func (f figures) heldCurrencies(requested string) map[string]bool {
 	return held
 }
 
-// totalsProto returns a row for each currency that is held or has movements, by code. A held currency without movements has a row of
-// zeros, so that a user with an empty month still sees the balance.
+// totalsProto returns a row for each currency that is held or has movements, by code. A held
+// currency without movements has a row of zeros, so that a user with an empty month still sees the
+// balance.
 func totalsProto(held map[string]bool, movements []movement, balances map[string]int64) []*ledgerv1.Totals {
 	byCurrency := map[string]movement{}
 	for code := range held {
@@ -175,10 +180,11 @@ func totalsProto(held map[string]bool, movements []movement, balances map[string
 	return out
 }
 
-// categoriesProto returns the categories by currency, those with the largest expenses first. When there are more rows than
-// maxSummaryRows, every currency has an equal share of them.
+// categoriesProto returns the categories by currency, those with the largest expenses first. When
+// there are more rows than maxSummaryRows, every currency has an equal share of them.
 func (f figures) categoriesProto() []*ledgerv1.CategoryTotals {
-	// The sum of all expenses may exceed an int64 where the totals, from which refunds are subtracted, do not.
+	// The sum of all expenses may exceed an int64 where the totals, from which refunds are subtracted,
+	// do not.
 	spent := map[string]float64{}
 	for _, m := range f.categories {
 		spent[m.Currency] += float64(max(m.Expense, 0))
@@ -204,8 +210,8 @@ func (f figures) categoriesProto() []*ledgerv1.CategoryTotals {
 	return out
 }
 
-// shareOf returns the number of rows that each of some currencies gets: all, or an equal share of maxSummaryRows if there are more. Each
-// row has one of the currencies.
+// shareOf returns the number of rows that each of some currencies gets: all, or an equal share of
+// maxSummaryRows if there are more. Each row has one of the currencies.
 func shareOf(rows, currencies int) int {
 	if rows <= maxSummaryRows {
 		return rows
@@ -213,8 +219,9 @@ func shareOf(rows, currencies int) int {
 	return maxSummaryRows / currencies
 }
 
-// percentage returns the share of an expense in the sum of all positive expenses, in percent with two decimals. It is 0 for an expense that is
-// not positive, so the shares of all categories add up to 100, and a chart can draw them.
+// percentage returns the share of an expense in the sum of all positive expenses, in percent with
+// two decimals. It is 0 for an expense that is not positive, so the shares of all categories add up
+// to 100, and a chart can draw them.
 func percentage(expense int64, spent float64) float64 {
 	if expense <= 0 {
 		return 0
@@ -222,8 +229,9 @@ func percentage(expense int64, spent float64) float64 {
 	return math.Round(float64(expense)/spent*10_000) / 100
 }
 
-// walletsProto returns a row for each currency that a wallet holds, by the wallet's name. A wallet always holds its own
-// currency, and these rows come before all others when there are more than maxSummaryRows.
+// walletsProto returns a row for each currency that a wallet holds, by the wallet's name. A wallet
+// always holds its own currency, and these rows come before all others when there are more than
+// maxSummaryRows.
 func (f figures) walletsProto() []*ledgerv1.WalletTotals {
 	moved := map[walletCurrency]movement{}
 	for _, m := range f.wallets {
@@ -264,7 +272,8 @@ func ownFirst(b walletBalance) int {
 	return 1
 }
 
-// trendProto returns a row for each month and each currency that is held or has movements in any of the months.
+// trendProto returns a row for each month and each currency that is held or has movements in any of
+// the months.
 func (f figures) trendProto(held map[string]bool, months calendar.Period) []*ledgerv1.MonthTotals {
 	type key struct {
 		month    time.Time

@@ -89,7 +89,8 @@ func (s *server) anyHistory(r *rapid.T, ctx context.Context) history {
 	return h
 }
 
-// anySplits draws split transactions. Most have a part of the opposite sign, which may exceed the other parts of its category.
+// anySplits draws split transactions. Most have a part of the opposite sign, which may exceed the
+// other parts of its category.
 func anySplits(r *rapid.T, wallets []historyWallet, categories []uuid.UUID, currencies []string) (ts []posting.Transaction) {
 	for range rapid.IntRange(0, 10).Draw(r, "splits") {
 		t := posting.Transaction{
@@ -112,7 +113,8 @@ func anySplits(r *rapid.T, wallets []historyWallet, categories []uuid.UUID, curr
 	return ts
 }
 
-// anyOpening draws the opening day of a request, and the day that it means. Without one, it is the current day.
+// anyOpening draws the opening day of a request, and the day that it means. Without one, it is the
+// current day.
 func anyOpening(r *rapid.T) (sent *string, day *time.Time) {
 	switch rapid.IntRange(0, 2).Draw(r, "opening day") {
 	case 0:
@@ -276,8 +278,9 @@ func (h history) moved(w calendar.Period, currency string, which func(posting.Tr
 	return income, expense, count
 }
 
-// movedIn adds up the parts of a window in some categories, and the matching transactions without parts. A part counts with the type of
-// its transaction, also if it has the opposite sign. count is the number of transactions.
+// movedIn adds up the parts of a window in some categories, and the matching transactions without
+// parts. A part counts with the type of its transaction, also if it has the opposite sign. count is
+// the number of transactions.
 func (h history) movedIn(w calendar.Period, currency string, categories []uuid.UUID, which func(posting.Transaction) bool) (income, expense int64, count int32) {
 	for _, t := range h.transactions {
 		if t.TransferID != nil || !w.Contains(t.Date) || t.Currency != currency || !which(t) {

@@ -14,7 +14,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// TestGetSummarySize fills a user up to all limits, with the longest names and descriptions, and beyond the limit of currencies.
+// TestGetSummarySize fills a user up to all limits, with the longest names and descriptions, and
+// beyond the limit of currencies.
 func TestGetSummarySize(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -58,8 +59,9 @@ func TestGetSummarySize(t *testing.T) {
 	require.Less(t, proto.Size(resp), rpc.MaxMessage*2/3)
 }
 
-// TestGetSummarySizeOfDetails requires a summary that fits into a message, although the largest expenses have notes, tags and parts of the
-// maximum length. Those that do not fit are left out, the smallest of each currency first.
+// TestGetSummarySizeOfDetails requires a summary that fits into a message, although the largest
+// expenses have notes, tags and parts of the maximum length. Those that do not fit are left out,
+// the smallest of each currency first.
 func TestGetSummarySizeOfDetails(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

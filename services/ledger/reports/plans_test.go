@@ -55,7 +55,8 @@ func TestGetSummaryPlans(t *testing.T) {
 		plans.RequireCheap(t, 50*1000, 50*500)
 	})
 	t.Run("a prepared summary", func(t *testing.T) {
-		// From the sixth time on, PostgreSQL may plan a prepared statement without looking at its arguments.
+		// From the sixth time on, PostgreSQL may plan a prepared statement without looking at its
+		// arguments.
 		for range 6 {
 			_, err := p.GetSummary(p.Ctx, &ledgerv1.GetSummaryRequest{})
 			require.NoError(t, err)
@@ -64,7 +65,8 @@ func TestGetSummaryPlans(t *testing.T) {
 	})
 }
 
-// summarizeOften requires that PostgreSQL plans the statements of a summary for all values, in the sixth execution at the latest.
+// summarizeOften requires that PostgreSQL plans the statements of a summary for all values, in the
+// sixth execution at the latest.
 func (p person) summarizeOften(t *testing.T) {
 	config := p.DB.Config()
 	config.MaxConns = 1
@@ -97,7 +99,8 @@ func (p person) fiftyBudgets() *ledgerv1.SumSpendingRequest {
 	return req
 }
 
-// TestSumSpendingPlan creates the indexes again, because PostgreSQL chooses the newest of those that it expects to cost the same.
+// TestSumSpendingPlan creates the indexes again, because PostgreSQL chooses the newest of those
+// that it expects to cost the same.
 func TestSumSpendingPlan(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

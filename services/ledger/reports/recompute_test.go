@@ -17,8 +17,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// TestGetSummaryEqualsRecomputation compares summaries of random histories with a computation from all their transactions, in
-// windows that start and end anywhere in a month.
+// TestGetSummaryEqualsRecomputation compares summaries of random histories with a computation from
+// all their transactions, in windows that start and end anywhere in a month.
 func TestGetSummaryEqualsRecomputation(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -46,7 +46,8 @@ func TestGetSummaryEqualsRecomputation(t *testing.T) {
 	})
 }
 
-// requireBalanced requires that the balance before the window and everything that the rows of a wallet contain add up to its balance.
+// requireBalanced requires that the balance before the window and everything that the rows of a
+// wallet contain add up to its balance.
 func (h history) requireBalanced(r *rapid.T, q summaryQuery, got *ledgerv1.Summary) {
 	for _, row := range got.GetByWallet() {
 		c := money.CurrencyOf(row.GetCurrency())

@@ -16,8 +16,9 @@ import (
 // maxWindows is the maximum number of windows in one request.
 const maxWindows = 1000
 
-// SumSpending returns the amounts spent in up to maxWindows windows, in the order of the request, with one statement, and the time zones
-// of their owners. Only the budget service may call it. It counts as an expensive read of the user whose request needs the sums, if there is one. Errors:
+// SumSpending returns the amounts spent in up to maxWindows windows, in the order of the request,
+// with one statement, and the time zones of their owners. Only the budget service may call it. It
+// counts as an expensive read of the user whose request needs the sums, if there is one. Errors:
 // RATE_LIMITED.
 func (s *Reports) SumSpending(ctx context.Context, req *ledgerv1.SumSpendingRequest) (*ledgerv1.SumSpendingResponse, error) {
 	var p apierr.Problems
@@ -54,16 +55,17 @@ func (s *Reports) SumSpending(ctx context.Context, req *ledgerv1.SumSpendingRequ
 	return resp, nil
 }
 
-// spendingWindow selects an owner's transactions in a wallet and some categories within a window. The windows of a request may have
-// different owners, because a shared budget has the data of its owner.
+// spendingWindow selects an owner's transactions in a wallet and some categories within a window.
+// The windows of a request may have different owners, because a shared budget has the data of its
+// owner.
 type spendingWindow struct {
 	calendar.Period
 	owner, wallet uuid.UUID
 	categories    []uuid.UUID
 }
 
-// parseWindows validates the windows, and returns the problems p of the request among its own. The last day of a window is inclusive
-// in the request.
+// parseWindows validates the windows, and returns the problems p of the request among its own. The
+// last day of a window is inclusive in the request.
 func parseWindows(p apierr.Problems, req *ledgerv1.SumSpendingRequest) ([]spendingWindow, error) {
 	if len(req.GetWindows()) > maxWindows {
 		p.Field(&apierr.Field{Name: "windows", Message: fmt.Sprintf("must be at most %d", maxWindows)})

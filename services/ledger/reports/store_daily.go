@@ -15,9 +15,10 @@ type day struct {
 	Count           int64
 }
 
-// dailyStatement reads the transactions of a window, except transfers, from the index transactions_owner_date, in its order, so that
-// PostgreSQL groups them by day without sorting all of them. It reads one more than a window may have. It includes all currencies, so
-// that the limit applies to the rows that are read.
+// dailyStatement reads the transactions of a window, except transfers, from the index
+// transactions_owner_date, in its order, so that PostgreSQL groups them by day without sorting all
+// of them. It reads one more than a window may have. It includes all currencies, so that the limit
+// applies to the rows that are read.
 var dailyStatement = hidden.Replace(`
 	SELECT day, currency, sum(greatest(amount_minor, 0))::bigint AS income, sum(greatest(-amount_minor, 0))::bigint AS expense,
 		count(*) AS count

@@ -12,8 +12,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// spent is the amount spent in one currency in the window at a position, counted from 1. A window without transactions, or whose wallet
-// does not exist, has one row without a currency.
+// spent is the amount spent in one currency in the window at a position, counted from 1. A window
+// without transactions, or whose wallet does not exist, has one row without a currency.
 type spent struct {
 	Position int
 	// Found is false if the wallet does not exist.
@@ -25,17 +25,18 @@ type spent struct {
 	Spent *int64
 }
 
-// maxSpent replaces greater sums. A sum that does not fit into a bigint would otherwise fail the statement, and with it the sums of
-// all other windows and users.
+// maxSpent replaces greater sums. A sum that does not fit into a bigint would otherwise fail the
+// statement, and with it the sums of all other windows and users.
 const maxSpent = 9_000_000_000_000_000_000
 
-// selectSpending returns the rows of the windows, by position and currency. As in a summary, whole months come
-// from the monthly totals, so that the cost does not depend on the length of a window. All windows share one statement, because a page of
-// budgets has up to a hundred of them.
+// selectSpending returns the rows of the windows, by position and currency. As in a summary, whole
+// months come from the monthly totals, so that the cost does not depend on the length of a window.
+// All windows share one statement, because a page of budgets has up to a hundred of them.
 //
-// Transactions and splits are read by category and date. Their wallet is compared with IS NOT DISTINCT FROM, which no index supports. With
-// "=", PostgreSQL expects one row from the index by wallet as well as from the index by category, and chooses the newer index,
-// although a wallet usually has more rows in a month than a category.
+// Transactions and splits are read by category and date. Their wallet is compared with IS NOT
+// DISTINCT FROM, which no index supports. With "=", PostgreSQL expects one row from the index by
+// wallet as well as from the index by category, and chooses the newer index, although a wallet
+// usually has more rows in a month than a category.
 func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow) ([]spent, error) {
 	rows, err := pg.All[spent](ctx, q, `
 		WITH asked AS (
@@ -90,8 +91,8 @@ func selectSpending(ctx context.Context, q pg.Querier, windows []spendingWindow)
 	return rows, nil
 }
 
-// spendingArgs converts windows to arrays with one element per window, and their categories to arrays of category and position of the
-// window.
+// spendingArgs converts windows to arrays with one element per window, and their categories to
+// arrays of category and position of the window.
 func spendingArgs(windows []spendingWindow) pgx.NamedArgs {
 	owners, wallets := make([]uuid.UUID, len(windows)), make([]uuid.UUID, len(windows))
 	var from, end [3][]time.Time

@@ -15,8 +15,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// selectFigures reads all parts of a summary in one round trip and on one snapshot, so that they agree with each other. If
-// a sum does not fit into a bigint, it returns an error that pg.IsOutOfRange recognizes.
+// selectFigures reads all parts of a summary in one round trip and on one snapshot, so that they
+// agree with each other. If a sum does not fit into a bigint, it returns an error that
+// pg.IsOutOfRange recognizes.
 func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuery) (figures, error) {
 	var f figures
 	batch := &pgx.Batch{}
@@ -41,9 +42,10 @@ func selectFigures(ctx context.Context, db *pgxpool.Pool, q summaryQuery) (figur
 	return f, nil
 }
 
-// hidden makes a subquery of each argument of a statement. With the values themselves, PostgreSQL may plan the statement for
-// each request, which takes longer than its execution: the windows without rows, such as the time after the current month, are
-// expected to cost less than average ones. The values in subqueries are unknown to the planner. The casts are necessary, because a
+// hidden makes a subquery of each argument of a statement. With the values themselves, PostgreSQL
+// may plan the statement for each request, which takes longer than its execution: the windows
+// without rows, such as the time after the current month, are expected to cost less than average
+// ones. The values in subqueries are unknown to the planner. The casts are necessary, because a
 // parameter that is a subquery's only expression would have the type text.
 var hidden = func() *strings.Replacer {
 	types := map[string]string{
@@ -57,12 +59,13 @@ var hidden = func() *strings.Replacer {
 	return strings.NewReplacer(pairs...)
 }()
 
-// movementsOf selects the movements of a window: the monthly totals of its whole months, and the transactions and splits of the days
-// before and after them. So the cost is independent of the window's length and of the history. It excludes rows without a category:
-// a leg of a transfer is no movement, and of a split transaction the splits are selected.
+// movementsOf selects the movements of a window: the monthly totals of its whole months, and the
+// transactions and splits of the days before and after them. So the cost is independent of the
+// window's length and of the history. It excludes rows without a category: a leg of a transfer is
+// no movement, and of a split transaction the splits are selected.
 //
-// A split counts with the type of its transaction (ADR 103). Moved counts transactions and splits, so it is 0 only if nothing moved. Count
-// counts transactions.
+// A split counts with the type of its transaction (ADR 103). Moved counts transactions and splits,
+// so it is 0 only if nothing moved. Count counts transactions.
 var movementsOf = `(
 		SELECT wallet_id, category_id, currency, income_minor - refund_minor AS income, expense_minor - refund_minor AS expense,
 			transaction_count AS moved, transaction_count - further_parts AS count
@@ -72,8 +75,9 @@ var movementsOf = `(
 		UNION ALL` + movementsOfDays("tail") + `
 	)`
 
-// movementsOfDays selects the movements of the days before or after the whole months of a window. All splits of a transaction have its date,
-// so their sum is its amount. The window function has the order of the index splits_date.
+// movementsOfDays selects the movements of the days before or after the whole months of a window.
+// All splits of a transaction have its date, so their sum is its amount. The window function has
+// the order of the index splits_date.
 func movementsOfDays(part string) string {
 	return strings.ReplaceAll(`
 		SELECT wallet_id, category_id, currency, greatest(amount_minor, 0), greatest(-amount_minor, 0), 1, 1
@@ -103,7 +107,8 @@ func (q summaryQuery) args(p calendar.Period) pgx.NamedArgs {
 	}
 }
 
-// laterMonths returns the first day of the first calendar month that begins at the end of a period or later.
+// laterMonths returns the first day of the first calendar month that begins at the end of a period
+// or later.
 func laterMonths(p calendar.Period) time.Time {
 	month := calendar.MonthOf(p.End)
 	if month.Before(p.End) {
@@ -112,8 +117,9 @@ func laterMonths(p calendar.Period) time.Time {
 	return month
 }
 
-// movementsStatement returns the sums by currency, by category and by wallet. In each row, the columns that it is not grouped by are
-// NULL. Totals whose transactions were all deleted remain in the table with a count of zero, and are omitted.
+// movementsStatement returns the sums by currency, by category and by wallet. In each row, the
+// columns that it is not grouped by are NULL. Totals whose transactions were all deleted remain in
+// the table with a count of zero, and are omitted.
 var movementsStatement = hidden.Replace(`
 	SELECT s.wallet_id, s.category_id, coalesce(c.name, '') AS name, s.currency, s.income, s.expense, s.count
 	FROM (
@@ -150,7 +156,8 @@ func queueMovements(batch *pgx.Batch, q summaryQuery, f *figures) {
 	})
 }
 
-// previousStatement returns the sums by currency of a window. Balances are not read: openingBalances computes them.
+// previousStatement returns the sums by currency of a window. Balances are not read:
+// openingBalances computes them.
 var previousStatement = hidden.Replace(`
 	SELECT currency, sum(income)::bigint AS income, sum(expense)::bigint AS expense, sum(count)::bigint AS count
 	FROM ` + movementsOf + ` AS m
@@ -176,9 +183,10 @@ func queueTrend(batch *pgx.Batch, q summaryQuery, into *[]movement) {
 	batch.Queue(trendStatement, q.args(trend(q.period))).Query(collect(into))
 }
 
-// balancesStatement returns a row per wallet and currency. The window function adds the total of all wallets in the currency. An opening
-// balance is a movement at the start of its opening day: in the window it is opened, and after the window the balance excludes it. A
-// wallet without an opening day has always had its opening balance.
+// balancesStatement returns a row per wallet and currency. The window function adds the total of
+// all wallets in the currency. An opening balance is a movement at the start of its opening day: in
+// the window it is opened, and after the window the balance excludes it. A wallet without an
+// opening day has always had its opening balance.
 var balancesStatement = hidden.Replace(`
 	SELECT wallet_id, name, currency, own, opened, balance::bigint AS balance,
 		(sum(balance) OVER (PARTITION BY currency))::bigint AS total
@@ -209,15 +217,17 @@ var balancesStatement = hidden.Replace(`
 		WHERE w.owner_id = @owner AND (@currency = '' OR b.currency = @currency)
 	) AS held`)
 
-// queueBalances reads the balances at the end of the window: the current balances minus the later movements. The movements are
-// the opening balances, the totals and transfers of whole months, and the transactions in the rest of the window's last month. So
-// the default window, which usually has nothing after it, costs two index lookups.
+// queueBalances reads the balances at the end of the window: the current balances minus the later
+// movements. The movements are the opening balances, the totals and transfers of whole months, and
+// the transactions in the rest of the window's last month. So the default window, which usually has
+// nothing after it, costs two index lookups.
 func queueBalances(batch *pgx.Batch, q summaryQuery, into *[]walletBalance) {
 	batch.Queue(balancesStatement, q.args(q.period)).Query(collect(into))
 }
 
-// largestStatement orders its subquery like the index transactions_month_expense. The condition on the month must contain the
-// indexed expression. Its type is timestamp, so the month is cast to timestamp.
+// largestStatement orders its subquery like the index transactions_month_expense. The condition on
+// the month must contain the indexed expression. Its type is timestamp, so the month is cast to
+// timestamp.
 var largestStatement = hidden.Replace(`
 	SELECT ` + posting.TransactionColumns + `
 	FROM (
@@ -241,8 +251,9 @@ var largestStatement = hidden.Replace(`
 	WHERE t.place <= 5
 	ORDER BY t.currency, t.place`)
 
-// queueLargest selects the largest expenses of each currency among the largest of each of its months. The interval keeps the
-// planner, which does not know which users have long months, from the index by date.
+// queueLargest selects the largest expenses of each currency among the largest of each of its
+// months. The interval keeps the planner, which does not know which users have long months, from
+// the index by date.
 func queueLargest(batch *pgx.Batch, q summaryQuery, into *[]posting.Transaction) {
 	batch.Queue(largestStatement, q.args(q.period)).Query(collect(into))
 }

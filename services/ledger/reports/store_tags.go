@@ -6,19 +6,21 @@ import (
 	"github.com/jackc/pgx/v5"
 )
 
-// tagged contains the totals of a tag in one currency, both positive and in minor units. The row of an empty name has the transactions
-// without tags.
+// tagged contains the totals of a tag in one currency, both positive and in minor units. The row of
+// an empty name has the transactions without tags.
 type tagged struct {
 	Name, Currency  string
 	Income, Expense int64
 	Count           int64
-	// Read is the number of transactions whose first tag is this one. A transaction with several tags is in several rows of Count and in
-	// one of Read, so the numbers of Read add up to the transactions that were read.
+	// Read is the number of transactions whose first tag is this one. A transaction with several tags
+	// is in several rows of Count and in one of Read, so the numbers of Read add up to the
+	// transactions that were read.
 	Read int64
 }
 
-// tagsStatement reads the transactions of a window, except transfers, from the index transactions_owner_date. It reads one more than a
-// window may have. It includes those without tags and all currencies, so that the limit applies to the rows that are read.
+// tagsStatement reads the transactions of a window, except transfers, from the index
+// transactions_owner_date. It reads one more than a window may have. It includes those without tags
+// and all currencies, so that the limit applies to the rows that are read.
 var tagsStatement = hidden.Replace(`
 	SELECT coalesce(g.name, t.key, '') AS name, t.currency, t.income, t.expense, t.count, t.read
 	FROM (

@@ -2,8 +2,8 @@ package reports
 
 import "github.com/jackc/pgx/v5"
 
-// transfersStatement returns the sums of the legs of transfers by wallet and currency: whole months from monthly_transfers, and the days
-// before and after them from the index transactions_transfers.
+// transfersStatement returns the sums of the legs of transfers by wallet and currency: whole months
+// from monthly_transfers, and the days before and after them from the index transactions_transfers.
 var transfersStatement = hidden.Replace(`
 	SELECT wallet_id, currency, sum(in_minor)::bigint AS in, sum(out_minor)::bigint AS out
 	FROM (
@@ -24,7 +24,8 @@ var transfersStatement = hidden.Replace(`
 	GROUP BY wallet_id, currency
 	HAVING sum(transfer_count) > 0`)
 
-// queueTransfers adds up the transfers of the window by wallet. They are separate from movements, because no total includes them.
+// queueTransfers adds up the transfers of the window by wallet. They are separate from movements,
+// because no total includes them.
 func queueTransfers(batch *pgx.Batch, q summaryQuery, into *[]walletTransfers) {
 	batch.Queue(transfersStatement, q.args(q.period)).Query(collect(into))
 }

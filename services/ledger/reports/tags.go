@@ -9,9 +9,11 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// tagsProto returns the tags in a currency, or in all currencies if it is empty. They are ordered by currency, and then by expense, the
-// largest first. When there are more rows than maxSummaryRows, every currency has an equal share of them. It returns an error if
-// the window has more transactions than allowed. A transaction counts for each of its tags, so the rows may exceed the totals.
+// tagsProto returns the tags in a currency, or in all currencies if it is empty. They are ordered
+// by currency, and then by expense, the largest first. When there are more rows than
+// maxSummaryRows, every currency has an equal share of them. It returns an error if the window has
+// more transactions than allowed. A transaction counts for each of its tags, so the rows may exceed
+// the totals.
 func tagsProto(rows []tagged, currency string) (*ledgerv1.TagTotals, error) {
 	read := int64(0)
 	for _, r := range rows {

@@ -21,8 +21,8 @@ func (s *server) setZone(t require.TestingT, user uuid.UUID, zone string) {
 	require.NoError(t, err)
 }
 
-// TestGetSummaryInTimeZones requires that the current month, which is the default window, is that of the user's time zone, and that the
-// zone changes nothing else.
+// TestGetSummaryInTimeZones requires that the current month, which is the default window, is that
+// of the user's time zone, and that the zone changes nothing else.
 func TestGetSummaryInTimeZones(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -64,7 +64,8 @@ func TestGetSummaryInTimeZones(t *testing.T) {
 	}
 }
 
-// TestSumSpendingTimeZone requires that each window has the time zone of its owner, also if the wallet does not exist.
+// TestSumSpendingTimeZone requires that each window has the time zone of its owner, also if the
+// wallet does not exist.
 func TestSumSpendingTimeZone(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -5,8 +5,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// The public errors that several packages of the ledger return. A reason whose gRPC code differs for malformed and unknown ids has two
-// values.
+// The public errors that several packages of the ledger return. A reason whose gRPC code differs
+// for malformed and unknown ids has two values.
 var (
 	ErrWalletNotFound      = apierr.New(restv1.Reason_WALLET_NOT_FOUND)
 	ErrInvalidWalletID     = apierr.NewInvalid(restv1.Reason_WALLET_NOT_FOUND)

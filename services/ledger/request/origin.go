@@ -12,8 +12,8 @@ import (
 // maxExternalID is the maximum number of characters of an external id.
 const maxExternalID = 255
 
-// Origin holds the filters of lists and exports by what created a transaction and by what belongs to
-// it. Absent filters are zero. An id that is unknown or another user's matches nothing.
+// Origin holds the filters of lists and exports by what created a transaction and by what belongs
+// to it. Absent filters are zero. An id that is unknown or another user's matches nothing.
 type Origin struct {
 	ExternalID          string
 	ImportID, ReceiptID *uuid.UUID

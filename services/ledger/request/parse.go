@@ -1,12 +1,13 @@
-// Package request validates the fields that several of the ledger's requests have: dates, currencies, amounts, and the ids of
-// wallets and categories.
+// Package request validates the fields that several of the ledger's requests have: dates,
+// currencies, amounts, and the ids of wallets and categories.
 //
-// A parse function adds a problem to the request's problems instead of returning an error, so that one response names all of
-// them. References are the wallet and the category that a request names. SelectReferences and SelectOwned find those that belong
-// to the caller, and their Check adds a problem for each that does not.
+// A parse function adds a problem to the request's problems instead of returning an error, so that
+// one response names all of them. References are the wallet and the category that a request names.
+// SelectReferences and SelectOwned find those that belong to the caller, and their Check adds a
+// problem for each that does not.
 //
-// A wallet or category may be deleted after the check. So the check only decides the error, and a foreign key or a condition of
-// the writing statement decides whether anything is written.
+// A wallet or category may be deleted after the check. So the check only decides the error, and a
+// foreign key or a condition of the writing statement decides whether anything is written.
 package request
 
 import (
@@ -23,11 +24,12 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 )
 
-// InvalidDate is the detail of an invalid transaction date: the specification's message and the accepted values.
+// InvalidDate is the detail of an invalid transaction date: the specification's message and the
+// accepted values.
 const InvalidDate = "Invalid transaction date: must be an ISO 8601 date or date-time of the years 1900 to 2200"
 
-// ParseBound parses a bound of a window. For the last moment it returns the first moment after the window, so that a bare
-// date includes its whole day.
+// ParseBound parses a bound of a window. For the last moment it returns the first moment after the
+// window, so that a bare date includes its whole day.
 func ParseBound(p *apierr.Problems, field, s string, last bool) time.Time {
 	t, bare, ok := calendar.ParseTime(s)
 	switch {
@@ -41,7 +43,8 @@ func ParseBound(p *apierr.Problems, field, s string, last bool) time.Time {
 	return t
 }
 
-// ParseCurrency parses an ISO 4217 code. For an unknown code it adds a problem and returns the zero currency.
+// ParseCurrency parses an ISO 4217 code. For an unknown code it adds a problem and returns the zero
+// currency.
 func ParseCurrency(p *apierr.Problems, field, s string) money.Currency {
 	currency, ok := money.ParseCurrency(s)
 	if !ok {
@@ -60,8 +63,8 @@ func RequireCurrency(p *apierr.Problems, field, s string) money.Currency {
 	return ParseCurrency(p, field, s)
 }
 
-// ParseAmount parses an amount and returns it in minor units of the currency. If the currency is zero, because the request's is
-// invalid, it only validates the number.
+// ParseAmount parses an amount and returns it in minor units of the currency. If the currency is
+// zero, because the request's is invalid, it only validates the number.
 func ParseAmount(currency money.Currency, s string) (int64, error) {
 	if currency == (money.Currency{}) {
 		return money.ParseDecimal(s, money.MaxDecimals)
@@ -78,7 +81,8 @@ func ParseID(p *apierr.Problems, field, s string, malformed *apierr.Error) uuid.
 	return id
 }
 
-// ParseReference parses the id of a wallet or category in a body. It returns nil and adds a problem if the id is malformed.
+// ParseReference parses the id of a wallet or category in a body. It returns nil and adds a problem
+// if the id is malformed.
 func ParseReference(p *apierr.Problems, field, s string, malformed *apierr.Error) *uuid.UUID {
 	id, ok := text.ID(s)
 	if !ok {
@@ -97,7 +101,8 @@ func RequireReference(p *apierr.Problems, field, s string, malformed *apierr.Err
 	return ParseReference(p, field, s, malformed)
 }
 
-// ParseIDs returns the distinct ids of a list, and adds the problem malformed for each id that is not a UUID.
+// ParseIDs returns the distinct ids of a list, and adds the problem malformed for each id that is
+// not a UUID.
 func ParseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.Error) []uuid.UUID {
 	var ids []uuid.UUID
 	for _, s := range ss {
@@ -111,8 +116,8 @@ func ParseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.E
 // maxTags is the maximum number of tags of a transaction.
 const maxTags = 20
 
-// ParseTags parses up to maxTags names of tags, and adds a problem for each invalid one. posting.UseTags decides whether two names are
-// the same tag.
+// ParseTags parses up to maxTags names of tags, and adds a problem for each invalid one.
+// posting.UseTags decides whether two names are the same tag.
 func ParseTags(p *apierr.Problems, names []string) []string {
 	tags := []string{}
 	if len(names) > maxTags {
@@ -127,7 +132,8 @@ func ParseTags(p *apierr.Problems, names []string) []string {
 	return tags
 }
 
-// ParseServiceID parses an id that only services send. A malformed one is a defect of that service, so it has no specific code.
+// ParseServiceID parses an id that only services send. A malformed one is a defect of that service,
+// so it has no specific code.
 func ParseServiceID(p *apierr.Problems, field, s string) uuid.UUID {
 	id, ok := text.ID(s)
 	if !ok {

@@ -11,16 +11,16 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// References are the wallet and the categories that a request names. A reference is nil if the request does not name it, or if its
-// id is malformed.
+// References are the wallet and the categories that a request names. A reference is nil if the
+// request does not name it, or if its id is malformed.
 type References struct {
 	Wallet, Category *uuid.UUID
 	// Parts are the categories of the parts of a split transaction, in the order of the request.
 	Parts []*uuid.UUID
 }
 
-// CheckOwned returns the problems p of a request as one error, including a problem for each reference that does not belong to the
-// owner. It returns nil if there is no problem.
+// CheckOwned returns the problems p of a request as one error, including a problem for each
+// reference that does not belong to the owner. It returns nil if there is no problem.
 func CheckOwned(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, named References) error {
 	o, err := SelectReferences(ctx, q, owner, named)
 	if err != nil {
@@ -35,7 +35,8 @@ type Filter struct {
 	Wallets, Categories []uuid.UUID
 }
 
-// CheckFilter is CheckOwned for the ids of a filter. It ignores the zero id, because ParseIDs returns it for a malformed one.
+// CheckFilter is CheckOwned for the ids of a filter. It ignores the zero id, because ParseIDs
+// returns it for a malformed one.
 func CheckFilter(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, f Filter) error {
 	malformed := func(id uuid.UUID) bool { return id == uuid.Nil }
 	wallets := slices.DeleteFunc(slices.Clone(f.Wallets), malformed)
@@ -79,7 +80,8 @@ func (o Owned) Check(p *apierr.Problems, named References) {
 	}
 }
 
-// CheckLists adds one problem per field whose ids do not all belong to the owner. The ids of a list must be distinct.
+// CheckLists adds one problem per field whose ids do not all belong to the owner. The ids of a list
+// must be distinct.
 func (o Owned) CheckLists(p *apierr.Problems, walletField string, wallets []uuid.UUID, categoryField string, categories []uuid.UUID) {
 	if len(o.Wallets) < len(wallets) {
 		p.Add(ErrWalletNotFound.With(walletField, "names an unknown wallet"))

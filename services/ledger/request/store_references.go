@@ -9,15 +9,16 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// Owned holds those of some wallets and categories that belong to an owner. Currency is only meaningful for a single wallet, whose
-// currency it is.
+// Owned holds those of some wallets and categories that belong to an owner. Currency is only
+// meaningful for a single wallet, whose currency it is.
 type Owned struct {
 	Wallets    []uuid.UUID
 	Categories []uuid.UUID
 	Currency   string
 }
 
-// SelectOwned returns the given wallets and categories that belong to the owner. Without any it returns no error and runs no query.
+// SelectOwned returns the given wallets and categories that belong to the owner. Without any it
+// returns no error and runs no query.
 func SelectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID, wallets, categories []uuid.UUID) (Owned, error) {
 	if len(wallets)+len(categories) == 0 {
 		return Owned{}, nil

@@ -25,8 +25,9 @@ import (
 const (
 	// previewed is the code of the response to a preview.
 	previewed = "RULE_PREVIEWED"
-	// maxPreviewed is the maximum number of transactions that a preview examines. A preview of a longer history counts its
-	// newest transactions only, while the job applies the rule to all of them. Patterns examine fewer if they take RequestSteps before.
+	// maxPreviewed is the maximum number of transactions that a preview examines. A preview of a
+	// longer history counts its newest transactions only, while the job applies the rule to all of
+	// them. Patterns examine fewer if they take RequestSteps before.
 	maxPreviewed = 20_000
 	// previewRows is the number of transactions that it reads together.
 	previewRows = 5000
@@ -36,13 +37,16 @@ const (
 	maxTags = 20
 )
 
-// ApplyRule applies one of the caller's rules to existing transactions: it queues a job, or with dryRun counts the transactions that the
-// rule would change and returns examples. Legs of transfers are not changed.
+// ApplyRule applies one of the caller's rules to existing transactions: it queues a job, or with
+// dryRun counts the transactions that the rule would change and returns examples. Legs of transfers
+// are not changed.
 //
-// Errors: RULE_RUNNING while the rule is being applied, RULE_NOT_FOUND, and the errors of the window.
+// Errors: RULE_RUNNING while the rule is being applied, RULE_NOT_FOUND, and the errors of the
+// window.
 //
-// The job reads the rule again in each chunk, so it needs no copy. A rule cannot be changed while its job runs. Without an
-// Idempotency-Key, a repeated request gets RULE_RUNNING, or starts another job if the first one has ended. A preview stores no key.
+// The job reads the rule again in each chunk, so it needs no copy. A rule cannot be changed while
+// its job runs. Without an Idempotency-Key, a repeated request gets RULE_RUNNING, or starts another
+// job if the first one has ended. A preview stores no key.
 func (s *Rules) ApplyRule(ctx context.Context, req *ledgerv1.ApplyRuleRequest) (*ledgerv1.ApplyRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -105,10 +109,11 @@ func parseWindow(p *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
 	return w
 }
 
-// preview counts the newest transactions that a rule matches and changes, at most maxPreviewed of them. examined states how many it
-// has examined, if there are more. It uses the same changeOf as the
-// job, so a preview never differs from the application on the same transactions. Each page of rows is a statement of its
-// own, so a preview is not a snapshot: transactions that are created meanwhile may be missing.
+// preview counts the newest transactions that a rule matches and changes, at most maxPreviewed of
+// them. examined states how many it has examined, if there are more. It uses the same changeOf as
+// the job, so a preview never differs from the application on the same transactions. Each page of
+// rows is a statement of its own, so a preview is not a snapshot: transactions that are created
+// meanwhile may be missing.
 func (s *Rules) preview(ctx context.Context, owner, id uuid.UUID, w window) (*ledgerv1.ApplyRuleResponse, error) {
 	leave, err := s.reads.Enter(ctx, owner)
 	if err != nil {
@@ -182,9 +187,9 @@ func ownerOf(ts []posting.Transaction) uuid.UUID {
 	return ts[0].OwnerID
 }
 
-// changeOf returns a transaction after the rules of a set, and reports whether one matches and whether it changes anything. TagNames has
-// the names of all tags, and Tags still the keys from before. Amount, date, currency and wallet stay as they are. A split transaction
-// keeps its parts.
+// changeOf returns a transaction after the rules of a set, and reports whether one matches and
+// whether it changes anything. TagNames has the names of all tags, and Tags still the keys from
+// before. Amount, date, currency and wallet stay as they are. A split transaction keeps its parts.
 func changeOf(ctx context.Context, set *matching.Set, t posting.Transaction) (after posting.Transaction, matched, changed bool, err error) {
 	o, err := Run(ctx, set, Subject(t))
 	if err != nil {
@@ -200,9 +205,9 @@ func changeOf(ctx context.Context, set *matching.Set, t posting.Transaction) (af
 	return after, len(o.Matched) > 0, changed, nil
 }
 
-// Complete sets the texts and adds the tags of an outcome. Tags beyond the maximum of a transaction are dropped, because a rule must not
-// make a receipt or an import fail. Package receipts calls it for the transactions of a receipt, and changeOf for
-// existing ones.
+// Complete sets the texts and adds the tags of an outcome. Tags beyond the maximum of a transaction
+// are dropped, because a rule must not make a receipt or an import fail. Package receipts calls it
+// for the transactions of a receipt, and changeOf for existing ones.
 func Complete(t *posting.Transaction, o matching.Outcome) {
 	for _, set := range []struct{ field, value *string }{{&t.Payee, o.Payee}, {&t.Description, o.Description}, {&t.Notes, o.Notes}} {
 		if set.value != nil {
@@ -217,8 +222,8 @@ func Complete(t *posting.Transaction, o matching.Outcome) {
 	}
 }
 
-// Subject returns the part of a transaction that rules read. TagNames must be loaded. Rules compare amounts without a sign, and the type
-// separately.
+// Subject returns the part of a transaction that rules read. TagNames must be loaded. Rules compare
+// amounts without a sign, and the type separately.
 func Subject(t posting.Transaction) matching.Transaction {
 	amount := t.AmountE4()
 	if amount < 0 {
@@ -230,9 +235,10 @@ func Subject(t posting.Transaction) matching.Transaction {
 	}
 }
 
-// applyTo applies a rule to transactions that tx has locked, with their totals and events. It returns the number that the
-// rule matches. The owner's lock is shared, so the categories and wallets of the rule exist until tx ends. The events of
-// the changed transactions commit together with them.
+// applyTo applies a rule to transactions that tx has locked, with their totals and events. It
+// returns the number that the rule matches. The owner's lock is shared, so the categories and
+// wallets of the rule exist until tx ends. The events of the changed transactions commit together
+// with them.
 func (s *Rules) applyTo(ctx context.Context, tx pgx.Tx, r Rule, ts []posting.Transaction) (int, error) {
 	set, err := compile(r)
 	if err != nil {

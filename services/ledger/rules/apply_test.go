@@ -112,7 +112,8 @@ func TestApplyRuleWindow(t *testing.T) {
 	require.ErrorIs(t, err, errNotFound)
 }
 
-// TestApplyRuleLostLease deletes a rule, and takes the lease of a job, before the replica that leased it continues.
+// TestApplyRuleLostLease deletes a rule, and takes the lease of a job, before the replica that
+// leased it continues.
 func TestApplyRuleLostLease(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -12,7 +12,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// chunks returns the function that applies a rule to the transactions of its job. The last chunk ends the job.
+// chunks returns the function that applies a rule to the transactions of its job. The last chunk
+// ends the job.
 func (s *Rules) chunks(j jobs.Job) jobs.Chunk {
 	return func(ctx context.Context, p *jobs.Pace) (finished bool, err error) {
 		if finished, err = s.runChunk(ctx, j, p); err != nil || !finished {
@@ -27,8 +28,9 @@ func (s *Rules) fail(ctx context.Context, j jobs.Job, reason string) error {
 	return s.end(ctx, j, failed, reason)
 }
 
-// runChunk applies a rule to the next transactions of its job, and reports whether there were none. The changes, their events and the
-// position of the job commit together, so a job that continues on another replica repeats nothing.
+// runChunk applies a rule to the next transactions of its job, and reports whether there were none.
+// The changes, their events and the position of the job commit together, so a job that continues on
+// another replica repeats nothing.
 func (s *Rules) runChunk(ctx context.Context, j jobs.Job, pace *jobs.Pace) (finished bool, err error) {
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
@@ -62,8 +64,8 @@ func (s *Rules) runChunk(ctx context.Context, j jobs.Job, pace *jobs.Pace) (fini
 	return finished, err
 }
 
-// end ends a job and its lease. The event has the rule with the final progress. If the rule was deleted, its job was
-// deleted with it, and endJob returns jobs.ErrLostLease.
+// end ends a job and its lease. The event has the rule with the final progress. If the rule was
+// deleted, its job was deleted with it, and endJob returns jobs.ErrLostLease.
 func (s *Rules) end(ctx context.Context, j jobs.Job, status, problem string) error {
 	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, j.OwnerID); err != nil {

@@ -26,8 +26,8 @@ const (
 	maxActions    = 5
 	// maxValue is the maximum length of a text that a condition compares, in characters.
 	maxValue = 200
-	// maxBytes is the maximum size of the values of a rule's conditions and actions together. All rules of a user are in one message, and
-	// each import loads them.
+	// maxBytes is the maximum size of the values of a rule's conditions and actions together. All
+	// rules of a user are in one message, and each import loads them.
 	maxBytes = 16 << 10
 )
 
@@ -97,8 +97,8 @@ func (r *Rule) setMatch(p *apierr.Problems, s string) {
 	r.MatchAny = s == matchAny
 }
 
-// setSources accepts a list of distinct sources. It sorts them and removes repeated ones, so that equal rules have equal
-// rows.
+// setSources accepts a list of distinct sources. It sorts them and removes repeated ones, so that
+// equal rules have equal rows.
 func (r *Rule) setSources(p *apierr.Problems, sources []string) {
 	known := []string{OnImport, OnReceipt, recurrence}
 	for i, s := range sources {
@@ -168,8 +168,9 @@ func parseCondition(p *apierr.Problems, path string, m *ledgerv1.RuleCondition) 
 	return c
 }
 
-// parseValue returns a value of a condition. It returns the normalized form that is stored: ids and currencies in their
-// usual form, a text as text.Description normalizes it, and other values as they are.
+// parseValue returns a value of a condition. It returns the normalized form that is stored: ids and
+// currencies in their usual form, a text as text.Description normalizes it, and other values as
+// they are.
 func parseValue(p *apierr.Problems, path string, c matching.Condition, s string) string {
 	problem := func(message string) { p.Field(&apierr.Field{Name: path, Message: message}) }
 	switch {
@@ -201,8 +202,8 @@ func parseValue(p *apierr.Problems, path string, c matching.Condition, s string)
 	return s
 }
 
-// setActions accepts 1 to 5 actions of different kinds. At most one of them may decide about the transaction as a whole:
-// set its category, make it a transfer, or skip it.
+// setActions accepts 1 to 5 actions of different kinds. At most one of them may decide about the
+// transaction as a whole: set its category, make it a transfer, or skip it.
 func (r *Rule) setActions(p *apierr.Problems, actions []*ledgerv1.RuleAction) {
 	r.Actions, r.CategoryID = nil, nil
 	if len(actions) < 1 || len(actions) > maxActions {
@@ -229,8 +230,8 @@ func (r *Rule) setActions(p *apierr.Problems, actions []*ledgerv1.RuleAction) {
 	}
 }
 
-// parseAction returns an action. It stores the category of matching.SetCategory in the rule. path is the place of the value in the
-// request.
+// parseAction returns an action. It stores the category of matching.SetCategory in the rule. path
+// is the place of the value in the request.
 func (r *Rule) parseAction(p *apierr.Problems, path string, m *ledgerv1.RuleAction) matching.Action {
 	a := matching.Action{Kind: m.GetKind()}
 	var problem *apierr.Field
@@ -258,8 +259,9 @@ func (r *Rule) parseAction(p *apierr.Problems, path string, m *ledgerv1.RuleActi
 	return a
 }
 
-// checkOwned adds a problem for each wallet and category that does not belong to the owner. parseValue and parseAction
-// have validated the ids; malformed ones are among the problems already and are skipped here.
+// checkOwned adds a problem for each wallet and category that does not belong to the owner.
+// parseValue and parseAction have validated the ids; malformed ones are among the problems already
+// and are skipped here.
 func (r Rule) checkOwned(p *apierr.Problems, o request.Owned) {
 	unknown := func(s string) bool {
 		id, err := uuid.Parse(s)

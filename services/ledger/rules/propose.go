@@ -13,14 +13,16 @@ import (
 )
 
 const (
-	// maxSuggested is the maximum number of rules in a response. Proposals with the most choices come first.
+	// maxSuggested is the maximum number of rules in a response. Proposals with the most choices come
+	// first.
 	maxSuggested = 20
 	// maxName is the maximum length of a rule's name, in characters.
 	maxName = 100
 )
 
-// SuggestRules suggests rules for payees whose categories the caller chose by hand. A payee that a rule categorizes or replaces already has
-// none, also if the rule is not enabled: a further rule would not decide, or the user has switched it off on purpose.
+// SuggestRules suggests rules for payees whose categories the caller chose by hand. A payee that a
+// rule categorizes or replaces already has none, also if the rule is not enabled: a further rule
+// would not decide, or the user has switched it off on purpose.
 func (s *Rules) SuggestRules(ctx context.Context, _ *ledgerv1.SuggestRulesRequest) (*ledgerv1.SuggestRulesResponse, error) {
 	owner := caller.Owner(ctx)
 	leave, err := s.reads.Enter(ctx, owner)

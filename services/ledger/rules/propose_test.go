@@ -99,7 +99,8 @@ func TestSuggestRules(t *testing.T) {
 	})
 }
 
-// TestSuggestRulesPlans reads the choices of a user with a hundred thousand transactions, of which the newest 3000 are of an import.
+// TestSuggestRulesPlans reads the choices of a user with a hundred thousand transactions, of which
+// the newest 3000 are of an import.
 func TestSuggestRulesPlans(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -26,7 +26,8 @@ type Rule struct {
 	ID      uuid.UUID
 	Name    string
 	Enabled bool
-	// Position is the place of the rule in the order in which rules run. It starts at 1, and deleted rules leave gaps.
+	// Position is the place of the rule in the order in which rules run. It starts at 1, and deleted
+	// rules leave gaps.
 	Position int32
 	// MatchAny is set if one condition suffices. Otherwise all conditions must match.
 	MatchAny bool `db:"match_any"`
@@ -35,13 +36,16 @@ type Rule struct {
 	// Sources holds the values of the field on.
 	Sources    []string
 	Conditions []matching.Condition
-	// Actions has an empty value for matching.SetCategory. Its category is CategoryID, a column with a foreign key.
+	// Actions has an empty value for matching.SetCategory. Its category is CategoryID, a column with a
+	// foreign key.
 	Actions    []matching.Action
 	CategoryID *uuid.UUID `db:"category_id"`
-	// AppliedCount is the number of transactions that the rule matched in imports, receipts and applications together.
+	// AppliedCount is the number of transactions that the rule matched in imports, receipts and
+	// applications together.
 	AppliedCount  int32      `db:"applied_count"`
 	LastAppliedAt *time.Time `db:"last_applied_at"`
-	// Version starts at 1 and increases with each change of the fields that a PATCH can change. The ETag contains it.
+	// Version starts at 1 and increases with each change of the fields that a PATCH can change. The
+	// ETag contains it.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
 	UpdatedAt time.Time `db:"updated_at"`
@@ -59,8 +63,8 @@ func (r Rule) working() bool {
 	return r.JobStatus != nil && (*r.JobStatus == queued || *r.JobStatus == running)
 }
 
-// wallets returns the wallets that the conditions and actions name. Each id occurs once. replaceWallets stores them, so
-// that a foreign key prevents the deletion of the wallets.
+// wallets returns the wallets that the conditions and actions name. Each id occurs once.
+// replaceWallets stores them, so that a foreign key prevents the deletion of the wallets.
 func (r Rule) wallets() []uuid.UUID {
 	var ids []uuid.UUID
 	add := func(s string) {
@@ -94,8 +98,8 @@ func (r Rule) actions() []matching.Action {
 	return actions
 }
 
-// compile returns the set of some rules. It returns an error only if a stored condition is invalid, which CreateRule and
-// UpdateRule prevent.
+// compile returns the set of some rules. It returns an error only if a stored condition is invalid,
+// which CreateRule and UpdateRule prevent.
 func compile(rules ...Rule) (*matching.Set, error) {
 	prepared := make([]matching.Rule, len(rules))
 	for i, r := range rules {

@@ -1,17 +1,22 @@
-// Package rules serves the rules of users, which categorize and complete transactions, and the suggestions that it learns.
+// Package rules serves the rules of users, which categorize and complete transactions, and the
+// suggestions that it learns.
 //
-// It guarantees that a rule names only wallets and categories of its owner. Foreign keys ensure this, and each write shares the owner's
-// lock, so a category is never merged or deleted while a rule that names it is written. A merge moves the rules along. The files:
+// It guarantees that a rule names only wallets and categories of its owner. Foreign keys ensure
+// this, and each write shares the owner's lock, so a category is never merged or deleted while a
+// rule that names it is written. A merge moves the rules along. The files:
 //
-//   - rules.go: the RPCs that read and change rules. parse.go validates them; rule.go converts between rows and messages
-//   - apply.go: the preview and the job that applies a rule to existing transactions. jobs.go: the chunks of that job. Package
-//     jobs decides which job runs
+//   - rules.go: the RPCs that read and change rules. parse.go validates them; rule.go converts
+//     between rows and messages
+//   - apply.go: the preview and the job that applies a rule to existing transactions. jobs.go: the
+//     chunks of that job. Package jobs decides which job runs
 //   - run.go: the rules of an owner for the packages that run them, imports and receipts
 //   - suggest.go: suggestions of categories. propose.go: suggestions of rules
-//   - store_rules.go, store_jobs.go, store_history.go: the statements on rules, on jobs, and on the transactions to learn from
+//   - store_rules.go, store_jobs.go, store_history.go: the statements on rules, on jobs, and on the
+//     transactions to learn from
 //
-// Package matching decides the effects of a rule, and package learning the suggestions of an owner's history. Both are pure, and keep no
-// state between requests (ADR 82). Start reading at matching.Set.Run.
+// Package matching decides the effects of a rule, and package learning the suggestions of an
+// owner's history. Both are pure, and keep no state between requests (ADR 82). Start reading at
+// matching.Set.Run.
 package rules
 
 import (
@@ -42,7 +47,8 @@ import (
 const (
 	// maxRules is the maximum number of rules of a user.
 	maxRules = 500
-	// maxWait is the longest time that GetRule waits for progress. It is within the deadline of an ordinary request.
+	// maxWait is the longest time that GetRule waits for progress. It is within the deadline of an
+	// ordinary request.
 	maxWait = 8 * time.Second
 	// waitStep is the interval at which GetRule reads the rule again.
 	waitStep = 200 * time.Millisecond
@@ -68,8 +74,9 @@ func New(book *posting.Ledger, gates *reads.Gates, log *slog.Logger) *Rules {
 	return s
 }
 
-// CreateRule creates a rule after the caller's other rules. It does not run on existing transactions: ApplyRule does. Errors: LIMIT_REACHED,
-// INVALID_RULE_PATTERN, and the errors of wallets and categories.
+// CreateRule creates a rule after the caller's other rules. It does not run on existing
+// transactions: ApplyRule does. Errors: LIMIT_REACHED, INVALID_RULE_PATTERN, and the errors of
+// wallets and categories.
 func (s *Rules) CreateRule(ctx context.Context, req *ledgerv1.CreateRuleRequest) (*ledgerv1.CreateRuleResponse, error) {
 	var p apierr.Problems
 	r := parseRule(&p, req)
@@ -108,8 +115,8 @@ func (s *Rules) CreateRule(ctx context.Context, req *ledgerv1.CreateRuleRequest)
 	return resp, nil
 }
 
-// checkOwned returns the problems p of a request as one error, including a problem for each reference of r that does not belong to the
-// owner.
+// checkOwned returns the problems p of a request as one error, including a problem for each
+// reference of r that does not belong to the owner.
 func checkOwned(ctx context.Context, tx pgx.Tx, p apierr.Problems, r Rule) error {
 	var categories []uuid.UUID
 	if r.CategoryID != nil {
@@ -123,9 +130,10 @@ func checkOwned(ctx context.Context, tx pgx.Tx, p apierr.Problems, r Rule) error
 	return p.Err()
 }
 
-// checkSteps returns errTooManySteps if a change of a rule brings the patterns of the owner's rules above the maximum. A change that
-// takes no more steps than before is accepted: rules that are older than the maximum may exceed it. The caller shares the owner's lock,
-// so that simultaneous changes cannot exceed the maximum together. Rules that are not enabled count, too.
+// checkSteps returns errTooManySteps if a change of a rule brings the patterns of the owner's rules
+// above the maximum. A change that takes no more steps than before is accepted: rules that are
+// older than the maximum may exceed it. The caller shares the owner's lock, so that simultaneous
+// changes cannot exceed the maximum together. Rules that are not enabled count, too.
 func checkSteps(ctx context.Context, tx pgx.Tx, r, before Rule) error {
 	steps := matching.Steps(r.Conditions)
 	if steps <= matching.Steps(before.Conditions) {
@@ -144,7 +152,8 @@ func checkSteps(ctx context.Context, tx pgx.Tx, r, before Rule) error {
 	return nil
 }
 
-// ListRules returns all rules of the caller by position. There are at most maxRules, so the list has no pages.
+// ListRules returns all rules of the caller by position. There are at most maxRules, so the list
+// has no pages.
 func (s *Rules) ListRules(ctx context.Context, _ *ledgerv1.ListRulesRequest) (*ledgerv1.ListRulesResponse, error) {
 	rows, err := selectRules(ctx, s.DB, caller.Owner(ctx))
 	if err != nil {
@@ -162,9 +171,9 @@ func protos(rows []Rule) []*ledgerv1.Rule {
 	return ms
 }
 
-// GetRule returns one of the caller's rules. With wait it returns when its job has made progress, or after that time. The
-// wait polls the database, because the job may run on another replica. A client with a progress bar repeats the request
-// until the job has ended.
+// GetRule returns one of the caller's rules. With wait it returns when its job has made progress,
+// or after that time. The wait polls the database, because the job may run on another replica. A
+// client with a progress bar repeats the request until the job has ended.
 func (s *Rules) GetRule(ctx context.Context, req *ledgerv1.GetRuleRequest) (*ledgerv1.GetRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -203,8 +212,9 @@ func known(r Rule, err error) (Rule, error) {
 	return r, err
 }
 
-// UpdateRule changes one of the caller's rules. A rule that is being applied cannot be changed: its job would apply two versions of it.
-// Errors: RULE_RUNNING, VERSION_MISMATCH, EMPTY_UPDATE and those of CreateRule.
+// UpdateRule changes one of the caller's rules. A rule that is being applied cannot be changed: its
+// job would apply two versions of it. Errors: RULE_RUNNING, VERSION_MISMATCH, EMPTY_UPDATE and
+// those of CreateRule.
 func (s *Rules) UpdateRule(ctx context.Context, req *ledgerv1.UpdateRuleRequest) (*ledgerv1.UpdateRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -244,8 +254,9 @@ func (s *Rules) UpdateRule(ctx context.Context, req *ledgerv1.UpdateRuleRequest)
 	return resp, nil
 }
 
-// lockMatching shares the owner's lock and returns the caller's rule if its version matches If-Match. No other write of the rule can
-// start until tx ends, because each of them takes the owner's next number.
+// lockMatching shares the owner's lock and returns the caller's rule if its version matches
+// If-Match. No other write of the rule can start until tx ends, because each of them takes the
+// owner's next number.
 func lockMatching(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (Rule, error) {
 	owner := caller.Owner(ctx)
 	if err := posting.ShareOwner(ctx, tx, owner); err != nil {
@@ -261,8 +272,8 @@ func lockMatching(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) 
 	return r, nil
 }
 
-// DeleteRule deletes one of the caller's rules, with its job. A running job ends with the rule: its next chunk finds no
-// lease. The changes that it has made stay.
+// DeleteRule deletes one of the caller's rules, with its job. A running job ends with the rule: its
+// next chunk finds no lease. The changes that it has made stay.
 func (s *Rules) DeleteRule(ctx context.Context, req *ledgerv1.DeleteRuleRequest) (*ledgerv1.DeleteRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -284,9 +295,10 @@ func (s *Rules) DeleteRule(ctx context.Context, req *ledgerv1.DeleteRuleRequest)
 	return &ledgerv1.DeleteRuleResponse{Id: id.String()}, nil
 }
 
-// OrderRules sets the order of the caller's rules. The request names all of them, so a client that has not seen a new rule gets an error
-// instead of an order that it did not intend. It shares the owner's lock and takes the owner's next number, so no rule is
-// created between the check and the update.
+// OrderRules sets the order of the caller's rules. The request names all of them, so a client that
+// has not seen a new rule gets an error instead of an order that it did not intend. It shares the
+// owner's lock and takes the owner's next number, so no rule is created between the check and the
+// update.
 func (s *Rules) OrderRules(ctx context.Context, req *ledgerv1.OrderRulesRequest) (*ledgerv1.OrderRulesResponse, error) {
 	ids, err := parseOrder(req.GetIds())
 	if err != nil {

@@ -85,7 +85,8 @@ func TestUpdateRule(t *testing.T) {
 	})
 }
 
-// TestListRulesSize requires that all rules of a user fit into one message: a rule has long texts, but not all of them at once.
+// TestListRulesSize requires that all rules of a user fit into one message: a rule has long texts,
+// but not all of them at once.
 func TestListRulesSize(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

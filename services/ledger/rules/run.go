@@ -13,9 +13,11 @@ import (
 )
 
 const (
-	// RequestSteps is the maximum number of steps that patterns take in a request, about half a second of processor time.
+	// RequestSteps is the maximum number of steps that patterns take in a request, about half a second
+	// of processor time.
 	RequestSteps = 50_000_000
-	// ImportSteps is the maximum number of steps that patterns take on the rows of an import. 50 patterns on 100,000 rows take fewer.
+	// ImportSteps is the maximum number of steps that patterns take on the rows of an import. 50
+	// patterns on 100,000 rows take fewer.
 	ImportSteps = 100 * RequestSteps
 )
 
@@ -28,9 +30,10 @@ func Run(ctx context.Context, set *matching.Set, t matching.Transaction) (matchi
 	return o, err
 }
 
-// Load returns the enabled rules of an owner that run on a source, compiled. A caller limits the steps of their patterns. It loads them once and runs them on all rows of its
-// request, because compiling the patterns costs more than matching. Callers are SuggestCategories, and the packages of
-// imports and receipts.
+// Load returns the enabled rules of an owner that run on a source, compiled. A caller limits the
+// steps of their patterns. It loads them once and runs them on all rows of its request, because
+// compiling the patterns costs more than matching. Callers are SuggestCategories, and the packages
+// of imports and receipts.
 func Load(ctx context.Context, q pg.Querier, owner uuid.UUID, source string) (*matching.Set, error) {
 	rows, err := selectEnabled(ctx, q, owner, source)
 	if err != nil {
@@ -39,8 +42,9 @@ func Load(ctx context.Context, q pg.Querier, owner uuid.UUID, source string) (*m
 	return compile(rows...)
 }
 
-// Remember returns the memory of an owner's categorized transactions of the last 24 months. It reads up to historyRows rows, so callers
-// limit it like other expensive reads, or read it only if a row needs a suggestion.
+// Remember returns the memory of an owner's categorized transactions of the last 24 months. It
+// reads up to historyRows rows, so callers limit it like other expensive reads, or read it only if
+// a row needs a suggestion.
 func Remember(ctx context.Context, q pg.Querier, owner uuid.UUID) (*learning.Memory, error) {
 	rows, err := selectCategorized(ctx, q, owner)
 	if err != nil {
@@ -54,8 +58,8 @@ func Remember(ctx context.Context, q pg.Querier, owner uuid.UUID) (*learning.Mem
 	return m, nil
 }
 
-// CountApplied counts the rows that rules have changed. The caller shares the owner's lock. counts has the number of rows
-// for each id. An import calls it once per chunk, and a receipt once.
+// CountApplied counts the rows that rules have changed. The caller shares the owner's lock. counts
+// has the number of rows for each id. An import calls it once per chunk, and a receipt once.
 func CountApplied(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID, counts []int32, at time.Time) error {
 	if len(ids) == 0 {
 		return nil

@@ -14,8 +14,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
-// matches returns the request for a rule with a number of expensive conditions on a field. On text, a condition takes more than half of
-// matching.MaxSteps.
+// matches returns the request for a rule with a number of expensive conditions on a field. On text,
+// a condition takes more than half of matching.MaxSteps.
 func matches(field string, conditions int) *ledgerv1.CreateRuleRequest {
 	return &ledgerv1.CreateRuleRequest{
 		Name: "patterns",
@@ -76,7 +76,8 @@ func TestUpdateRuleSteps(t *testing.T) {
 	}
 }
 
-// TestSuggestCategoriesSteps runs rules that are older than the limit, and rules within it on many long texts.
+// TestSuggestCategoriesSteps runs rules that are older than the limit, and rules within it on many
+// long texts.
 func TestSuggestCategoriesSteps(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

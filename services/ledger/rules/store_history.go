@@ -10,7 +10,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules/learning"
 )
 
-// historyRows is the maximum number of transactions from which categories are learned. It limits the time of a suggestion.
+// historyRows is the maximum number of transactions from which categories are learned. It limits
+// the time of a suggestion.
 const historyRows = 50_000
 
 // categorized holds the part of a transaction that suggestions learn from.
@@ -20,9 +21,9 @@ type categorized struct {
 	CategoryID         uuid.UUID `db:"category_id"`
 }
 
-// selectCategorized returns the categories of the owner's newest transactions of the last 24 months. The limit applies
-// before the condition on the category, so the statement reads at most historyRows rows of the index
-// transactions_owner_date, however many of them have no category.
+// selectCategorized returns the categories of the owner's newest transactions of the last 24
+// months. The limit applies before the condition on the category, so the statement reads at most
+// historyRows rows of the index transactions_owner_date, however many of them have no category.
 func selectCategorized(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]categorized, error) {
 	rows, err := pg.All[categorized](ctx, q, `
 		SELECT payee, description, amount_minor < 0 AS expense, category_id
@@ -40,11 +41,12 @@ func selectCategorized(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]ca
 	return rows, nil
 }
 
-// selectChoices returns the categories that the owner chose by hand for the newest transactions of the last 24 months, by payee. An
-// imported transaction counts if its category was chosen in the preview, or differs from the one in the preview, which follows merges.
-// Its payee is the one in the file, because rules run on it. A transaction with an external id and without an import is not by hand:
-// a program created it, or its import was deleted. The index import_rows_transaction finds the row of a transaction (ADR
-// 93).
+// selectChoices returns the categories that the owner chose by hand for the newest transactions of
+// the last 24 months, by payee. An imported transaction counts if its category was chosen in the
+// preview, or differs from the one in the preview, which follows merges. Its payee is the one in
+// the file, because rules run on it. A transaction with an external id and without an import is not
+// by hand: a program created it, or its import was deleted. The index import_rows_transaction finds
+// the row of a transaction (ADR 93).
 func selectChoices(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]learning.Choice, error) {
 	choices, err := pg.All[learning.Choice](ctx, q, `
 		SELECT coalesce(r.payee, t.payee) AS payee, t.category_id, count(*)
@@ -68,8 +70,9 @@ func selectChoices(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]learni
 	return choices, nil
 }
 
-// selectEnabled returns the enabled rules of an owner that run on a source, by position. The primary key of rules starts
-// with the owner, and an owner has at most maxRules, so the other conditions need no index.
+// selectEnabled returns the enabled rules of an owner that run on a source, by position. The
+// primary key of rules starts with the owner, and an owner has at most maxRules, so the other
+// conditions need no index.
 func selectEnabled(ctx context.Context, q pg.Querier, owner uuid.UUID, source string) ([]Rule, error) {
 	rules, err := pg.All[Rule](ctx, q, `
 		SELECT `+ruleColumns+`

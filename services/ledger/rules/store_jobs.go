@@ -22,8 +22,8 @@ const (
 	failed  = "failed"
 )
 
-// window selects the transactions to which a rule is applied: those with a date from Start to before End, in a wallet. A nil field is no
-// limit.
+// window selects the transactions to which a rule is applied: those with a date from Start to
+// before End, in a wallet. A nil field is no limit.
 type window struct {
 	Start  *time.Time `db:"window_start"`
 	End    *time.Time `db:"window_end"`
@@ -34,16 +34,17 @@ type window struct {
 const inWindow = `t.owner_id = $1 AND t.transfer_id IS NULL AND ($2::timestamptz IS NULL OR t.date >= $2) AND ($3::timestamptz IS NULL OR t.date < $3)
 	AND ($4::uuid IS NULL OR t.wallet_id = $4)`
 
-// place is the position of a job in its window: the date and the id of the last transaction that it processed. The order of dates and ids
-// does not depend on the rule's changes, so no transaction is skipped or processed twice.
+// place is the position of a job in its window: the date and the id of the last transaction that it
+// processed. The order of dates and ids does not depend on the rule's changes, so no transaction is
+// skipped or processed twice.
 type place struct {
 	window
 	AfterDate time.Time `db:"after_date"`
 	AfterID   uuid.UUID `db:"after_id"`
 }
 
-// upsertJob queues the application of a rule, in place of an earlier one. The total is the number of transactions in the
-// window at this moment, for the progress only.
+// upsertJob queues the application of a rule, in place of an earlier one. The total is the number
+// of transactions in the window at this moment, for the progress only.
 func upsertJob(ctx context.Context, q pg.Querier, owner, rule uuid.UUID, w window, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO rule_jobs (owner_id, rule_id, status, total, window_start, window_end, wallet_id, after_date, queued_at)
@@ -62,10 +63,11 @@ func upsertJob(ctx context.Context, q pg.Querier, owner, rule uuid.UUID, w windo
 // waitingJob is the condition on a job that no replica leases.
 const waitingJob = `status IN ('queued', 'running') AND (leased_until IS NULL OR leased_until < now())`
 
-// leaseJob leases the next job, or returns pgx.ErrNoRows. A job waits a second longer per thousand transactions, up to 20 seconds, so that
-// small jobs do not wait for the large ones of other users. It counts the attempt, so that a job that kills its replicas
-// fails, too. SKIP LOCKED lets replicas that poll at the same moment lease different jobs. The partial index
-// rule_jobs_waiting contains only jobs that have not ended.
+// leaseJob leases the next job, or returns pgx.ErrNoRows. A job waits a second longer per thousand
+// transactions, up to 20 seconds, so that small jobs do not wait for the large ones of other users.
+// It counts the attempt, so that a job that kills its replicas fails, too. SKIP LOCKED lets
+// replicas that poll at the same moment lease different jobs. The partial index rule_jobs_waiting
+// contains only jobs that have not ended.
 func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (jobs.Job, error) {
 	j, err := pg.One[jobs.Job](ctx, q, `
 		UPDATE rule_jobs
@@ -84,8 +86,9 @@ func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duratio
 	return j, nil
 }
 
-// releaseJob ends a lease early, so that the job can be tried again after a pause. An attempt that does not count was
-// subtracted from j.Attempts. A chunk that made progress has reset the column, which then stays 0.
+// releaseJob ends a lease early, so that the job can be tried again after a pause. An attempt that
+// does not count was subtracted from j.Attempts. A chunk that made progress has reset the column,
+// which then stays 0.
 func releaseJob(ctx context.Context, q pg.Querier, j jobs.Job, pause time.Duration) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rule_jobs
@@ -109,8 +112,9 @@ func yieldJob(ctx context.Context, q pg.Querier, j jobs.Job) (bool, error) {
 	return tag.RowsAffected() > 0, nil
 }
 
-// renewLease locks a job, renews its lease and returns its position. It returns jobs.ErrLostLease if another replica has taken it.
-// The lock of the row lasts until tx ends, so no other replica can lease the job before the chunk has committed.
+// renewLease locks a job, renews its lease and returns its position. It returns jobs.ErrLostLease
+// if another replica has taken it. The lock of the row lasts until tx ends, so no other replica can
+// lease the job before the chunk has committed.
 func renewLease(ctx context.Context, q pg.Querier, j jobs.Job) (place, error) {
 	p, err := pg.One[place](ctx, q, `
 		UPDATE rule_jobs
@@ -126,8 +130,9 @@ func renewLease(ctx context.Context, q pg.Querier, j jobs.Job) (place, error) {
 	return p, nil
 }
 
-// advance moves the position of a job behind a chunk, and resets the attempts. total grows with transactions that were created meanwhile.
-// It needs no check of the lease: renewLease has locked the row in the same database transaction.
+// advance moves the position of a job behind a chunk, and resets the attempts. total grows with
+// transactions that were created meanwhile. It needs no check of the lease: renewLease has locked
+// the row in the same database transaction.
 func advance(ctx context.Context, q pg.Querier, j jobs.Job, date time.Time, id uuid.UUID, processed int) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rule_jobs
@@ -154,9 +159,10 @@ func endJob(ctx context.Context, q pg.Querier, j jobs.Job, status, problem strin
 	return nil
 }
 
-// lockNext locks up to limit transactions of a job after its position until tx ends, and returns them without their
-// splits. Rows are locked in the order of dates and not of ids. That cannot deadlock: writes of one owner wait for each
-// other at the row of owners, which the chunk has locked (ADR 83).
+// lockNext locks up to limit transactions of a job after its position until tx ends, and returns
+// them without their splits. Rows are locked in the order of dates and not of ids. That cannot
+// deadlock: writes of one owner wait for each other at the row of owners, which the chunk has
+// locked (ADR 83).
 func lockNext(ctx context.Context, tx pgx.Tx, owner uuid.UUID, p place, limit int) ([]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, tx, `
 		SELECT `+posting.TransactionColumns+`
@@ -171,7 +177,8 @@ func lockNext(ctx context.Context, tx pgx.Tx, owner uuid.UUID, p place, limit in
 	return ts, nil
 }
 
-// selectBefore returns up to limit transactions of a window before a place, newest first, without their splits.
+// selectBefore returns up to limit transactions of a window before a place, newest first, without
+// their splits.
 func selectBefore(ctx context.Context, q pg.Querier, owner uuid.UUID, w window, date time.Time, id uuid.UUID, limit int) ([]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
@@ -185,9 +192,10 @@ func selectBefore(ctx context.Context, q pg.Querier, owner uuid.UUID, w window, 
 	return ts, nil
 }
 
-// updateTransactions writes the fields of transactions that a rule may change, and their versions, with one statement. The caller corrects
-// the totals with posting.Replace. An array of arrays cannot have rows of different lengths, so the keys of tags are joined by
-// commas, which keys do not contain. It sets seq itself, which skips the trigger for each row (ADR 83).
+// updateTransactions writes the fields of transactions that a rule may change, and their versions,
+// with one statement. The caller corrects the totals with posting.Replace. An array of arrays
+// cannot have rows of different lengths, so the keys of tags are joined by commas, which keys do
+// not contain. It sets seq itself, which skips the trigger for each row (ADR 83).
 func updateTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction) error {
 	var ids []uuid.UUID
 	var categories []*uuid.UUID
@@ -209,8 +217,8 @@ func updateTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ts [
 	return nil
 }
 
-// countApplied counts applications of rules. The version stays, because no field changes that a PATCH can change. The
-// number ends at the maximum of its column instead of failing.
+// countApplied counts applications of rules. The version stays, because no field changes that a
+// PATCH can change. The number ends at the maximum of its column instead of failing.
 func countApplied(ctx context.Context, q pg.Querier, owner uuid.UUID, rules []uuid.UUID, counts []int32, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules r

@@ -20,7 +20,8 @@ const ruleColumns = `r.owner_id, r.id, r.name, r.enabled, r.position, r.match_an
 // ruleTables join the rules with their jobs.
 const ruleTables = `rules r LEFT JOIN rule_jobs j ON j.owner_id = r.owner_id AND j.rule_id = r.id`
 
-// selectRule returns a rule, or pgx.ErrNoRows if the id is unknown or the rule belongs to another owner.
+// selectRule returns a rule, or pgx.ErrNoRows if the id is unknown or the rule belongs to another
+// owner.
 func selectRule(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Rule, error) {
 	r, err := pg.One[Rule](ctx, q, `SELECT `+ruleColumns+` FROM `+ruleTables+` WHERE r.owner_id = $1 AND r.id = $2`, owner, id)
 	if err != nil {
@@ -38,8 +39,8 @@ func selectRules(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Rule, er
 	return rules, nil
 }
 
-// Changed returns up to limit of an owner's rules that follow a place in the order of synchronization. Package sync calls
-// it. The index rules_seq has this order.
+// Changed returns up to limit of an owner's rules that follow a place in the order of
+// synchronization. Package sync calls it. The index rules_seq has this order.
 func Changed(ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int) ([]Rule, error) {
 	rules, err := pg.All[Rule](ctx, q, `
 		SELECT `+ruleColumns+`
@@ -59,8 +60,8 @@ type last struct {
 	Position int32
 }
 
-// selectLast returns the number of an owner's rules and the position of the last one. The caller shares the owner's lock, so that no
-// other rule is created until its transaction ends.
+// selectLast returns the number of an owner's rules and the position of the last one. The caller
+// shares the owner's lock, so that no other rule is created until its transaction ends.
 func selectLast(ctx context.Context, q pg.Querier, owner uuid.UUID) (last, error) {
 	l, err := pg.One[last](ctx, q, `SELECT count(*), coalesce(max(position), 0) AS position FROM rules WHERE owner_id = $1`, owner)
 	if err != nil {
@@ -84,8 +85,8 @@ func selectPatterns(ctx context.Context, q pg.Querier, owner, except uuid.UUID) 
 	return rows, nil
 }
 
-// insertRule inserts a rule. It violates transactions_category_fkey or transactions_wallet_fkey if the owner has no such category or
-// wallet.
+// insertRule inserts a rule. It violates transactions_category_fkey or transactions_wallet_fkey if
+// the owner has no such category or wallet.
 func insertRule(ctx context.Context, q pg.Querier, r Rule) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources, conditions, actions, category_id, version,
@@ -98,7 +99,8 @@ func insertRule(ctx context.Context, q pg.Querier, r Rule) error {
 	return replaceWallets(ctx, q, r)
 }
 
-// updateRule writes the fields of a rule that its owner can change, and the version. It violates the same constraints as insertRule.
+// updateRule writes the fields of a rule that its owner can change, and the version. It violates
+// the same constraints as insertRule.
 func updateRule(ctx context.Context, q pg.Querier, r Rule) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules
@@ -112,8 +114,9 @@ func updateRule(ctx context.Context, q pg.Querier, r Rule) error {
 	return replaceWallets(ctx, q, r)
 }
 
-// replaceWallets stores the wallets that a rule names in rule_wallets, whose foreign key prevents their deletion (ADR 82).
-// The slice is never nil, because a nil slice would be NULL, and a comparison with NULL would delete no row.
+// replaceWallets stores the wallets that a rule names in rule_wallets, whose foreign key prevents
+// their deletion (ADR 82). The slice is never nil, because a nil slice would be NULL, and a
+// comparison with NULL would delete no row.
 func replaceWallets(ctx context.Context, q pg.Querier, r Rule) error {
 	_, err := q.Exec(ctx, `
 		WITH removed AS (DELETE FROM rule_wallets WHERE owner_id = $1 AND rule_id = $2 AND wallet_id <> ALL($3))
@@ -128,8 +131,9 @@ func replaceWallets(ctx context.Context, q pg.Querier, r Rule) error {
 	return nil
 }
 
-// updatePositions numbers rules in the order of ids. It does not write rules whose position stays, so that devices receive only the moved
-// ones. The version stays, too: a PATCH cannot change the position. Positions start at 1, as in CreateRule.
+// updatePositions numbers rules in the order of ids. It does not write rules whose position stays,
+// so that devices receive only the moved ones. The version stays, too: a PATCH cannot change the
+// position. Positions start at 1, as in CreateRule.
 func updatePositions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules r

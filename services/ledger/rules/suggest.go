@@ -20,7 +20,8 @@ import (
 )
 
 const (
-	// maxItems is the maximum number of items in a request. It limits the work after the history has been learned.
+	// maxItems is the maximum number of items in a request. It limits the work after the history has
+	// been learned.
 	maxItems = 100
 	// byRule is the reason of a suggestion whose category a rule sets.
 	byRule = "rule"
@@ -28,10 +29,10 @@ const (
 	confidenceDecimals = 4
 )
 
-// SuggestCategories suggests categories for transactions that do not exist yet, in the order of the items. Rules come
-// first; the owner's history decides for items that no rule categorizes. It is an expensive read, so s.reads limits the
-// simultaneous ones of a user. Only rules that run on imports are applied. Errors: WALLET_NOT_FOUND, RATE_LIMITED and
-// those of malformed fields.
+// SuggestCategories suggests categories for transactions that do not exist yet, in the order of the
+// items. Rules come first; the owner's history decides for items that no rule categorizes. It is an
+// expensive read, so s.reads limits the simultaneous ones of a user. Only rules that run on imports
+// are applied. Errors: WALLET_NOT_FOUND, RATE_LIMITED and those of malformed fields.
 func (s *Rules) SuggestCategories(ctx context.Context, req *ledgerv1.SuggestCategoriesRequest) (*ledgerv1.SuggestCategoriesResponse, error) {
 	var p apierr.Problems
 	items, named := parseItems(&p, req.GetItems())
@@ -118,8 +119,9 @@ func parseItem(p *apierr.Problems, path string, m *ledgerv1.SuggestionItem) matc
 	return t
 }
 
-// suggestionFor returns the category that a rule sets, or the category that the memory suggests after the rules have changed the texts. The
-// confidence of a rule is 1. Other confidences are rounded down, so that no guess shows 1.
+// suggestionFor returns the category that a rule sets, or the category that the memory suggests
+// after the rules have changed the texts. The confidence of a rule is 1. Other confidences are
+// rounded down, so that no guess shows 1.
 func suggestionFor(o matching.Outcome, memory *learning.Memory, t matching.Transaction) *ledgerv1.CategorySuggestion {
 	if o.Payee != nil {
 		t.Payee = *o.Payee

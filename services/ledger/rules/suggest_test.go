@@ -11,7 +11,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules/learning"
 )
 
-// TestSuggestCategories creates transactions of today, because the history ends 24 months before the time of the database.
+// TestSuggestCategories creates transactions of today, because the history ends 24 months before
+// the time of the database.
 func TestSuggestCategories(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -1,12 +1,15 @@
-// Package settings serves the preferences that a user has on all devices: the time zone, the first day of the week, the language, the
-// base currency, and the wallet and category of new transactions. The time zone decides which day is today, also in the ledger and in
-// budget (ADR 104). The first day of the week is for calendars and charts of clients. Clients use the others for display and for new
-// entries.
+// Package settings serves the preferences that a user has on all devices: the time zone, the first
+// day of the week, the language, the base currency, and the wallet and category of new
+// transactions. The time zone decides which day is today, also in the ledger and in budget (ADR
+// 104). The first day of the week is for calendars and charts of clients. Clients use the others
+// for display and for new entries.
 //
-// There is one row per owner. The first change inserts it; until then, the defaults apply, with version 0. Deleting a default wallet or
-// category also removes it from the settings, and a merge replaces it (package accounts does both, in the same statement).
+// There is one row per owner. The first change inserts it; until then, the defaults apply, with
+// version 0. Deleting a default wallet or category also removes it from the settings, and a merge
+// replaces it (package accounts does both, in the same statement).
 //
-// settings.go has the RPCs GetSettings and UpdateSettings. store_settings.go has the SQL; Select is exported for package sync.
+// settings.go has the RPCs GetSettings and UpdateSettings. store_settings.go has the SQL; Select is
+// exported for package sync.
 package settings
 
 import (
@@ -50,10 +53,12 @@ func (s *Server) GetSettings(ctx context.Context, _ *ledgerv1.GetSettingsRequest
 	return &ledgerv1.GetSettingsResponse{Settings: row.Proto(), Etag: etag.Format(row.Version)}, nil
 }
 
-// UpdateSettings changes the fields that the request sets. An empty value removes the locale, the base currency or a default.
+// UpdateSettings changes the fields that the request sets. An empty value removes the locale, the
+// base currency or a default.
 //
-// Errors: EMPTY_UPDATE, INVALID_TIME_ZONE, VERSION_MISMATCH if If-Match has another version, and the errors of unknown wallets and
-// categories. Version 0 in If-Match matches settings that were never changed.
+// Errors: EMPTY_UPDATE, INVALID_TIME_ZONE, VERSION_MISMATCH if If-Match has another version, and
+// the errors of unknown wallets and categories. Version 0 in If-Match matches settings that were
+// never changed.
 func (s *Server) UpdateSettings(ctx context.Context, req *ledgerv1.UpdateSettingsRequest) (*ledgerv1.UpdateSettingsResponse, error) {
 	var p apierr.Problems
 	c, err := parseChanges(&p, req)
@@ -63,7 +68,8 @@ func (s *Server) UpdateSettings(ctx context.Context, req *ledgerv1.UpdateSetting
 	owner := caller.Owner(ctx)
 	resp := &ledgerv1.UpdateSettingsResponse{}
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
-		// A row that does not exist cannot be locked. The owner's row is locked instead, which also serializes two first changes.
+		// A row that does not exist cannot be locked. The owner's row is locked instead, which also
+		// serializes two first changes.
 		if err := posting.ShareOwner(ctx, tx, owner); err != nil {
 			return err
 		}
@@ -92,13 +98,15 @@ func (s *Server) UpdateSettings(ctx context.Context, req *ledgerv1.UpdateSetting
 	return resp, nil
 }
 
-// changes holds the fields that a request sets; the others are nil. wallet and category are uuid.Nil if the request removes them.
+// changes holds the fields that a request sets; the others are nil. wallet and category are
+// uuid.Nil if the request removes them.
 type changes struct {
 	timeZone, weekStart, locale, baseCurrency *string
 	wallet, category                          *uuid.UUID
 }
 
-// language matches a BCP 47 tag of a language with an optional script, region and variants. It does not know which subtags exist.
+// language matches a BCP 47 tag of a language with an optional script, region and variants. It does
+// not know which subtags exist.
 var language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 
 // parseChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
@@ -124,8 +132,8 @@ func parseChanges(p *apierr.Problems, req *ledgerv1.UpdateSettingsRequest) (chan
 	return c, nil
 }
 
-// isTimeZone reports whether s names a time zone. time.LoadLocation also accepts an empty name and Local, which mean UTC and the zone of
-// the server. They are not names of the database.
+// isTimeZone reports whether s names a time zone. time.LoadLocation also accepts an empty name and
+// Local, which mean UTC and the zone of the server. They are not names of the database.
 func isTimeZone(s string) bool {
 	if s == "" || s == "Local" || len(s) > 64 {
 		return false
@@ -134,7 +142,8 @@ func isTimeZone(s string) bool {
 	return err == nil
 }
 
-// parseDefault parses the id of a default. It returns uuid.Nil for an empty one, which removes the default.
+// parseDefault parses the id of a default. It returns uuid.Nil for an empty one, which removes the
+// default.
 func parseDefault(p *apierr.Problems, field string, s *string, malformed *apierr.Error) *uuid.UUID {
 	switch {
 	case s == nil:
@@ -145,7 +154,8 @@ func parseDefault(p *apierr.Problems, field string, s *string, malformed *apierr
 	return request.ParseReference(p, field, *s, malformed)
 }
 
-// check returns the problems p of a request as one error. It adds a problem if the wallet or a category is not the owner's.
+// check returns the problems p of a request as one error. It adds a problem if the wallet or a
+// category is not the owner's.
 func (c changes) check(ctx context.Context, q pg.Querier, owner uuid.UUID, p apierr.Problems) error {
 	var wallets, categories []uuid.UUID
 	if c.wallet != nil && *c.wallet != uuid.Nil {

@@ -76,7 +76,8 @@ func TestUpdateSettings(t *testing.T) {
 	require.Equal(t, `"2"`, s.requireSettings(u.Ctx, t, want))
 }
 
-// TestUpdateSettingsConcurrently requires that no change of settings is lost, the first one included: each increases the version.
+// TestUpdateSettingsConcurrently requires that no change of settings is lost, the first one
+// included: each increases the version.
 func TestUpdateSettingsConcurrently(t *testing.T) {
 	t.Parallel()
 	s, u := setup(t)
@@ -133,7 +134,8 @@ func TestUpdateSettingsRejects(t *testing.T) {
 	}
 }
 
-// TestUpdateSettingsOfDeletedDefaults deletes and merges the defaults: the deletion succeeds, and the settings follow.
+// TestUpdateSettingsOfDeletedDefaults deletes and merges the defaults: the deletion succeeds, and
+// the settings follow.
 func TestUpdateSettingsOfDeletedDefaults(t *testing.T) {
 	t.Parallel()
 	s, u := setup(t)

@@ -42,8 +42,9 @@ func Select(ctx context.Context, q pg.Querier, owner uuid.UUID) (Row, error) {
 	return r, nil
 }
 
-// upsert writes the settings of an owner. The caller has called posting.ShareOwner, so the version that it read is still the current one.
-// A deletion of a default wallet or category waits until this transaction ends (posting.LockOwner).
+// upsert writes the settings of an owner. The caller has called posting.ShareOwner, so the version
+// that it read is still the current one. A deletion of a default wallet or category waits until
+// this transaction ends (posting.LockOwner).
 func upsert(ctx context.Context, q pg.Querier, r Row) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO settings (owner_id, time_zone, week_start, locale, base_currency, default_wallet_id, default_category_id, version, updated_at)

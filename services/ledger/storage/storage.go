@@ -1,8 +1,10 @@
-// Package storage measures the free space of the volume that holds the database, and rejects uploads before the volume is full.
+// Package storage measures the free space of the volume that holds the database, and rejects
+// uploads before the volume is full.
 //
-// PostgreSQL does not report the free space of its volume, so the service can only measure it on the same machine, as in `make run`.
-// In a cluster the folder is not set, and the kubelet measures the volumes (docs/operations.md). The last part of the space is for small
-// writes: users can still enter transactions and delete files while the operator makes room.
+// PostgreSQL does not report the free space of its volume, so the service can only measure it on
+// the same machine, as in `make run`. In a cluster the folder is not set, and the kubelet measures
+// the volumes (docs/operations.md). The last part of the space is for small writes: users can still
+// enter transactions and delete files while the operator makes room.
 package storage
 
 import (
@@ -31,7 +33,8 @@ type Volume struct {
 	Minimum float64
 }
 
-// Free returns the share of the volume that is free, between 0 and 1. It returns false if the volume is unknown or cannot be measured.
+// Free returns the share of the volume that is free, between 0 and 1. It returns false if the
+// volume is unknown or cannot be measured.
 func (v Volume) Free() (share float64, known bool) {
 	var stat syscall.Statfs_t
 	if v.Folder == "" || syscall.Statfs(v.Folder, &stat) != nil || stat.Blocks == 0 {

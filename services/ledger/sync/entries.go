@@ -52,8 +52,8 @@ func categoryEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after posi
 	return entries, err
 }
 
-// tagEntries returns the tags that changed after a position. Tags have a key instead of an id, so it derives the place in the list
-// itself and does not call position.in.
+// tagEntries returns the tags that changed after a position. Tags have a key instead of an id, so
+// it derives the place in the list itself and does not call position.in.
 func tagEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	seq, key := after.Seq, ""
 	switch {
@@ -76,8 +76,8 @@ func tagEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position,
 	return entries, nil
 }
 
-// ruleEntries returns the rules that changed after a position. It omits the progress of applying them to transactions: progress
-// changes without a number, so a device would keep an old state.
+// ruleEntries returns the rules that changed after a position. It omits the progress of applying
+// them to transactions: progress changes without a number, so a device would keep an old state.
 func ruleEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	changed, err := rules.Changed(ctx, tx, owner, after.in(ruleList), limit)
 	entries := make([]entry, len(changed))
@@ -89,9 +89,10 @@ func ruleEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position
 	return entries, err
 }
 
-// transactionEntries returns the transactions that changed after a position, with their splits and tags. The outgoing leg of a transfer
-// also carries the transfer: each change of a transfer changes that leg, so transfers need no list of their own. It reads the splits of no
-// more transactions than fit into a page.
+// transactionEntries returns the transactions that changed after a position, with their splits and
+// tags. The outgoing leg of a transfer also carries the transfer: each change of a transfer changes
+// that leg, so transfers need no list of their own. It reads the splits of no more transactions
+// than fit into a page.
 func transactionEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	ts, places, err := posting.ChangedTransactions(ctx, tx, owner, after.in(transactionList), limit)
 	if err != nil {
@@ -123,7 +124,8 @@ func transactionEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after p
 	return entries, nil
 }
 
-// tombstoneEntries returns the objects that were deleted after a position, and after the start of the copy.
+// tombstoneEntries returns the objects that were deleted after a position, and after the start of
+// the copy.
 func tombstoneEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	var kind, id string
 	seq := after.Seq

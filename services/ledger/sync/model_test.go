@@ -16,8 +16,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
 
-// TestListChangesDuringWrites follows an account while four writers change it on two replicas and requests are canceled at random
-// moments, for many seeds. At the end, the copy equals the lists. PostgreSQL may have committed a canceled write or not.
+// TestListChangesDuringWrites follows an account while four writers change it on two replicas and
+// requests are canceled at random moments, for many seeds. At the end, the copy equals the lists.
+// PostgreSQL may have committed a canceled write or not.
 func TestListChangesDuringWrites(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -33,8 +34,8 @@ func TestListChangesDuringWrites(t *testing.T) {
 	}
 }
 
-// TestListChangesAfterEachWrite follows an account with pages of one object, so that each two objects have a border between them. After
-// each write, the copy equals the lists.
+// TestListChangesAfterEachWrite follows an account with pages of one object, so that each two
+// objects have a border between them. After each write, the copy equals the lists.
 func TestListChangesAfterEachWrite(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -88,8 +89,8 @@ func followDuringWrites(t *testing.T, s *server, seed uint64) {
 			require.NoError(t, err)
 		}
 	}
-	// A canceled statement may still commit until PostgreSQL processes the cancellation. A change that the reader missed would stay
-	// missing.
+	// A canceled statement may still commit until PostgreSQL processes the cancellation. A change that
+	// the reader missed would stay missing.
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		m.follow(u.Ctx, c, 3)
 		m.requireEqual(u.Ctx, c)
@@ -162,7 +163,8 @@ func (w *writer) write() {
 	}
 }
 
-// writeDetails writes a transfer, splits, tags or rules of tags. Some of the names of tags differ only in case.
+// writeDetails writes a transfer, splits, tags or rules of tags. Some of the names of tags differ
+// only in case.
 func (w *writer) writeDetails(ctx context.Context, spends *ledgerv1.CreateTransactionRequest) {
 	names := []string{"Trip", "trip", "TRIP", "Work", "work", "Gift"}
 	tag, transfer := names[w.random.IntN(len(names))], w.pick(w.transfers)

@@ -17,17 +17,20 @@ import (
 type state struct {
 	// Seq is the number of the owner's last write.
 	Seq int64
-	// SweptSeq is the greatest number of a deleted tombstone. A reader before it may have missed that tombstone.
+	// SweptSeq is the greatest number of a deleted tombstone. A reader before it may have missed that
+	// tombstone.
 	SweptSeq int64 `db:"swept_seq"`
 	// Unnumbered is set if the owner has a row that was written without a number.
 	Unnumbered bool
 }
 
-// numbered holds the tables whose rows have a number, in the order in which writes lock rows (ADR 40). So numberRows cannot deadlock
-// with a write of a release that takes no number and so does not wait for the owner's row.
+// numbered holds the tables whose rows have a number, in the order in which writes lock rows (ADR
+// 40). So numberRows cannot deadlock with a write of a release that takes no number and so does not
+// wait for the owner's row.
 var numbered = []string{"settings", "categories", "transactions", "wallets", "tags", "rules", "tombstones"}
 
-// stateStatement reads the state of an owner. Each EXISTS is one look at the index of owner, seq and id.
+// stateStatement reads the state of an owner. Each EXISTS is one look at the index of owner, seq
+// and id.
 var stateStatement = func() string {
 	var unnumbered []string
 	for _, table := range numbered {
@@ -48,7 +51,8 @@ func selectState(ctx context.Context, q pg.Querier, owner uuid.UUID) (state, err
 	return s, nil
 }
 
-// numberRows gives the number that tx has taken to the owner's rows without a number. The caller has called posting.ShareOwner.
+// numberRows gives the number that tx has taken to the owner's rows without a number. The caller
+// has called posting.ShareOwner.
 func numberRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
 	for _, table := range numbered {
 		_, err := tx.Exec(ctx, `UPDATE `+table+` SET seq = (SELECT taken_seq($1)) WHERE owner_id = $1 AND seq < 0`, owner)
@@ -59,7 +63,8 @@ func numberRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
 	return nil
 }
 
-// selectSettingsSeq returns the number of the settings, as the only element, if it is at least from.
+// selectSettingsSeq returns the number of the settings, as the only element, if it is at least
+// from.
 func selectSettingsSeq(ctx context.Context, q pg.Querier, owner uuid.UUID, from int64) ([]int64, error) {
 	type row struct{ Seq int64 }
 	rows, err := pg.All[row](ctx, q, `SELECT seq FROM settings WHERE owner_id = $1 AND seq >= $2`, owner, from)
@@ -79,8 +84,9 @@ type tag struct {
 	Seq              int64
 }
 
-// selectTags returns up to limit tags in the order of number and key: the tags with the number seq and a greater key, then the tags with
-// a higher number. Keys compare by bytes (COLLATE "C"), as position.compare does in Go.
+// selectTags returns up to limit tags in the order of number and key: the tags with the number seq
+// and a greater key, then the tags with a higher number. Keys compare by bytes (COLLATE "C"), as
+// position.compare does in Go.
 func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID, seq int64, key string, limit int) ([]tag, error) {
 	rows, err := pg.All[tag](ctx, q, `
 		SELECT key, name, color, seq
@@ -103,8 +109,9 @@ type tombstone struct {
 	DeletedAt time.Time `db:"deleted_at"`
 }
 
-// selectTombstones returns up to limit tombstones in the order of number, kind and id: the tombstones with the number seq after this
-// kind and id, then the tombstones with a higher number. Texts compare by bytes, as in selectTags.
+// selectTombstones returns up to limit tombstones in the order of number, kind and id: the
+// tombstones with the number seq after this kind and id, then the tombstones with a higher number.
+// Texts compare by bytes, as in selectTags.
 func selectTombstones(ctx context.Context, q pg.Querier, owner uuid.UUID, seq int64, kind, id string, limit int) ([]tombstone, error) {
 	rows, err := pg.All[tombstone](ctx, q, `
 		SELECT kind, id, wallet_id, seq, deleted_at
@@ -121,11 +128,13 @@ func selectTombstones(ctx context.Context, q pg.Querier, owner uuid.UUID, seq in
 // maxSwept is the number of tombstones whose owners a sweep locks together.
 const maxSwept = 1000
 
-// Sweep deletes the tombstones that are older than 180 days, and records for each owner that older cursors have expired. Both happen in
-// one statement, so no reader misses a tombstone without SYNC_CURSOR_EXPIRED. It locks the owners first, in the order of their ids,
-// because each write locks its owner first: a writer that holds a tombstone cannot wait for a sweep that waits for the owner.
-// Reading the count of locked makes PostgreSQL take these locks before the DELETE. A tombstone without a number stays until a
-// reader has numbered it, because no device has received it.
+// Sweep deletes the tombstones that are older than 180 days, and records for each owner that older
+// cursors have expired. Both happen in one statement, so no reader misses a tombstone without
+// SYNC_CURSOR_EXPIRED. It locks the owners first, in the order of their ids, because each write
+// locks its owner first: a writer that holds a tombstone cannot wait for a sweep that waits for the
+// owner. Reading the count of locked makes PostgreSQL take these locks before the DELETE. A
+// tombstone without a number stays until a reader has numbered it, because no device has received
+// it.
 func Sweep(ctx context.Context, db *pgxpool.Pool, now time.Time) error {
 	for {
 		swept, err := db.Exec(ctx, `

@@ -1,16 +1,20 @@
-// Package sync reports to the devices of a user what changed, so that each of them can hold a copy of the account.
+// Package sync reports to the devices of a user what changed, so that each of them can hold a copy
+// of the account.
 //
-// Each write of an owner has a number (ADR 83). The owner's row of table owners counts the writes, and stays locked until the write
-// commits (see posting.ShareOwner). A changed row stores the number of its last write as seq. A deleted row leaves a tombstone with a
-// number. So the order of the numbers is the order of the commits: a reader that has seen everything up to a number misses nothing
-// if it continues after that number. A page is read on one snapshot.
+// Each write of an owner has a number (ADR 83). The owner's row of table owners counts the writes,
+// and stays locked until the write commits (see posting.ShareOwner). A changed row stores the
+// number of its last write as seq. A deleted row leaves a tombstone with a number. So the order of
+// the numbers is the order of the commits: a reader that has seen everything up to a number misses
+// nothing if it continues after that number. A page is read on one snapshot.
 //
-// It guarantees that a client that applies all pages has what the lists return, whatever was written meanwhile, and receives an
-// object again only if it changed. A wallet also appears with each page that has transactions of it, because they change its balance.
-// A transfer appears with its outgoing leg: each change of a transfer changes that leg.
+// It guarantees that a client that applies all pages has what the lists return, whatever was
+// written meanwhile, and receives an object again only if it changed. A wallet also appears with
+// each page that has transactions of it, because they change its balance. A transfer appears with
+// its outgoing leg: each change of a transfer changes that leg.
 //
-// A row whose writer took no number has seq -1, for example after a write of a replica of the release before migration 0027.
-// ListChanges numbers such rows before it reads. docs/sync.md is for authors of clients. The files:
+// A row whose writer took no number has seq -1, for example after a write of a replica of the
+// release before migration 0027. ListChanges numbers such rows before it reads. docs/sync.md is for
+// authors of clients. The files:
 //
 //   - sync.go: ListChanges, positions, and the steps of a page. Start reading here
 //   - entries.go: the changed objects of each list, as entries of a page
@@ -39,10 +43,11 @@ import (
 const (
 	defaultLimit = 200
 	maxLimit     = 1000
-	// maxBytes limits the size of a page whose transactions have long texts. A message between services has at most rpc.MaxMessage.
+	// maxBytes limits the size of a page whose transactions have long texts. A message between
+	// services has at most rpc.MaxMessage.
 	maxBytes = 2 << 20
-	// retention is the age at which tombstones are deleted. A device that was offline longer gets SYNC_CURSOR_EXPIRED and starts a
-	// new copy.
+	// retention is the age at which tombstones are deleted. A device that was offline longer gets
+	// SYNC_CURSOR_EXPIRED and starts a new copy.
 	retention = 180 * 24 * time.Hour
 )
 
@@ -59,21 +64,24 @@ type Server struct {
 
 var _ ledgerv1.SyncServiceServer = (*Server)(nil)
 
-// position is the place in an owner's changes after which a page starts. It is the content of a cursor.
+// position is the place in an owner's changes after which a page starts. It is the content of a
+// cursor.
 type position struct {
-	// Seq is the number of the last entry that the client has received, and List is its list. List is complete if the client has all
-	// changes up to Seq.
+	// Seq is the number of the last entry that the client has received, and List is its list. List is
+	// complete if the client has all changes up to Seq.
 	Seq  int64 `json:"s"`
 	List list  `json:"l"`
-	// ID is the id of an object. It is empty for settings, is the key of a tag, and has the kind and the id of a tombstone.
+	// ID is the id of an object. It is empty for settings, is the key of a tag, and has the kind and
+	// the id of a tombstone.
 	ID string `json:"i"`
-	// Start is the owner's number at the first page of a copy. The client has never received an object that was deleted before, so
-	// tombstones up to this number are omitted.
+	// Start is the owner's number at the first page of a copy. The client has never received an object
+	// that was deleted before, so tombstones up to this number are omitted.
 	Start int64 `json:"f"`
 }
 
-// list is the list of a response to which an entry belongs. Entries with the same number are in the order of these constants. Cursors
-// contain them, so a change of a value changes the meaning of the cursors that devices hold.
+// list is the list of a response to which an entry belongs. Entries with the same number are in the
+// order of these constants. Cursors contain them, so a change of a value changes the meaning of the
+// cursors that devices hold.
 type list int
 
 const (
@@ -103,8 +111,9 @@ func (p position) compare(o position) int {
 	return 0
 }
 
-// in returns the place in a list after which the entries follow the position. Lists before the position's list have been read up to
-// its number, so the greatest id excludes the entries of that number. Lists after it have not, so the smallest id includes them.
+// in returns the place in a list after which the entries follow the position. Lists before the
+// position's list have been read up to its number, so the greatest id excludes the entries of that
+// number. Lists after it have not, so the smallest id includes them.
 func (p position) in(l list) posting.Place {
 	switch {
 	case l < p.List:
@@ -116,11 +125,12 @@ func (p position) in(l list) posting.Place {
 	return posting.Place{Seq: p.Seq, ID: id}
 }
 
-// ListChanges returns a page of the changes after a cursor. If nothing has changed, it runs a single statement and returns the same
-// cursor: devices ask often, and most responses are empty.
+// ListChanges returns a page of the changes after a cursor. If nothing has changed, it runs a
+// single statement and returns the same cursor: devices ask often, and most responses are empty.
 //
-// Errors: SYNC_CURSOR_EXPIRED if tombstones after the cursor have been deleted, or if the cursor is of a database that was replaced by
-// an older backup. The client then starts again without a cursor.
+// Errors: SYNC_CURSOR_EXPIRED if tombstones after the cursor have been deleted, or if the cursor is
+// of a database that was replaced by an older backup. The client then starts again without a
+// cursor.
 func (s *Server) ListChanges(ctx context.Context, req *ledgerv1.ListChangesRequest) (*ledgerv1.ListChangesResponse, error) {
 	limit, problem := parseLimit(req.Limit)
 	if problem != nil {
@@ -176,8 +186,8 @@ func parseLimit(asked *int32) (int, *apierr.Field) {
 	return min(int(*asked), maxLimit), nil
 }
 
-// number gives the next number to the rows of an owner that have none. It commits before the page is read, because that transaction only
-// reads.
+// number gives the next number to the rows of an owner that have none. It commits before the page
+// is read, because that transaction only reads.
 func (s *Server) number(ctx context.Context, owner uuid.UUID) error {
 	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, owner); err != nil {
@@ -202,8 +212,8 @@ type entry struct {
 // size returns the size of the entry in a page, in bytes.
 func (e entry) size() int { return proto.Size(e.message) + proto.Size(e.transfer) }
 
-// readPage adds a page to resp. It returns the position at the end of the page, and whether more entries follow. Its statements read
-// one snapshot, so a page never has half of a write.
+// readPage adds a page to resp. It returns the position at the end of the page, and whether more
+// entries follow. Its statements read one snapshot, so a page never has half of a write.
 func readPage(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, first bool, limit int, resp *ledgerv1.ListChangesResponse) (position, bool, error) {
 	current, err := selectState(ctx, tx, owner)
 	if err != nil {
@@ -212,7 +222,8 @@ func readPage(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, f
 	if first {
 		after.Start = current.Seq
 	}
-	// If the position has a higher number than the owner, the database was replaced by an older backup.
+	// If the position has a higher number than the owner, the database was replaced by an older
+	// backup.
 	if max(after.Seq, after.Start) < current.SweptSeq || after.Seq > current.Seq {
 		return position{}, false, errCursorExpired
 	}
@@ -232,8 +243,8 @@ func readPage(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, f
 	return end, more, nil
 }
 
-// pageLength returns the number of entries in a page: at most limit, and at most as many as fit into maxBytes, but at least one. No entry
-// follows the last one of a list with unread entries.
+// pageLength returns the number of entries in a page: at most limit, and at most as many as fit
+// into maxBytes, but at least one. No entry follows the last one of a list with unread entries.
 func pageLength(entries []entry, limit int) int {
 	size := 0
 	for i, e := range entries {
@@ -247,8 +258,9 @@ func pageLength(entries []entry, limit int) int {
 	return len(entries)
 }
 
-// selectEntries returns up to limit entries of each list after a position, in the order of positions. Its first limit entries are
-// therefore the next ones of all lists. It reads up to seven times as many rows as a page has, but each list by its index of seq.
+// selectEntries returns up to limit entries of each list after a position, in the order of
+// positions. Its first limit entries are therefore the next ones of all lists. It reads up to seven
+// times as many rows as a page has, but each list by its index of seq.
 func selectEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
 	var entries []entry
 	for _, read := range []func(context.Context, pgx.Tx, uuid.UUID, position, int) ([]entry, error){
@@ -264,8 +276,9 @@ func selectEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after positi
 	return entries, nil
 }
 
-// add adds entries to the lists of a response, and also the wallets of their transactions, because a transaction changes the balance of
-// its wallet and not the row of table wallets. A wallet is added once.
+// add adds entries to the lists of a response, and also the wallets of their transactions, because
+// a transaction changes the balance of its wallet and not the row of table wallets. A wallet is
+// added once.
 func add(ctx context.Context, tx pgx.Tx, owner uuid.UUID, entries []entry, resp *ledgerv1.ListChangesResponse) error {
 	var touched []uuid.UUID
 	has := map[string]bool{}

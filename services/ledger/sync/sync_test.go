@@ -17,7 +17,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// TestListChanges follows an account through one write of each kind, with pages of one, two and 1000 objects.
+// TestListChanges follows an account through one write of each kind, with pages of one, two and
+// 1000 objects.
 func TestListChanges(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -114,7 +115,8 @@ func TestListChangesOfTags(t *testing.T) {
 	require.ElementsMatch(t, []string{"WORK", "Äpfel"}, tags(m))
 }
 
-// TestListChangesOfPreviousRelease writes as a replica of the previous release does: without a number.
+// TestListChangesOfPreviousRelease writes as a replica of the previous release does: without a
+// number.
 func TestListChangesOfPreviousRelease(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -178,7 +180,8 @@ func TestListChangesRejectsCursor(t *testing.T) {
 	require.ErrorIs(t, err, errCursorExpired)
 }
 
-// TestListChangesOfLongTexts requires that a page of transactions with long texts is shorter than its limit.
+// TestListChangesOfLongTexts requires that a page of transactions with long texts is shorter than
+// its limit.
 func TestListChangesOfLongTexts(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -200,8 +203,8 @@ func TestListChangesOfLongTexts(t *testing.T) {
 	m.requireEqual(u.Ctx, t)
 }
 
-// TestListChangesOfSplits requires that a page reads the parts of no more transactions than it may have, and that the objects that changed
-// after the unread transactions follow on a later page.
+// TestListChangesOfSplits requires that a page reads the parts of no more transactions than it may
+// have, and that the objects that changed after the unread transactions follow on a later page.
 func TestListChangesOfSplits(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -231,7 +234,8 @@ func TestListChangesOfSplits(t *testing.T) {
 	}
 }
 
-// TestListChangesPlan requires that a page of a long history reads one index in order, and each row of it once.
+// TestListChangesPlan requires that a page of a long history reads one index in order, and each row
+// of it once.
 func TestListChangesPlan(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -262,8 +266,9 @@ func TestListChangesPlan(t *testing.T) {
 	require.Equal(t, 20_000+ledgertest.Categories, m.received)
 }
 
-// TestListChangesNumbersRows writes rows of two owners without a number, as a replica of the previous release does. A read of one owner
-// must number only the rows of this owner that have no number.
+// TestListChangesNumbersRows writes rows of two owners without a number, as a replica of the
+// previous release does. A read of one owner must number only the rows of this owner that have no
+// number.
 func TestListChangesNumbersRows(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -292,7 +297,8 @@ func TestListChangesNumbersRows(t *testing.T) {
 	require.Equal(t, []int64{-1}, seqs(other))
 }
 
-// TestSweep checks which tombstones a sweep deletes: the old ones that a device may have received, of the same owner, kind and id.
+// TestSweep checks which tombstones a sweep deletes: the old ones that a device may have received,
+// of the same owner, kind and id.
 func TestSweep(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

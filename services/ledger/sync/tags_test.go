@@ -13,7 +13,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// TestListChangesOfRenamedTag renames a tag within its key. Each page border lies between the objects that changed.
+// TestListChangesOfRenamedTag renames a tag within its key. Each page border lies between the
+// objects that changed.
 func TestListChangesOfRenamedTag(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -40,7 +41,8 @@ func TestListChangesOfRenamedTag(t *testing.T) {
 	require.NotEqual(t, before.GetEtag(), after.GetEtag(), "another name is another representation")
 }
 
-// TestMigrateRenamedTags repeats a rename of an earlier release, and requires that a device that lost the tag receives it again.
+// TestMigrateRenamedTags repeats a rename of an earlier release, and requires that a device that
+// lost the tag receives it again.
 func TestMigrateRenamedTags(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

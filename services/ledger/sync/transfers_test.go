@@ -9,7 +9,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// TestListChangesOfTransfers follows transfers through each of their writes, with pages of one and of 1000 objects.
+// TestListChangesOfTransfers follows transfers through each of their writes, with pages of one and
+// of 1000 objects.
 func TestListChangesOfTransfers(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

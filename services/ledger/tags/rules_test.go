@@ -45,7 +45,8 @@ func (p ruled) get(t *testing.T, id string) (*ledgerv1.Rule, string) {
 	return resp.GetRule(), resp.GetEtag()
 }
 
-// requireTag requires the tag that a rule adds, and the values of its conditions on tags and payees.
+// requireTag requires the tag that a rule adds, and the values of its conditions on tags and
+// payees.
 func (p ruled) requireTag(t *testing.T, id, added string, met, payee []string) {
 	t.Helper()
 	r, _ := p.get(t, id)
@@ -84,7 +85,8 @@ func TestUpdateTagOfRules(t *testing.T) {
 	fixture.RequireReason(t, err, codes.NotFound, "TAG_NOT_FOUND")
 }
 
-// TestDeleteTagOfRules deletes a tag that rules add. A rule keeps its other actions, and without one it is switched off.
+// TestDeleteTagOfRules deletes a tag that rules add. A rule keeps its other actions, and without
+// one it is switched off.
 func TestDeleteTagOfRules(t *testing.T) {
 	t.Parallel()
 	p := setupRules(t)
@@ -105,8 +107,8 @@ func TestDeleteTagOfRules(t *testing.T) {
 	require.True(t, r.GetEnabled(), "no transaction has the tag of the condition any more")
 }
 
-// TestUpdateTagWhileRulesChange renames a tag forth and back while rules are created and changed. Each rule that was created before the
-// last name has this name, and keeps its other changes.
+// TestUpdateTagWhileRulesChange renames a tag forth and back while rules are created and changed.
+// Each rule that was created before the last name has this name, and keeps its other changes.
 func TestUpdateTagWhileRulesChange(t *testing.T) {
 	t.Parallel()
 	p := setupRules(t)

@@ -11,20 +11,22 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// tag is a row of tags with the number of its transactions. Key is unique per owner, and Name is as the owner wrote it.
+// tag is a row of tags with the number of its transactions. Key is unique per owner, and Name is as
+// the owner wrote it.
 type tag struct {
 	Key, Name string
 	// Color is empty if the owner set none.
 	Color     string
 	CreatedAt time.Time `db:"created_at"`
-	// Seq is the number of the write that last changed the row (ADR 83). It is also the version of the tag: the number of transactions is
-	// not part of it, as the balance is not part of the version of a wallet.
+	// Seq is the number of the write that last changed the row (ADR 83). It is also the version of the
+	// tag: the number of transactions is not part of it, as the balance is not part of the version of
+	// a wallet.
 	Seq   int64
 	Count int64
 }
 
-// selectTags returns the tags of an owner by name. It finds the tagged transactions with the index transactions_tags, and counts
-// them once for all tags.
+// selectTags returns the tags of an owner by name. It finds the tagged transactions with the index
+// transactions_tags, and counts them once for all tags.
 func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]tag, error) {
 	tags, err := pg.All[tag](ctx, q, `
 		SELECT t.key, t.name, t.color, t.created_at, t.seq, coalesce(c.count, 0) AS count
@@ -43,8 +45,8 @@ func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]tag, erro
 	return tags, nil
 }
 
-// selectTag returns the tag of a name, ignoring case, or pgx.ErrNoRows. The condition tags <> '{}' is that of the partial index
-// transactions_tags, without which PostgreSQL would not use it.
+// selectTag returns the tag of a name, ignoring case, or pgx.ErrNoRows. The condition tags <> '{}'
+// is that of the partial index transactions_tags, without which PostgreSQL would not use it.
 func selectTag(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (tag, error) {
 	t, err := pg.One[tag](ctx, q, `
 		SELECT t.key, t.name, t.color, t.created_at, t.seq,
@@ -57,8 +59,8 @@ func selectTag(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) 
 	return t, nil
 }
 
-// newTag returns t with another name, and with the key of that name. PostgreSQL derives the key, because only its own lower() gives the
-// same result as posting.UseTags for all letters.
+// newTag returns t with another name, and with the key of that name. PostgreSQL derives the key,
+// because only its own lower() gives the same result as posting.UseTags for all letters.
 func newTag(ctx context.Context, q pg.Querier, name string, t tag) (tag, error) {
 	type row struct{ Key string }
 	r, err := pg.One[row](ctx, q, `SELECT `+posting.TagKeySQL("$1::text")+` AS key`, name)
@@ -89,10 +91,11 @@ func deleteTag(ctx context.Context, q pg.Querier, owner uuid.UUID, key string) e
 	return nil
 }
 
-// replaceKey replaces a tag of all transactions by another one. A transaction that has both keeps the other one once. If both keys are
-// equal, only the name has changed: the transactions keep their keys and get a new version, because they show the name. The caller
-// holds the owner's lock, so the order in which rows are locked does not matter. The statement sets seq itself, which skips the trigger for
-// each row (ADR 83).
+// replaceKey replaces a tag of all transactions by another one. A transaction that has both keeps
+// the other one once. If both keys are equal, only the name has changed: the transactions keep
+// their keys and get a new version, because they show the name. The caller holds the owner's lock,
+// so the order in which rows are locked does not matter. The statement sets seq itself, which skips
+// the trigger for each row (ADR 83).
 func replaceKey(ctx context.Context, q pg.Querier, owner uuid.UUID, from, to string, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
@@ -117,16 +120,17 @@ func removeKey(ctx context.Context, q pg.Querier, owner uuid.UUID, key string, a
 	return nil
 }
 
-// addsTag is the SQL condition on an action a of a rule that adds the tag with key $2, and tagValues the one on a condition c that compares
-// it. namesTag compares a name v.name. A rule has the name of a tag as its user typed it, so names are compared by their keys.
+// addsTag is the SQL condition on an action a of a rule that adds the tag with key $2, and
+// tagValues the one on a condition c that compares it. namesTag compares a name v.name. A rule has
+// the name of a tag as its user typed it, so names are compared by their keys.
 var (
 	addsTag   = `a.value ->> 'kind' = 'addTag' AND ` + posting.TagKeySQL("(a.value ->> 'value')") + ` = $2`
 	namesTag  = posting.TagKeySQL("v.name") + ` = $2`
 	tagValues = `c.value ->> 'field' = 'tag' AND EXISTS (SELECT FROM jsonb_array_elements_text(c.value -> 'values') AS v (name) WHERE ` + namesTag + `)`
 )
 
-// renameInRules replaces a tag in the actions and conditions of rules by the name of another one. The caller holds the owner's lock, so no
-// rule is written with the previous name at the same time.
+// renameInRules replaces a tag in the actions and conditions of rules by the name of another one.
+// The caller holds the owner's lock, so no rule is written with the previous name at the same time.
 func renameInRules(ctx context.Context, q pg.Querier, owner uuid.UUID, from, name string, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules
@@ -148,8 +152,9 @@ func renameInRules(ctx context.Context, q pg.Querier, owner uuid.UUID, from, nam
 	return nil
 }
 
-// removeFromRules removes the action that adds a tag from rules. A rule needs an action: one without another action keeps it and is
-// switched off. Conditions stay, because no transaction meets them any more. The caller holds the owner's lock.
+// removeFromRules removes the action that adds a tag from rules. A rule needs an action: one
+// without another action keeps it and is switched off. Conditions stay, because no transaction
+// meets them any more. The caller holds the owner's lock.
 func removeFromRules(ctx context.Context, q pg.Querier, owner uuid.UUID, key string, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules

@@ -1,12 +1,15 @@
 // Package tags serves the list of an owner's tags, and renames, merges and deletes them (ADR 84).
 //
-// The first use of a tag inserts its row (posting.UseTags), in the database transaction that writes the tagged transaction. A
-// transaction stores the keys of its tags. The key of a tag is its name in lower case. A transaction shows the names of its tags, so
-// each new name gives the tagged transactions a new version: devices that follow the account receive them again.
+// The first use of a tag inserts its row (posting.UseTags), in the database transaction that writes
+// the tagged transaction. A transaction stores the keys of its tags. The key of a tag is its name
+// in lower case. A transaction shows the names of its tags, so each new name gives the tagged
+// transactions a new version: devices that follow the account receive them again.
 //
-// It guarantees that each tag of a transaction has a row in tags. UpdateTag and DeleteTag hold the owner's lock exclusively: no
-// transaction is written at the same time, so none can gain a tag that was just removed. Other writes of the owner wait meanwhile, so
-// one request changes at most maxChanged transactions. Rules, at most 500, have names of tags, and are changed with the transactions.
+// It guarantees that each tag of a transaction has a row in tags. UpdateTag and DeleteTag hold the
+// owner's lock exclusively: no transaction is written at the same time, so none can gain a tag that
+// was just removed. Other writes of the owner wait meanwhile, so one request changes at most
+// maxChanged transactions. Rules, at most 500, have names of tags, and are changed with the
+// transactions.
 //
 // tags.go has the RPCs of TagService and the steps of a rename. store_tags.go has the statements.
 package tags
@@ -32,8 +35,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 )
 
-// maxChanged is the maximum number of transactions that one request changes. It limits the time that other writes of the owner wait, and
-// leaves a slow machine enough of the request's deadline: 50,000 took longer than that (ADR 112).
+// maxChanged is the maximum number of transactions that one request changes. It limits the time
+// that other writes of the owner wait, and leaves a slow machine enough of the request's deadline:
+// 50,000 took longer than that (ADR 112).
 const maxChanged = 10_000
 
 // The public errors of the package.
@@ -49,7 +53,8 @@ type Server struct {
 	ledgerv1.UnsafeTagServiceServer
 
 	*posting.Ledger
-	// Reads limits the simultaneous requests of a user: each counts the transactions of tags, which may be all of the user.
+	// Reads limits the simultaneous requests of a user: each counts the transactions of tags, which
+	// may be all of the user.
 	Reads *reads.Gates
 }
 
@@ -74,7 +79,8 @@ func (s *Server) ListTags(ctx context.Context, _ *ledgerv1.ListTagsRequest) (*le
 	return resp, nil
 }
 
-// GetTag returns one of the caller's tags. Errors: TAG_NOT_FOUND, also for a text that cannot be a name.
+// GetTag returns one of the caller's tags. Errors: TAG_NOT_FOUND, also for a text that cannot be a
+// name.
 func (s *Server) GetTag(ctx context.Context, req *ledgerv1.GetTagRequest) (*ledgerv1.GetTagResponse, error) {
 	owner := caller.Owner(ctx)
 	leave, err := s.Reads.Enter(ctx, owner)
@@ -102,7 +108,8 @@ func named(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (tag
 	return t, err
 }
 
-// changes holds the fields of a tag that a request sets; the others are nil. An empty color removes the color.
+// changes holds the fields of a tag that a request sets; the others are nil. An empty color removes
+// the color.
 type changes struct{ name, color *string }
 
 // color matches the colors of tags.
@@ -126,11 +133,12 @@ func parseChanges(req *ledgerv1.UpdateTagRequest) (changes, error) {
 	return c, p.Err()
 }
 
-// UpdateTag renames one of the caller's tags, merges it into another one, or changes its color. A new name or a merge also changes the
-// transactions and rules that show the name.
+// UpdateTag renames one of the caller's tags, merges it into another one, or changes its color. A
+// new name or a merge also changes the transactions and rules that show the name.
 //
-// Errors: TAG_NOT_FOUND, VERSION_MISMATCH, TAG_ALREADY_EXISTS if the name is taken and the request does not merge, EMPTY_UPDATE, and LIMIT_REACHED if
-// more than maxChanged transactions have the tag.
+// Errors: TAG_NOT_FOUND, VERSION_MISMATCH, TAG_ALREADY_EXISTS if the name is taken and the request
+// does not merge, EMPTY_UPDATE, and LIMIT_REACHED if more than maxChanged transactions have the
+// tag.
 func (s *Server) UpdateTag(ctx context.Context, req *ledgerv1.UpdateTagRequest) (*ledgerv1.UpdateTagResponse, error) {
 	c, err := parseChanges(req)
 	if err != nil {
@@ -171,12 +179,13 @@ func (s *Server) UpdateTag(ctx context.Context, req *ledgerv1.UpdateTagRequest) 
 	return resp, nil
 }
 
-// rename gives a tag another name, and returns the tag of that name. Another tag with this name keeps its name and its color, and is
-// only permitted with merge. The caller holds the owner's lock.
+// rename gives a tag another name, and returns the tag of that name. Another tag with this name
+// keeps its name and its color, and is only permitted with merge. The caller holds the owner's
+// lock.
 //
-// Devices that follow the account identify a tag by its key. A name with another key is therefore another tag, and the previous one is
-// deleted. A name with the same key changes the row, because a tombstone with the same number would follow the tag and delete it on
-// the devices.
+// Devices that follow the account identify a tag by its key. A name with another key is therefore
+// another tag, and the previous one is deleted. A name with the same key changes the row, because a
+// tombstone with the same number would follow the tag and delete it on the devices.
 func (s *Server) rename(ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, name string, merge bool) (tag, error) {
 	target, err := selectTag(ctx, tx, owner, name)
 	switch {
@@ -208,8 +217,8 @@ func (s *Server) rename(ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, 
 	return target, replaceKey(ctx, tx, owner, t.Key, target.Key, s.Now())
 }
 
-// DeleteTag deletes one of the caller's tags and removes it from all transactions, each of which gets a new version.
-// Errors: TAG_NOT_FOUND, and LIMIT_REACHED as in UpdateTag.
+// DeleteTag deletes one of the caller's tags and removes it from all transactions, each of which
+// gets a new version. Errors: TAG_NOT_FOUND, and LIMIT_REACHED as in UpdateTag.
 func (s *Server) DeleteTag(ctx context.Context, req *ledgerv1.DeleteTagRequest) (*ledgerv1.DeleteTagResponse, error) {
 	owner := caller.Owner(ctx)
 	leave, err := s.Reads.Enter(ctx, owner)
@@ -243,8 +252,9 @@ func (s *Server) DeleteTag(ctx context.Context, req *ledgerv1.DeleteTagRequest) 
 	return &ledgerv1.DeleteTagResponse{Name: t.Name}, nil
 }
 
-// lockTag takes the owner's lock exclusively and returns the tag of a name whose version matches If-Match. Errors: errTagNotFound and
-// VERSION_MISMATCH. The tag is read after the lock, so its count is exact until the transaction ends.
+// lockTag takes the owner's lock exclusively and returns the tag of a name whose version matches
+// If-Match. Errors: errTagNotFound and VERSION_MISMATCH. The tag is read after the lock, so its
+// count is exact until the transaction ends.
 func lockTag(ctx context.Context, tx pgx.Tx, owner uuid.UUID, name, ifMatch string) (tag, error) {
 	if err := posting.LockOwner(ctx, tx, owner); err != nil {
 		return tag{}, err

@@ -107,8 +107,8 @@ func TestUpdateTag(t *testing.T) {
 	p.RequireConsistent(t)
 }
 
-// TestUpdateTagVersions requires that a change of a tag changes its ETag, that a transaction with the tag does not, and that a change with
-// an old one has no effect.
+// TestUpdateTagVersions requires that a change of a tag changes its ETag, that a transaction with
+// the tag does not, and that a change with an old one has no effect.
 func TestUpdateTagVersions(t *testing.T) {
 	t.Parallel()
 	p := setup(t)
@@ -158,8 +158,9 @@ func TestDeleteTag(t *testing.T) {
 	p.RequireConsistent(t)
 }
 
-// TestTagsOfTwoUsers changes and deletes tags of a user beside another one, whose tags have the same names. A change gives the user's
-// transactions a new version, because they show the names, and the other user's rows stay.
+// TestTagsOfTwoUsers changes and deletes tags of a user beside another one, whose tags have the
+// same names. A change gives the user's transactions a new version, because they show the names,
+// and the other user's rows stay.
 func TestTagsOfTwoUsers(t *testing.T) {
 	t.Parallel()
 	p := setup(t)
@@ -206,7 +207,8 @@ func (p *person) tagMany(t *testing.T, n int) {
 	require.NoError(t, err)
 }
 
-// TestUpdateTagMaximum renames and deletes a tag of the maximum number of transactions. Each of them gets the number of the write.
+// TestUpdateTagMaximum renames and deletes a tag of the maximum number of transactions. Each of
+// them gets the number of the write.
 func TestUpdateTagMaximum(t *testing.T) {
 	t.Parallel()
 	p := setup(t)
@@ -264,8 +266,9 @@ func TestTagErrors(t *testing.T) {
 		&ledgerv1.Tag{Name: "Many", TransactionCount: maxChanged + 1})
 }
 
-// TestUpdateTagUnderLoad renames a tag forth and back while transactions with it are created and edited. Each of these has the tag in
-// the end, under one of its names, and each key of a transaction has a row.
+// TestUpdateTagUnderLoad renames a tag forth and back while transactions with it are created and
+// edited. Each of these has the tag in the end, under one of its names, and each key of a
+// transaction has a row.
 func TestUpdateTagUnderLoad(t *testing.T) {
 	t.Parallel()
 	p := setup(t)
@@ -310,7 +313,8 @@ func TestUpdateTagUnderLoad(t *testing.T) {
 	p.RequireConsistent(t)
 }
 
-// TestTagReadLimit requires that the requests that count the transactions of tags wait for other expensive reads of the user.
+// TestTagReadLimit requires that the requests that count the transactions of tags wait for other
+// expensive reads of the user.
 func TestTagReadLimit(t *testing.T) {
 	t.Parallel()
 	p := setup(t)

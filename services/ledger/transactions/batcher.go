@@ -25,28 +25,34 @@ import (
 const (
 	// maxGroup limits the rows of a statement, and with them the time that its last request waits.
 	maxGroup = 128
-	// maxQueued is the maximum length of the queue. Further requests are rejected immediately with SERVICE_UNAVAILABLE. A
-	// request whose client has disconnected counts until a writer removes it, and counts in no other limit.
+	// maxQueued is the maximum length of the queue. Further requests are rejected immediately with
+	// SERVICE_UNAVAILABLE. A request whose client has disconnected counts until a writer removes it,
+	// and counts in no other limit.
 	maxQueued = 4096
-	// writeTimeout limits a statement. It cannot be taken from the requests, because all of them may have been canceled.
+	// writeTimeout limits a statement. It cannot be taken from the requests, because all of them may
+	// have been canceled.
 	writeTimeout = 10 * time.Second
-	// groupLockTimeout limits how long a group waits for each lock, for example of a wallet or category that is being changed.
-	// It is longer than another replica takes to write to the same wallet.
+	// groupLockTimeout limits how long a group waits for each lock, for example of a wallet or
+	// category that is being changed. It is longer than another replica takes to write to the same
+	// wallet.
 	groupLockTimeout = 3 * time.Second
-	// soloLockTimeout applies when a group that timed out is retried one transaction at a time. It is short because the rest of
-	// the group waits.
+	// soloLockTimeout applies when a group that timed out is retried one transaction at a time. It is
+	// short because the rest of the group waits.
 	soloLockTimeout = 20 * time.Millisecond
 )
 
-// writers is the number of goroutines that insert transactions, and so the maximum number of concurrent statements. More
-// writers divide the same load into smaller groups, each of which costs a statement. With fewer, a single request waits for
-// the commit of an unrelated group if the disk is slow.
+// writers is the number of goroutines that insert transactions, and so the maximum number of
+// concurrent statements. More writers divide the same load into smaller groups, each of which costs
+// a statement. With fewer, a single request waits for the commit of an unrelated group if the disk
+// is slow.
 var writers = max(4, 2*runtime.GOMAXPROCS(0))
 
-// batcher implements group commit: it inserts the transactions of simultaneous requests with one statement and one commit.
+// batcher implements group commit: it inserts the transactions of simultaneous requests with one
+// statement and one commit.
 //
-// A free writer takes all requests in the queue, whether one or many, and never waits for more. It skips requests of an owner
-// for whom another writer is writing, so that statements never wait for each other's numbers and balances.
+// A free writer takes all requests in the queue, whether one or many, and never waits for more. It
+// skips requests of an owner for whom another writer is writing, so that statements never wait for
+// each other's numbers and balances.
 type batcher struct {
 	db *pgxpool.Pool
 	// committed is called after each commit.
@@ -63,7 +69,8 @@ type batcher struct {
 
 // pendingCreate is the transaction of one request, from submit until its outcome is known.
 type pendingCreate struct {
-	// ctx is the context of the request. If it ends before a writer takes the request, nothing is written.
+	// ctx is the context of the request. If it ends before a writer takes the request, nothing is
+	// written.
 	ctx    context.Context //nolint:containedctx // The request waits while its transaction is in the queue.
 	t      posting.Transaction
 	event  outbox.Event
@@ -74,14 +81,16 @@ type pendingCreate struct {
 
 // outcome is the result of a pendingCreate.
 type outcome struct {
-	// written is false if the wallet or the category does not belong to the owner, or if the idempotency key was used before.
+	// written is false if the wallet or the category does not belong to the owner, or if the
+	// idempotency key was used before.
 	written bool
 	err     error
 	// statement is the span of the shared statement.
 	statement trace.SpanContext
 }
 
-// newBatcher returns a batcher without writers; run starts them. The batcher calls committed after each commit.
+// newBatcher returns a batcher without writers; run starts them. The batcher calls committed after
+// each commit.
 func newBatcher(db *pgxpool.Pool, committed func()) *batcher {
 	return &batcher{db: db, committed: committed, busy: map[uuid.UUID]bool{}, wake: make(chan struct{}, writers)}
 }
@@ -110,8 +119,9 @@ func (b *batcher) length() int {
 	return len(b.queue)
 }
 
-// run starts the writers and returns. They stop when ctx ends. A statement in progress is then canceled, and queued requests wait
-// until their own contexts end. So the caller ends ctx only after the last request.
+// run starts the writers and returns. They stop when ctx ends. A statement in progress is then
+// canceled, and queued requests wait until their own contexts end. So the caller ends ctx only
+// after the last request.
 func (b *batcher) run(ctx context.Context) {
 	for range writers {
 		go func() {
@@ -120,8 +130,8 @@ func (b *batcher) run(ctx context.Context) {
 				case <-ctx.Done():
 					return
 				case <-b.wake:
-					// Runnable requests can reach the queue first. This is not a wait: without runnable requests, Gosched returns
-					// immediately.
+					// Runnable requests can reach the queue first. This is not a wait: without runnable requests,
+					// Gosched returns immediately.
 					runtime.Gosched()
 					group := b.take()
 					b.write(ctx, groupLockTimeout, group)
@@ -132,7 +142,8 @@ func (b *batcher) run(ctx context.Context) {
 	}
 }
 
-// wakeWriter wakes one writer. It does nothing if there is a token for each of them, because then all will look at the queue.
+// wakeWriter wakes one writer. It does nothing if there is a token for each of them, because then
+// all will look at the queue.
 func (b *batcher) wakeWriter() {
 	select {
 	case b.wake <- struct{}{}:
@@ -140,13 +151,15 @@ func (b *batcher) wakeWriter() {
 	}
 }
 
-// take removes the queued requests whose owners are idle, at most maxGroup, and marks those owners busy until release. It
-// drops requests whose context has ended. These need no outcome, because submit has returned already.
+// take removes the queued requests whose owners are idle, at most maxGroup, and marks those owners
+// busy until release. It drops requests whose context has ended. These need no outcome, because
+// submit has returned already.
 func (b *batcher) take() []*pendingCreate {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	var group, left []*pendingCreate
-	// own holds the owners that are busy because of this group. Further requests of them join the group.
+	// own holds the owners that are busy because of this group. Further requests of them join the
+	// group.
 	own := map[uuid.UUID]bool{}
 	for _, p := range b.queue {
 		owner := p.t.OwnerID
@@ -159,23 +172,24 @@ func (b *batcher) take() []*pendingCreate {
 		}
 	}
 	b.queue = left
-	// A full group may leave requests of idle owners to the next writer. Otherwise all requests left are of busy owners, and
-	// the release of these owners wakes a writer.
+	// A full group may leave requests of idle owners to the next writer. Otherwise all requests left
+	// are of busy owners, and the release of these owners wakes a writer.
 	if len(left) > 0 && len(group) == maxGroup {
 		b.wakeWriter()
 	}
 	return group
 }
 
-// release marks the owners of a group idle. No other group contains them, because take skips busy owners.
+// release marks the owners of a group idle. No other group contains them, because take skips busy
+// owners.
 func (b *batcher) release(group []*pendingCreate) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for _, p := range group {
 		delete(b.busy, p.t.OwnerID)
 	}
-	// An empty group has released no owner, so the queue still holds requests of busy owners only. Their writer wakes the
-	// next one.
+	// An empty group has released no owner, so the queue still holds requests of busy owners only.
+	// Their writer wakes the next one.
 	if len(group) > 0 && len(b.queue) > 0 {
 		b.wakeWriter()
 	}
@@ -193,9 +207,10 @@ func (b *batcher) enqueue(p *pendingCreate) bool {
 	return true
 }
 
-// submit inserts a transaction with its event and idempotency record, and updates the balance and the monthly total. It returns
-// true after the commit. It returns false without an error if nothing was written, because the wallet or the category does not
-// belong to the owner or because the key was used before. If ctx ends first, the outcome is unknown.
+// submit inserts a transaction with its event and idempotency record, and updates the balance and
+// the monthly total. It returns true after the commit. It returns false without an error if nothing
+// was written, because the wallet or the category does not belong to the owner or because the key
+// was used before. If ctx ends first, the outcome is unknown.
 func (b *batcher) submit(ctx context.Context, t posting.Transaction, event outbox.Event, record idem.Record) (bool, error) {
 	p := &pendingCreate{ctx: ctx, t: t, event: event, record: record, done: make(chan outcome, 1)}
 	if !b.enqueue(p) {
@@ -210,9 +225,11 @@ func (b *batcher) submit(ctx context.Context, t posting.Transaction, event outbo
 	}
 }
 
-// write inserts a group with one statement and sends each request its outcome. If PostgreSQL rejects the group, or a lock times
-// out, each transaction is retried alone, so that one bad request cannot fail its neighbors. After any other error the outcome
-// is unknown, so nothing is retried and all requests fail. writeTimeout limits the statement of the group and all retries together.
+// write inserts a group with one statement and sends each request its outcome. If PostgreSQL
+// rejects the group, or a lock times out, each transaction is retried alone, so that one bad
+// request cannot fail its neighbors. After any other error the outcome is unknown, so nothing is
+// retried and all requests fail. writeTimeout limits the statement of the group and all retries
+// together.
 func (b *batcher) write(ctx context.Context, lockTimeout time.Duration, group []*pendingCreate) {
 	if len(group) == 0 {
 		return
@@ -242,7 +259,8 @@ func (b *batcher) write(ctx context.Context, lockTimeout time.Duration, group []
 			p.done <- outcome{written: written[p.t.ID], statement: span.SpanContext()}
 		}
 	case len(group) > 1 && (pg.IsDataError(err) || pg.IsLocked(err)):
-		// After a data error the retries keep the group's timeout. A request must not fail because another one was rejected.
+		// After a data error the retries keep the group's timeout. A request must not fail because
+		// another one was rejected.
 		if pg.IsLocked(err) {
 			lockTimeout = soloLockTimeout
 		}
@@ -254,8 +272,9 @@ func (b *batcher) write(ctx context.Context, lockTimeout time.Duration, group []
 	}
 }
 
-// startSpan starts the span of a group's statement. Its parent is the first sampled request of the group; submit links the
-// spans of the other requests to it. It starts no span if no request is sampled.
+// startSpan starts the span of a group's statement. Its parent is the first sampled request of the
+// group; submit links the spans of the other requests to it. It starts no span if no request is
+// sampled.
 func startSpan(ctx context.Context, group []*pendingCreate) (context.Context, trace.Span) {
 	for _, p := range group {
 		if parent := trace.SpanContextFromContext(p.ctx); parent.IsSampled() {

@@ -177,8 +177,8 @@ func TestBatcherDropsCanceledRequest(t *testing.T) {
 	s.RequireConsistent(t)
 }
 
-// TestCreateTransactionQueueLimit fills a queue that no writer empties. The contexts have ended, so that a request that is
-// queued returns, too.
+// TestCreateTransactionQueueLimit fills a queue that no writer empties. The contexts have ended, so
+// that a request that is queued returns, too.
 func TestCreateTransactionQueueLimit(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -195,7 +195,8 @@ func TestCreateTransactionQueueLimit(t *testing.T) {
 	require.Equal(t, 4096, p.batcher.length())
 }
 
-// Transactions acknowledged before, while or after PostgreSQL ends connections exist once. Others exist completely or not at all.
+// Transactions acknowledged before, while or after PostgreSQL ends connections exist once. Others
+// exist completely or not at all.
 func TestBatcherKeepsAcknowledgedTransactions(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -21,15 +21,17 @@ import (
 const (
 	// maxBulkItems is the maximum number of transactions in one request.
 	maxBulkItems = 500
-	// maxWaitingBulks limits the requests that wait for s.bulks, and with them the memory that their items use. Further requests
-	// are rejected with SERVICE_UNAVAILABLE.
+	// maxWaitingBulks limits the requests that wait for s.bulks, and with them the memory that their
+	// items use. Further requests are rejected with SERVICE_UNAVAILABLE.
 	maxWaitingBulks = 16
-	// maxBadItems limits the items whose problems an error lists, so that a response to 500 invalid items stays small.
+	// maxBadItems limits the items whose problems an error lists, so that a response to 500 invalid
+	// items stays small.
 	maxBadItems = 10
 )
 
-// CreateTransactions inserts up to maxBulkItems transactions with one statement, all or none. The field names of an error have
-// the prefix transactions[i], with i from 0. It bypasses the batcher, because a bulk request is a group already.
+// CreateTransactions inserts up to maxBulkItems transactions with one statement, all or none. The
+// field names of an error have the prefix transactions[i], with i from 0. It bypasses the batcher,
+// because a bulk request is a group already.
 func (s *Transactions) CreateTransactions(ctx context.Context, req *ledgerv1.CreateTransactionsRequest) (*ledgerv1.CreateTransactionsResponse, error) {
 	items := req.GetTransactions()
 	if len(items) == 0 || len(items) > maxBulkItems {
@@ -74,7 +76,8 @@ func (s *Transactions) CreateTransactions(ctx context.Context, req *ledgerv1.Cre
 			return err
 		}
 		if len(written) < len(ts) {
-			// If there is no problem now, the missing wallets and categories were created after the insert, and a retry succeeds.
+			// If there is no problem now, the missing wallets and categories were created after the insert,
+			// and a retry succeeds.
 			return cmp.Or(bulkProblems(ctx, tx, owner, parsed), error(apierr.Unavailable))
 		}
 		return nil
@@ -83,7 +86,8 @@ func (s *Transactions) CreateTransactions(ctx context.Context, req *ledgerv1.Cre
 	case err == nil:
 		return resp, nil
 	case pg.IsViolation(err, externalKey):
-		// A transaction that had one of the external ids may have been deleted since. A retry then succeeds.
+		// A transaction that had one of the external ids may have been deleted since. A retry then
+		// succeeds.
 		return nil, cmp.Or(s.bulkDuplicates(ctx, owner, ts), error(apierr.Unavailable))
 	}
 	return nil, err
@@ -96,8 +100,8 @@ type bulkItem struct {
 	problems    apierr.Problems
 }
 
-// parseItem parses and validates one item, without a query. It rejects an idempotency key of a single item, because the request
-// is written and replayed as a whole.
+// parseItem parses and validates one item, without a query. It rejects an idempotency key of a
+// single item, because the request is written and replayed as a whole.
 func parseItem(req *ledgerv1.CreateTransactionRequest) bulkItem {
 	var item bulkItem
 	if req.GetIdempotencyKey() != "" {
@@ -108,8 +112,9 @@ func parseItem(req *ledgerv1.CreateTransactionRequest) bulkItem {
 	return item
 }
 
-// bulkProblems returns the problems of the first maxBadItems invalid items, including wallets and categories that do not belong to
-// the owner, or nil if there are none. One query checks the references of all items.
+// bulkProblems returns the problems of the first maxBadItems invalid items, including wallets and
+// categories that do not belong to the owner, or nil if there are none. One query checks the
+// references of all items.
 func bulkProblems(ctx context.Context, q pg.Querier, owner uuid.UUID, items []bulkItem) error {
 	named := make([]request.References, len(items))
 	for i, item := range items {

@@ -14,11 +14,12 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// changes holds the fields of a transaction that a request sets. Each is validated on its own; apply validates the combination. A
-// field is nil if the request does not set it, or if it is invalid and among the problems.
+// changes holds the fields of a transaction that a request sets. Each is validated on its own;
+// apply validates the combination. A field is nil if the request does not set it, or if it is
+// invalid and among the problems.
 type changes struct {
-	// amount is a positive decimal in the major unit. It stays text because its allowed decimals depend on the currency, which
-	// may be the old one.
+	// amount is a positive decimal in the major unit. It stays text because its allowed decimals
+	// depend on the currency, which may be the old one.
 	amount      *string
 	description *string
 	date        *time.Time
@@ -35,8 +36,9 @@ type changes struct {
 	splits *[]part
 }
 
-// parseTransaction returns the fields of a new transaction, and adds a problem for each missing or invalid one. The amount, the date,
-// the currency and the wallet are required, and either a category or splits.
+// parseTransaction returns the fields of a new transaction, and adds a problem for each missing or
+// invalid one. The amount, the date, the currency and the wallet are required, and either a
+// category or splits.
 func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest) changes {
 	var c changes
 	required := func(field, value string, set func(*apierr.Problems, string)) {
@@ -71,7 +73,8 @@ func parseTransaction(p *apierr.Problems, req *ledgerv1.CreateTransactionRequest
 	return c
 }
 
-// parseTransactionUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
+// parseTransactionUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is
+// none.
 func parseTransactionUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransactionRequest) (changes, error) {
 	var c changes
 	some := false
@@ -107,8 +110,8 @@ func parseTransactionUpdate(p *apierr.Problems, req *ledgerv1.UpdateTransactionR
 	return c, nil
 }
 
-// setAmount accepts a positive decimal with at most the decimals of the currency that has the most. apply checks the decimals of
-// the actual currency.
+// setAmount accepts a positive decimal with at most the decimals of the currency that has the most.
+// apply checks the decimals of the actual currency.
 func (c *changes) setAmount(p *apierr.Problems, s string) {
 	n, err := money.ParseDecimal(s, money.MaxDecimals)
 	if problem := money.PositiveProblem(s, n, err); problem != "" {
@@ -160,8 +163,9 @@ func (c *changes) setKind(p *apierr.Problems, s string) {
 	c.kind = &s
 }
 
-// apply returns t with the changes, and adds a problem if the combination of fields is invalid. For a new transaction, t is zero.
-// The amount's sign follows the type: the type of the request, or otherwise the type of t. That is income for a new transaction.
+// apply returns t with the changes, and adds a problem if the combination of fields is invalid. For
+// a new transaction, t is zero. The amount's sign follows the type: the type of the request, or
+// otherwise the type of t. That is income for a new transaction.
 func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transaction {
 	before, negative := t, t.AmountMinor < 0
 	if c.description != nil {
@@ -188,7 +192,8 @@ func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transa
 		}
 		t.AmountMinor = minor
 	}
-	// The sign is applied last, because a request may change the type without the amount, or the amount without the type.
+	// The sign is applied last, because a request may change the type without the amount, or the
+	// amount without the type.
 	if c.kind != nil {
 		negative = *c.kind == posting.Expense
 	}
@@ -200,7 +205,8 @@ func (c changes) apply(p *apierr.Problems, t posting.Transaction) posting.Transa
 	return t
 }
 
-// references returns the wallet and the categories that the changes name, or nil for a field that they do not change.
+// references returns the wallet and the categories that the changes name, or nil for a field that
+// they do not change.
 func (c changes) references() request.References {
 	named := request.References{Wallet: c.wallet, Category: c.category}
 	if c.splits != nil {

@@ -10,8 +10,8 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// TestConcurrentWritesKeepSums lets many change the same wallets and categories at once, also delete and
-// reassign them.
+// TestConcurrentWritesKeepSums lets many change the same wallets and categories at once, also
+// delete and reassign them.
 func TestConcurrentWritesKeepSums(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
@@ -31,7 +31,8 @@ func TestConcurrentWritesKeepSums(t *testing.T) {
 	p.RequireConsistent(t)
 }
 
-// liveADay books an expense, moves it between wallets, and sorts it under a category that is then dissolved.
+// liveADay books an expense, moves it between wallets, and sorts it under a category that is then
+// dissolved.
 func (p person) liveADay(ctx context.Context, i int, bank uuid.UUID) error {
 	created, err := p.CreateTransaction(ctx, p.Spends("1"))
 	if err != nil {

@@ -27,14 +27,16 @@ func (c *changes) setTags(p *apierr.Problems, names []string) {
 	c.tags = &tags
 }
 
-// setExternalID accepts the ids of request.ParseExternalID. The index transactions_external decides whether it is unique in the wallet.
+// setExternalID accepts the ids of request.ParseExternalID. The index transactions_external decides
+// whether it is unique in the wallet.
 func (c *changes) setExternalID(p *apierr.Problems, s string) {
 	id, problem := request.ParseExternalID(s)
 	p.Field(problem)
 	c.externalID = &id
 }
 
-// applyDetails sets the fields of t that depend on no other field. posting.UseTags sets the tags later.
+// applyDetails sets the fields of t that depend on no other field. posting.UseTags sets the tags
+// later.
 func (c changes) applyDetails(t *posting.Transaction) {
 	if c.payee != nil {
 		t.Payee = *c.payee

@@ -186,8 +186,9 @@ func TestExternalIDs(t *testing.T) {
 	s.RequireConsistent(t)
 }
 
-// TestExternalIDsConcurrently creates each external id from several clients of two replicas at once, alone, tagged and in batches whose
-// orders differ. Transactions of other users that share a statement with them are created.
+// TestExternalIDsConcurrently creates each external id from several clients of two replicas at
+// once, alone, tagged and in batches whose orders differ. Transactions of other users that share a
+// statement with them are created.
 func TestExternalIDsConcurrently(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -16,9 +16,10 @@ import (
 // externalKey is the index that decides whether an external id is unique in its wallet.
 const externalKey = "transactions_external"
 
-// repeats reports whether a create repeats an earlier request with the same idempotency key, and fills resp with its answer. It returns
-// TRANSACTION_DUPLICATE if another request has used the external id. It reads only, so that a client that sends its transactions
-// again does not fail the group commit of others. Without an external id it does nothing.
+// repeats reports whether a create repeats an earlier request with the same idempotency key, and
+// fills resp with its answer. It returns TRANSACTION_DUPLICATE if another request has used the
+// external id. It reads only, so that a client that sends its transactions again does not fail the
+// group commit of others. Without an external id it does nothing.
 func (s *Transactions) repeats(ctx context.Context, t posting.Transaction, call idem.Call, resp *ledgerv1.CreateTransactionResponse) (bool, error) {
 	if t.ExternalID == nil {
 		return false, nil
@@ -33,8 +34,9 @@ func (s *Transactions) repeats(ctx context.Context, t posting.Transaction, call 
 	return false, duplicate(ids[0].ID)
 }
 
-// rejected returns the public error of a transaction that PostgreSQL rejected. It must be called after the end of the database
-// transaction. The first transaction with the external id may have been deleted since; a retry then succeeds.
+// rejected returns the public error of a transaction that PostgreSQL rejected. It must be called
+// after the end of the database transaction. The first transaction with the external id may have
+// been deleted since; a retry then succeeds.
 func (s *Transactions) rejected(ctx context.Context, t posting.Transaction, err error) error {
 	if !pg.IsViolation(err, externalKey) {
 		return posting.ClientError(err)
@@ -54,7 +56,8 @@ func duplicate(first uuid.UUID) *apierr.Error {
 	return errTransactionDuplicate.With("externalId", first.String())
 }
 
-// bulkDuplicates returns TRANSACTION_DUPLICATE for the first maxBadItems items whose external ids are in use, or nil if there are none.
+// bulkDuplicates returns TRANSACTION_DUPLICATE for the first maxBadItems items whose external ids
+// are in use, or nil if there are none.
 func (s *Transactions) bulkDuplicates(ctx context.Context, owner uuid.UUID, ts []posting.Transaction) error {
 	ids, err := selectExternal(ctx, s.DB, owner, ts...)
 	if err != nil {
@@ -67,8 +70,8 @@ func (s *Transactions) bulkDuplicates(ctx context.Context, owner uuid.UUID, ts [
 	return p.Err()
 }
 
-// checkRepeated adds a problem to each item that has the wallet and the external id of an earlier item. The unique index would also
-// reject such a request, but could not name the two items.
+// checkRepeated adds a problem to each item that has the wallet and the external id of an earlier
+// item. The unique index would also reject such a request, but could not name the two items.
 func checkRepeated(items []bulkItem) {
 	type key struct {
 		wallet uuid.UUID

@@ -12,15 +12,16 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
-// locked is a transaction that a request names and has locked. other is the other leg if it is a leg of a transfer, and nil otherwise. Both
-// legs are locked together, because a change of one may change the other.
+// locked is a transaction that a request names and has locked. other is the other leg if it is a
+// leg of a transfer, and nil otherwise. Both legs are locked together, because a change of one may
+// change the other.
 type locked struct {
 	posting.Transaction
 	other *posting.Transaction
 }
 
-// lockedOf returns the transaction with an id and its other leg from the rows that posting.Lock returned. It reports whether the
-// transaction is among them.
+// lockedOf returns the transaction with an id and its other leg from the rows that posting.Lock
+// returned. It reports whether the transaction is among them.
 func lockedOf(rows []posting.Transaction, id uuid.UUID) (l locked, ok bool) {
 	for i := range rows {
 		if rows[i].ID == id {
@@ -35,8 +36,9 @@ func lockedOf(rows []posting.Transaction, id uuid.UUID) (l locked, ok bool) {
 // transfer returns the transfer of a leg.
 func (l locked) transfer() transfers.Transfer { return transfers.Of(l.Transaction, *l.other) }
 
-// changeLeg changes a leg of a transfer and returns it. The fields that both legs share change in both of them, and the payee only in the
-// named leg. Other fields fail with TRANSACTION_IS_TRANSFER; the problems p of the request take precedence over that error.
+// changeLeg changes a leg of a transfer and returns it. The fields that both legs share change in
+// both of them, and the payee only in the named leg. Other fields fail with
+// TRANSACTION_IS_TRANSFER; the problems p of the request take precedence over that error.
 func (s *Transactions) changeLeg(ctx context.Context, tx pgx.Tx, l locked, c changes, p apierr.Problems) (posting.Transaction, error) {
 	if err := cmp.Or(p.Err(), c.checkLeg(l.Transaction)); err != nil {
 		return posting.Transaction{}, err
@@ -67,7 +69,8 @@ func (s *Transactions) changeLeg(ctx context.Context, tx pgx.Tx, l locked, c cha
 	return after.Out, nil
 }
 
-// checkLeg returns TRANSACTION_IS_TRANSFER if the changes contain a field that a request can only change in the transfer.
+// checkLeg returns TRANSACTION_IS_TRANSFER if the changes contain a field that a request can only
+// change in the transfer.
 func (c changes) checkLeg(t posting.Transaction) error {
 	var fields []apierr.Field
 	for _, f := range []struct {

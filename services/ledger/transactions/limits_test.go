@@ -28,7 +28,8 @@ func TestWalletCurrencyLimit(t *testing.T) {
 		p.Create(t, req)
 	}
 	p.RequireConsistent(t)
-	// Batches do not share the statements of single creates, as the requests to another replica do not.
+	// Batches do not share the statements of single creates, as the requests to another replica do
+	// not.
 	attempt := func(i int) error {
 		req := p.Spends("1")
 		req.Currency = codesOf[limit-3+i]

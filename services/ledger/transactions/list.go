@@ -27,8 +27,9 @@ const maxFilterIDs = 100
 // maxFilterTags is the maximum number of tags in a list's filters.
 const maxFilterTags = 200
 
-// ListTransactions returns a page of the caller's transactions, by default newest first. A page of untagged transactions, of
-// more than maxIndexedTags tags, of a search without three ASCII letters or digits in a row, or of long texts may have fewer rows than the limit although more follow.
+// ListTransactions returns a page of the caller's transactions, by default newest first. A page of
+// untagged transactions, of more than maxIndexedTags tags, of a search without three ASCII letters
+// or digits in a row, or of long texts may have fewer rows than the limit although more follow.
 func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListTransactionsRequest) (*ledgerv1.ListTransactionsResponse, error) {
 	l, p := parseList(req)
 	l.owner = caller.ID(ctx)
@@ -55,7 +56,8 @@ func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListT
 	if err != nil {
 		return nil, err
 	}
-	// The rows belong to the owner, and so do their wallets and categories. Only filter ids without a row have to be checked.
+	// The rows belong to the owner, and so do their wallets and categories. Only filter ids without a
+	// row have to be checked.
 	wallets := missing(l.wallets, rows, func(t posting.Transaction, id uuid.UUID) bool { return t.WalletID == id })
 	categories := missing(l.categories, rows, posting.Transaction.HasCategory)
 	owned, err := request.SelectOwned(ctx, s.DB, l.owner, wallets, categories)
@@ -87,9 +89,10 @@ func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListT
 	return resp, nil
 }
 
-// readList returns up to l.limit rows. Most pages are full after reading the nearest rows in the list's order. Otherwise another
-// index finds all matching rows, and they are sorted. If no index supports the filters, a page examines a limited number of rows;
-// end is then the last examined row, or nil if the list ends there.
+// readList returns up to l.limit rows. Most pages are full after reading the nearest rows in the
+// list's order. Otherwise another index finds all matching rows, and they are sorted. If no index
+// supports the filters, a page examines a limited number of rows; end is then the last examined
+// row, or nil if the list ends there.
 func (s *Transactions) readList(ctx context.Context, l transactionList) (rows []posting.Transaction, end *posting.Transaction, err error) {
 	rows, err = walkTransactions(ctx, s.DB, l)
 	if err != nil || len(rows) == l.limit || !l.filtered() {
@@ -107,19 +110,21 @@ func (s *Transactions) readList(ctx context.Context, l transactionList) (rows []
 	return rows, nil, err
 }
 
-// maxIndexedTags is the maximum number of tags for which a list reads the index of tags. For more, PostgreSQL expects so many rows that it
-// reads the whole table.
+// maxIndexedTags is the maximum number of tags for which a list reads the index of tags. For more,
+// PostgreSQL expects so many rows that it reads the whole table.
 const maxIndexedTags = 20
 
-// unindexed reports whether the list has a search, or a filter by many tags or by transactions without tags or attachments, and no index that
-// supports it or another filter. The index of searches also finds payees.
+// unindexed reports whether the list has a search, or a filter by many tags or by transactions
+// without tags or attachments, and no index that supports it or another filter. The index of
+// searches also finds payees.
 func (l transactionList) unindexed() bool {
 	scanned := l.substring+l.payee != "" || l.untagged || l.unattached() || len(l.tags) > maxIndexedTags
 	return scanned && !l.indexed() && !hasTrigram(l.substring) && !hasTrigram(l.payee)
 }
 
-// hasTrigram reports whether the trigram index of descriptions can find a substring, which requires three letters or digits in a
-// row. Only ASCII counts, because a database with the character type C treats other letters as punctuation.
+// hasTrigram reports whether the trigram index of descriptions can find a substring, which requires
+// three letters or digits in a row. Only ASCII counts, because a database with the character type C
+// treats other letters as punctuation.
 func hasTrigram(s string) bool {
 	run := 0
 	for _, r := range s {
@@ -134,7 +139,8 @@ func hasTrigram(s string) bool {
 	return false
 }
 
-// missing returns the ids that no row has. It does not change ids, which the totals need afterwards.
+// missing returns the ids that no row has. It does not change ids, which the totals need
+// afterwards.
 func missing(ids []uuid.UUID, rows []posting.Transaction, names func(posting.Transaction, uuid.UUID) bool) []uuid.UUID {
 	return slices.DeleteFunc(slices.Clone(ids), func(id uuid.UUID) bool {
 		return slices.ContainsFunc(rows, func(t posting.Transaction) bool { return names(t, id) })
@@ -148,13 +154,15 @@ type transactionList struct {
 	kind, currency      string
 	// from is inclusive and end exclusive.
 	from, end *time.Time
-	// minE4 and maxE4 are inclusive limits of the signed amount in ten-thousandths of the major unit, which fit all currencies.
+	// minE4 and maxE4 are inclusive limits of the signed amount in ten-thousandths of the major unit,
+	// which fit all currencies.
 	minE4, maxE4 *int64
 	// substring is contained in the payee, the description or the notes, ignoring case.
 	substring string
 	// payee is the whole payee, ignoring case.
 	payee string
-	// tagNames are the tags of the request, and tags their keys. The list has the transactions with at least one of them.
+	// tagNames are the tags of the request, and tags their keys. The list has the transactions with at
+	// least one of them.
 	tagNames, tags []string
 	untagged       bool
 	request.Origin
@@ -175,8 +183,8 @@ const (
 	leastAmount   = "amount"
 )
 
-// position is the content of a cursor: the last row of a page. The list's order uses either Date or AmountE4, and ID for rows with
-// equal values.
+// position is the content of a cursor: the last row of a page. The list's order uses either Date or
+// AmountE4, and ID for rows with equal values.
 type position struct {
 	Date     time.Time
 	AmountE4 int64
@@ -194,8 +202,9 @@ func (l transactionList) position(t posting.Transaction) any {
 	return position{Date: t.Date, AmountE4: t.AmountE4(), ID: t.ID}
 }
 
-// listScope returns the scope of a list's cursors. It contains the owner, the filters and the order, so that a cursor is valid for
-// the same list only. The limit and the included parts may change from page to page.
+// listScope returns the scope of a list's cursors. It contains the owner, the filters and the
+// order, so that a cursor is valid for the same list only. The limit and the included parts may
+// change from page to page.
 func listScope(owner uuid.UUID, req *ledgerv1.ListTransactionsRequest) (string, error) {
 	question := proto.CloneOf(req)
 	question.Limit, question.Cursor, question.Include = nil, "", nil
@@ -206,8 +215,8 @@ func listScope(owner uuid.UUID, req *ledgerv1.ListTransactionsRequest) (string, 
 	return "transactions " + owner.String() + " " + base64.StdEncoding.EncodeToString(b), nil
 }
 
-// parseList validates the filters, the order and the limit of a request, and returns all problems. The caller sets owner, after
-// and limit.
+// parseList validates the filters, the order and the limit of a request, and returns all problems.
+// The caller sets owner, after and limit.
 func parseList(req *ledgerv1.ListTransactionsRequest) (l transactionList, p apierr.Problems) {
 	_, problem := page.Limit(req.Limit)
 	p.Field(problem)
@@ -288,8 +297,8 @@ func parseFilterIDs(p *apierr.Problems, field string, ss []string, malformed *ap
 	return request.ParseIDs(p, field, ss, malformed)
 }
 
-// parseAmountBound parses a limit of signed amounts in ten-thousandths of the major unit, which fit all currencies. It returns
-// nil if there is none.
+// parseAmountBound parses a limit of signed amounts in ten-thousandths of the major unit, which fit
+// all currencies. It returns nil if there is none.
 func parseAmountBound(p *apierr.Problems, field string, s *string) *int64 {
 	if s == nil {
 		return nil

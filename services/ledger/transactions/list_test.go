@@ -174,8 +174,8 @@ func TestListTransactionsCursorScope(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestListTransactionsPagesAreComplete compares the pages of random lists with a sorted slice, while rows with equal keys abound and
-// new ones arrive at the head.
+// TestListTransactionsPagesAreComplete compares the pages of random lists with a sorted slice,
+// while rows with equal keys abound and new ones arrive at the head.
 func TestListTransactionsPagesAreComplete(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -236,7 +236,8 @@ func TestHasTrigram(t *testing.T) {
 	}
 }
 
-// TestListTransactionsSize lists transactions with parts of the maximum length, of which 200 would be four times a message's maximum.
+// TestListTransactionsSize lists transactions with parts of the maximum length, of which 200 would
+// be four times a message's maximum.
 func TestListTransactionsSize(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -7,12 +7,13 @@ func (l transactionList) indexed() bool {
 	return l.ExternalID != "" || l.ImportID != nil || l.ReceiptID != nil || l.Attached != nil && *l.Attached
 }
 
-// unattached reports whether the list has the filter by transactions without attachments, which no index supports.
+// unattached reports whether the list has the filter by transactions without attachments, which no
+// index supports.
 func (l transactionList) unattached() bool { return l.Attached != nil && !*l.Attached }
 
-// addOrigin adds the filters of request.Origin. An external id is unique in a wallet, so the index transactions_external finds it if the wallets are named.
-// A list of transactions with attachments by date reads the index transactions_attached, unless another filter selects a
-// different one.
+// addOrigin adds the filters of request.Origin. An external id is unique in a wallet, so the index
+// transactions_external finds it if the wallets are named. A list of transactions with attachments
+// by date reads the index transactions_attached, unless another filter selects a different one.
 func (c *conditions) addOrigin(l transactionList) {
 	if l.ExternalID != "" {
 		c.add(&c.filters, "t.wallet_id = ANY(ARRAY(SELECT w.id FROM wallets w WHERE w.owner_id = %s))", value{l.owner, "$%d::uuid"})

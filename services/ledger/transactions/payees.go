@@ -26,7 +26,8 @@ func (s *Transactions) ListCurrencies(context.Context, *ledgerv1.ListCurrenciesR
 	return resp, nil
 }
 
-// ListPayees returns payees of the caller's newest scannedRows transactions that begin with q, so its work does not grow with the history.
+// ListPayees returns payees of the caller's newest scannedRows transactions that begin with q, so
+// its work does not grow with the history.
 func (s *Transactions) ListPayees(ctx context.Context, req *ledgerv1.ListPayeesRequest) (*ledgerv1.ListPayeesResponse, error) {
 	var p apierr.Problems
 	limit, problem := page.Limit(req.Limit)
@@ -65,8 +66,9 @@ type payee struct {
 	CategoryID *uuid.UUID `db:"category_id"`
 }
 
-// selectPayees returns the payees that begin with prefix, ignoring case, among the newest scannedRows transactions of an owner. It reads
-// them in the order of the index transactions_owner_date.
+// selectPayees returns the payees that begin with prefix, ignoring case, among the newest
+// scannedRows transactions of an owner. It reads them in the order of the index
+// transactions_owner_date.
 func selectPayees(ctx context.Context, q pg.Querier, owner uuid.UUID, prefix string, limit int) ([]payee, error) {
 	rows, err := pg.All[payee](ctx, q, fmt.Sprintf(`
 		SELECT (array_agg(t.payee ORDER BY t.date DESC, t.id DESC))[1] AS name, count(*) AS count, max(t.date) AS last_date,

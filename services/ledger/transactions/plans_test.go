@@ -57,7 +57,8 @@ func TestListTransactionsPlans(t *testing.T) {
 	plans.Reset(t)
 	t.Run("totals", func(t *testing.T) { p.totals(t, plans, both) })
 	t.Run("what is prepared", func(t *testing.T) {
-		// From the sixth time on, Postgres may plan a prepared statement without looking at its arguments.
+		// From the sixth time on, Postgres may plan a prepared statement without looking at its
+		// arguments.
 		for range 6 {
 			for _, req := range []*list{{}, {WalletId: wallet, Sort: new(largestAmount)}} {
 				_, err := p.ListTransactions(p.Ctx, req)
@@ -94,8 +95,8 @@ func TestListTransactionsPlans(t *testing.T) {
 	t.Run("details", func(t *testing.T) { p.details(t, s.DB, plans) })
 }
 
-// details requires that lists with the filters by payee and tags examine a limited number of rows. Only the oldest rows have no tags, so
-// that a list of them cannot be filled with the nearby rows.
+// details requires that lists with the filters by payee and tags examine a limited number of rows.
+// Only the oldest rows have no tags, so that a list of them cannot be filled with the nearby rows.
 func (p person) details(t *testing.T, db *pgxpool.Pool, plans *fixture.Plans) {
 	t.Helper()
 	_, err := db.Exec(t.Context(), `
@@ -197,8 +198,8 @@ func (p person) lists(wallets []string) map[string]*ledgerv1.ListTransactionsReq
 	}
 }
 
-// totals requires that the totals of each list read hardly more rows than they add up. PostgreSQL may sort somewhat more rows
-// instead of reading an index in order.
+// totals requires that the totals of each list read hardly more rows than they add up. PostgreSQL
+// may sort somewhat more rows instead of reading an index in order.
 func (p person) totals(t *testing.T, plans *fixture.Plans, wallets []string) {
 	t.Helper()
 	lists := p.lists(wallets)

@@ -20,20 +20,23 @@ const (
 	maxParts = 50
 )
 
-// categoryBesideSplits is the problem of a request with parts and a category for the whole transaction.
+// categoryBesideSplits is the problem of a request with parts and a category for the whole
+// transaction.
 var categoryBesideSplits = &apierr.Field{Name: "categoryId", Message: "must be absent with splits"}
 
 // part is a part of a split transaction in a request.
 type part struct {
 	// category is nil if it is invalid and among the problems.
 	category *uuid.UUID
-	// amount is a decimal in the major unit, and empty if it is among the problems. It stays text, like the amount of a transaction.
+	// amount is a decimal in the major unit, and empty if it is among the problems. It stays text,
+	// like the amount of a transaction.
 	amount      string
 	description string
 }
 
-// setSplits accepts no parts, which ends a split, or minParts to maxParts with valid fields. A part may have the opposite sign, such as a
-// refund. applySplits checks the sum, because only it knows the amount and the currency.
+// setSplits accepts no parts, which ends a split, or minParts to maxParts with valid fields. A part
+// may have the opposite sign, such as a refund. applySplits checks the sum, because only it knows
+// the amount and the currency.
 func (c *changes) setSplits(p *apierr.Problems, splits []*ledgerv1.Split) {
 	c.splits = &[]part{}
 	if len(splits) == 0 {
@@ -71,9 +74,9 @@ func partAmount(p *apierr.Problems, field, s string) string {
 	return ""
 }
 
-// applySplits sets the category and the parts of t, after its amount, type and currency were set. before is the transaction without
-// the changes. The parts have the sign of the transaction, and follow a change of its type. It adds SPLIT_SUM_MISMATCH if they do
-// not add up to the amount.
+// applySplits sets the category and the parts of t, after its amount, type and currency were set.
+// before is the transaction without the changes. The parts have the sign of the transaction, and
+// follow a change of its type. It adds SPLIT_SUM_MISMATCH if they do not add up to the amount.
 func (c changes) applySplits(p *apierr.Problems, before posting.Transaction, t *posting.Transaction) {
 	switch {
 	case c.splits != nil && len(*c.splits) > 0:
@@ -101,8 +104,8 @@ func (c changes) applySplits(p *apierr.Problems, before posting.Transaction, t *
 	checkSum(p, *t)
 }
 
-// parseParts returns the parts of t in minor units of its currency. It adds a problem for each amount that has too many decimals, and
-// returns false if a part or the currency is invalid.
+// parseParts returns the parts of t in minor units of its currency. It adds a problem for each
+// amount that has too many decimals, and returns false if a part or the currency is invalid.
 func parseParts(p *apierr.Problems, parts []part, t posting.Transaction) (splits []posting.Split, ok bool) {
 	ok = t.Currency != ""
 	for i, s := range parts {
@@ -127,8 +130,8 @@ func parseParts(p *apierr.Problems, parts []part, t posting.Transaction) (splits
 	return splits, ok
 }
 
-// checkSum adds a problem if the parts of t do not add up to its amount. The sum cannot overflow, because an int64 holds the sum of
-// 900 amounts. An amount of 0 is a problem already.
+// checkSum adds a problem if the parts of t do not add up to its amount. The sum cannot overflow,
+// because an int64 holds the sum of 900 amounts. An amount of 0 is a problem already.
 func checkSum(p *apierr.Problems, t posting.Transaction) {
 	if len(t.Splits) == 0 || t.AmountMinor == 0 {
 		return

@@ -105,7 +105,8 @@ func TestCreateTransactionSplitErrors(t *testing.T) {
 	require.Equal(t, "The parts add up to 2.80, which is 0.20 less than the amount", apierr.From(err).Message)
 }
 
-// TestCreateTransactionSplitsReplay merges the category of a part between a request and its repetition with the same key.
+// TestCreateTransactionSplitsReplay merges the category of a part between a request and its
+// repetition with the same key.
 func TestCreateTransactionSplitsReplay(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -220,8 +221,8 @@ func TestUpdateTransactionSplits(t *testing.T) {
 	}
 }
 
-// TestSplitSums splits random amounts of currencies with 0, 2, 3 and 4 decimals. The parts are accepted if and only if they add up
-// to the amount exactly.
+// TestSplitSums splits random amounts of currencies with 0, 2, 3 and 4 decimals. The parts are
+// accepted if and only if they add up to the amount exactly.
 func TestSplitSums(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {

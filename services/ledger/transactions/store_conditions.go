@@ -9,26 +9,31 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// conditions holds the WHERE conditions of a list's statements. It omits absent filters, so that the planner can choose an index.
+// conditions holds the WHERE conditions of a list's statements. It omits absent filters, so that
+// the planner can choose an index.
 type conditions struct {
-	// bounds limit the range of an index in the list's order. filters are evaluated for each row of that range.
+	// bounds limit the range of an index in the list's order. filters are evaluated for each row of
+	// that range.
 	bounds, filters []condition
 	args            []any
-	// owner and categories are the numbers of their parameters. categories is 0 unless parts may match the filter by category.
+	// owner and categories are the numbers of their parameters. categories is 0 unless parts may match
+	// the filter by category.
 	owner, categories int
 }
 
-// condition is an SQL condition in two forms: known has plain parameters, whose values the planner uses. hidden has the
-// parameters in subqueries, whose values it does not know.
+// condition is an SQL condition in two forms: known has plain parameters, whose values the planner
+// uses. hidden has the parameters in subqueries, whose values it does not know.
 type condition struct{ known, hidden string }
 
-// value is an argument with the SQL expression of its parameter. PostgreSQL evaluates the expression once per statement.
+// value is an argument with the SQL expression of its parameter. PostgreSQL evaluates the
+// expression once per statement.
 type value struct {
 	of any
 	as string
 }
 
-// add appends a condition to a list of conditions, and its values to the arguments. format has one %s per value.
+// add appends a condition to a list of conditions, and its values to the arguments. format has one
+// %s per value.
 func (c *conditions) add(to *[]condition, format string, values ...value) {
 	known, hidden := make([]any, len(values)), make([]any, len(values))
 	for i, v := range values {
@@ -39,8 +44,8 @@ func (c *conditions) add(to *[]condition, format string, values ...value) {
 	*to = append(*to, condition{fmt.Sprintf(format, known...), fmt.Sprintf(format, hidden...)})
 }
 
-// conditions returns the conditions of the list. In the order by date, conditions on the date are bounds and those on the amount are
-// filters; in the order by amount it is the other way round.
+// conditions returns the conditions of the list. In the order by date, conditions on the date are
+// bounds and those on the amount are filters; in the order by amount it is the other way round.
 func (l transactionList) conditions() *conditions {
 	c := &conditions{}
 	ofDate, ofAmount := &c.bounds, &c.filters
@@ -73,8 +78,9 @@ func (l transactionList) conditions() *conditions {
 	return c
 }
 
-// addManyTags adds a condition that rejects rows without any of the tags. && would compare each tag of a row with each tag of the filter: a
-// second for 200 tags and 100,000 rows. PostgreSQL finds a key in a JSON object by binary search.
+// addManyTags adds a condition that rejects rows without any of the tags. && would compare each tag
+// of a row with each tag of the filter: a second for 200 tags and 100,000 rows. PostgreSQL finds a
+// key in a JSON object by binary search.
 func (c *conditions) addManyTags(tags []string) {
 	keys := make(map[string]bool, len(tags))
 	for _, key := range tags {
@@ -110,8 +116,9 @@ func likeEscaped(s string) string {
 	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
 }
 
-// addKind adds the filter by type. The filters by expense and by income exclude the legs of transfers. A list of transfers by date
-// reads the index transactions_transfers, unless a wallet or a category selects another one.
+// addKind adds the filter by type. The filters by expense and by income exclude the legs of
+// transfers. A list of transfers by date reads the index transactions_transfers, unless a wallet or
+// a category selects another one.
 func (c *conditions) addKind(l transactionList, ofAmount *[]condition) {
 	switch l.kind {
 	case posting.Expense:
@@ -146,8 +153,8 @@ func (c *conditions) addPlace(l transactionList) {
 	}
 }
 
-// addIDs adds the filters by wallet and category. In a list by date, a single wallet, or otherwise a single category, is a bound,
-// because there is an index for each in that order.
+// addIDs adds the filters by wallet and category. In a list by date, a single wallet, or otherwise
+// a single category, is a bound, because there is an index for each in that order.
 func (c *conditions) addIDs(l transactionList) {
 	ofWallet, ofCategory := &c.filters, &c.filters
 	switch {
@@ -171,7 +178,8 @@ func (c *conditions) addIDs(l transactionList) {
 		case len(by.ids) == 1:
 			c.add(by.to, by.column+" = %s", value{by.ids[0], "$%d::uuid"})
 		default:
-			// Without the second cast, ANY would compare with the rows of a subquery instead of the elements of an array.
+			// Without the second cast, ANY would compare with the rows of a subquery instead of the elements
+			// of an array.
 			c.add(by.to, by.column+" = ANY(%s::uuid[])", value{by.ids, "$%d::uuid[]"})
 		}
 	}

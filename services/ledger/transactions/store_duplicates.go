@@ -18,7 +18,8 @@ type external struct {
 	Position int
 }
 
-// selectExternal returns the transactions of an owner with the wallets and external ids of ts, in the order of ts.
+// selectExternal returns the transactions of an owner with the wallets and external ids of ts, in
+// the order of ts.
 func selectExternal(ctx context.Context, q pg.Querier, owner uuid.UUID, ts ...posting.Transaction) ([]external, error) {
 	wallets, ids := make([]uuid.UUID, len(ts)), make([]*string, len(ts))
 	for i, t := range ts {

@@ -14,14 +14,16 @@ import (
 )
 
 const (
-	// nearbyRows is the number of rows that a list examines in its order before the matching rows are collected by other indexes.
+	// nearbyRows is the number of rows that a list examines in its order before the matching rows are
+	// collected by other indexes.
 	nearbyRows = 1000
-	// scannedRows is the number of rows that a page examines when no index can find the matching ones. Most users have fewer.
+	// scannedRows is the number of rows that a page examines when no index can find the matching ones.
+	// Most users have fewer.
 	scannedRows = 10_000
 )
 
-// selectFilters returns the keys of the tags that a list names, and whether the owner has parts of split transactions in its
-// categories. Lists without these filters need no query.
+// selectFilters returns the keys of the tags that a list names, and whether the owner has parts of
+// split transactions in its categories. Lists without these filters need no query.
 func selectFilters(ctx context.Context, q pg.Querier, l transactionList) (tags []string, parts bool, err error) {
 	if len(l.tagNames)+len(l.categories) == 0 {
 		return nil, false, nil
@@ -39,12 +41,13 @@ func selectFilters(ctx context.Context, q pg.Querier, l transactionList) (tags [
 	return r.Tags, r.Parts, nil
 }
 
-// filtered reports whether the list has conditions that the index of its order does not support, so that it must examine rows
-// that may not match.
+// filtered reports whether the list has conditions that the index of its order does not support, so
+// that it must examine rows that may not match.
 func (l transactionList) filtered() bool { return len(l.conditions().filters) > 0 }
 
-// walkTransactions reads rows by keyset: it starts at the first row of the page in an index, so that later pages cost no more. With
-// filters it only examines the nearby rows, which fill a page if many rows match.
+// walkTransactions reads rows by keyset: it starts at the first row of the page in an index, so
+// that later pages cost no more. With filters it only examines the nearby rows, which fill a page
+// if many rows match.
 func walkTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]posting.Transaction, error) {
 	c := l.conditions()
 	rows, err := pg.All[posting.Transaction](ctx, q, c.walk(l), c.args...)
@@ -54,9 +57,10 @@ func walkTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]p
 	return rows, nil
 }
 
-// collectTransactions reads all matching rows and sorts them. There are few of them, because those nearby did not fill a page.
-// The best index depends on the values, which the plan of a prepared statement would not take into account. CacheDescribe
-// sends an unnamed statement instead, which PostgreSQL plans for the values of each execution.
+// collectTransactions reads all matching rows and sorts them. There are few of them, because those
+// nearby did not fill a page. The best index depends on the values, which the plan of a prepared
+// statement would not take into account. CacheDescribe sends an unnamed statement instead, which
+// PostgreSQL plans for the values of each execution.
 func collectTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]posting.Transaction, error) {
 	c := l.conditions()
 	rows, err := pg.All[posting.Transaction](ctx, q, c.collect(l), slices.Insert(c.args, 0, any(pgx.QueryExecModeCacheDescribe))...)
@@ -66,8 +70,9 @@ func collectTransactions(ctx context.Context, q pg.Querier, l transactionList) (
 	return rows, nil
 }
 
-// scanTransactions examines the next rows of the list and returns those that match, and the last examined row if there may
-// be further rows behind it. Without the setting, PostgreSQL sorts the whole history when it expects a shorter one.
+// scanTransactions examines the next rows of the list and returns those that match, and the last
+// examined row if there may be further rows behind it. Without the setting, PostgreSQL sorts the
+// whole history when it expects a shorter one.
 func scanTransactions(ctx context.Context, db *pgxpool.Pool, l transactionList) (matching []posting.Transaction, end *posting.Transaction, err error) {
 	type row struct {
 		posting.Transaction
@@ -96,8 +101,9 @@ func scanTransactions(ctx context.Context, db *pgxpool.Pool, l transactionList) 
 	return matching, end, nil
 }
 
-// rows returns the FROM item t of the rows that fulfill conditions. If parts may match, it combines the rows that the index of categories
-// finds with those that the index of the parts' categories finds: no index supports both at once.
+// rows returns the FROM item t of the rows that fulfill conditions. If parts may match, it combines
+// the rows that the index of categories finds with those that the index of the parts' categories
+// finds: no index supports both at once.
 func (c *conditions) rows(wanted string) string {
 	if c.categories == 0 {
 		return "transactions t WHERE " + wanted
@@ -110,9 +116,9 @@ func (c *conditions) rows(wanted string) string {
 		) t WHERE true`, wanted, c.owner, c.categories)
 }
 
-// walk returns a statement that reads an index in the list's order, and at most nearbyRows rows if there are filters. It uses
-// hidden values, so that PostgreSQL has one generic plan for all values. With known values it would plan each execution, which
-// takes as long as reading the page.
+// walk returns a statement that reads an index in the list's order, and at most nearbyRows rows if
+// there are filters. It uses hidden values, so that PostgreSQL has one generic plan for all values.
+// With known values it would plan each execution, which takes as long as reading the page.
 func (c *conditions) walk(l transactionList) string {
 	hidden := func(c condition) string { return c.hidden }
 	from := "transactions t WHERE " + all(c.bounds, hidden)
@@ -122,8 +128,9 @@ func (c *conditions) walk(l transactionList) string {
 	return fmt.Sprintf("SELECT %s FROM %s %s %s", posting.TransactionColumns, from, l.order(), l.limited())
 }
 
-// scan returns a statement that selects the matching rows among the next scannedRows rows, and the last row examined. OFFSET
-// returns the last row only if there are scannedRows rows. If the list ends before, no row is marked last.
+// scan returns a statement that selects the matching rows among the next scannedRows rows, and the
+// last row examined. OFFSET returns the last row only if there are scannedRows rows. If the list
+// ends before, no row is marked last.
 func (c *conditions) scan(l transactionList) string {
 	hidden := func(c condition) string { return c.hidden }
 	return fmt.Sprintf(`WITH examined AS MATERIALIZED (SELECT * FROM transactions t WHERE %s %s LIMIT %d)
@@ -135,16 +142,17 @@ func (c *conditions) scan(l transactionList) string {
 		posting.TransactionColumns, l.order(), scannedRows-1)
 }
 
-// collect returns a statement that finds all matching rows with the best index, and sorts them. The sort key is an expression
-// that no index has, because PostgreSQL might otherwise read an index in the list's order, expecting to find enough rows soon.
+// collect returns a statement that finds all matching rows with the best index, and sorts them. The
+// sort key is an expression that no index has, because PostgreSQL might otherwise read an index in
+// the list's order, expecting to find enough rows soon.
 func (c *conditions) collect(l transactionList) string {
 	wanted := all(slices.Concat(c.bounds, c.filters), func(c condition) string { return c.known })
 	order := strings.NewReplacer("t.date", "t.date + interval '0'", "t.amount_e4", "t.amount_e4 + 0").Replace(l.order())
 	return fmt.Sprintf("SELECT %s FROM %s %s %s", posting.TransactionColumns, c.rows(wanted), order, l.limited())
 }
 
-// limited returns the LIMIT clause. The limit is a literal because PostgreSQL assumes that a parameterized LIMIT returns 10 %
-// of the rows.
+// limited returns the LIMIT clause. The limit is a literal because PostgreSQL assumes that a
+// parameterized LIMIT returns 10 % of the rows.
 func (l transactionList) limited() string { return fmt.Sprintf("LIMIT %d", l.limit) }
 
 // order returns the ORDER BY clause.

@@ -10,23 +10,27 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// totaledRows is the maximum number of rows that the totals of a list add up, unless the stored totals of months have them.
+// totaledRows is the maximum number of rows that the totals of a list add up, unless the stored
+// totals of months have them.
 const totaledRows = 20_000
 
-// listTotals contains the totals of rows of a list in one currency, in minor units. Income and Expense exclude the legs of transfers. They
-// are negative only in lists by category whose refunds exceed the other parts (ADR 103). Count includes the legs.
+// listTotals contains the totals of rows of a list in one currency, in minor units. Income and
+// Expense exclude the legs of transfers. They are negative only in lists by category whose refunds
+// exceed the other parts (ADR 103). Count includes the legs.
 type listTotals struct {
 	Currency string
-	// Matching is false for rows that were examined and do not match, because no index supports the list's search.
+	// Matching is false for rows that were examined and do not match, because no index supports the
+	// list's search.
 	Matching               bool
 	Count, Income, Expense int64
 	// Capped reports whether one more row was read, which is not in the totals.
 	Capped bool
 }
 
-// totalTransactions returns the totals of the newest totaledRows rows of a list, by currency. Examined rows that do not match have
-// separate totals. The plan depends on the values, as in collectTransactions. If a sum does not fit into a bigint, it returns an error
-// that pg.IsOutOfRange recognizes.
+// totalTransactions returns the totals of the newest totaledRows rows of a list, by currency.
+// Examined rows that do not match have separate totals. The plan depends on the values, as in
+// collectTransactions. If a sum does not fit into a bigint, it returns an error that
+// pg.IsOutOfRange recognizes.
 func totalTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]listTotals, error) {
 	// In this order, the dates are conditions on the rows that are read, not filters.
 	l.after, l.sort = nil, newestFirst
@@ -38,9 +42,10 @@ func totalTransactions(ctx context.Context, q pg.Querier, l transactionList) ([]
 	return totals, nil
 }
 
-// total returns a statement that adds up the matching rows. Its subquery limits the rows that are read. These are the matching
-// rows, which the best index finds. If no index supports the search, they are rows within the other bounds of the list, which may
-// match or not. The search is evaluated once per row, because it takes longer than the rest.
+// total returns a statement that adds up the matching rows. Its subquery limits the rows that are
+// read. These are the matching rows, which the best index finds. If no index supports the search,
+// they are rows within the other bounds of the list, which may match or not. The search is
+// evaluated once per row, because it takes longer than the rest.
 func (c *conditions) total(l transactionList) string {
 	known := func(c condition) string { return c.known }
 	read, matching := slices.Concat(c.bounds, c.filters), "true"
@@ -56,8 +61,9 @@ func (c *conditions) total(l transactionList) string {
 		ORDER BY t.currency`, matching, totaledRows, c.added(), c.rows(all(read, known)), l.order())
 }
 
-// added returns the amount that a row t adds to the income or the expense of the totals. With a filter by category, a split transaction
-// adds its parts in these categories only. They count with the type of the transaction.
+// added returns the amount that a row t adds to the income or the expense of the totals. With a
+// filter by category, a split transaction adds its parts in these categories only. They count with
+// the type of the transaction.
 func (c *conditions) added() string {
 	if c.categories == 0 {
 		return "t.amount_minor"
@@ -67,7 +73,8 @@ func (c *conditions) added() string {
 		WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id AND s.category_id = ANY($%d::uuid[])) END`, c.categories)
 }
 
-// totalMonths returns the totals of a list of whole months by currency, from the stored totals of the months. So they include all rows.
+// totalMonths returns the totals of a list of whole months by currency, from the stored totals of
+// the months. So they include all rows.
 func totalMonths(ctx context.Context, q pg.Querier, l transactionList) ([]listTotals, error) {
 	const months = `
 		WHERE owner_id = $1 AND ($2::date IS NULL OR month >= $2) AND ($3::date IS NULL OR month < $3)

@@ -26,9 +26,9 @@ func checkInclude(p *apierr.Problems, include []string) {
 	}
 }
 
-// addTotals adds the totals of all pages of a list to the response. Totals that no stored totals have are limited to the newest
-// totaledRows rows, and the fields capped and cappedAt say so. The caller has checked that the list's wallets and categories belong to the
-// owner.
+// addTotals adds the totals of all pages of a list to the response. Totals that no stored totals
+// have are limited to the newest totaledRows rows, and the fields capped and cappedAt say so. The
+// caller has checked that the list's wallets and categories belong to the owner.
 func (s *Transactions) addTotals(ctx context.Context, l transactionList, resp *ledgerv1.ListTransactionsResponse) error {
 	leave, err := s.reads.Enter(ctx, l.owner)
 	if err != nil {
@@ -64,8 +64,9 @@ func (s *Transactions) addTotals(ctx context.Context, l transactionList, resp *l
 	return nil
 }
 
-// wholeMonths reports whether the stored totals of months have the totals of the list: it has no other filters than wallets, a currency and
-// whole months. They have no number of transactions by type or category.
+// wholeMonths reports whether the stored totals of months have the totals of the list: it has no
+// other filters than wallets, a currency and whole months. They have no number of transactions by
+// type or category.
 func (l transactionList) wholeMonths() bool {
 	starts := func(at *time.Time) bool { return at == nil || at.Equal(calendar.MonthOf(*at)) }
 	return len(l.categories)+len(l.tagNames) == 0 && l.kind+l.substring+l.payee == "" && !l.untagged && l.Origin == (request.Origin{}) &&

@@ -17,8 +17,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// TestListTransactionsTotalsEqualPages compares the totals of random lists with the sums of the transactions on all pages. Each
-// page has the same totals.
+// TestListTransactionsTotalsEqualPages compares the totals of random lists with the sums of the
+// transactions on all pages. Each page has the same totals.
 func TestListTransactionsTotalsEqualPages(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -101,8 +101,9 @@ func anyList(r *rapid.T, p person, bank, fun uuid.UUID) *ledgerv1.ListTransactio
 	}
 }
 
-// TestListTransactionsTotalsCapped requires exact totals up to totaledRows transactions, and those of the newest totaledRows beyond. The
-// totals of whole months are exact for any number, because they are stored.
+// TestListTransactionsTotalsCapped requires exact totals up to totaledRows transactions, and those
+// of the newest totaledRows beyond. The totals of whole months are exact for any number, because
+// they are stored.
 func TestListTransactionsTotalsCapped(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))
@@ -175,7 +176,8 @@ func TestListTransactionsTotalsCapped(t *testing.T) {
 	requireTotals(&list{From: new("2026-04-01")}, 0, "", false)
 	requireTotals(&list{Currency: new("USD")}, 0, "", false)
 	insert(1, 50, "dm", fixture.Today.AddDate(0, 0, -2))
-	// No index supports the search, so the transactions are examined, and an older one may match. The sort does not matter.
+	// No index supports the search, so the transactions are examined, and an older one may match. The
+	// sort does not matter.
 	requireTotals(&list{Q: new("dm"), Sort: new(largestAmount)}, 1, "1.00", true)
 	insert(1, 100, "DM", fixture.Today.AddDate(0, 0, 1))
 	requireTotals(&list{Q: new("dm"), From: new("2026-03-16"), Sort: new(largestAmount)}, 1, "1.00", false)

@@ -1,19 +1,23 @@
-// Package transactions serves transactions: creation, alone or in bulk, changes, deletion and lists.
+// Package transactions serves transactions: creation, alone or in bulk, changes, deletion and
+// lists.
 //
-// Each write also updates the wallet's balance and the monthly total, with package posting, and adds an event to the outbox, in the
-// same database transaction. The files:
+// Each write also updates the wallet's balance and the monthly total, with package posting, and
+// adds an event to the outbox, in the same database transaction. The files:
 //
 //   - transactions.go: the RPC methods of single transactions. Start reading at CreateTransaction
-//   - changes.go, details.go and splits.go: validate the fields of a request. legs.go: changes of a leg of a transfer
+//   - changes.go, details.go and splits.go: validate the fields of a request. legs.go: changes of a
+//     leg of a transfer
 //   - duplicates.go and store_duplicates.go: transactions with an external id that exists
 //   - batcher.go: group commit, which inserts simultaneous single creates with one statement
 //   - bulk.go: CreateTransactions
 //   - payees.go: the payees of the newest transactions, and the currencies
-//   - list.go and store_list.go: filters, orders and cursors of lists. The statements keep a page fast however long the history is.
-//     store_conditions.go: the filters as conditions of these statements, which totals use, too.
-//     totals.go and store_totals.go: the totals of all pages of a list, on request
+//   - list.go and store_list.go: filters, orders and cursors of lists. The statements keep a page
+//     fast however long the history is. store_conditions.go: the filters as conditions of these
+//     statements, which totals use, too. totals.go and store_totals.go: the totals of all pages of
+//     a list, on request
 //
-// Transactions implements these RPCs of LedgerService. New returns it, and Run starts the goroutines that insert transactions.
+// Transactions implements these RPCs of LedgerService. New returns it, and Run starts the
+// goroutines that insert transactions.
 package transactions
 
 import (
@@ -46,7 +50,8 @@ type Transactions struct {
 	*posting.Ledger
 	cursors page.Cursors
 	batcher *batcher
-	// bulks limits concurrent bulk creates to the number of cores, because more would only hold memory.
+	// bulks limits concurrent bulk creates to the number of cores, because more would only hold
+	// memory.
 	bulks rpc.Gate
 	// reads limits each user's expensive lists.
 	reads *reads.Gates
@@ -66,15 +71,16 @@ func (s *Transactions) Run(ctx context.Context) { s.batcher.run(ctx) }
 // Measure publishes the metrics of the queue until stop is called.
 func (s *Transactions) Measure() (stop func() error, err error) { return s.batcher.measure() }
 
-// CreateTransaction creates a transaction, and updates the wallet's balance and the monthly total with it. The batcher inserts
-// simultaneous creates with one statement and one commit. A tagged transaction has a separate database transaction, because it may
-// add tags.
+// CreateTransaction creates a transaction, and updates the wallet's balance and the monthly total
+// with it. The batcher inserts simultaneous creates with one statement and one commit. A tagged
+// transaction has a separate database transaction, because it may add tags.
 func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.CreateTransactionRequest) (*ledgerv1.CreateTransactionResponse, error) {
 	var p apierr.Problems
 	owner, c := caller.ID(ctx), parseTransaction(&p, req)
 	t := c.apply(&p, posting.Transaction{})
 	if p.Err() != nil {
-		// A response names unknown wallets and categories beside the other problems, so that one correction suffices.
+		// A response names unknown wallets and categories beside the other problems, so that one
+		// correction suffices.
 		return nil, request.CheckOwned(ctx, s.DB, p, owner, c.references())
 	}
 	t.ID, t.OwnerID, t.Version, t.CreatedAt = s.NewID(), owner, 1, s.Now()
@@ -82,7 +88,8 @@ func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.Crea
 	resp := &ledgerv1.CreateTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)}
 	call := idem.Call{Scope: t.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	if len(t.Splits) > 0 {
-		// The statement does not check the categories of parts: a foreign key would reject the transactions of other requests with them.
+		// The statement does not check the categories of parts: a foreign key would reject the
+		// transactions of other requests with them.
 		if err := request.CheckOwned(ctx, s.DB, p, owner, c.references()); err != nil {
 			resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, call, resp, err)
 			return resp, err
@@ -105,7 +112,8 @@ func (s *Transactions) CreateTransaction(ctx context.Context, req *ledgerv1.Crea
 	if written {
 		return resp, nil
 	}
-	// The transaction was not inserted: either the key was used before, or a reference is not the owner's.
+	// The transaction was not inserted: either the key was used before, or a reference is not the
+	// owner's.
 	if resp.Replayed, err = idem.Replay(ctx, s.DB, call, resp); err != nil {
 		return nil, err
 	}
@@ -160,7 +168,8 @@ func (s *Transactions) GetTransaction(ctx context.Context, req *ledgerv1.GetTran
 	return &ledgerv1.GetTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)}, nil
 }
 
-// UpdateTransaction changes the fields that the request sets, and corrects balances and totals accordingly.
+// UpdateTransaction changes the fields that the request sets, and corrects balances and totals
+// accordingly.
 func (s *Transactions) UpdateTransaction(ctx context.Context, req *ledgerv1.UpdateTransactionRequest) (*ledgerv1.UpdateTransactionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -182,10 +191,11 @@ func (s *Transactions) UpdateTransaction(ctx context.Context, req *ledgerv1.Upda
 	return &ledgerv1.UpdateTransactionResponse{Transaction: t.Proto(), Etag: etag.Format(t.Version)}, nil
 }
 
-// changeTransaction writes the next version of a transaction with its postings and its event. The problems p of the request take
-// precedence over the errors of the transaction: not found, another user's, or another version. p is a copy, because pg.InTx may
-// run the caller's function again, which must start with the same problems. If PostgreSQL rejects the next version, it is returned with
-// the error.
+// changeTransaction writes the next version of a transaction with its postings and its event. The
+// problems p of the request take precedence over the errors of the transaction: not found, another
+// user's, or another version. p is a copy, because pg.InTx may run the caller's function again,
+// which must start with the same problems. If PostgreSQL rejects the next version, it is returned
+// with the error.
 func (s *Transactions) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes, p apierr.Problems) (posting.Transaction, error) {
 	locked, err := lockForChange(ctx, tx, id, ifMatch)
 	if err != nil {
@@ -223,8 +233,9 @@ func (s *Transactions) changeTransaction(ctx context.Context, tx pgx.Tx, id uuid
 	return after, s.Publish(ctx, tx, after.OwnerID, event)
 }
 
-// DeleteTransaction deletes a transaction and removes it from balances and totals. It also deletes the transaction's receipt if
-// this was the receipt's last transaction. With a leg of a transfer it deletes the transfer.
+// DeleteTransaction deletes a transaction and removes it from balances and totals. It also deletes
+// the transaction's receipt if this was the receipt's last transaction. With a leg of a transfer it
+// deletes the transfer.
 func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.DeleteTransactionRequest) (*ledgerv1.DeleteTransactionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -238,7 +249,8 @@ func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.Dele
 		if t.other != nil {
 			return transfers.Remove(ctx, tx, s.Ledger, t.transfer())
 		}
-		// The statements follow the order of locks: transaction, receipt, totals, balances (see ownerLock).
+		// The statements follow the order of locks: transaction, receipt, totals, balances (see
+		// ownerLock).
 		if err := posting.Delete(ctx, tx, t.Transaction); err != nil {
 			return err
 		}
@@ -258,8 +270,9 @@ func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.Dele
 	return &ledgerv1.DeleteTransactionResponse{Id: id.String()}, nil
 }
 
-// lockForChange locks the caller's transaction, and the other leg if it is a leg of a transfer. It returns them if the version of the
-// transaction matches If-Match. It shares the owner's lock first, like each database transaction that writes totals (see ownerLock).
+// lockForChange locks the caller's transaction, and the other leg if it is a leg of a transfer. It
+// returns them if the version of the transaction matches If-Match. It shares the owner's lock
+// first, like each database transaction that writes totals (see ownerLock).
 func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (locked, error) {
 	if err := posting.ShareOwner(ctx, tx, caller.Owner(ctx)); err != nil {
 		return locked{}, err
@@ -306,8 +319,9 @@ func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (posting.Tr
 	return t, err
 }
 
-// checkOwner returns an error for another user's transaction. The contract requires 403 for it and 404 for an unknown id (ADR 14).
-// Wallets, categories, receipts and transfers return 404 in both cases.
+// checkOwner returns an error for another user's transaction. The contract requires 403 for it and
+// 404 for an unknown id (ADR 14). Wallets, categories, receipts and transfers return 404 in both
+// cases.
 func checkOwner(ctx context.Context, t posting.Transaction) error {
 	if t.OwnerID != caller.Owner(ctx) {
 		return errTransactionOwnerMismatch

@@ -110,7 +110,8 @@ func TestCreateTransactionErrors(t *testing.T) {
 	}
 }
 
-// problemCases are the combinations of problems that a create, an item of a batch and an update report together.
+// problemCases are the combinations of problems that a create, an item of a batch and an update
+// report together.
 func problemCases(unknown string) map[string]struct {
 	change func(*ledgerv1.CreateTransactionRequest)
 	code   codes.Code

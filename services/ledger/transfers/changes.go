@@ -14,8 +14,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// changes holds the fields of a transfer that a request sets. Each is validated on its own; apply validates the combination. A field
-// is nil if the request does not set it, or if it is invalid and among the problems.
+// changes holds the fields of a transfer that a request sets. Each is validated on its own; apply
+// validates the combination. A field is nil if the request does not set it, or if it is invalid and
+// among the problems.
 type changes struct {
 	from, to sideChanges
 	date     *time.Time
@@ -28,7 +29,8 @@ type changes struct {
 // sideChanges holds the fields of one leg. Nil fields do not change.
 type sideChanges struct {
 	wallet *uuid.UUID
-	// amount is a positive decimal in the major unit. It stays text because its allowed decimals depend on the currency.
+	// amount is a positive decimal in the major unit. It stays text because its allowed decimals
+	// depend on the currency.
 	amount   *string
 	currency *money.Currency
 }
@@ -39,11 +41,12 @@ var (
 	toFields   = sideFields{wallet: "toWalletId", amount: "toAmount", currency: "toCurrency"}
 )
 
-// sideFields holds the names of the fields of one leg. The setters of both legs are the same functions, and only these
-// names differ.
+// sideFields holds the names of the fields of one leg. The setters of both legs are the same
+// functions, and only these names differ.
 type sideFields struct{ wallet, amount, currency string }
 
-// parseTransfer returns the fields of a new transfer, and adds a problem for each missing or invalid one.
+// parseTransfer returns the fields of a new transfer, and adds a problem for each missing or
+// invalid one.
 func parseTransfer(p *apierr.Problems, req *ledgerv1.CreateTransferRequest) changes {
 	var c changes
 	c.from.wallet = request.RequireReference(p, fromFields.wallet, req.GetFromWalletId(), request.ErrInvalidWalletID)
@@ -101,8 +104,8 @@ func (c *sideChanges) setWallet(p *apierr.Problems, f sideFields, s *string) {
 	}
 }
 
-// setAmount accepts a positive decimal with at most the decimals of the currency that has the most. apply checks the decimals of the
-// actual currency.
+// setAmount accepts a positive decimal with at most the decimals of the currency that has the most.
+// apply checks the decimals of the actual currency.
 func (c *sideChanges) setAmount(p *apierr.Problems, f sideFields, s *string) {
 	if s == nil {
 		return
@@ -175,7 +178,8 @@ func (c changes) wallets() []uuid.UUID {
 	return ids
 }
 
-// checkWallets adds a problem for each named wallet without a currency, because it does not belong to the owner.
+// checkWallets adds a problem for each named wallet without a currency, because it does not belong
+// to the owner.
 func (c changes) checkWallets(p *apierr.Problems, currencies map[uuid.UUID]string) {
 	check := func(field string, id *uuid.UUID) {
 		if id != nil && currencies[*id] == "" {
@@ -186,7 +190,8 @@ func (c changes) checkWallets(p *apierr.Problems, currencies map[uuid.UUID]strin
 	check(toFields.wallet, c.to.wallet)
 }
 
-// start returns a new transfer with the currencies of its wallets. They apply to legs for which the request names no currency.
+// start returns a new transfer with the currencies of its wallets. They apply to legs for which the
+// request names no currency.
 func (c changes) start(currencies map[uuid.UUID]string) Transfer {
 	var t Transfer
 	if c.from.wallet != nil {
@@ -198,12 +203,14 @@ func (c changes) start(currencies map[uuid.UUID]string) Transfer {
 	return t
 }
 
-// apply returns t with the changes, and adds a problem if the combination of fields is invalid. The amounts of a new transfer are
-// zero. currencies holds the currency of each named wallet that belongs to the owner.
+// apply returns t with the changes, and adds a problem if the combination of fields is invalid. The
+// amounts of a new transfer are zero. currencies holds the currency of each named wallet that
+// belongs to the owner.
 //
-// The rules: the wallets differ, or the currencies do. Within one currency both amounts are equal, and toAmount may be omitted.
-// Between currencies both amounts are required, because Coffer has no exchange rates. A create applies them to the result
-// of start, and an update to the locked transfer, so both follow the same rules.
+// The rules: the wallets differ, or the currencies do. Within one currency both amounts are equal,
+// and toAmount may be omitted. Between currencies both amounts are required, because Coffer has no
+// exchange rates. A create applies them to the result of start, and an update to the locked
+// transfer, so both follow the same rules.
 func (c changes) apply(p *apierr.Problems, t Transfer, currencies map[uuid.UUID]string) Transfer {
 	c.checkWallets(p, currencies)
 	before := t
@@ -228,7 +235,8 @@ func (c sideChanges) apply(leg *posting.Transaction) {
 	}
 }
 
-// applyShared sets the fields that both legs share. It sets only the names of tags; posting.UseTags sets their keys later.
+// applyShared sets the fields that both legs share. It sets only the names of tags; posting.UseTags
+// sets their keys later.
 func (c changes) applyShared(leg *posting.Transaction) {
 	if c.date != nil {
 		leg.Date = *c.date
@@ -244,9 +252,10 @@ func (c changes) applyShared(leg *posting.Transaction) {
 	}
 }
 
-// applyAmounts sets the amounts of t in its new currencies. It never converts an amount: a new currency requires a new amount. Within one
-// currency, the amount that arrives is the amount that left. The local amounts out and in are positive: clients send them
-// without a sign, and the sign of the outgoing leg is set at the end.
+// applyAmounts sets the amounts of t in its new currencies. It never converts an amount: a new
+// currency requires a new amount. Within one currency, the amount that arrives is the amount that
+// left. The local amounts out and in are positive: clients send them without a sign, and the sign
+// of the outgoing leg is set at the end.
 func (c changes) applyAmounts(p *apierr.Problems, before Transfer, t *Transfer) {
 	out, in := -before.Out.AmountMinor, before.In.AmountMinor
 	switch {
@@ -271,7 +280,8 @@ func (c changes) applyAmounts(p *apierr.Problems, before Transfer, t *Transfer) 
 	t.Out.AmountMinor, t.In.AmountMinor = -out, in
 }
 
-// parseAmount returns an amount in minor units of a currency. Without a currency, because its wallet is unknown, it returns zero.
+// parseAmount returns an amount in minor units of a currency. Without a currency, because its
+// wallet is unknown, it returns zero.
 func parseAmount(p *apierr.Problems, field, currency, amount string) int64 {
 	if currency == "" {
 		return 0

@@ -16,22 +16,25 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// position is the place of a transfer in a list: the date and the id of its outgoing leg. The leg in may have another date.
-// The outgoing leg decides because the index transactions_transfers has its date and id.
+// position is the place of a transfer in a list: the date and the id of its outgoing leg. The leg
+// in may have another date. The outgoing leg decides because the index transactions_transfers has
+// its date and id.
 type position struct {
 	Date time.Time
 	ID   uuid.UUID
 }
 
-// The window of a list without from and to. Dates of transactions are in the years 1900 to 2200, so the window contains all of them.
+// The window of a list without from and to. Dates of transactions are in the years 1900 to 2200, so
+// the window contains all of them.
 var (
 	firstMoment = time.Date(1, 1, 1, 0, 0, 0, 0, time.UTC)
 	lastMoment  = time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// ListTransfers returns a page of the caller's transfers, newest first. The scope of the cursor contains the filters, so
-// a cursor of another filter is rejected. With a filter by wallet a page examines at most examinedTransfers, so that it may have fewer
-// transfers than the limit although more follow. s.Reads limits the simultaneous reads of a user.
+// ListTransfers returns a page of the caller's transfers, newest first. The scope of the cursor
+// contains the filters, so a cursor of another filter is rejected. With a filter by wallet a page
+// examines at most examinedTransfers, so that it may have fewer transfers than the limit although
+// more follow. s.Reads limits the simultaneous reads of a user.
 func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfersRequest) (*ledgerv1.ListTransfersResponse, error) {
 	l, p := parseTransferList(req)
 	l.owner = caller.Owner(ctx)
@@ -72,8 +75,8 @@ func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfe
 	return resp, nil
 }
 
-// read returns up to l.limit transfers. With a filter by wallet it examines a limited number. end is then the last one that it has examined,
-// or nil if the list ends there.
+// read returns up to l.limit transfers. With a filter by wallet it examines a limited number. end
+// is then the last one that it has examined, or nil if the list ends there.
 func (s *Transfers) read(ctx context.Context, l transferList) (rows []Transfer, end *position, err error) {
 	until := position{Date: firstMoment}
 	if l.wallet != nil {

@@ -27,10 +27,12 @@ const (
 	inField  = "inTransactionId"
 )
 
-// MatchTransfer makes a transfer of an expense and an income. They lose their categories, so totals and budgets no longer count them.
-// Both keep their ids, dates and texts. Budget learns about it from an event for each of the two transactions.
+// MatchTransfer makes a transfer of an expense and an income. They lose their categories, so totals
+// and budgets no longer count them. Both keep their ids, dates and texts. Budget learns about it
+// from an event for each of the two transactions.
 //
-// Errors: TRANSFER_LEGS_UNFIT with every reason why the two do not fit, TRANSACTION_NOT_FOUND, TRANSACTION_OWNER_MISMATCH.
+// Errors: TRANSFER_LEGS_UNFIT with every reason why the two do not fit, TRANSACTION_NOT_FOUND,
+// TRANSACTION_OWNER_MISMATCH.
 //
 // The owner's lock is exclusive, because writes that share it rely on a leg staying a leg.
 func (s *Transfers) MatchTransfer(ctx context.Context, req *ledgerv1.MatchTransferRequest) (*ledgerv1.MatchTransferResponse, error) {
@@ -68,9 +70,9 @@ func (s *Transfers) MatchTransfer(ctx context.Context, req *ledgerv1.MatchTransf
 	return resp, nil
 }
 
-// lockPair locks two transactions of the owner. Like the RPCs of transactions, it distinguishes another user's transaction from one
-// that does not exist. posting.Select finds a transaction of any owner, and is called only for ids that the owner's rows
-// do not contain.
+// lockPair locks two transactions of the owner. Like the RPCs of transactions, it distinguishes
+// another user's transaction from one that does not exist. posting.Select finds a transaction of
+// any owner, and is called only for ids that the owner's rows do not contain.
 func lockPair(ctx context.Context, tx pgx.Tx, owner, out, in uuid.UUID) (Transfer, error) {
 	locked, err := lockTransactions(ctx, tx, owner, out, in)
 	if err != nil {
@@ -83,8 +85,8 @@ func lockPair(ctx context.Context, tx pgx.Tx, owner, out, in uuid.UUID) (Transfe
 	return Transfer{Out: locked[out], In: locked[in]}, nil
 }
 
-// checkNamed returns the problems p of a request as one error, including a problem for each transaction that does not belong to the
-// owner. A transaction is nil if its id is malformed.
+// checkNamed returns the problems p of a request as one error, including a problem for each
+// transaction that does not belong to the owner. A transaction is nil if its id is malformed.
 func checkNamed(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, out, in *uuid.UUID) error {
 	for _, named := range []struct {
 		field string
@@ -105,8 +107,8 @@ func checkNamed(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid
 	return p.Err()
 }
 
-// unfit returns an error with the reasons why two transactions cannot become a transfer, at most one per transaction, or nil. A receipt
-// and a split need categories, which a leg does not have.
+// unfit returns an error with the reasons why two transactions cannot become a transfer, at most
+// one per transaction, or nil. A receipt and a split need categories, which a leg does not have.
 func unfit(t Transfer) error {
 	var fields []apierr.Field
 	add := func(bad bool, name, message string) {
@@ -136,11 +138,12 @@ func unfit(t Transfer) error {
 	return &e
 }
 
-// UnlinkTransfer makes an expense and an income of the legs of a transfer, with the categories of the request. It is the reverse of
-// MatchTransfer, except that the former categories are not stored. Without inCategoryId both get the same category.
+// UnlinkTransfer makes an expense and an income of the legs of a transfer, with the categories of
+// the request. It is the reverse of MatchTransfer, except that the former categories are not
+// stored. Without inCategoryId both get the same category.
 //
-// Errors: TRANSFER_NOT_FOUND, and the reason of request.ErrCategoryNotFound with the field that names an unknown
-// category.
+// Errors: TRANSFER_NOT_FOUND, and the reason of request.ErrCategoryNotFound with the field that
+// names an unknown category.
 func (s *Transfers) UnlinkTransfer(ctx context.Context, req *ledgerv1.UnlinkTransferRequest) (*ledgerv1.UnlinkTransferResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -190,8 +193,8 @@ func (s *Transfers) UnlinkTransfer(ctx context.Context, req *ledgerv1.UnlinkTran
 	return resp, nil
 }
 
-// checkCategories returns the problems p of a request as one error, including a problem for each category that does not belong to the
-// owner. A category is nil if its id is malformed.
+// checkCategories returns the problems p of a request as one error, including a problem for each
+// category that does not belong to the owner. A category is nil if its id is malformed.
 func checkCategories(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, category, inCategory *uuid.UUID) error {
 	var ids []uuid.UUID
 	for _, id := range []*uuid.UUID{category, inCategory} {

@@ -16,7 +16,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// TestTransfersEqualModel does random writes of transactions and transfers, and compares balances, totals and spending with a model.
+// TestTransfersEqualModel does random writes of transactions and transfers, and compares balances,
+// totals and spending with a model.
 func TestTransfersEqualModel(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -162,7 +163,8 @@ func (m *model) match(r *rapid.T, from, to uuid.UUID, minor int64) {
 	}
 }
 
-// legs returns both legs of the transfer that an outgoing leg belongs to. The outgoing leg is the first one.
+// legs returns both legs of the transfer that an outgoing leg belongs to. The outgoing leg is the
+// first one.
 func (m *model) legs(out string) []string {
 	for id, b := range m.booked {
 		if b.transfer == m.booked[out].transfer && id != out {
@@ -187,7 +189,8 @@ func (m *model) edit(r *rapid.T, leg string, minor int64) {
 	m.booked[ids[0]], m.booked[ids[1]] = out, in
 }
 
-// move changes the wallet in which a transfer arrives, unless the amount leaves it. The currency stays.
+// move changes the wallet in which a transfer arrives, unless the amount leaves it. The currency
+// stays.
 func (m *model) move(r *rapid.T, leg string, to uuid.UUID) {
 	ids := m.legs(leg)
 	if m.booked[leg].wallet == to {

@@ -15,8 +15,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// selectTransfer returns an owner's transfer, or pgx.ErrNoRows. The unique index transactions_transfer finds both legs.
-// It also guarantees that there is at most one of each sign.
+// selectTransfer returns an owner's transfer, or pgx.ErrNoRows. The unique index
+// transactions_transfer finds both legs. It also guarantees that there is at most one of each sign.
 func selectTransfer(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Transfer, error) {
 	legs, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
@@ -28,8 +28,9 @@ func selectTransfer(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Tra
 	return pairOf(ctx, q, id, legs)
 }
 
-// lockTransfer is selectTransfer with a lock of both rows until tx ends, by id. The caller shares or holds the owner's lock, so that
-// MatchTransfer and UnlinkTransfer cannot change which rows are legs meanwhile.
+// lockTransfer is selectTransfer with a lock of both rows until tx ends, by id. The caller shares
+// or holds the owner's lock, so that MatchTransfer and UnlinkTransfer cannot change which rows are
+// legs meanwhile.
 func lockTransfer(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) (Transfer, error) {
 	legs, err := pg.All[posting.Transaction](ctx, tx, `
 		SELECT `+posting.TransactionColumns+`
@@ -43,8 +44,8 @@ func lockTransfer(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID) (Transfer
 	return pairOf(ctx, tx, id, legs)
 }
 
-// pairOf returns the transfer of the selected legs, with their tags, or pgx.ErrNoRows without legs. Any number except two is a broken
-// invariant and becomes an internal error.
+// pairOf returns the transfer of the selected legs, with their tags, or pgx.ErrNoRows without legs.
+// Any number except two is a broken invariant and becomes an internal error.
 func pairOf(ctx context.Context, q pg.Querier, id uuid.UUID, legs []posting.Transaction) (Transfer, error) {
 	if len(legs) == 0 {
 		return Transfer{}, pgx.ErrNoRows
@@ -56,8 +57,8 @@ func pairOf(ctx context.Context, q pg.Querier, id uuid.UUID, legs []posting.Tran
 	return Of(legs[0], legs[1]), err
 }
 
-// lockTransactions locks transactions of the owner by id until tx ends, and returns them by id. It omits unknown ids and transactions of
-// other owners.
+// lockTransactions locks transactions of the owner by id until tx ends, and returns them by id. It
+// omits unknown ids and transactions of other owners.
 func lockTransactions(ctx context.Context, tx pgx.Tx, owner uuid.UUID, ids ...uuid.UUID) (map[uuid.UUID]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, tx, `
 		SELECT `+posting.TransactionColumns+`
@@ -71,8 +72,9 @@ func lockTransactions(ctx context.Context, tx pgx.Tx, owner uuid.UUID, ids ...uu
 	return byID(ctx, tx, owner, ts)
 }
 
-// selectTransactions returns transactions of the owner by id. It omits unknown ids and transactions of other owners.
-// SuggestTransfers reads the whole rows with it, but only those of the pairs that it returns.
+// selectTransactions returns transactions of the owner by id. It omits unknown ids and transactions
+// of other owners. SuggestTransfers reads the whole rows with it, but only those of the pairs that
+// it returns.
 func selectTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) (map[uuid.UUID]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
@@ -96,7 +98,8 @@ func byID(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Trans
 	return all, nil
 }
 
-// selectCurrencies returns the currencies of wallets by id. It omits unknown ids and wallets of other owners.
+// selectCurrencies returns the currencies of wallets by id. It omits unknown ids and wallets of
+// other owners.
 func selectCurrencies(ctx context.Context, q pg.Querier, owner uuid.UUID, wallets []uuid.UUID) (map[uuid.UUID]string, error) {
 	type row struct {
 		ID       uuid.UUID
@@ -113,9 +116,10 @@ func selectCurrencies(ctx context.Context, q pg.Querier, owner uuid.UUID, wallet
 	return currencies, nil
 }
 
-// Complete returns the transfers of outgoing legs of an owner, by the id of the leg. The caller has loaded the tags of
-// the legs, because the API shows a transfer with the tags of its outgoing leg. One statement reads the other legs of all
-// of them. Package sync calls it for a page of changes, in which the outgoing leg also carries the transfer.
+// Complete returns the transfers of outgoing legs of an owner, by the id of the leg. The caller has
+// loaded the tags of the legs, because the API shows a transfer with the tags of its outgoing leg.
+// One statement reads the other legs of all of them. Package sync calls it for a page of changes,
+// in which the outgoing leg also carries the transfer.
 func Complete(ctx context.Context, q pg.Querier, owner uuid.UUID, out []posting.Transaction) (map[uuid.UUID]Transfer, error) {
 	if len(out) == 0 {
 		return map[uuid.UUID]Transfer{}, nil
@@ -148,17 +152,20 @@ type transferList struct {
 	limit     int
 }
 
-// examinedTransfers is the maximum number of transfers that a page with a filter by wallet examines.
+// examinedTransfers is the maximum number of transfers that a page with a filter by wallet
+// examines.
 const examinedTransfers = 10_000
 
-// outgoing is the condition on the outgoing legs o in the window of a list, after the previous page.
+// outgoing is the condition on the outgoing legs o in the window of a list, after the previous
+// page.
 const outgoing = `o.owner_id = $1 AND o.transfer_id IS NOT NULL AND o.amount_minor < 0
 	AND o.date >= $2 AND o.date < $3 AND (o.date, o.id) < ($4, $5)`
 
-// selectTransfers returns the transfers of a page, up to the place until inclusively. Its subquery reads the outgoing legs in the order of
-// the index transactions_transfers. The filter by wallet examines each transfer until the page is full. Both the filter and the join find
-// a second leg by the index transactions_transfer. The last expression of the outer order puts the outgoing leg first, so two successive
-// rows are one transfer.
+// selectTransfers returns the transfers of a page, up to the place until inclusively. Its subquery
+// reads the outgoing legs in the order of the index transactions_transfers. The filter by wallet
+// examines each transfer until the page is full. Both the filter and the join find a second leg by
+// the index transactions_transfer. The last expression of the outer order puts the outgoing leg
+// first, so two successive rows are one transfer.
 func selectTransfers(ctx context.Context, q pg.Querier, l transferList, until position) ([]Transfer, error) {
 	legs, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
@@ -188,7 +195,8 @@ func selectTransfers(ctx context.Context, q pg.Querier, l transferList, until po
 	return transfers, nil
 }
 
-// selectExamined returns the place of the last transfer that a page may examine, or pgx.ErrNoRows if the list ends before.
+// selectExamined returns the place of the last transfer that a page may examine, or pgx.ErrNoRows
+// if the list ends before.
 func selectExamined(ctx context.Context, q pg.Querier, l transferList) (position, error) {
 	end, err := pg.One[position](ctx, q, `
 		SELECT o.date, o.id
@@ -203,12 +211,14 @@ func selectExamined(ctx context.Context, q pg.Querier, l transferList) (position
 	return end, nil
 }
 
-// selectPairs returns pairs of transactions in a window that look like one transfer: opposite amounts in one currency, in two wallets, at
-// most maxDaysApart days apart. Pairs with the fewest days between them come first, because choose prefers them.
+// selectPairs returns pairs of transactions in a window that look like one transfer: opposite
+// amounts in one currency, in two wallets, at most maxDaysApart days apart. Pairs with the fewest
+// days between them come first, because choose prefers them.
 //
-// The work of a request is limited. The CTE examined has the newest examinedRows transactions, and candidate at most examinedPerDay of
-// those with the same day and amount. Both are MATERIALIZED, so that the join reads them by equality of currency, amount and day: the
-// series of days turns a range of days into equalities, for which PostgreSQL uses a hash.
+// The work of a request is limited. The CTE examined has the newest examinedRows transactions, and
+// candidate at most examinedPerDay of those with the same day and amount. Both are MATERIALIZED, so
+// that the join reads them by equality of currency, amount and day: the series of days turns a
+// range of days into equalities, for which PostgreSQL uses a hash.
 func selectPairs(ctx context.Context, q pg.Querier, owner uuid.UUID, from, end time.Time) ([]pair, error) {
 	pairs, err := pg.All[pair](ctx, q, fmt.Sprintf(`
 		WITH examined AS MATERIALIZED (
@@ -245,9 +255,10 @@ type counterpart struct {
 	ID       uuid.UUID
 }
 
-// selectCounterparts returns the transactions that may be the given legs: they have the wallet, the currency and the amount of a leg, are at
-// most maxDaysApart days apart from it, and fulfill the conditions of a match (see unfit). The nearest days come first. A leg has at most
-// as many counterparts as there are legs, because the other legs cannot take more of them.
+// selectCounterparts returns the transactions that may be the given legs: they have the wallet, the
+// currency and the amount of a leg, are at most maxDaysApart days apart from it, and fulfill the
+// conditions of a match (see unfit). The nearest days come first. A leg has at most as many
+// counterparts as there are legs, because the other legs cannot take more of them.
 func selectCounterparts(ctx context.Context, q pg.Querier, owner uuid.UUID, legs []posting.Transaction) ([]counterpart, error) {
 	wallets, currencies := make([]uuid.UUID, len(legs)), make([]string, len(legs))
 	amounts, days := make([]int64, len(legs)), make([]time.Time, len(legs))

@@ -15,28 +15,31 @@ import (
 )
 
 const (
-	// maxDaysApart is the maximum number of days between the transactions of a pair. A payment between banks takes as long.
-	// Both days count in UTC, whatever the time zone of the owner is.
+	// maxDaysApart is the maximum number of days between the transactions of a pair. A payment between
+	// banks takes as long. Both days count in UTC, whatever the time zone of the owner is.
 	maxDaysApart = 4
-	// suggestedDays is the length of the default window in days. maxSuggestedDays is the maximum length, a year and a month.
+	// suggestedDays is the length of the default window in days. maxSuggestedDays is the maximum
+	// length, a year and a month.
 	suggestedDays    = 90
 	maxSuggestedDays = 400
-	// examinedRows limits the transactions that a request examines, and the pairs that it reads. examinedPerDay limits those with the
-	// same day and amount, because all of them would form pairs with each other.
+	// examinedRows limits the transactions that a request examines, and the pairs that it reads.
+	// examinedPerDay limits those with the same day and amount, because all of them would form pairs
+	// with each other.
 	examinedRows   = 20_000
 	examinedPerDay = 10
 )
 
-// pair is an expense and an income that look like one transfer. Date is the date of the expense. Whole rows are read for
-// the chosen pairs only.
+// pair is an expense and an income that look like one transfer. Date is the date of the expense.
+// Whole rows are read for the chosen pairs only.
 type pair struct {
 	OutID uuid.UUID `db:"out_id"`
 	InID  uuid.UUID `db:"in_id"`
 	Date  time.Time
 }
 
-// SuggestTransfers returns pairs of transactions that look like one transfer, newest first. Each transaction occurs in one pair at most.
-// A client accepts a suggestion with MatchTransfer. It is an expensive read, so s.Reads limits the simultaneous ones of a user.
+// SuggestTransfers returns pairs of transactions that look like one transfer, newest first. Each
+// transaction occurs in one pair at most. A client accepts a suggestion with MatchTransfer. It is
+// an expensive read, so s.Reads limits the simultaneous ones of a user.
 func (s *Transfers) SuggestTransfers(ctx context.Context, req *ledgerv1.SuggestTransfersRequest) (*ledgerv1.SuggestTransfersResponse, error) {
 	today, err := s.Today(ctx, s.DB, caller.ID(ctx))
 	if err != nil {
@@ -77,9 +80,9 @@ func (s *Transfers) SuggestTransfers(ctx context.Context, req *ledgerv1.SuggestT
 	return resp, nil
 }
 
-// choose returns pairs in which each transaction occurs once. Of the pairs with a common transaction it chooses the first one, whose days
-// are nearest. It returns the newest pairs, up to the limit, newest first. This is greedy: it does not look for the
-// assignment with the most pairs.
+// choose returns pairs in which each transaction occurs once. Of the pairs with a common
+// transaction it chooses the first one, whose days are nearest. It returns the newest pairs, up to
+// the limit, newest first. This is greedy: it does not look for the assignment with the most pairs.
 func choose(pairs []pair, limit int) []pair {
 	used := map[uuid.UUID]bool{}
 	var chosen []pair
@@ -93,8 +96,9 @@ func choose(pairs []pair, limit int) []pair {
 	return chosen[:min(len(chosen), limit)]
 }
 
-// parseSuggestions validates the window and the limit of a request. The default window ends with the current day. from is
-// inclusive and end is exclusive; the message about the maximum has one day less, because the field to is inclusive.
+// parseSuggestions validates the window and the limit of a request. The default window ends with
+// the current day. from is inclusive and end is exclusive; the message about the maximum has one
+// day less, because the field to is inclusive.
 func parseSuggestions(req *ledgerv1.SuggestTransfersRequest, today time.Time) (from, end time.Time, limit int, err error) {
 	var p apierr.Problems
 	end = today.AddDate(0, 0, 1)

@@ -92,7 +92,8 @@ func TestSuggestTransfers(t *testing.T) {
 	})
 }
 
-// TestSuggestTransfersOfEqualAmounts creates thousands of transactions that would all form pairs with each other.
+// TestSuggestTransfersOfEqualAmounts creates thousands of transactions that would all form pairs
+// with each other.
 func TestSuggestTransfersOfEqualAmounts(t *testing.T) {
 	t.Parallel()
 	p := newPerson(t.Context(), t, setup(t))

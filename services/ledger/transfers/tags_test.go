@@ -12,7 +12,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
 
-// requireTags requires that a transfer and both of its legs have tags, in each answer that shows them.
+// requireTags requires that a transfer and both of its legs have tags, in each answer that shows
+// them.
 func (p person) requireTags(t *testing.T, id string, tags ...string) {
 	t.Helper()
 	resp, err := p.GetTransfer(p.Ctx, &ledgerv1.GetTransferRequest{Id: id})
@@ -66,7 +67,8 @@ func TestTransferTags(t *testing.T) {
 	s.RequireConsistent(t)
 }
 
-// TestTransferTagsOfLegs matches and unlinks transactions with different tags. The transfer shows the tags of the expense.
+// TestTransferTagsOfLegs matches and unlinks transactions with different tags. The transfer shows
+// the tags of the expense.
 func TestTransferTagsOfLegs(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

@@ -14,14 +14,14 @@ import (
 )
 
 const (
-	// maxRateDigits and maxRateDecimals limit the digits of a rate. The proto of Transfer states the same numbers to
-	// clients.
+	// maxRateDigits and maxRateDecimals limit the digits of a rate. The proto of Transfer states the
+	// same numbers to clients.
 	maxRateDigits   = 10
 	maxRateDecimals = 10
 )
 
-// Transfer is the two transactions of a transfer: Out has a negative amount, and In a positive one. Both have the same TransferID,
-// Version and UpdatedAt.
+// Transfer is the two transactions of a transfer: Out has a negative amount, and In a positive one.
+// Both have the same TransferID, Version and UpdatedAt.
 type Transfer struct{ Out, In posting.Transaction }
 
 // Of returns the transfer of two legs, in any order.
@@ -41,16 +41,17 @@ func (t Transfer) legs() []posting.Transaction { return []posting.Transaction{t.
 // inOneCurrency reports whether the amounts have the same currency.
 func (t Transfer) inOneCurrency() bool { return t.Out.Currency == t.In.Currency }
 
-// next returns t with the version after both versions of before, so that no leg repeats an ETag that a client has. The versions of before
-// differ only if the legs were separate transactions until now.
+// next returns t with the version after both versions of before, so that no leg repeats an ETag
+// that a client has. The versions of before differ only if the legs were separate transactions
+// until now.
 func (t Transfer) next(before Transfer, now time.Time) Transfer {
 	version := max(before.Out.Version, before.In.Version) + 1
 	t.Out.Version, t.In.Version, t.Out.UpdatedAt, t.In.UpdatedAt = version, version, now, now
 	return t
 }
 
-// Proto returns t as the API shows it. Where the legs differ, it shows the outgoing one. Matched transactions keep their
-// own dates and texts, so the legs can differ in them.
+// Proto returns t as the API shows it. Where the legs differ, it shows the outgoing one. Matched
+// transactions keep their own dates and texts, so the legs can differ in them.
 func (t Transfer) Proto() *ledgerv1.Transfer {
 	out, in := money.CurrencyOf(t.Out.Currency), money.CurrencyOf(t.In.Currency)
 	return &ledgerv1.Transfer{
@@ -73,10 +74,11 @@ func (t Transfer) Proto() *ledgerv1.Transfer {
 	}
 }
 
-// rate returns in / out without trailing zeros, rounded half to even to maxRateDigits significant digits and at most
-// maxRateDecimals decimals. The amounts are positive and in minor units with these decimals. For example, 100.00 EUR that
-// arrive as 16250 JPY have the rate 162.5. The computation is exact until the one rounding, because amounts have up to 16
-// digits, and a float64 does not represent all of them.
+// rate returns in / out without trailing zeros, rounded half to even to maxRateDigits significant
+// digits and at most maxRateDecimals decimals. The amounts are positive and in minor units with
+// these decimals. For example, 100.00 EUR that arrive as 16250 JPY have the rate 162.5. The
+// computation is exact until the one rounding, because amounts have up to 16 digits, and a float64
+// does not represent all of them.
 func rate(out int64, outDecimals int, in int64, inDecimals int) string {
 	exact := new(big.Rat).SetFrac(
 		new(big.Int).Mul(big.NewInt(in), power(outDecimals)), new(big.Int).Mul(big.NewInt(out), power(inDecimals)))

@@ -1,19 +1,24 @@
 // Package transfers serves transfers between the wallets of a user.
 //
-// A transfer is two transactions with the same transfer id, its legs: one with a negative and one with a positive amount. They have no
-// category, so balances include them, while monthly totals, dashboards and budgets do not. A transfer has two legs or none: each
-// write changes, deletes or links both rows in one database transaction. The files:
+// A transfer is two transactions with the same transfer id, its legs: one with a negative and one
+// with a positive amount. They have no category, so balances include them, while monthly totals,
+// dashboards and budgets do not. A transfer has two legs or none: each write changes, deletes or
+// links both rows in one database transaction. The files:
 //
-//   - transfers.go: the RPC methods that create, read, change and delete transfers. changes.go validates the fields of a request.
-//     list.go: ListTransfers
-//   - match.go: MatchTransfer and UnlinkTransfer. suggestions.go: the pairs of transactions that look like one transfer
+//   - transfers.go: the RPC methods that create, read, change and delete transfers. changes.go
+//     validates the fields of a request. list.go: ListTransfers
+//   - match.go: MatchTransfer and UnlinkTransfer. suggestions.go: the pairs of transactions that
+//     look like one transfer
 //   - counterparts.go: the transactions that are legs of imported transfers already
-//   - transfer.go: the two legs and their rate, pure functions. store_transfers.go: the statements that read
-//   - write.go: the writes. Package transactions also uses them when a request names a leg, and imports match the legs of their rows
+//   - transfer.go: the two legs and their rate, pure functions. store_transfers.go: the statements
+//     that read
+//   - write.go: the writes. Package transactions also uses them when a request names a leg, and
+//     imports match the legs of their rows
 //
-// MatchTransfer and UnlinkTransfer hold the owner's lock exclusively. Imports share it when they match or unlink, and have taken the
-// owner's next number before. So while another write shares the lock and has taken a number, a leg stays a leg, and both rows can be
-// locked in the order of their ids.
+// MatchTransfer and UnlinkTransfer hold the owner's lock exclusively. Imports share it when they
+// match or unlink, and have taken the owner's next number before. So while another write shares the
+// lock and has taken a number, a leg stays a leg, and both rows can be locked in the order of their
+// ids.
 //
 // Transfers implements TransferService.
 package transfers
@@ -51,10 +56,12 @@ type Transfers struct {
 
 var _ ledgerv1.TransferServiceServer = (*Transfers)(nil)
 
-// CreateTransfer creates a transfer, and updates the balances of both wallets. One statement inserts both legs, and checks again that
-// both wallets belong to the owner: they may have been deleted since the currencies were read.
+// CreateTransfer creates a transfer, and updates the balances of both wallets. One statement
+// inserts both legs, and checks again that both wallets belong to the owner: they may have been
+// deleted since the currencies were read.
 //
-// Errors: TRANSFER_SAME_WALLET, TRANSFER_AMOUNT_MISMATCH, WALLET_NOT_FOUND and the errors of invalid fields.
+// Errors: TRANSFER_SAME_WALLET, TRANSFER_AMOUNT_MISMATCH, WALLET_NOT_FOUND and the errors of
+// invalid fields.
 func (s *Transfers) CreateTransfer(ctx context.Context, req *ledgerv1.CreateTransferRequest) (*ledgerv1.CreateTransferResponse, error) {
 	var p apierr.Problems
 	owner, c := caller.Owner(ctx), parseTransfer(&p, req)
@@ -96,8 +103,8 @@ func (s *Transfers) CreateTransfer(ctx context.Context, req *ledgerv1.CreateTran
 	return resp, nil
 }
 
-// legsOf returns a new transfer with the ids, owner, version and times of its legs. Each leg has an id of its own besides
-// the id of the transfer, because lists show it as a transaction.
+// legsOf returns a new transfer with the ids, owner, version and times of its legs. Each leg has an
+// id of its own besides the id of the transfer, because lists show it as a transaction.
 func (s *Transfers) legsOf(t Transfer, owner uuid.UUID) Transfer {
 	id, now := s.NewID(), s.Now()
 	for _, leg := range []*posting.Transaction{&t.Out, &t.In} {
@@ -106,7 +113,8 @@ func (s *Transfers) legsOf(t Transfer, owner uuid.UUID) Transfer {
 	return t
 }
 
-// useNewTags returns a new transfer with the keys of its tags. It inserts the tags that the owner did not have, under the owner's lock.
+// useNewTags returns a new transfer with the keys of its tags. It inserts the tags that the owner
+// did not have, under the owner's lock.
 func (s *Transfers) useNewTags(ctx context.Context, tx pgx.Tx, t Transfer) (Transfer, error) {
 	if len(t.Out.TagNames) == 0 {
 		return t, nil
@@ -124,8 +132,8 @@ func (s *Transfers) useTags(ctx context.Context, tx pgx.Tx, t Transfer) (Transfe
 	return Transfer{Out: legs[0], In: legs[1]}, err
 }
 
-// notInserted returns the reason why Insert skipped a leg: a wallet does not belong to the owner. A wallet that was created after the
-// insert makes a retry succeed.
+// notInserted returns the reason why Insert skipped a leg: a wallet does not belong to the owner. A
+// wallet that was created after the insert makes a retry succeed.
 func (s *Transfers) notInserted(ctx context.Context, q pg.Querier, c changes, owner uuid.UUID) error {
 	currencies, err := selectCurrencies(ctx, q, owner, c.wallets())
 	if err != nil {
@@ -149,9 +157,10 @@ func (s *Transfers) GetTransfer(ctx context.Context, req *ledgerv1.GetTransferRe
 	return &ledgerv1.GetTransferResponse{Transfer: t.Proto(), Etag: etag.Format(t.Out.Version)}, nil
 }
 
-// UpdateTransfer changes the fields that the request sets in both legs, and corrects the balances. It validates the request again after
-// it has locked the legs, because the fields that the request omits belong to the combination. Errors:
-// TRANSFER_NOT_FOUND, VERSION_MISMATCH, EMPTY_UPDATE and those of CreateTransfer.
+// UpdateTransfer changes the fields that the request sets in both legs, and corrects the balances.
+// It validates the request again after it has locked the legs, because the fields that the request
+// omits belong to the combination. Errors: TRANSFER_NOT_FOUND, VERSION_MISMATCH, EMPTY_UPDATE and
+// those of CreateTransfer.
 func (s *Transfers) UpdateTransfer(ctx context.Context, req *ledgerv1.UpdateTransferRequest) (*ledgerv1.UpdateTransferResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -196,8 +205,8 @@ func (s *Transfers) UpdateTransfer(ctx context.Context, req *ledgerv1.UpdateTran
 	return resp, nil
 }
 
-// DeleteTransfer deletes both legs of a transfer, and corrects the balances. Errors: TRANSFER_NOT_FOUND,
-// VERSION_MISMATCH.
+// DeleteTransfer deletes both legs of a transfer, and corrects the balances. Errors:
+// TRANSFER_NOT_FOUND, VERSION_MISMATCH.
 func (s *Transfers) DeleteTransfer(ctx context.Context, req *ledgerv1.DeleteTransferRequest) (*ledgerv1.DeleteTransferResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -216,8 +225,8 @@ func (s *Transfers) DeleteTransfer(ctx context.Context, req *ledgerv1.DeleteTran
 	return &ledgerv1.DeleteTransferResponse{Id: id.String()}, nil
 }
 
-// lockForChange locks both legs of the caller's transfer and returns it if its version matches If-Match. It shares the owner's lock
-// first, like each database transaction that writes balances.
+// lockForChange locks both legs of the caller's transfer and returns it if its version matches
+// If-Match. It shares the owner's lock first, like each database transaction that writes balances.
 func (s *Transfers) lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (Transfer, error) {
 	owner := caller.Owner(ctx)
 	if err := posting.ShareOwner(ctx, tx, owner); err != nil {

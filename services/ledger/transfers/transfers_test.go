@@ -283,7 +283,8 @@ func TestDeleteTransfer(t *testing.T) {
 	s.RequireConsistent(t)
 }
 
-// TestListTransfersScan lists the transfers of a wallet that has only the oldest one of many. Each page examines a limited number of them.
+// TestListTransfersScan lists the transfers of a wallet that has only the oldest one of many. Each
+// page examines a limited number of them.
 func TestListTransfersScan(t *testing.T) {
 	t.Parallel()
 	s := setup(t)

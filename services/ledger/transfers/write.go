@@ -10,9 +10,10 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// Change writes the next version of both legs of a transfer, corrects balances and totals, adds the event, and returns the new version.
-// The caller holds the locks of both rows. UpdateTransfer calls it, and package transactions for a PATCH of one leg. Both
-// legs get one version, so that the ETag of the transfer is the ETag of each leg.
+// Change writes the next version of both legs of a transfer, corrects balances and totals, adds the
+// event, and returns the new version. The caller holds the locks of both rows. UpdateTransfer calls
+// it, and package transactions for a PATCH of one leg. Both legs get one version, so that the ETag
+// of the transfer is the ETag of each leg.
 func Change(ctx context.Context, tx pgx.Tx, l *posting.Ledger, before, after Transfer) (Transfer, error) {
 	after = after.next(before, l.Now())
 	if err := write(ctx, tx, before, after); err != nil {
@@ -22,8 +23,9 @@ func Change(ctx context.Context, tx pgx.Tx, l *posting.Ledger, before, after Tra
 	return after, l.Publish(ctx, tx, after.Out.OwnerID, event)
 }
 
-// Remove deletes both legs of a transfer, corrects balances and totals, and adds the event. The caller holds the locks of both rows.
-// DeleteTransfer calls it, and package transactions for the deletion of one leg.
+// Remove deletes both legs of a transfer, corrects balances and totals, and adds the event. The
+// caller holds the locks of both rows. DeleteTransfer calls it, and package transactions for the
+// deletion of one leg.
 func Remove(ctx context.Context, tx pgx.Tx, l *posting.Ledger, t Transfer) error {
 	if err := posting.Delete(ctx, tx, t.legs()...); err != nil {
 		return err
@@ -34,9 +36,9 @@ func Remove(ctx context.Context, tx pgx.Tx, l *posting.Ledger, t Transfer) error
 	return l.Publish(ctx, tx, t.Out.OwnerID, &ledgerv1.TransferDeleted{OwnerId: t.Out.OwnerID.String(), Transfer: t.Proto()})
 }
 
-// Match makes a transfer of an expense and an income, corrects balances and totals, and adds the events of the transfer and of both
-// transactions: consumers that follow the spending need the latter. The caller holds the locks of both rows, and has checked that the two
-// fit.
+// Match makes a transfer of an expense and an income, corrects balances and totals, and adds the
+// events of the transfer and of both transactions: consumers that follow the spending need the
+// latter. The caller holds the locks of both rows, and has checked that the two fit.
 func Match(ctx context.Context, tx pgx.Tx, l *posting.Ledger, before Transfer, now time.Time) (Transfer, error) {
 	id, after := l.NewID(), before
 	after.Out.TransferID, after.In.TransferID = &id, &id
@@ -52,7 +54,8 @@ func Match(ctx context.Context, tx pgx.Tx, l *posting.Ledger, before Transfer, n
 	return after, l.PublishUpdates(ctx, tx, before.legs(), after.legs())
 }
 
-// write writes both rows, and corrects balances and totals with one statement for both, so that a sum that both legs concern changes once.
+// write writes both rows, and corrects balances and totals with one statement for both, so that a
+// sum that both legs concern changes once.
 func write(ctx context.Context, tx pgx.Tx, before, after Transfer) error {
 	for _, leg := range after.legs() {
 		if err := posting.Update(ctx, tx, leg); err != nil {

@@ -16,22 +16,25 @@ import (
 )
 
 const (
-	// scrubInterval and scrubTime limit the background check of each replica to about 1 % of one database core.
+	// scrubInterval and scrubTime limit the background check of each replica to about 1 % of one
+	// database core.
 	scrubInterval = 10 * time.Second
 	scrubTime     = scrubInterval / 100
 )
 
-// Scrubber continuously verifies the owners' balances and totals in the background, and counts the owners that differ (ADR 41). It only
-// reports; ledger verify -repair corrects. Every replica runs one, so an owner may be checked once per replica: replicas need no
-// agreement about who checks which owner, and each finds every difference.
+// Scrubber continuously verifies the owners' balances and totals in the background, and counts the
+// owners that differ (ADR 41). It only reports; ledger verify -repair corrects. Every replica runs
+// one, so an owner may be checked once per replica: replicas need no agreement about who checks
+// which owner, and each finds every difference.
 type Scrubber struct {
 	DB  *pgxpool.Pool
 	Log *slog.Logger
-	// last is the owner checked most recently. found counts the differing owners of the current pass over all owners.
+	// last is the owner checked most recently. found counts the differing owners of the current pass
+	// over all owners.
 	last  uuid.UUID
 	found int64
-	// differing is the larger count of the current and the previous pass, so that the metric does not drop to zero when a pass
-	// begins.
+	// differing is the larger count of the current and the previous pass, so that the metric does not
+	// drop to zero when a pass begins.
 	differing atomic.Int64
 }
 
@@ -67,9 +70,10 @@ func (s *Scrubber) Run(ctx context.Context) {
 	}
 }
 
-// step checks owners until limit has passed, and at least one, so that a pass ends even if one owner takes longer than the limit. After
-// the last owner it publishes the count of the pass. If a check fails, it returns the error, and the owner is skipped until the next
-// pass, so that one owner cannot stop the verification of the others.
+// step checks owners until limit has passed, and at least one, so that a pass ends even if one
+// owner takes longer than the limit. After the last owner it publishes the count of the pass. If a
+// check fails, it returns the error, and the owner is skipped until the next pass, so that one
+// owner cannot stop the verification of the others.
 func (s *Scrubber) step(ctx context.Context, limit time.Duration) error {
 	budget, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

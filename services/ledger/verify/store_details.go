@@ -9,11 +9,12 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// Detail is a stored value of a transaction that differs from the value that follows from other rows. Amounts are in minor units.
-// There are four kinds:
+// Detail is a stored value of a transaction that differs from the value that follows from other
+// rows. Amounts are in minor units. There are four kinds:
 //
 //   - the parts: their number is stored, and they must add up to the amount
-//   - the wallet, currency and date of the parts, which are copies of the transaction's, so that reports read parts alone
+//   - the wallet, currency and date of the parts, which are copies of the transaction's, so that
+//     reports read parts alone
 //   - the number of attachments
 //   - the legs of the transfer, which must be one out and one in
 type Detail struct {
@@ -27,9 +28,10 @@ func (d Detail) String() string {
 	return fmt.Sprintf("%s of transaction %s: stored %s, computed %s", d.Name, d.TransactionID, d.Stored, d.Computed)
 }
 
-// selectDetails returns the details of an owner's transactions that differ. Like selectDifferences it is one statement, so concurrent
-// writes cause no differences. The FULL JOINs also find parts and attachments that their transaction does not count. Files that are still
-// being uploaded do not count.
+// selectDetails returns the details of an owner's transactions that differ. Like selectDifferences
+// it is one statement, so concurrent writes cause no differences. The FULL JOINs also find parts
+// and attachments that their transaction does not count. Files that are still being uploaded do not
+// count.
 func selectDetails(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Detail, error) {
 	details, err := pg.All[Detail](ctx, q, `
 		WITH detailed AS MATERIALIZED (
@@ -76,9 +78,10 @@ func selectDetails(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Detail
 	return details, nil
 }
 
-// repairDetails replaces the copies in the parts and the numbers of attachments of an owner. The caller holds the owner's lock. The
-// transactions get the owner's number, so that the owner's devices receive the new numbers of attachments. Missing parts and legs cannot
-// be derived from other rows.
+// repairDetails replaces the copies in the parts and the numbers of attachments of an owner. The
+// caller holds the owner's lock. The transactions get the owner's number, so that the owner's
+// devices receive the new numbers of attachments. Missing parts and legs cannot be derived from
+// other rows.
 func repairDetails(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		UPDATE splits s

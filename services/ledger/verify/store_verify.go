@@ -10,35 +10,41 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// Difference is a stored sum that differs from the recomputed one. Amounts are in minor units. There are three kinds:
+// Difference is a stored sum that differs from the recomputed one. Amounts are in minor units.
+// There are three kinds:
 //
-//   - a balance of a wallet: Month is nil. Income holds the amount, which may be negative. The other values are zero
-//   - a monthly total: Month is its first day, and CategoryID is set. Only these have refunds and further parts
-//   - the transfers of a month: Month is its first day, and CategoryID is nil. Income is the amount moved into the wallet, and Expense the
-//     amount moved out of it
+//   - a balance of a wallet: Month is nil. Income holds the amount, which may be negative. The
+//     other values are zero
+//   - a monthly total: Month is its first day, and CategoryID is set. Only these have refunds and
+//     further parts
+//   - the transfers of a month: Month is its first day, and CategoryID is nil. Income is the amount
+//     moved into the wallet, and Expense the amount moved out of it
 type Difference struct {
 	WalletID   uuid.UUID  `db:"wallet_id"`
 	CategoryID *uuid.UUID `db:"category_id"`
 	Month      *time.Time
 	Currency   string
-	// The stored fields are the values in the tables, and the computed fields the values that follow from the transactions.
+	// The stored fields are the values in the tables, and the computed fields the values that follow
+	// from the transactions.
 	StoredIncome    int64 `db:"stored_income"`
 	StoredExpense   int64 `db:"stored_expense"`
 	StoredCount     int64 `db:"stored_count"`
 	ComputedIncome  int64 `db:"computed_income"`
 	ComputedExpense int64 `db:"computed_expense"`
 	ComputedCount   int64 `db:"computed_count"`
-	// Refund and Further are the corrections of a total for its parts: the columns refund_minor and further_parts (ADR 103).
+	// Refund and Further are the corrections of a total for its parts: the columns refund_minor and
+	// further_parts (ADR 103).
 	StoredRefund    int64 `db:"stored_refund"`
 	StoredFurther   int64 `db:"stored_further"`
 	ComputedRefund  int64 `db:"computed_refund"`
 	ComputedFurther int64 `db:"computed_further"`
 }
 
-// computedSums contains CTEs with the balances, the monthly totals and the monthly transfers of the owner $1, recomputed from opening
-// balances, transactions and splits. The copies of the transaction in its splits are not used, because they may be wrong. The expressions
-// must agree with applyPostingsSQL and the triggers on splits, for example the month in UTC: otherwise correct sums would be reported,
-// and a repair would damage them.
+// computedSums contains CTEs with the balances, the monthly totals and the monthly transfers of the
+// owner $1, recomputed from opening balances, transactions and splits. The copies of the
+// transaction in its splits are not used, because they may be wrong. The expressions must agree
+// with applyPostingsSQL and the triggers on splits, for example the month in UTC: otherwise correct
+// sums would be reported, and a repair would damage them.
 const computedSums = `computed_balances AS MATERIALIZED (
 			SELECT owner_id, wallet_id, currency, sum(amount_minor)::bigint AS amount_minor
 			FROM (
@@ -73,9 +79,10 @@ const computedSums = `computed_balances AS MATERIALIZED (
 			GROUP BY owner_id, month, wallet_id, currency
 		)`
 
-// selectDifferences returns the balances and totals of an owner that differ from recomputed ones. It is one statement and so has one
-// snapshot: a write commits a transaction together with its sums, so concurrent writes cause no differences. A total without
-// transactions may be zero or absent, because deletions leave rows of zero. The FULL JOINs also find sums that are stored
+// selectDifferences returns the balances and totals of an owner that differ from recomputed ones.
+// It is one statement and so has one snapshot: a write commits a transaction together with its
+// sums, so concurrent writes cause no differences. A total without transactions may be zero or
+// absent, because deletions leave rows of zero. The FULL JOINs also find sums that are stored
 // without transactions, and transactions without a stored sum.
 func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Difference, error) {
 	differences, err := pg.All[Difference](ctx, q, `
@@ -111,9 +118,10 @@ func selectDifferences(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Di
 	return differences, nil
 }
 
-// repairBalances replaces the balances of an owner with recomputed ones. The caller holds the owner's lock. The two writes of
-// balances concern different rows: surplus rows have no recomputed balance, and the inserted ones do. The wallets get the owner's
-// number, so that the owner's devices receive the new balances.
+// repairBalances replaces the balances of an owner with recomputed ones. The caller holds the
+// owner's lock. The two writes of balances concern different rows: surplus rows have no recomputed
+// balance, and the inserted ones do. The wallets get the owner's number, so that the owner's
+// devices receive the new balances.
 func repairBalances(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH `+computedSums+`, surplus AS (
@@ -139,8 +147,9 @@ func repairBalances(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	return nil
 }
 
-// repairTransfers replaces the monthly transfers of an owner with recomputed ones. The caller holds the owner's lock. The condition
-// of the update leaves correct rows unwritten, so a repair of one sum does not rewrite all of them.
+// repairTransfers replaces the monthly transfers of an owner with recomputed ones. The caller holds
+// the owner's lock. The condition of the update leaves correct rows unwritten, so a repair of one
+// sum does not rewrite all of them.
 func repairTransfers(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH `+computedSums+`, surplus AS (
@@ -160,8 +169,9 @@ func repairTransfers(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	return nil
 }
 
-// repairTotals replaces the monthly totals of an owner with recomputed ones, like repairTransfers. The caller holds the owner's lock, and
-// has repaired the parts, because a change of a part also changes the totals.
+// repairTotals replaces the monthly totals of an owner with recomputed ones, like repairTransfers.
+// The caller holds the owner's lock, and has repaired the parts, because a change of a part also
+// changes the totals.
 func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	_, err := q.Exec(ctx, `
 		WITH `+computedSums+`, surplus AS (
@@ -186,8 +196,9 @@ func repairTotals(ctx context.Context, q pg.Querier, owner uuid.UUID) error {
 	return nil
 }
 
-// selectOwnerAfter returns the owner with the next greater id that has wallets, totals or transfers, or pgx.ErrNoRows after the last one.
-// Each branch reads one row of a primary key. Owners of transactions have wallets, and totals without wallets are differences.
+// selectOwnerAfter returns the owner with the next greater id that has wallets, totals or
+// transfers, or pgx.ErrNoRows after the last one. Each branch reads one row of a primary key.
+// Owners of transactions have wallets, and totals without wallets are differences.
 func selectOwnerAfter(ctx context.Context, q pg.Querier, owner uuid.UUID) (uuid.UUID, error) {
 	type row struct {
 		ID uuid.UUID `db:"owner_id"`

@@ -1,13 +1,16 @@
-// Package verify compares the stored balances and monthly totals with sums that it recomputes from the transactions. It also compares
-// the values of transactions that follow from their parts, attachments and legs.
+// Package verify compares the stored balances and monthly totals with sums that it recomputes from
+// the transactions. It also compares the values of transactions that follow from their parts,
+// attachments and legs.
 //
-// Command is `ledger verify`: it reports all differences, and repairs them if asked to. Scrubber verifies all owners continuously in
-// the background, at low cost, and publishes the number of owners that differ as a metric. Only a defect or a change of the
-// tables by hand can cause a difference.
+// Command is `ledger verify`: it reports all differences, and repairs them if asked to. Scrubber
+// verifies all owners continuously in the background, at low cost, and publishes the number of
+// owners that differ as a metric. Only a defect or a change of the tables by hand can cause a
+// difference.
 //
-// verify.go has the command and the repair, scrub.go the background check, store_verify.go the SQL of sums, and store_details.go the SQL
-// of transactions. Each statement reads one owner on one snapshot, so it never reports a write that is not yet committed. A repair locks the
-// owner like a merge, so it cannot lose a write.
+// verify.go has the command and the repair, scrub.go the background check, store_verify.go the SQL
+// of sums, and store_details.go the SQL of transactions. Each statement reads one owner on one
+// snapshot, so it never reports a write that is not yet committed. A repair locks the owner like a
+// merge, so it cannot lose a write.
 package verify
 
 import (
@@ -27,12 +30,13 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// Command returns the command `ledger verify`. It recomputes the balances and monthly totals of each owner from the transactions
-// and prints the differences. With -repair it also replaces them, each owner in one transaction that holds the owner's
-// lock, so that the service may run at the same time. Parts and legs that are missing must be corrected by hand: the command prints them
-// as not repaired. It returns an error if differences remain, or if the schema lacks a migration.
-// Memory use is proportional to the number of sums of one owner. An operator runs it after the alert, or after changing rows by hand
-// (docs/operations.md).
+// Command returns the command `ledger verify`. It recomputes the balances and monthly totals of
+// each owner from the transactions and prints the differences. With -repair it also replaces them,
+// each owner in one transaction that holds the owner's lock, so that the service may run at the
+// same time. Parts and legs that are missing must be corrected by hand: the command prints them as
+// not repaired. It returns an error if differences remain, or if the schema lacks a migration.
+// Memory use is proportional to the number of sums of one owner. An operator runs it after the
+// alert, or after changing rows by hand (docs/operations.md).
 func Command(migrations fs.FS) func(ctx context.Context, databaseURL string, args []string, out io.Writer) error {
 	return func(ctx context.Context, databaseURL string, args []string, out io.Writer) error {
 		flags := flag.NewFlagSet("verify", flag.ContinueOnError)
@@ -56,8 +60,9 @@ func Command(migrations fs.FS) func(ctx context.Context, databaseURL string, arg
 	}
 }
 
-// verifyAll checks all owners by id, and repairs the owners that differ if repair is set. It prints a line per difference and a summary
-// to out. It reads one owner per statement, so no transaction stays open for the whole run.
+// verifyAll checks all owners by id, and repairs the owners that differ if repair is set. It prints
+// a line per difference and a summary to out. It reads one owner per statement, so no transaction
+// stays open for the whole run.
 func verifyAll(ctx context.Context, db *pgxpool.Pool, repair bool, out io.Writer) error {
 	checked, differing, remaining := 0, 0, 0
 	for owner := uuid.Nil; ; checked++ {
@@ -139,7 +144,8 @@ func report(out io.Writer, owner uuid.UUID, prefix string, differences []fmt.Str
 	return nil
 }
 
-// repairAndReport repairs an owner, prints what it removed and what is left, and reports whether something is left.
+// repairAndReport repairs an owner, prints what it removed and what is left, and reports whether
+// something is left.
 func repairAndReport(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID, out io.Writer) (left bool, err error) {
 	differences, err := RepairOwner(ctx, db, owner)
 	if err != nil {
@@ -155,9 +161,9 @@ func repairAndReport(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID, out
 	return len(remaining) > 0, report(out, owner, "not repaired: ", remaining)
 }
 
-// RepairOwner replaces an owner's balances, totals and details with recomputed ones, and returns the differences that it found. It
-// compares again, because writes may have ended since the first comparison. Requests of the owner wait during the repair, and
-// other owners are not affected.
+// RepairOwner replaces an owner's balances, totals and details with recomputed ones, and returns
+// the differences that it found. It compares again, because writes may have ended since the first
+// comparison. Requests of the owner wait during the repair, and other owners are not affected.
 func RepairOwner(ctx context.Context, db *pgxpool.Pool, owner uuid.UUID) (differences []fmt.Stringer, err error) {
 	err = pg.InTx(ctx, db, func(tx pgx.Tx) error {
 		if err := posting.LockOwner(ctx, tx, owner); err != nil {

@@ -98,8 +98,9 @@ func (p person) recordDetails(t require.TestingT) {
 	require.NoError(t, err)
 }
 
-// TestVerifyDetails corrupts values that follow from other rows of a transaction. A repair replaces copies and counts. It cannot know
-// which of the rows is wrong if parts or legs are missing, so these remain.
+// TestVerifyDetails corrupts values that follow from other rows of a transaction. A repair replaces
+// copies and counts. It cannot know which of the rows is wrong if parts or legs are missing, so
+// these remain.
 func TestVerifyDetails(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -51,7 +51,8 @@ func (c *components) add(from, to, y int) int {
 	return len(c.parent) - 1
 }
 
-// root returns the representative of a component. It halves the path to it, so that later calls are short.
+// root returns the representative of a component. It halves the path to it, so that later calls are
+// short.
 func (c *components) root(i int) int {
 	for c.parent[i] != i {
 		c.parent[i] = c.parent[c.parent[i]]
@@ -60,7 +61,8 @@ func (c *components) root(i int) int {
 	return i
 }
 
-// link joins the components of runs that touch between two adjacent rows, also diagonally. Both lists are sorted by position.
+// link joins the components of runs that touch between two adjacent rows, also diagonally. Both
+// lists are sorted by position.
 func (c *components) link(above, here []inkRun) {
 	j := 0
 	for _, r := range here {
@@ -78,8 +80,9 @@ func (c *components) link(above, here []inkRun) {
 	}
 }
 
-// letters returns the boxes of components with the proportions of letters, without specks, rules and logos. The limits are in
-// pixels: specks are lower than 7, logos higher than 150, and rules wider than three times their height.
+// letters returns the boxes of components with the proportions of letters, without specks, rules
+// and logos. The limits are in pixels: specks are lower than 7, logos higher than 150, and rules
+// wider than three times their height.
 func (c *components) letters() []image.Rectangle {
 	var out []image.Rectangle
 	for i, p := range c.parent {

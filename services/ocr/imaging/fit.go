@@ -6,13 +6,15 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// Fit scales a color image to at most its size. Transparent areas become white. It computes what draw.BiLinear does, but converts and
-// narrows one row at a time: the library's scaler keeps all narrowed rows as floats, which takes 300 MB for a scan at 600 dpi.
+// Fit scales a color image to at most its size. Transparent areas become white. It computes what
+// draw.BiLinear does, but converts and narrows one row at a time: the library's scaler keeps all
+// narrowed rows as floats, which takes 300 MB for a scan at 600 dpi.
 func Fit(img image.Image, w, h int) *image.RGBA {
 	from := img.Bounds().Size()
 	columns, rows := mixtures(draw.BiLinear, from.X, w), mixtures(draw.BiLinear, from.Y, h)
 	out := image.NewRGBA(image.Rect(0, 0, w, h))
-	// lines is a ring of the narrowed rows that the next row of out is mixed from. Neighboring rows of out share some of them.
+	// lines is a ring of the narrowed rows that the next row of out is mixed from. Neighboring rows of
+	// out share some of them.
 	var lines [][]float64
 	for _, m := range rows {
 		for len(lines) < len(m.weights) {
@@ -39,7 +41,8 @@ func Fit(img image.Image, w, h int) *image.RGBA {
 	return out
 }
 
-// channels is the number of colors in a line. image.RGBA has opacity as a fourth one, which is always full here.
+// channels is the number of colors in a line. image.RGBA has opacity as a fourth one, which is
+// always full here.
 const channels = 3
 
 // narrow mixes the pixels of a row into the columns of a line.

@@ -30,8 +30,8 @@ func TestFitEqualsLibrary(t *testing.T) {
 	}
 }
 
-// TestLargePagesTakeLittleMemory limits what an image of 24 megapixels allocates besides its own pixels. It runs alone, because the
-// counter includes other tests.
+// TestLargePagesTakeLittleMemory limits what an image of 24 megapixels allocates besides its own
+// pixels. It runs alone, because the counter includes other tests.
 //
 //nolint:paralleltest // See above.
 func TestLargePagesTakeLittleMemory(t *testing.T) {

@@ -7,12 +7,15 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// Frame is the size of a page as the file shows it, and the steps that were applied before it was read.
+// Frame is the size of a page as the file shows it, and the steps that were applied before it was
+// read.
 type Frame struct {
 	Size image.Point
-	// Area is the part of the page that was read. It was cut out first. An empty area is the whole page.
+	// Area is the part of the page that was read. It was cut out first. An empty area is the whole
+	// page.
 	Area image.Rectangle
-	// Quarters is the number of clockwise quarter turns. Angle, in radians, is the skew that was corrected afterwards.
+	// Quarters is the number of clockwise quarter turns. Angle, in radians, is the skew that was
+	// corrected afterwards.
 	Quarters int
 	Angle    float64
 }

@@ -9,8 +9,8 @@
 //	pixels.go, resize.go  conversion, rotation and scaling
 //	fit.go         scales color images for storage and display
 //
-// NewSheets makes a Sheet of each page, and Turned or Placed of a Sheet prepares its image for an engine. A Frame records the crops
-// and rotations, so that the evidence fits the file.
+// NewSheets makes a Sheet of each page, and Turned or Placed of a Sheet prepares its image for an
+// engine. A Frame records the crops and rotations, so that the evidence fits the file.
 package imaging
 
 import (
@@ -20,8 +20,9 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// ToGray converts an image to gray, and halves it until it has at most the given number of pixels. Transparent areas become white. The
-// result shares no memory with src, whose colors take much more.
+// ToGray converts an image to gray, and halves it until it has at most the given number of pixels.
+// Transparent areas become white. The result shares no memory with src, whose colors take much
+// more.
 func ToGray(src image.Image, pixels int) *image.Gray {
 	b := src.Bounds()
 	size := image.Rect(0, 0, b.Dx(), b.Dy())
@@ -48,7 +49,8 @@ func ToGray(src image.Image, pixels int) *image.Gray {
 	return out
 }
 
-// halve scales an image to half its width and height by averaging. It drops an odd last row or column.
+// halve scales an image to half its width and height by averaging. It drops an odd last row or
+// column.
 func halve(img *image.Gray) *image.Gray {
 	w, h := img.Bounds().Dx()/2, img.Bounds().Dy()/2
 	half := image.NewGray(image.Rect(0, 0, w, h))
@@ -61,13 +63,15 @@ func halve(img *image.Gray) *image.Gray {
 	return half
 }
 
-// Rotate turns an image by a small angle, in radians, around its center. Uncovered corners become white.
+// Rotate turns an image by a small angle, in radians, around its center. Uncovered corners become
+// white.
 func Rotate(img *image.Gray, angle float64) *image.Gray {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	out := image.NewGray(img.Bounds())
 	sin, cos := math.Sincos(angle)
 	cx, cy := float64(w)/2, float64(h)/2
-	// Each target pixel is mapped back to its source. In the other direction, rounding would leave holes.
+	// Each target pixel is mapped back to its source. In the other direction, rounding would leave
+	// holes.
 	for y := range h {
 		for x := range w {
 			dx, dy := float64(x)-cx, float64(y)-cy
@@ -91,7 +95,8 @@ func sample(img *image.Gray, x, y float64) uint8 {
 	return uint8(top*(1-fy) + bottom*fy + 0.5)
 }
 
-// Turn rotates an image clockwise by quarters of a full turn. Without a turn it returns img itself, not a copy.
+// Turn rotates an image clockwise by quarters of a full turn. Without a turn it returns img itself,
+// not a copy.
 func Turn(img *image.Gray, quarters int) *image.Gray {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	switch quarters & 3 {

@@ -8,7 +8,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// Recognition works best on white paper with capital letters of 20 to 30 pixels. Smaller ones cost less time.
+// Recognition works best on white paper with capital letters of 20 to 30 pixels. Smaller ones cost
+// less time.
 const (
 	// TargetHeight is the height in pixels of capital letters after scaling.
 	TargetHeight = 22
@@ -30,7 +31,8 @@ type Prepared struct {
 	// angle is the corrected skew in radians.
 	angle    float64
 	quarters int
-	// whole is the size of the page in the file, and area the part of it that is read, before it was turned.
+	// whole is the size of the page in the file, and area the part of it that is read, before it was
+	// turned.
 	whole image.Point
 	area  image.Rectangle
 }
@@ -46,7 +48,8 @@ func (p Prepared) from(at Frame, quarters int) Prepared {
 	return p
 }
 
-// prepare corrects the skew of a page with ink on white paper, and chooses the scale at which its letters have TargetHeight.
+// prepare corrects the skew of a page with ink on white paper, and chooses the scale at which its
+// letters have TargetHeight.
 func prepare(ink *image.Gray) Prepared {
 	angle := skew(ink)
 	// A skew below 0.004 radians (0.2 degrees) stays, because rotation costs sharpness.
@@ -83,7 +86,8 @@ func straighten(ink *image.Gray, angle float64) Prepared {
 	return p
 }
 
-// Enlarged returns the page with its scale multiplied by a factor. A scale near 1 becomes 1, because resampling costs sharpness.
+// Enlarged returns the page with its scale multiplied by a factor. A scale near 1 becomes 1,
+// because resampling costs sharpness.
 func (p Prepared) Enlarged(by float64) Prepared {
 	if p.Scale*by > 0.85 && p.Scale*by < 1.2 {
 		by = 1 / p.Scale
@@ -92,8 +96,9 @@ func (p Prepared) Enlarged(by float64) Prepared {
 	return p
 }
 
-// Row returns the strip of the page at the height of a box, with a margin above and below as a share of the box's height. The strip
-// has the full width of the page, so X coordinates stay valid. The caller replaces Y.
+// Row returns the strip of the page at the height of a box, with a margin above and below as a
+// share of the box's height. The strip has the full width of the page, so X coordinates stay valid.
+// The caller replaces Y.
 func (p Prepared) Row(b printed.Box, share float64) Prepared {
 	margin := int(float64(b.H) * share)
 	p.ink = cropped(p.ink, image.Rect(0, b.Y-margin, p.ink.Bounds().Dx(), b.Y+b.H+margin).Intersect(p.ink.Bounds()))
@@ -106,8 +111,8 @@ func (p Prepared) Scaled() *image.Gray {
 	return resize(p.ink, int(float64(size.X)*p.Scale), int(float64(size.Y)*p.Scale))
 }
 
-// Upright scales the boxes of words to the upright page, but does not undo the correction of the skew, because rows are found by the
-// height of their words.
+// Upright scales the boxes of words to the upright page, but does not undo the correction of the
+// skew, because rows are found by the height of their words.
 func (p Prepared) Upright(words []printed.Word) printed.Page {
 	out := printed.Page{Width: p.Size.X, Height: p.Size.Y}
 	for _, w := range words {
@@ -118,7 +123,8 @@ func (p Prepared) Upright(words []printed.Word) printed.Page {
 	return out
 }
 
-// textHeight returns the usual height of a letter in pixels from the heights of components, or 0 if there are too few.
+// textHeight returns the usual height of a letter in pixels from the heights of components, or 0 if
+// there are too few.
 func textHeight(heights []int) float64 {
 	if len(heights) < 40 {
 		return 0

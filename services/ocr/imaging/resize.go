@@ -7,9 +7,9 @@ import (
 	"golang.org/x/image/draw"
 )
 
-// resize scales an image with a filter that preserves thin strokes: averaging to reduce, cubic to enlarge. It uses the kernels of
-// package draw, but not its scaler, which computes four colors of 16 bits and took more than half of the time outside of the engine.
-// The results are equal.
+// resize scales an image with a filter that preserves thin strokes: averaging to reduce, cubic to
+// enlarge. It uses the kernels of package draw, but not its scaler, which computes four colors of
+// 16 bits and took more than half of the time outside of the engine. The results are equal.
 func resize(img *image.Gray, w, h int) *image.Gray {
 	w, h = max(w, 1), max(h, 1)
 	from := img.Bounds().Size()
@@ -37,13 +37,15 @@ func resize(img *image.Gray, w, h int) *image.Gray {
 	return out
 }
 
-// mixture is the weighted sum of neighboring pixels, starting at first, that makes up a pixel of the scaled image.
+// mixture is the weighted sum of neighboring pixels, starting at first, that makes up a pixel of
+// the scaled image.
 type mixture struct {
 	first   int
 	weights []float64
 }
 
-// add adds the weighted lines of the image to line, four at a time, because loading and storing the sums took most of the time.
+// add adds the weighted lines of the image to line, four at a time, because loading and storing the
+// sums took most of the time.
 func (m mixture) add(line []float64, img *image.Gray) {
 	at := func(i int) []uint8 { return img.Pix[(m.first+i)*img.Stride:][:len(line)] }
 	i, w := 0, m.weights

@@ -41,12 +41,13 @@ func (s Sheet) Placed(at Frame) Prepared {
 	return p.from(at, at.Quarters)
 }
 
-// paper returns the area of a page that contains its print. A receipt often covers a small part of a scanned page, and the rest costs
-// time: it contains dust and dark edges, which the engine tries to read. letters are the boxes of the letters on the whole page.
+// paper returns the area of a page that contains its print. A receipt often covers a small part of
+// a scanned page, and the rest costs time: it contains dust and dark edges, which the engine tries
+// to read. letters are the boxes of the letters on the whole page.
 //
-// Letters in adjacent cells of a grid form a group. Small groups are dust, unless they are between larger ones or several of them are on
-// the same row: the words of a total are often far apart and below an empty row. The area is the whole page if a crop would not save
-// much.
+// Letters in adjacent cells of a grid form a group. Small groups are dust, unless they are between
+// larger ones or several of them are on the same row: the words of a total are often far apart and
+// below an empty row. The area is the whole page if a crop would not save much.
 func paper(letters []image.Rectangle, whole image.Rectangle) image.Rectangle {
 	heights := make([]int, len(letters))
 	for i, l := range letters {
@@ -56,7 +57,8 @@ func paper(letters []image.Rectangle, whole image.Rectangle) image.Rectangle {
 	if height == 0 {
 		return whole
 	}
-	// Three heights bridge the distance between rows and between words. Amounts far to the right form a separate group.
+	// Three heights bridge the distance between rows and between words. Amounts far to the right form
+	// a separate group.
 	g := newGrid(whole, 3*height)
 	for _, l := range letters {
 		// Dust is smaller than letters.
@@ -100,7 +102,8 @@ func lettersOnRow(words []letterGroup, area image.Rectangle) int {
 	return n
 }
 
-// grid divides a page into square cells, each with the number of letters in it and their bounding box.
+// grid divides a page into square cells, each with the number of letters in it and their bounding
+// box.
 type grid struct {
 	size, columns, rows int
 	cells               []letterGroup

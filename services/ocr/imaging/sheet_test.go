@@ -38,7 +38,8 @@ func TestPaperKeepsDistantAmounts(t *testing.T) {
 	require.Greater(t, paperOf(img).Max.X, 1200)
 }
 
-// TestPaperKeepsTotalOfSeparateWords has a total below an empty row, with so much space between its words that each is a group.
+// TestPaperKeepsTotalOfSeparateWords has a total below an empty row, with so much space between its
+// words that each is a group.
 func TestPaperKeepsTotalOfSeparateWords(t *testing.T) {
 	t.Parallel()
 	img := fixture.Printed(t, "GREEN MARKET LTD\n7 Main Street\n\n2026-11-14 18:22\n\nDark bread       3.89\nMilk             1.49\nTomatoes         2.75\n\n\nSUM        EUR        8.13", 20)

@@ -5,10 +5,12 @@ import (
 	"math"
 )
 
-// maxSkew is the largest corrected skew in radians. Larger angles are corrected by turning the page.
+// maxSkew is the largest corrected skew in radians. Larger angles are corrected by turning the
+// page.
 const maxSkew = 0.12
 
-// skew returns the angle, in radians, at which the rows of text are most distinct: the sums of ink along straight rows vary most.
+// skew returns the angle, in radians, at which the rows of text are most distinct: the sums of ink
+// along straight rows vary most.
 func skew(img *image.Gray) float64 {
 	points, size := inkPoints(img, 700)
 	if len(points) < 200 {
@@ -36,7 +38,8 @@ func skew(img *image.Gray) float64 {
 	return best
 }
 
-// inkPoints returns the ink pixels of the image scaled down to about the given width, and its size at that scale.
+// inkPoints returns the ink pixels of the image scaled down to about the given width, and its size
+// at that scale.
 func inkPoints(img *image.Gray, width int) (points []image.Point, size image.Point) {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	step := max(1, w/width)
@@ -55,8 +58,8 @@ func inkPoints(img *image.Gray, width int) (points []image.Point, size image.Poi
 
 // sharpness measures how much the sums of ink along rows at an angle differ from row to row.
 func sharpness(points []image.Point, size image.Point, angle float64) float64 {
-	// margin, in rows, is room for rows that the slope moves beyond the page. At the edge they would pile up and count as sharpness
-	// of every angle but 0.
+	// margin, in rows, is room for rows that the slope moves beyond the page. At the edge they would
+	// pile up and count as sharpness of every angle but 0.
 	const margin = 120
 	sums := make([]float64, size.Y+2*margin)
 	// down is the vertical offset of each column that makes rows at the angle straight.
@@ -77,8 +80,9 @@ func sharpness(points []image.Point, size image.Point, angle float64) float64 {
 	return s
 }
 
-// sideways reports whether the rows of text may be vertical: columns of pixels are then more distinct than rows, in relation to their
-// lengths. It only determines which orientation is tried first, because columns of prices have the same effect.
+// sideways reports whether the rows of text may be vertical: columns of pixels are then more
+// distinct than rows, in relation to their lengths. It only determines which orientation is tried
+// first, because columns of prices have the same effect.
 func sideways(white *image.Gray) bool {
 	ink := ShrinkTo(white, 1_500_000)
 	points, size := inkPoints(ink, 700)

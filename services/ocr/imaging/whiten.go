@@ -6,9 +6,11 @@ import (
 	"slices"
 )
 
-// whiten divides each pixel by the brightness of the surrounding paper, which removes shadows and tints but not the ink.
+// whiten divides each pixel by the brightness of the surrounding paper, which removes shadows and
+// tints but not the ink.
 func whiten(img *image.Gray) *image.Gray {
-	// tile is the edge of a tile in pixels. The light on the paper varies slowly, so it is measured per tile and interpolated.
+	// tile is the edge of a tile in pixels. The light on the paper varies slowly, so it is measured
+	// per tile and interpolated.
 	const tile = 32
 	b := img.Bounds()
 	cols, rows := (b.Dx()+tile-1)/tile, (b.Dy()+tile-1)/tile
@@ -42,8 +44,8 @@ type midway struct {
 	share    float64
 }
 
-// between returns the positions of n pixels. The center of tile t is at pixel (t+0.5)*tile. Before the first and after the last
-// center, one tile counts alone.
+// between returns the positions of n pixels. The center of tile t is at pixel (t+0.5)*tile. Before
+// the first and after the last center, one tile counts alone.
 func between(n, tile, tiles int) []midway {
 	out := make([]midway, n)
 	for i := range out {
@@ -54,8 +56,8 @@ func between(n, tile, tiles int) []midway {
 	return out
 }
 
-// brightness returns the 90th percentile of a tile: the brightness of the paper, unless ink covers the tile. It samples every second
-// pixel of every second row.
+// brightness returns the 90th percentile of a tile: the brightness of the paper, unless ink covers
+// the tile. It samples every second pixel of every second row.
 func brightness(img *image.Gray, x0, y0, tile int) float64 {
 	var histogram [256]int
 	n := 0
@@ -77,8 +79,8 @@ func brightness(img *image.Gray, x0, y0, tile int) float64 {
 	return 0
 }
 
-// spread replaces each tile by an upper percentile of its neighborhood, then smooths. So large type or a reflection does not
-// determine the brightness of the paper.
+// spread replaces each tile by an upper percentile of its neighborhood, then smooths. So large type
+// or a reflection does not determine the brightness of the paper.
 func spread(v []float64, cols, rows int) []float64 {
 	middle := func(near []float64) float64 {
 		slices.Sort(near)
@@ -111,8 +113,8 @@ func around(v []float64, cols, rows int, join func([]float64) float64) []float64
 	return out
 }
 
-// withoutEdges whitens dark areas that touch the edge of the image, such as the table around the paper or the scanner's lid. They
-// would otherwise count as ink. It changes img.
+// withoutEdges whitens dark areas that touch the edge of the image, such as the table around the
+// paper or the scanner's lid. They would otherwise count as ink. It changes img.
 func withoutEdges(img *image.Gray) *image.Gray {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
 	// dark is the stack of the flood fill. A visited pixel is white already, so none is pushed twice.
@@ -142,11 +144,11 @@ func withoutEdges(img *image.Gray) *image.Gray {
 	return img
 }
 
-// darken stretches faint print to black. The darkness of the print is the median of the darkest pixels of all small tiles with
-// contrast. It changes img.
+// darken stretches faint print to black. The darkness of the print is the median of the darkest
+// pixels of all small tiles with contrast. It changes img.
 func darken(img *image.Gray) *image.Gray {
-	// tile is in pixels, and the others in gray levels. A tile has print if its range exceeds contrast. Print up to fair is dark
-	// enough.
+	// tile is in pixels, and the others in gray levels. A tile has print if its range exceeds
+	// contrast. Print up to fair is dark enough.
 	const tile, contrast, fair = 12, 45, 70
 	var darkest []int
 	for y := 0; y+tile <= img.Bounds().Dy(); y += tile {
@@ -184,5 +186,6 @@ func median[T cmp.Ordered](v []T) T {
 	return v[len(v)/2]
 }
 
-// inkLevel is the gray value below which a pixel of whitened paper is ink. The paper itself is near 250.
+// inkLevel is the gray value below which a pixel of whitened paper is ink. The paper itself is near
+// 250.
 const inkLevel = 150

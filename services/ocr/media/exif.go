@@ -8,7 +8,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
 )
 
-// orientation returns the EXIF orientation of a JPEG, 1 to 8. It returns 1 (upright) if there is none or it is malformed.
+// orientation returns the EXIF orientation of a JPEG, 1 to 8. It returns 1 (upright) if there is
+// none or it is malformed.
 func orientation(file []byte) int {
 	// Segments follow the start-of-image marker, up to the image data.
 	for at := 2; at+4 <= len(file) && file[at] == 0xff; {
@@ -26,7 +27,8 @@ func orientation(file []byte) int {
 	return 1
 }
 
-// tiffOrientation returns the orientation in the first directory of EXIF data, a TIFF structure. It returns 1 if there is none.
+// tiffOrientation returns the orientation in the first directory of EXIF data, a TIFF structure. It
+// returns 1 if there is none.
 func tiffOrientation(b []byte) int {
 	const tagOrientation, entrySize = 0x0112, 12
 	if len(b) < 8 {

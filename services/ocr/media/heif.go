@@ -9,9 +9,10 @@ import (
 	"path/filepath"
 )
 
-// heif decodes a HEIF file by converting it to a JPEG with libheif's program, which also rotates it as the file says. The program
-// needs named files. heif writes them into a folder for temporary files, which a worker has in memory, and removes them afterwards.
-// It returns ErrUnreadable for a file that the program rejects.
+// heif decodes a HEIF file by converting it to a JPEG with libheif's program, which also rotates it
+// as the file says. The program needs named files. heif writes them into a folder for temporary
+// files, which a worker has in memory, and removes them afterwards. It returns ErrUnreadable for a
+// file that the program rejects.
 func (o Opener) heif(ctx context.Context, file []byte) (image.Image, error) {
 	dir, err := os.MkdirTemp("", "heif")
 	if err != nil {

@@ -24,8 +24,9 @@ const (
 	maxImage = 2 << 20
 )
 
-// Images returns the first pages of a file as JPEGs, rotated as EXIF says, so that boxes of evidence fit them. They are encoded from the
-// decoded pixels and contain no other data of the file. A text file has no images.
+// Images returns the first pages of a file as JPEGs, rotated as EXIF says, so that boxes of
+// evidence fit them. They are encoded from the decoded pixels and contain no other data of the
+// file. A text file has no images.
 func (o Opener) Images(ctx context.Context, file []byte) ([][]byte, error) {
 	pages, err := o.pages(ctx, file, imagePixels)
 	if err != nil {
@@ -42,7 +43,8 @@ func (o Opener) Images(ctx context.Context, file []byte) ([][]byte, error) {
 	return out, nil
 }
 
-// pages returns the decoded pages with at most the given number of pixels each: an image in color, a PDF in gray. A text file has none.
+// pages returns the decoded pages with at most the given number of pixels each: an image in color,
+// a PDF in gray. A text file has none.
 func (o Opener) pages(ctx context.Context, file []byte, pixels float64) ([]image.Image, error) {
 	if img, orientation, err := o.image(ctx, file); img != nil || err != nil {
 		if err != nil {
@@ -65,7 +67,8 @@ func (o Opener) pages(ctx context.Context, file []byte, pixels float64) ([]image
 	return out, err
 }
 
-// encoded returns an image as a JPEG of at most maxImage bytes. It scales larger ones down, which only noise needs.
+// encoded returns an image as a JPEG of at most maxImage bytes. It scales larger ones down, which
+// only noise needs.
 func encoded(img image.Image) ([]byte, error) {
 	pixels := float64(imagePixels)
 	for {
@@ -81,15 +84,16 @@ func encoded(img image.Image) ([]byte, error) {
 	}
 }
 
-// fitted scales an image down to at most the given number of pixels. Transparent areas become white.
+// fitted scales an image down to at most the given number of pixels. Transparent areas become
+// white.
 func fitted(img image.Image, pixels float64) image.Image {
 	size := img.Bounds().Size()
 	scale := min(1, math.Sqrt(pixels/float64(size.X*size.Y)))
 	return imaging.Fit(img, max(1, int(float64(size.X)*scale)), max(1, int(float64(size.Y)*scale)))
 }
 
-// oriented undoes an EXIF orientation of a color image; upright does so for gray ones. The pixels keep their colors,
-// because the transformation only exchanges them.
+// oriented undoes an EXIF orientation of a color image; upright does so for gray ones. The pixels
+// keep their colors, because the transformation only exchanges them.
 func oriented(img image.Image, orientation int) image.Image {
 	w, h := float64(img.Bounds().Dx()), float64(img.Bounds().Dy())
 	// The matrices map source to target coordinates.

@@ -1,5 +1,5 @@
-// Package media decodes the files that users send: images of seven formats, PDFs and plain text, detected by their content. It also
-// makes the images of the pages that are stored and shown.
+// Package media decodes the files that users send: images of seven formats, PDFs and plain text,
+// detected by their content. It also makes the images of the pages that are stored and shown.
 //
 //	media.go    formats, limits, images that Go decodes; exif.go turns them upright
 //	pdf.go      PDF: the text layer, or rendered pages, by programs of poppler-utils
@@ -7,8 +7,9 @@
 //	images.go   pages as JPEGs, for storage
 //	preview.go  pages as data URLs, for display beside the fields
 //
-// A file is untrusted. The size in its header is checked before it is decoded, and programs run in package sandbox. ErrUnreadable marks
-// files that have no receipt in a known format, and ErrPixels images that are too large; any other error is a failure of the service.
+// A file is untrusted. The size in its header is checked before it is decoded, and programs run in
+// package sandbox. ErrUnreadable marks files that have no receipt in a known format, and ErrPixels
+// images that are too large; any other error is a failure of the service.
 package media
 
 import (
@@ -36,7 +37,8 @@ import (
 )
 
 const (
-	// MaxPixels allows 600 dpi scans of A4 and 48 megapixel photographs. Decoded to RGBA they need 200 MB.
+	// MaxPixels allows 600 dpi scans of A4 and 48 megapixel photographs. Decoded to RGBA they need 200
+	// MB.
 	MaxPixels = 50_000_000
 	// MaxEdge rejects strips of 1 x 50 000 000 pixels, the worst case of every step.
 	MaxEdge = 20_000
@@ -60,23 +62,26 @@ type Opener struct {
 	limits sandbox.Limits
 }
 
-// New returns an opener whose programs may run for the given time. Each run of a program may use a gibibyte of memory.
-// The limit of the output is the largest result: maxPages graymaps of pagePixels bytes, with their headers.
+// New returns an opener whose programs may run for the given time. Each run of a program may use a
+// gibibyte of memory. The limit of the output is the largest result: maxPages graymaps of
+// pagePixels bytes, with their headers.
 func New(limit time.Duration) Opener {
 	return Opener{limits: sandbox.Limits{Time: limit, Memory: 1 << 30, Output: maxPages*pagePixels + 1<<20}}
 }
 
 // Document is a decoded file: either pages of text or images of pages.
 type Document struct {
-	// Text has the pages of a text file or of the text layer of a PDF. Images has all other pages in gray, turned as EXIF
-	// says. One of the two is empty.
+	// Text has the pages of a text file or of the text layer of a PDF. Images has all other pages in
+	// gray, turned as EXIF says. One of the two is empty.
 	Text   []printed.Page
 	Images []*image.Gray
-	// Skipped is set if only the first pages are decoded: the file has more than maxPages, or a page cannot be rendered.
+	// Skipped is set if only the first pages are decoded: the file has more than maxPages, or a page
+	// cannot be rendered.
 	Skipped bool
 }
 
-// format is an image format that Go decodes. config reads the size from the header without decoding the pixels.
+// format is an image format that Go decodes. config reads the size from the header without decoding
+// the pixels.
 type format struct {
 	mediaType string
 	config    func(b []byte) (image.Config, error)
@@ -102,8 +107,8 @@ func body(f func(r io.Reader) (image.Image, error)) func(b []byte) (image.Image,
 	return func(b []byte) (image.Image, error) { return f(bytes.NewReader(b)) }
 }
 
-// Open decodes a file by its content, independent of its name. It returns ErrUnreadable, ErrPixels, the
-// context's error, or another error if a program is missing.
+// Open decodes a file by its content, independent of its name. It returns ErrUnreadable, ErrPixels,
+// the context's error, or another error if a program is missing.
 func (o Opener) Open(ctx context.Context, file []byte) (Document, error) {
 	if types.TypeOf(file) == types.PDF {
 		return o.pdf(ctx, file)
@@ -125,7 +130,8 @@ func (o Opener) Open(ctx context.Context, file []byte) (Document, error) {
 	return Document{Text: pages}, nil
 }
 
-// image decodes an image file and returns its EXIF orientation. It returns a nil image for files of another kind.
+// image decodes an image file and returns its EXIF orientation. It returns a nil image for files of
+// another kind.
 func (o Opener) image(ctx context.Context, file []byte) (img image.Image, orientation int, err error) {
 	if types.TypeOf(file) == types.HEIC {
 		img, err = o.heif(ctx, file)
@@ -139,8 +145,8 @@ func (o Opener) image(ctx context.Context, file []byte) (img image.Image, orient
 	return img, f.orientation(file), err
 }
 
-// run executes a program on a file. It returns ErrUnreadable if the program rejects the file or needs too long, and
-// sandbox.ErrNotStarted if the program is missing.
+// run executes a program on a file. It returns ErrUnreadable if the program rejects the file or
+// needs too long, and sandbox.ErrNotStarted if the program is missing.
 func (o Opener) run(ctx context.Context, file []byte, program string, args ...string) ([]byte, error) {
 	out, err := sandbox.Run(ctx, o.limits, file, program, args...)
 	if _, refused := errors.AsType[*exec.ExitError](err); refused || errors.Is(err, sandbox.ErrOutput) {
@@ -169,8 +175,8 @@ func (f format) orientation(file []byte) int {
 	return orientation(file)
 }
 
-// Open decodes an image after checking the size in its header. It returns ErrUnreadable for damaged files, and ErrPixels
-// for images that are too large.
+// Open decodes an image after checking the size in its header. It returns ErrUnreadable for damaged
+// files, and ErrPixels for images that are too large.
 func (f format) open(file []byte) (img image.Image, err error) {
 	// The input is untrusted. A panic of a decoder means the same as its error.
 	defer func() {
@@ -194,7 +200,8 @@ func (f format) open(file []byte) (img image.Image, err error) {
 	return img, nil
 }
 
-// plainText returns the text of a file that is plain text (see types.TextChecker), without a byte order mark.
+// plainText returns the text of a file that is plain text (see types.TextChecker), without a byte
+// order mark.
 func plainText(file []byte) (string, bool) {
 	file = bytes.TrimPrefix(file, []byte("\xef\xbb\xbf"))
 	var checker types.TextChecker

@@ -144,7 +144,8 @@ func TestOpenPDFWithDamagedSecondPage(t *testing.T) {
 	}
 }
 
-// TestOpenPDFWithPageThatCannotBeRendered has a program in place of pdftoppm that fails unless it renders one page.
+// TestOpenPDFWithPageThatCannotBeRendered has a program in place of pdftoppm that fails unless it
+// renders one page.
 func TestOpenPDFWithPageThatCannotBeRendered(t *testing.T) {
 	real, err := exec.LookPath("pdftoppm")
 	require.NoError(t, err)

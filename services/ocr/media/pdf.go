@@ -18,7 +18,8 @@ import (
 )
 
 const (
-	// maxPages is the number of pages that are read. The rest of a longer file is skipped, which Document.Skipped reports.
+	// maxPages is the number of pages that are read. The rest of a longer file is skipped, which
+	// Document.Skipped reports.
 	maxPages = 5
 	// pdfDPI renders a capital letter of 9 points about 26 pixels high.
 	pdfDPI = 300
@@ -32,8 +33,9 @@ var (
 	sizeLine  = regexp.MustCompile(`(?m)^Page\s+(?:\d+ )?size:\s+([\d.e+]+) x ([\d.e+]+) pts`)
 )
 
-// pdf decodes a PDF with poppler-utils. These programs execute no scripts and open no connections. A text layer is preferred to
-// images of the pages. Damage of the text layer or of a later page does not fail the file.
+// pdf decodes a PDF with poppler-utils. These programs execute no scripts and open no connections.
+// A text layer is preferred to images of the pages. Damage of the text layer or of a later page
+// does not fail the file.
 func (o Opener) pdf(ctx context.Context, file []byte) (Document, error) {
 	info, err := o.info(ctx, file)
 	if err != nil {
@@ -50,8 +52,9 @@ func (o Opener) pdf(ctx context.Context, file []byte) (Document, error) {
 	return Document{Images: images, Skipped: len(images) < info.pages}, err
 }
 
-// rendered returns the first pages as images of at most the given number of pixels. All pages have one resolution, so it leaves out pages
-// whose size would make the first one illegible. If a page cannot be rendered, it returns the first page alone.
+// rendered returns the first pages as images of at most the given number of pixels. All pages have
+// one resolution, so it leaves out pages whose size would make the first one illegible. If a page
+// cannot be rendered, it returns the first page alone.
 func (o Opener) rendered(ctx context.Context, file []byte, info pdfInfo, pixels float64) ([]*image.Gray, error) {
 	pages, first := min(info.pages, maxPages), info.dpi(pixels, 1)
 	for pages > 1 && info.dpi(pixels, pages) < first/2 {
@@ -93,7 +96,8 @@ func (o Opener) info(ctx context.Context, file []byte) (pdfInfo, error) {
 	return info, nil
 }
 
-// dpi returns the resolution at which none of the first pages has more than the given number of pixels, or 0 for a page without size.
+// dpi returns the resolution at which none of the first pages has more than the given number of
+// pixels, or 0 for a page without size.
 func (i pdfInfo) dpi(pixels float64, pages int) int {
 	dpi := pdfDPI
 	for _, s := range i.sizes[:min(len(i.sizes), pages)] {
@@ -136,7 +140,8 @@ type layerDoc struct {
 
 // layerPages parses pdftotext's XHTML. It returns nil for output that is no XML.
 func layerPages(layer []byte) []printed.Page {
-	// The words come from an untrusted file. Invalid UTF-8, faulty markup and the entities of HTML must not lose the page.
+	// The words come from an untrusted file. Invalid UTF-8, faulty markup and the entities of HTML
+	// must not lose the page.
 	decoder := xml.NewDecoder(bytes.NewReader(bytes.ToValidUTF8(layer, nil)))
 	decoder.Strict = false
 	decoder.Entity = xml.HTMLEntity
@@ -170,7 +175,8 @@ func words(pages []printed.Page) int {
 	return n
 }
 
-// graymaps parses pdftoppm's output, a sequence of binary PGM images. The images share the memory of the output.
+// graymaps parses pdftoppm's output, a sequence of binary PGM images. The images share the memory
+// of the output.
 func graymaps(b []byte) ([]*image.Gray, error) {
 	var out []*image.Gray
 	for len(b) > 0 {

@@ -19,9 +19,10 @@ const (
 	dataURL       = "data:image/jpeg;base64,"
 )
 
-// Preview returns the first pages of a file as data URLs, for display beside the fields. Like stored images, they are rotated as EXIF
-// says and contain only pixels. The size of a page is the one that the boxes of its evidence refer to, so that a client can draw the
-// boxes. A page without boxes has the size of its image. A text file has no pages.
+// Preview returns the first pages of a file as data URLs, for display beside the fields. Like
+// stored images, they are rotated as EXIF says and contain only pixels. The size of a page is the
+// one that the boxes of its evidence refer to, so that a client can draw the boxes. A page without
+// boxes has the size of its image. A text file has no pages.
 func (o Opener) Preview(ctx context.Context, file []byte, evidence []*ocrv1.Evidence) ([]*ocrv1.ReceiptPage, error) {
 	images, err := o.pages(ctx, file, previewPixels)
 	if err != nil {
@@ -59,8 +60,9 @@ func boxedSize(evidence []*ocrv1.Evidence, page int) (width, height int32) {
 	return 0, 0
 }
 
-// compressed returns an image as a JPEG of at most the given number of bytes. It reduces the pixels in proportion to the
-// excess. Each step has at most three quarters of the pixels of the one before.
+// compressed returns an image as a JPEG of at most the given number of bytes. It reduces the pixels
+// in proportion to the excess. Each step has at most three quarters of the pixels of the one
+// before.
 func compressed(img image.Image, limit int) ([]byte, error) {
 	for {
 		var b bytes.Buffer

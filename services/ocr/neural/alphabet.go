@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// alphabet maps the recognizer's classes to characters. The recognizer was trained for Chinese and English, so it has thousands of classes,
-// most of which European receipts never print.
+// alphabet maps the recognizer's classes to characters. The recognizer was trained for Chinese and
+// English, so it has thousands of classes, most of which European receipts never print.
 type alphabet struct {
 	// classes is the number of classes. The first is CTC's blank, and the last the space.
 	classes int
@@ -22,8 +22,8 @@ var variants = map[rune]rune{
 	'＝': '=', '／': '/', '＊': '*', '＃': '#', '＆': '&', '＠': '@', '．': '.', '×': 'x', '·': '.', '•': '.', '’': '\'', '‘': '\'', '“': '"', '”': '"',
 }
 
-// parseAlphabet parses the model's list of characters, one per line. The list has no lines for the blank and the space,
-// which are the first and the last class.
+// parseAlphabet parses the model's list of characters, one per line. The list has no lines for the
+// blank and the space, which are the first and the last class.
 func parseAlphabet(text string) (alphabet, error) {
 	a := alphabet{runes: []rune{0}}
 	for line := range strings.Lines(text) {

@@ -7,13 +7,16 @@ import (
 )
 
 const (
-	// detectPixels limits the pixels of the page as the detector sees it. Its time and memory grow with them.
+	// detectPixels limits the pixels of the page as the detector sees it. Its time and memory grow
+	// with them.
 	detectPixels = 800_000
 	// detectEdge is a multiple of the page's edges that the detector requires.
 	detectEdge = 32
-	// inkProbability is the probability above which a pixel belongs to text. boxProbability is the average that a box needs.
+	// inkProbability is the probability above which a pixel belongs to text. boxProbability is the
+	// average that a box needs.
 	inkProbability, boxProbability = 0.3, 0.6
-	// unclip is how much of text's outline a detected area lacks, as the detector was trained: area * unclip / perimeter.
+	// unclip is how much of text's outline a detected area lacks, as the detector was trained: area *
+	// unclip / perimeter.
 	unclip = 1.5
 	// minBox is the shortest side of a detected area in pixels of the detector.
 	minBox = 3
@@ -21,9 +24,9 @@ const (
 	maxBoxes = 600
 )
 
-// detect returns the areas of the rows of text on a page, in pixels of the page. It reduces the page to about detectPixels with its
-// proportions, because the detector finds rows on a small image as well as on a large one. A page without text has no
-// areas, and is no error.
+// detect returns the areas of the rows of text on a page, in pixels of the page. It reduces the
+// page to about detectPixels with its proportions, because the detector finds rows on a small image
+// as well as on a large one. A page without text has no areas, and is no error.
 func (e *Engine) detect(page *pyramid) ([]quad, error) {
 	size := (*page)[0].Rect.Size()
 	scale := min(1, math.Sqrt(detectPixels/float64(size.X*size.Y)))
@@ -52,9 +55,10 @@ func (e *Engine) detect(page *pyramid) ([]quad, error) {
 	return quads, err
 }
 
-// textAreas returns the areas of connected pixels of text in a map of probabilities, completed to the outline of the text. It fills each
-// area with a stack and not by recursion, whose depth a hostile image could choose. Neighbors include diagonals. The
-// areas are in the order of their uppermost pixels. probability has w * h values from 0 to 1, row by row.
+// textAreas returns the areas of connected pixels of text in a map of probabilities, completed to
+// the outline of the text. It fills each area with a stack and not by recursion, whose depth a
+// hostile image could choose. Neighbors include diagonals. The areas are in the order of their
+// uppermost pixels. probability has w * h values from 0 to 1, row by row.
 func textAreas(probability []float32, w, h int) []quad {
 	var out []quad
 	seen := make([]bool, w*h)

@@ -9,7 +9,8 @@ import (
 // point is a position in pixels.
 type point struct{ x, y float64 }
 
-// quad is a rectangle of any direction. Its sides are the vectors along and down, which start at origin.
+// quad is a rectangle of any direction. Its sides are the vectors along and down, which start at
+// origin.
 type quad struct{ origin, along, down point }
 
 func (p point) plus(q point) point    { return point{p.x + q.x, p.y + q.y} }
@@ -45,7 +46,8 @@ func (q quad) part(x0, y0, x1, y1 float64) quad {
 	return quad{q.at(x0, y0), q.along.times(x1 - x0), q.down.times(y1 - y0)}
 }
 
-// straightened returns the bounding box of a quad after the page was rotated around its center so that rows at the angle are horizontal.
+// straightened returns the bounding box of a quad after the page was rotated around its center so
+// that rows at the angle are horizontal.
 func (q quad) straightened(page image.Point, angle float64) image.Rectangle {
 	sin, cos := math.Sincos(-angle)
 	cx, cy := float64(page.X)/2, float64(page.Y)/2
@@ -58,9 +60,10 @@ func (q quad) straightened(page image.Point, angle float64) image.Rectangle {
 	return image.Rect(int(math.Floor(x0)), int(math.Floor(y0)), int(math.Ceil(x1)), int(math.Ceil(y1)))
 }
 
-// smallestQuad returns the rectangle of the smallest area around points, with the longer side along. Rows of a photographed page are
-// rarely horizontal, so an upright rectangle would contain parts of the neighboring rows. There must be at least one
-// point. A single point or a straight row of them gets a rectangle one pixel high.
+// smallestQuad returns the rectangle of the smallest area around points, with the longer side
+// along. Rows of a photographed page are rarely horizontal, so an upright rectangle would contain
+// parts of the neighboring rows. There must be at least one point. A single point or a straight row
+// of them gets a rectangle one pixel high.
 func smallestQuad(points []image.Point) quad {
 	h := hull(points)
 	best, smallest := quad{}, math.Inf(1)
@@ -95,7 +98,8 @@ func smallestQuad(points []image.Point) quad {
 	return best.grown(0.5).alongLonger()
 }
 
-// alongLonger returns the same area with the longer side along, pointing right or, for vertical quads, down.
+// alongLonger returns the same area with the longer side along, pointing right or, for vertical
+// quads, down.
 func (q quad) alongLonger() quad {
 	if q.height() > q.width() {
 		q = quad{q.at(0, 1), q.down.times(-1), q.along}
@@ -107,8 +111,8 @@ func (q quad) alongLonger() quad {
 	return q
 }
 
-// hull returns the convex hull of points, by Andrew's monotone chain. It sorts points. Points on a side between two
-// corners are left out.
+// hull returns the convex hull of points, by Andrew's monotone chain. It sorts points. Points on a
+// side between two corners are left out.
 func hull(points []image.Point) []image.Point {
 	slices.SortFunc(points, func(a, b image.Point) int {
 		if a.X != b.X {

@@ -1,6 +1,7 @@
-// Package neural reads text with two neural networks of PaddleOCR: a detector finds the areas of text on a page, and a recognizer reads
-// each one. The networks run in ONNX Runtime, in a separate process (command ocr-neural). Read never fails because of the content of an
-// image: a page without text has no words. Start reading with Engine.Read. The steps and their files:
+// Package neural reads text with two neural networks of PaddleOCR: a detector finds the areas of
+// text on a page, and a recognizer reads each one. The networks run in ONNX Runtime, in a separate
+// process (command ocr-neural). Read never fails because of the content of an image: a page without
+// text has no words. Start reading with Engine.Read. The steps and their files:
 //
 //	pixels.go     reduces the page to the sizes that the networks require
 //	detect.go     the detector's map of probabilities, and the areas of text in it; geometry.go: rectangles of any direction
@@ -17,13 +18,14 @@ import (
 	"time"
 )
 
-// Model applies a neural network to a tensor, and calls use with its output. The output is valid only during the call.
-// The method Run of onnx.Network is a Model.
+// Model applies a neural network to a tensor, and calls use with its output. The output is valid
+// only during the call. The method Run of onnx.Network is a Model.
 type Model func(input []float32, shape []int64, use func(output []float32, shape []int64) error) error
 
 // Engine reads the words on pages.
 type Engine struct {
-	// Workers is the number of batches of rows that are recognized at once. The recognizer must allow as many concurrent calls.
+	// Workers is the number of batches of rows that are recognized at once. The recognizer must allow
+	// as many concurrent calls.
 	Workers int
 
 	detector, recognizer Model
@@ -32,17 +34,20 @@ type Engine struct {
 
 // Page is the result of reading a page.
 type Page struct {
-	// Quarters is the number of clockwise quarter turns that make the page upright. Angle, in radians, is its skew after that.
+	// Quarters is the number of clockwise quarter turns that make the page upright. Angle, in radians,
+	// is its skew after that.
 	Quarters int
 	Angle    float64
-	// Words has the words of a row in reading order. The rows are in the order in which the detector found them.
+	// Words has the words of a row in reading order. The rows are in the order in which the detector
+	// found them.
 	Words []Word
-	// Processor is the processor time that the engine took, which package process sets, also after an error.
+	// Processor is the processor time that the engine took, which package process sets, also after an
+	// error.
 	Processor time.Duration
 }
 
-// Word is a recognized word. Box refers to the page after it was turned by Quarters and straightened by Angle. Confidence
-// is the mean of its characters, from 0 to 1.
+// Word is a recognized word. Box refers to the page after it was turned by Quarters and
+// straightened by Angle. Confidence is the mean of its characters, from 0 to 1.
 type Word struct {
 	Text       string
 	Box        image.Rectangle
@@ -62,15 +67,15 @@ const (
 	legible = 0.85
 	// sampled is the number of rows that show whether a page is upside down.
 	sampled = 8
-	// minConfidence is the mean confidence below which a row is dropped. Print that shines through from the back is mirrored, so its
-	// confidence is lower.
+	// minConfidence is the mean confidence below which a row is dropped. Print that shines through
+	// from the back is mirrored, so its confidence is lower.
 	minConfidence = 0.5
 )
 
-// Read reads a page in any of four directions. The steps: find the areas of text; turn the page by a quarter if most text
-// is vertical; read a sample of the rows, and turn the page over if the sample is more legible upside down; read the
-// other rows; split them into words; and state the places of the words on the straightened page. An error means that a
-// network failed.
+// Read reads a page in any of four directions. The steps: find the areas of text; turn the page by
+// a quarter if most text is vertical; read a sample of the rows, and turn the page over if the
+// sample is more legible upside down; read the other rows; split them into words; and state the
+// places of the words on the straightened page. An error means that a network failed.
 func (e *Engine) Read(img *image.Gray) (Page, error) {
 	out := Page{}
 	page := &pyramid{img}
@@ -143,8 +148,8 @@ func vertical(areas []quad) bool {
 	return down > across
 }
 
-// upright reads a sample of the rows, and turns all rows by half a turn if that makes the sample more legible. The sample is then
-// recognized already.
+// upright reads a sample of the rows, and turns all rows by half a turn if that makes the sample
+// more legible. The sample is then recognized already.
 func (e *Engine) upright(page *pyramid, rows []*row) (out []*row, turned bool, err error) {
 	sample := e.sample(rows)
 	if err := e.recognize(sample); err != nil || confidence(sample) > legible {
@@ -184,8 +189,8 @@ func confidence(rows []*row) float64 {
 	return sum / float64(max(len(rows), 1))
 }
 
-// skew returns the median angle of the rows, weighted by their widths. Short rows are ignored, because the angle of an area that is nearly
-// square is arbitrary.
+// skew returns the median angle of the rows, weighted by their widths. Short rows are ignored,
+// because the angle of an area that is nearly square is arbitrary.
 func skew(rows []*row) float64 {
 	var wide []quad
 	all := 0.0

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// fakeEngine returns an engine whose detector marks dark pixels and whose recognizer reads the same text in every row, with its characters at
-// equal distances.
+// fakeEngine returns an engine whose detector marks dark pixels and whose recognizer reads the same
+// text in every row, with its characters at equal distances.
 func fakeEngine(t *testing.T, text string) *Engine {
 	t.Helper()
 	letters := "0123456789.:/ABCDEFGHIJKLMNOPQRSTUVWXYZ"

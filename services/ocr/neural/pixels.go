@@ -2,12 +2,13 @@ package neural
 
 import "image"
 
-// pyramid is an image and its successive halves. A strongly reduced view samples the half that is next to its size, because sampling
-// single pixels of the full size would miss strokes. The halves are computed when a view needs them, so a pyramid is not
-// safe for concurrent use.
+// pyramid is an image and its successive halves. A strongly reduced view samples the half that is
+// next to its size, because sampling single pixels of the full size would miss strokes. The halves
+// are computed when a view needs them, so a pyramid is not safe for concurrent use.
 type pyramid []*image.Gray
 
-// level returns an image that is at most twice as large as a view with the given reduction, and its scale.
+// level returns an image that is at most twice as large as a view with the given reduction, and its
+// scale.
 func (p *pyramid) level(reduction float64) (img *image.Gray, scale float64) {
 	n, scale := 0, 1.0
 	for ; reduction >= 2 && min((*p)[n].Rect.Dx(), (*p)[n].Rect.Dy()) >= 2; reduction /= 2 {
@@ -19,8 +20,9 @@ func (p *pyramid) level(reduction float64) (img *image.Gray, scale float64) {
 	return (*p)[n], scale
 }
 
-// view samples the area of a quad as an image of the given size, with interpolation. Outside of the page, the nearest pixel counts.
-// The size may have other proportions than the area, which is then stretched.
+// view samples the area of a quad as an image of the given size, with interpolation. Outside of the
+// page, the nearest pixel counts. The size may have other proportions than the area, which is then
+// stretched.
 func (p *pyramid) view(q quad, w, h int) *image.Gray {
 	img, scale := p.level(min(q.width()/float64(w), q.height()/float64(h)))
 	out := image.NewGray(image.Rect(0, 0, w, h))
@@ -58,7 +60,8 @@ func sample(img *image.Gray, x, y float64) uint8 {
 	return uint8(top*(1-fy) + bottom*fy + 0.5)
 }
 
-// halve scales an image to half its width and height by averaging four pixels. An odd last row or column is dropped.
+// halve scales an image to half its width and height by averaging four pixels. An odd last row or
+// column is dropped.
 func halve(img *image.Gray) *image.Gray {
 	w, h := img.Rect.Dx()/2, img.Rect.Dy()/2
 	half := image.NewGray(image.Rect(0, 0, w, h))
@@ -71,8 +74,8 @@ func halve(img *image.Gray) *image.Gray {
 	return half
 }
 
-// turn rotates an image clockwise by quarters of a full turn. It returns the image itself for a whole number of full
-// turns, and otherwise a copy.
+// turn rotates an image clockwise by quarters of a full turn. It returns the image itself for a
+// whole number of full turns, and otherwise a copy.
 func turn(img *image.Gray, quarters int) *image.Gray {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	if quarters&3 == 0 {

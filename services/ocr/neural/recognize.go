@@ -11,11 +11,14 @@ import (
 )
 
 const (
-	// rowHeight is the height of a row of text for the recognizer, in pixels. One position of its output covers stride pixels.
+	// rowHeight is the height of a row of text for the recognizer, in pixels. One position of its
+	// output covers stride pixels.
 	rowHeight, stride = 48, 8
-	// minRow and maxRow limit the width of a row in pixels. A row is mostly shorter; the text of a longer one is compressed.
+	// minRow and maxRow limit the width of a row in pixels. A row is mostly shorter; the text of a
+	// longer one is compressed.
 	minRow, maxRow = 64, 2400
-	// batchPixels limits the widths of the rows that are recognized at once, because an output has thousands of values per position.
+	// batchPixels limits the widths of the rows that are recognized at once, because an output has
+	// thousands of values per position.
 	batchPixels = 2400
 )
 
@@ -50,9 +53,9 @@ func newRow(page *pyramid, area quad) *row {
 	return &row{area: area, image: page.view(area, min(max(w, stride), maxRow), rowHeight)}
 }
 
-// recognize reads rows, in batches of similar widths, because the rows of a batch are padded to the widest. Batches are independent, so as
-// many are read at once as the engine has workers. It stores the result in each row. A batch that fails does not stop the
-// others, and all errors are joined.
+// recognize reads rows, in batches of similar widths, because the rows of a batch are padded to the
+// widest. Batches are independent, so as many are read at once as the engine has workers. It stores
+// the result in each row. A batch that fails does not stop the others, and all errors are joined.
 func (e *Engine) recognize(rows []*row) error {
 	order := slices.Clone(rows)
 	slices.SortStableFunc(order, func(a, b *row) int { return cmp.Compare(b.image.Rect.Dx(), a.image.Rect.Dx()) })
@@ -75,8 +78,8 @@ func (e *Engine) recognize(rows []*row) error {
 	return errors.Join(failures...)
 }
 
-// batchSize returns how many of the rows, widest first, form a batch. A much narrower row starts another one, because padding costs as much
-// as text.
+// batchSize returns how many of the rows, widest first, form a batch. A much narrower row starts
+// another one, because padding costs as much as text.
 func batchSize(rows []*row) int {
 	width := rows[0].padded()
 	n := 1
@@ -116,9 +119,10 @@ func (e *Engine) recognizeBatch(rows []*row, width int) error {
 	})
 }
 
-// decode returns the characters of one row by CTC: the likeliest class of each position, without repetitions and blanks. Classes that no
-// European receipt prints are ignored. pixels is the width of a position. A repetition of a class moves the middle of its
-// character by half a position, and keeps the higher confidence.
+// decode returns the characters of one row by CTC: the likeliest class of each position, without
+// repetitions and blanks. Classes that no European receipt prints are ignored. pixels is the width
+// of a position. A repetition of a class moves the middle of its character by half a position, and
+// keeps the higher confidence.
 func (a alphabet) decode(out []float32, pixels float64) []character {
 	var text []character
 	previous := 0

@@ -13,8 +13,8 @@ import (
 	"unicode/utf8"
 )
 
-// A request is a head and the gray values of a page's pixels. The head has three 32-bit numbers: magic, width and height. A response is
-// its length in 32 bits and JSON. Numbers are little-endian.
+// A request is a head and the gray values of a page's pixels. The head has three 32-bit numbers:
+// magic, width and height. A response is its length in 32 bits and JSON. Numbers are little-endian.
 const (
 	magic    = 0x31524f43
 	headSize = 12
@@ -22,7 +22,8 @@ const (
 	maxPixels = 16_000_000
 	// maxResponse allows some thousands of words.
 	maxResponse = 4 << 20
-	// maxAngle is the largest skew in radians: an eighth of a turn. Beyond that, the page would count as turned.
+	// maxAngle is the largest skew in radians: an eighth of a turn. Beyond that, the page would count
+	// as turned.
 	maxAngle = math.Pi / 4
 )
 
@@ -55,8 +56,8 @@ type Request struct {
 	pixels io.ReaderAt
 }
 
-// NewRequest returns the request for an image. It returns errRequest for an image that has more than maxPixels or is a part of another
-// image. The caller scales and copies it before.
+// NewRequest returns the request for an image. It returns errRequest for an image that has more
+// than maxPixels or is a part of another image. The caller scales and copies it before.
 func NewRequest(img *image.Gray) (Request, error) {
 	size := img.Rect.Size()
 	if size.X <= 0 || size.Y <= 0 || size.X*size.Y > maxPixels || img.Stride != size.X || img.Rect.Min != (image.Point{}) {
@@ -65,7 +66,8 @@ func NewRequest(img *image.Gray) (Request, error) {
 	return Request{Size: size, pixels: bytes.NewReader(img.Pix[:size.X*size.Y])}, nil
 }
 
-// OpenRequest returns the request in a file that WriteTo has written. It reads the head, but not the pixels.
+// OpenRequest returns the request in a file that WriteTo has written. It reads the head, but not
+// the pixels.
 func OpenRequest(file io.ReaderAt) (Request, error) {
 	size, err := readHead(io.NewSectionReader(file, 0, headSize))
 	return Request{Size: size, pixels: io.NewSectionReader(file, headSize, int64(size.X*size.Y))}, err
@@ -96,7 +98,8 @@ func readHead(r io.Reader) (image.Point, error) {
 	return image.Pt(int(w), int(h)), nil
 }
 
-// readRequest reads a page. It returns io.EOF if there is no further page. It checks the size before it allocates the pixels.
+// readRequest reads a page. It returns io.EOF if there is no further page. It checks the size
+// before it allocates the pixels.
 func readRequest(r io.Reader) (*image.Gray, error) {
 	size, err := readHead(r)
 	if err != nil {
@@ -125,9 +128,10 @@ func WriteResponse(w io.Writer, page Page, failure error) error {
 	return err
 }
 
-// ReadResponse reads the response for a page of the given size. It checks everything that later code relies on, because the process that
-// sent it has seen an untrusted image. size is the size of the page before it was turned. After an error the pipe is at
-// an unknown position, so the caller ends the process.
+// ReadResponse reads the response for a page of the given size. It checks everything that later
+// code relies on, because the process that sent it has seen an untrusted image. size is the size of
+// the page before it was turned. After an error the pipe is at an unknown position, so the caller
+// ends the process.
 func ReadResponse(r io.Reader, size image.Point) (Page, error) {
 	var head [4]byte
 	if _, err := io.ReadFull(r, head[:]); err != nil {
@@ -170,9 +174,10 @@ func (in response) page(size image.Point) (Page, error) {
 	return out, nil
 }
 
-// Serve reads pages and writes the responses until the input ends. A page that cannot be read gets a response with an error, and the
-// next page follows. Serve returns an error only if a request is malformed or the pipe is broken. The command ocr-neural
-// calls it with its standard input and output.
+// Serve reads pages and writes the responses until the input ends. A page that cannot be read gets
+// a response with an error, and the next page follows. Serve returns an error only if a request is
+// malformed or the pipe is broken. The command ocr-neural calls it with its standard input and
+// output.
 func (e *Engine) Serve(in io.Reader, out io.Writer) error {
 	for {
 		img, err := readRequest(in)

@@ -7,7 +7,8 @@ import (
 	"strings"
 )
 
-// words splits the text of a row at spaces and at wide gaps, and returns each word with the quad around its ink.
+// words splits the text of a row at spaces and at wide gaps, and returns each word with the quad
+// around its ink.
 func (r *row) words() []Word {
 	ink := newInk(r.image)
 	var out []Word
@@ -27,12 +28,14 @@ func (r *row) words() []Word {
 	return out
 }
 
-// glued matches a date with a time of day behind it, which the recognizer often reads without a space.
+// glued matches a date with a time of day behind it, which the recognizer often reads without a
+// space.
 var glued = regexp.MustCompile(`[0-9]{1,2}[/.-][0-9]{1,2}[/.-][0-9]{4}([0-9]{1,2}:[0-9]{2})`)
 
 // timeAt reports whether a time of day begins at a character, directly behind a date.
 func (r *row) timeAt(i int) bool {
-	// All other characters are as long in bytes as the digits, because they only serve to find the position.
+	// All other characters are as long in bytes as the digits, because they only serve to find the
+	// position.
 	text := make([]byte, len(r.text))
 	for j, c := range r.text {
 		text[j] = byte(min(c.r, 0x7f))
@@ -45,7 +48,8 @@ func (r *row) timeAt(i int) bool {
 	return false
 }
 
-// word returns the word of some characters. It reaches halfway into the gaps to its neighbors, and is then trimmed to its ink.
+// word returns the word of some characters. It reaches halfway into the gaps to its neighbors, and
+// is then trimmed to its ink.
 func (r *row) word(ink ink, from, to int) Word {
 	left, right := 0, ink.w
 	if from > 0 {
@@ -86,8 +90,9 @@ type ink struct {
 	columns []int
 }
 
-// newInk separates print from paper in the middle between their brightnesses. Most pixels are paper. The paper may be darker than
-// the print. Dark and light are percentiles and not extremes, because single pixels are noise.
+// newInk separates print from paper in the middle between their brightnesses. Most pixels are
+// paper. The paper may be darker than the print. Dark and light are percentiles and not extremes,
+// because single pixels are noise.
 func newInk(img *image.Gray) ink {
 	w, h := img.Rect.Dx(), img.Rect.Dy()
 	var histogram [256]int
@@ -139,7 +144,8 @@ func (k ink) widestGap(left, right float64) (from, to int) {
 	return from, to
 }
 
-// gap returns the middle of the widest gap between two characters, or the middle between them if they touch.
+// gap returns the middle of the widest gap between two characters, or the middle between them if
+// they touch.
 func (k ink) gap(left, right float64) int {
 	if from, to := k.widestGap(left, right); to > from {
 		return (from + to) / 2
@@ -147,7 +153,8 @@ func (k ink) gap(left, right float64) int {
 	return int((left + right) / 2)
 }
 
-// spacing is the usual distance between the middles of adjacent characters of a row, and the usual width of the gaps between them.
+// spacing is the usual distance between the middles of adjacent characters of a row, and the usual
+// width of the gaps between them.
 type spacing struct{ pitch, gap float64 }
 
 // spacing measures a row. Without adjacent characters, it returns that of usual print.
@@ -170,9 +177,10 @@ func (r *row) spacing(k ink) spacing {
 	return s
 }
 
-// separate reports whether a gap between two characters separates words although the recognizer has read no space: it is wider than the usual
-// gap of the row and than a fifth of the letters' height, and the characters are farther apart than usual. The gaps around narrow
-// punctuation are wide in monospaced print.
+// separate reports whether a gap between two characters separates words although the recognizer has
+// read no space: it is wider than the usual gap of the row and than a fifth of the letters' height,
+// and the characters are farther apart than usual. The gaps around narrow punctuation are wide in
+// monospaced print.
 func (s spacing) separate(k ink, a, b character) bool {
 	wide, far := 0.15*rowHeight, 1.35
 	if narrow(a.r) || narrow(b.r) {
@@ -186,8 +194,8 @@ func (s spacing) separate(k ink, a, b character) bool {
 // narrow reports whether a character is much narrower than others.
 func narrow(r rune) bool { return strings.ContainsRune(".,:;'!|ilI1-()", r) }
 
-// trim returns the box of the ink between two columns: without empty columns at the ends, and without rows that a gap separates from the
-// middle, which belong to neighboring rows of text.
+// trim returns the box of the ink between two columns: without empty columns at the ends, and
+// without rows that a gap separates from the middle, which belong to neighboring rows of text.
 func (k ink) trim(left, right int) image.Rectangle {
 	left, right = max(left, 0), min(right, k.w)
 	for left < right-1 && k.columns[left] == 0 {
@@ -208,7 +216,8 @@ func (k ink) trim(left, right int) image.Rectangle {
 	return image.Rect(left, top, right, bottom)
 }
 
-// run returns the rows of ink around the densest row. Gaps of the size of that below an accent belong to it.
+// run returns the rows of ink around the densest row. Gaps of the size of that below an accent
+// belong to it.
 func (k ink) run(rows []int) (top, bottom int) {
 	const accent = 4
 	densest := k.h / 2

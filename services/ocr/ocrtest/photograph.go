@@ -1,8 +1,9 @@
-// Package ocrtest generates photographs of receipts for the tests and benchmarks of other modules: the system tests, the benchmarks and
-// the demo upload them.
+// Package ocrtest generates photographs of receipts for the tests and benchmarks of other modules:
+// the system tests, the benchmarks and the demo upload them.
 //
-// Photograph prints a text and photographs it: skewed, shaded and grainy, but easier to read than real photographs. The image depends
-// only on the arguments. The tests of this module use package fixture instead, which depends on package testing.
+// Photograph prints a text and photographs it: skewed, shaded and grainy, but easier to read than
+// real photographs. The image depends only on the arguments. The tests of this module use package
+// fixture instead, which depends on package testing.
 package ocrtest
 
 import (
@@ -30,8 +31,9 @@ const (
 	margin      = 1.5
 )
 
-// Photograph returns a receipt's text as a JPEG of about that many pixels, like a phone's photograph: skewed on a table, with a
-// shadow on one side, and grainy. Images of different grain are different files.
+// Photograph returns a receipt's text as a JPEG of about that many pixels, like a phone's
+// photograph: skewed on a table, with a shadow on one side, and grainy. Images of different grain
+// are different files.
 func Photograph(text string, pixels int, grain uint64) ([]byte, error) {
 	lines := strings.Split(strings.TrimRight(text, "\n"), "\n")
 	columns := 0

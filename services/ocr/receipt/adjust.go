@@ -1,7 +1,7 @@
 package receipt
 
-// adjustment holds the amounts between the sum of the goods and the total, in thousandths. Tax, tip and discount are not
-// negative; a discount is subtracted.
+// adjustment holds the amounts between the sum of the goods and the total, in thousandths. Tax, tip
+// and discount are not negative; a discount is subtracted.
 type adjustment struct {
 	tax, tip, discount, rounding int64
 }
@@ -12,14 +12,16 @@ func (a adjustment) sum() int64 { return a.tax + a.tip - a.discount + a.rounding
 // plausible reports whether tax and tip are at most as high as the goods.
 func (a adjustment) plausible(goods int64) bool { return a.tax+a.tip <= abs(goods) }
 
-// option is one selection of the printed amounts of a kind: none, one of them, or the sum of several.
+// option is one selection of the printed amounts of a kind: none, one of them, or the sum of
+// several.
 type option struct {
 	value int64
 	// used is false only for the selection of none.
 	used bool
 }
 
-// adjustments returns the printed tax, tip, discount and rounding that lead from base to total. It prefers fewer kinds.
+// adjustments returns the printed tax, tip, discount and rounding that lead from base to total. It
+// prefers fewer kinds.
 func (s *sums) adjustments(base, total int64) (adjustment, bool) {
 	difference := total - base
 	taxes, tips, discounts := s.taxOptions(base), options(s.tips), options(s.discounts)
@@ -45,7 +47,8 @@ func (s *sums) adjustments(base, total int64) (adjustment, bool) {
 	return best, fewest < 5
 }
 
-// adjustmentOfSubtotal returns the amounts that lead from the first suitable subtotal to the total, or none.
+// adjustmentOfSubtotal returns the amounts that lead from the first suitable subtotal to the total,
+// or none.
 func (s *sums) adjustmentOfSubtotal(total int64) adjustment {
 	for _, base := range s.subtotals {
 		if adj, ok := s.adjustments(base.Value, total); ok && adj.plausible(base.Value) {
@@ -55,8 +58,9 @@ func (s *sums) adjustmentOfSubtotal(total int64) adjustment {
 	return adjustment{}
 }
 
-// singleAdjustments returns no adjustment, each printed tax alone, and each rounding alone. Repairs that can change an amount to
-// any value use these only, because more combinations would make every total reachable.
+// singleAdjustments returns no adjustment, each printed tax alone, and each rounding alone. Repairs
+// that can change an amount to any value use these only, because more combinations would make every
+// total reachable.
 func (s *sums) singleAdjustments() []adjustment {
 	out := []adjustment{{}}
 	for _, t := range s.taxes {
@@ -70,8 +74,8 @@ func (s *sums) singleAdjustments() []adjustment {
 	return out
 }
 
-// taxOptions returns the options of the printed taxes. For each of the first two rates whose amount was not read, it adds the
-// tax at this rate on base, and on base plus another charge.
+// taxOptions returns the options of the printed taxes. For each of the first two rates whose amount
+// was not read, it adds the tax at this rate on base, and on base plus another charge.
 func (s *sums) taxOptions(base int64) []option {
 	out := options(s.taxes)
 	listed := len(out)
@@ -79,7 +83,8 @@ func (s *sums) taxOptions(base int64) []option {
 		// The first option is no charge, so it yields the tax on base alone.
 		for _, c := range out[:listed] {
 			charge := abs(c.value)
-			// Amounts are in thousandths and the rate in thousandths of a percent. The tax is rounded to hundredths.
+			// Amounts are in thousandths and the rate in thousandths of a percent. The tax is rounded to
+			// hundredths.
 			tax := ((base+charge)*rate/100_000 + 5) / 10 * 10
 			out = append(out, option{tax + charge, true})
 		}
@@ -98,8 +103,9 @@ func count(used ...bool) int {
 	return n
 }
 
-// options returns none, each of the first six amounts, their sum, and their pairs. Six is enough for a table of taxes and
-// limits the search, whose cost is the product of the options of all kinds. Amounts after the total are not used.
+// options returns none, each of the first six amounts, their sum, and their pairs. Six is enough
+// for a table of taxes and limits the search, whose cost is the product of the options of all
+// kinds. Amounts after the total are not used.
 func options(of []labeled) []option {
 	out := []option{{}}
 	sum := int64(0)
@@ -120,8 +126,8 @@ func options(of []labeled) []option {
 	return append(out, pairs(of)...)
 }
 
-// pairs returns the sums of two amounts that several readings found, if there are more than two amounts. The others may be
-// misread.
+// pairs returns the sums of two amounts that several readings found, if there are more than two
+// amounts. The others may be misread.
 func pairs(of []labeled) []option {
 	var out []option
 	for i, a := range of[:min(len(of), 6)] {
@@ -134,7 +140,8 @@ func pairs(of []labeled) []option {
 	return out
 }
 
-// roundings returns none, then up to two roundings with both signs, because the minus of a small amount is often not read.
+// roundings returns none, then up to two roundings with both signs, because the minus of a small
+// amount is often not read.
 func roundings(of []labeled) []option {
 	out := []option{{}}
 	for _, l := range of {

@@ -9,15 +9,16 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// Claim is a receipt as a language model read it. Amounts are decimal strings with a point. A field that was not found is
-// empty.
+// Claim is a receipt as a language model read it. Amounts are decimal strings with a point. A field
+// that was not found is empty.
 type Claim struct {
 	Merchant, Date, Currency                      string
 	Subtotal, Tax, Tip, Discount, Rounding, Total string
 	Items                                         []Item
 }
 
-// The confidences of claimed fields. A claim contains no confidences, but its amounts can be checked against each other.
+// The confidences of claimed fields. A claim contains no confidences, but its amounts can be
+// checked against each other.
 const (
 	// claimedText applies to texts, and to tax, tip and subtotal.
 	claimedText = 0.75
@@ -28,9 +29,10 @@ const (
 	maxClaimedLen = 200
 )
 
-// Check converts a claim to a receipt and removes fields that cannot be right: a date that is malformed, before 1995 or in the
-// future, and a total that is not positive. Without a total, no amounts are kept. The lines are confident if they add up to the
-// total with the claimed tax, tip, discount and rounding.
+// Check converts a claim to a receipt and removes fields that cannot be right: a date that is
+// malformed, before 1995 or in the future, and a total that is not positive. Without a total, no
+// amounts are kept. The lines are confident if they add up to the total with the claimed tax, tip,
+// discount and rounding.
 func (c Claim) Check(now time.Time) Receipt {
 	r := Receipt{Confidence: map[string]float64{}}
 	text := func(field, v string) string {
@@ -53,8 +55,8 @@ func (c Claim) Check(now time.Time) Receipt {
 	return r
 }
 
-// addClaimed adds the lines with valid amounts, and the amounts between them and the total. If the lines do not reconcile,
-// those amounts are checked against the claimed subtotal.
+// addClaimed adds the lines with valid amounts, and the amounts between them and the total. If the
+// lines do not reconcile, those amounts are checked against the claimed subtotal.
 func (r *Receipt) addClaimed(c Claim, total int64) {
 	s := sums{taxes: claimedAmount(c.Tax), tips: claimedAmount(c.Tip), discounts: claimedAmount(c.Discount), rounding: claimedAmount(c.Rounding), subtotals: claimedAmount(c.Subtotal)}
 	sum := int64(0)
@@ -85,7 +87,8 @@ func (r *Receipt) addClaimed(c Claim, total int64) {
 	}
 }
 
-// checked returns the item with normalized numbers. It drops quantity and unit price if their product is not the amount.
+// checked returns the item with normalized numbers. It drops quantity and unit price if their
+// product is not the amount.
 func (it Item) checked(amount int64) Item {
 	out := Item{Description: clip(it.Description), Amount: printed.Format(amount)}
 	q, okQ := thousandths(it.Quantity)
@@ -96,7 +99,8 @@ func (it Item) checked(amount int64) Item {
 	return out
 }
 
-// claimedAmount returns an amount as a list for sums. The list is empty for zero and for malformed amounts.
+// claimedAmount returns an amount as a list for sums. The list is empty for zero and for malformed
+// amounts.
 func claimedAmount(v string) []labeled {
 	n, ok := thousandths(v)
 	if !ok || n == 0 {

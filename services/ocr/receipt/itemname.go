@@ -32,15 +32,15 @@ func itemName(l *printed.Line) string {
 }
 
 var (
-	// quantityHead matches a quantity or symbols before a name. signTail matches a currency, a multiplication sign or
-	// punctuation after it; figureTail also matches numbers and units.
+	// quantityHead matches a quantity or symbols before a name. signTail matches a currency, a
+	// multiplication sign or punctuation after it; figureTail also matches numbers and units.
 	quantityHead = regexp.MustCompile(`^(?:\d{1,3}\s*[x×]?\s+|[^\p{L}\d(]+)`)
 	signTail     = regexp.MustCompile(`(?i)(?:[\s(]+(?:rm|eur|myr|usd|gbp|chf|jpy|[x×]\s?\d*|\d+\s?[x×])|[\s(]*[€$£¥₩₹×@*=:.,|_(-]+)\s*$`)
 	figureTail   = regexp.MustCompile(`(?i)(?:` + signTail.String()[len("(?i)"):] + `|[\s(]*\d+(?:[.,]\d+)?\s*[x×@*]?\s*$|[\s(]*\d+\s*(?:pcs?|stk|kg|g|l|ea)\s*[x×@*]?\s*$)`)
 )
 
-// trimName removes the text that matches tail from the end of a name, up to four times, and a quantity before it. It stops when
-// no word would remain.
+// trimName removes the text that matches tail from the end of a name, up to four times, and a
+// quantity before it. It stops when no word would remain.
 func trimName(s string, tail *regexp.Regexp) string {
 	s = strings.TrimSpace(s)
 	for range 4 {

@@ -7,7 +7,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// draftItem is a line of goods before its amount is reconciled. Amounts, prices and quantities are in thousandths.
+// draftItem is a line of goods before its amount is reconciled. Amounts, prices and quantities are
+// in thousandths.
 type draftItem struct {
 	at           *printed.Line
 	name         string
@@ -24,7 +25,8 @@ type draftItem struct {
 // minFreeConfidence is the confidence from which the amount 0.00 is print and not dirt.
 const minFreeConfidence = 0.8
 
-// free reports whether an item with the amount 0 is printed as such: a part of a menu, with its quantity. In text it always is.
+// free reports whether an item with the amount 0 is printed as such: a part of a menu, with its
+// quantity. In text it always is.
 func (it draftItem) free() bool {
 	counted := it.quantity > 0 || quantityFirst.MatchString(it.at.Text)
 	return it.at.Exact || counted && !it.unnamed && printed.Lettered.MatchString(it.name) && it.amount.Decimals == 2 && it.amount.MinConfidence >= minFreeConfidence
@@ -39,11 +41,12 @@ type items struct {
 	confidence float64
 }
 
-// itemRegion returns the lines with goods: from the column titles, or the top, to the first sum below a price. It returns nil
-// if there is no sum, because nothing then shows where the goods end.
+// itemRegion returns the lines with goods: from the column titles, or the top, to the first sum
+// below a price. It returns nil if there is no sum, because nothing then shows where the goods end.
 func itemRegion(lines []*printed.Line) []*printed.Line {
 	start, end := 0, len(lines)
-	// first is the index of the first line with a price. Column titles below it do not restart the region.
+	// first is the index of the first line with a price. Column titles below it do not restart the
+	// region.
 	first := -1
 	for i, l := range lines {
 		if l.Kind == printed.KindHeader && (first < 0 || i < first) {
@@ -81,7 +84,8 @@ func itemRegion(lines []*printed.Line) []*printed.Line {
 }
 
 var (
-	// quantityTimesPrice matches a multiplication of quantity and price, such as "2 x 1.50" or "3 pcs @".
+	// quantityTimesPrice matches a multiplication of quantity and price, such as "2 x 1.50" or "3 pcs
+	// @".
 	quantityTimesPrice = regexp.MustCompile(`(?i)(?:^|[\s\d])[x×*@]\s*(?:rm|eur|[€$£])?\s*\d|\d\s*(?:pcs?|stk|st|ea|unit|uds?)?\s*[x×*@]\s`)
 	// quantityFirst matches a small quantity before the name of an article.
 	quantityFirst = regexp.MustCompile(`^\d{1,2}\s*[xX×]?\s+\p{L}`)
@@ -90,12 +94,13 @@ var (
 // itemReader reads the lines of goods from top to bottom.
 type itemReader struct {
 	out []draftItem
-	// pendingName is a name without figures, and pendingQuantity a "2 x 1.50" without an item. Both belong to the next item.
+	// pendingName is a name without figures, and pendingQuantity a "2 x 1.50" without an item. Both
+	// belong to the next item.
 	pendingName, pendingQuantity *printed.Line
 }
 
-// readItems reads the lines of goods. A name may be above its figures, and "2 x 1.50" above or below its item. Lines with
-// taxes, tips, roundings and counts are skipped.
+// readItems reads the lines of goods. A name may be above its figures, and "2 x 1.50" above or
+// below its item. Lines with taxes, tips, roundings and counts are skipped.
 func readItems(region []*printed.Line) []draftItem {
 	var r itemReader
 	for _, l := range region {
@@ -118,8 +123,8 @@ func readItems(region []*printed.Line) []draftItem {
 	return r.out
 }
 
-// readQuantity reads a line with only quantity and price. It belongs to the item above if it confirms its amount, then to a
-// pending name, and otherwise to the next item.
+// readQuantity reads a line with only quantity and price. It belongs to the item above if it
+// confirms its amount, then to a pending name, and otherwise to the next item.
 func (r *itemReader) readQuantity(l *printed.Line, price printed.Amount) {
 	switch n := len(r.out); {
 	case n > 0 && r.pendingName == nil && matchesAmount(l, r.out[n-1]):
@@ -172,8 +177,9 @@ func (r *itemReader) item(l *printed.Line, price printed.Amount) {
 	r.out = append(r.out, it)
 }
 
-// newItem reads the figures of a line. It finds quantity and unit price among the numbers before the price, and collects other
-// figures of the line and their products as alternatives for the amount, nearest to the price first.
+// newItem reads the figures of a line. It finds quantity and unit price among the numbers before
+// the price, and collects other figures of the line and their products as alternatives for the
+// amount, nearest to the price first.
 func newItem(l *printed.Line, name string, price printed.Amount) draftItem {
 	it := draftItem{at: l, name: name, amount: price, description: l}
 	var numbers []printed.Amount
@@ -193,8 +199,8 @@ func newItem(l *printed.Line, name string, price printed.Amount) draftItem {
 			it.product = multiply(numbers[0].Value, u.Value)
 		}
 	}
-	// Quantity and unit price are two numbers whose product is the amount. A quantity does not have two decimals and is at most
-	// 1000.
+	// Quantity and unit price are two numbers whose product is the amount. A quantity does not have
+	// two decimals and is at most 1000.
 	for i, q := range numbers {
 		for j, u := range numbers {
 			if i != j && u.IsPrice() && q.Decimals != 2 && q.Value > 0 && q.Value <= 1_000_000 && multiply(q.Value, u.Value) == abs(price.Value) {
@@ -202,8 +208,8 @@ func newItem(l *printed.Line, name string, price printed.Amount) draftItem {
 			}
 		}
 	}
-	// Prices further left, and their products with whole quantities up to 100, may be the amount instead. A quantity of 1 is
-	// left out, because its product is the price itself.
+	// Prices further left, and their products with whole quantities up to 100, may be the amount
+	// instead. A quantity of 1 is left out, because its product is the price itself.
 	for i := len(numbers) - 1; i >= 0; i-- {
 		a := numbers[i]
 		if a.IsPrice() && a.Value != price.Value {
@@ -218,8 +224,9 @@ func newItem(l *printed.Line, name string, price printed.Amount) draftItem {
 	return it
 }
 
-// applyQuantity handles an item with its unit price, followed by a line with quantity and amount: "Tea 1.00", "*2 2.00". It
-// reports whether the amount on line l is the product, and then updates the item.
+// applyQuantity handles an item with its unit price, followed by a line with quantity and amount:
+// "Tea 1.00", "*2 2.00". It reports whether the amount on line l is the product, and then updates
+// the item.
 func (it *draftItem) applyQuantity(l *printed.Line, price printed.Amount) bool {
 	for _, q := range l.Amounts {
 		if one := it.amount.Value; q.Start != price.Start && q.Value > 1000 && one > 0 && multiply(q.Value, one) == price.Value {
@@ -230,7 +237,8 @@ func (it *draftItem) applyQuantity(l *printed.Line, price printed.Amount) bool {
 	return false
 }
 
-// isNet reports whether the amount is the difference of two other figures of the line, as in "1 x 11.50 (Disc. 1.60) 9.90".
+// isNet reports whether the amount is the difference of two other figures of the line, as in "1 x
+// 11.50 (Disc. 1.60) 9.90".
 func (it draftItem) isNet() bool {
 	for _, gross := range it.alternatives {
 		for _, off := range it.alternatives {
@@ -242,7 +250,8 @@ func (it draftItem) isNet() bool {
 	return false
 }
 
-// productItem returns an item whose amount is only given as quantity and price. Its name is on the line above.
+// productItem returns an item whose amount is only given as quantity and price. Its name is on the
+// line above.
 func productItem(l, above *printed.Line, price printed.Amount) draftItem {
 	it := draftItem{at: l, name: strings.TrimSpace(above.Text), description: above, amount: price, quantity: 1000, unit: price.Value}
 	for _, q := range l.Amounts {
@@ -268,8 +277,8 @@ func matchesAmount(l *printed.Line, it draftItem) bool {
 	return false
 }
 
-// addQuantity adds quantity and price of line l to the item if their product is its amount. Otherwise the product becomes an
-// alternative.
+// addQuantity adds quantity and price of line l to the item if their product is its amount.
+// Otherwise the product becomes an alternative.
 func addQuantity(it *draftItem, l *printed.Line) {
 	price, _ := l.LastPrice()
 	for _, q := range l.Amounts {

@@ -9,11 +9,11 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// Join combines several readings of the same image into one receipt. Dates more than two days after now are rejected. The order
-// of the readings matters only between equally good results.
+// Join combines several readings of the same image into one receipt. Dates more than two days after
+// now are rejected. The order of the readings matters only between equally good results.
 //
-// Each stage uses the results of the stages before it. Without a total the receipt has only texts, because nothing then shows
-// which lines are goods.
+// Each stage uses the results of the stages before it. Without a total the receipt has only texts,
+// because nothing then shows which lines are goods.
 func Join(now time.Time, readings ...Reading) Receipt {
 	j := join{readings: signRows(readings), now: now}
 	j.chooseTexts()
@@ -25,17 +25,19 @@ func Join(now time.Time, readings ...Reading) Receipt {
 	return j.receipt()
 }
 
-// join is the state of one call of Join: the readings and the results of the stages. A stage writes only its own results.
+// join is the state of one call of Join: the readings and the results of the stages. A stage writes
+// only its own results.
 type join struct {
 	readings []Reading
 	now      time.Time
 
-	// chooseTexts writes these fields. swappable reports that day and month of the date could be swapped.
+	// chooseTexts writes these fields. swappable reports that day and month of the date could be
+	// swapped.
 	merchant, date, currency printed.Field
 	swappable                bool
 
-	// collectFigures writes these fields. drafts has the lines of goods once per reading, and once more merged if one reading
-	// lacks lines of another.
+	// collectFigures writes these fields. drafts has the lines of goods once per reading, and once
+	// more merged if one reading lacks lines of another.
 	drafts [][]draftItem
 	sums   sums
 
@@ -43,8 +45,8 @@ type join struct {
 	total candidate
 	// goods are the lines of chooseGoods, and whether they add up to the total.
 	goods items
-	// charges are the amounts between the goods and the total, and subtotal is the printed sum before them, or nil.
-	// chooseCharges writes both.
+	// charges are the amounts between the goods and the total, and subtotal is the printed sum before
+	// them, or nil. chooseCharges writes both.
 	charges  adjustment
 	subtotal *labeled
 }
@@ -69,8 +71,8 @@ func (j *join) collectFigures() {
 	}
 }
 
-// chooseTotal ranks the amounts that may be the total by their label and by the sums that equal them, and follows their rounding. It
-// returns false if no amount is likely enough.
+// chooseTotal ranks the amounts that may be the total by their label and by the sums that equal
+// them, and follows their rounding. It returns false if no amount is likely enough.
 func (j *join) chooseTotal() bool {
 	ranked := j.rankTotals()
 	if len(ranked) == 0 || ranked[0].score() < minScore {
@@ -80,8 +82,8 @@ func (j *join) chooseTotal() bool {
 	return true
 }
 
-// chooseGoods reconciles every draft with the total and chooses the most confident result. If none reconciles, it chooses one
-// whose sum is nearest to the total.
+// chooseGoods reconciles every draft with the total and chooses the most confident result. If none
+// reconciles, it chooses one whose sum is nearest to the total.
 func (j *join) chooseGoods() {
 	total := j.total.value
 	var best items
@@ -97,8 +99,9 @@ func (j *join) chooseGoods() {
 	j.goods = best
 }
 
-// chooseCharges chooses tax, tip, discount, rounding and the subtotal. If the goods do not reconcile, the charges come from a
-// printed subtotal that leads to the total; without one there are none.
+// chooseCharges chooses tax, tip, discount, rounding and the subtotal. If the goods do not
+// reconcile, the charges come from a printed subtotal that leads to the total; without one there
+// are none.
 func (j *join) chooseCharges() {
 	total := j.total.value
 	j.charges = j.goods.adjustment
@@ -113,7 +116,8 @@ func (j *join) chooseCharges() {
 	}
 }
 
-// pickCurrency returns the currency with the highest sum of confidences over all readings, divided by their number.
+// pickCurrency returns the currency with the highest sum of confidences over all readings, divided
+// by their number.
 func pickCurrency(readings []Reading) printed.Field {
 	var best printed.Field
 	for _, reading := range readings {

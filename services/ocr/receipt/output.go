@@ -7,15 +7,16 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// Confident reports whether reading the same page again is unlikely to change the receipt. A likely total that the lines add up
-// to has almost never changed in measurements. Lines that reconcile with at most one repair reach 0.7; a single line must need
-// none. An ambiguous date has at most 0.6, so the ambiguity alone causes no further pass.
+// Confident reports whether reading the same page again is unlikely to change the receipt. A likely
+// total that the lines add up to has almost never changed in measurements. Lines that reconcile
+// with at most one repair reach 0.7; a single line must need none. An ambiguous date has at most
+// 0.6, so the ambiguity alone causes no further pass.
 func (r Receipt) Confident() bool {
 	return r.Confidence["total"] >= likelyTotal && r.Confidence["lines"] >= 0.7 && r.Confidence["date"] >= 0.6 && r.Confidence["merchant"] >= 0.4
 }
 
-// Uncertain reports whether the total, the date or the merchant is missing or likely wrong. If both Uncertain and Confident are
-// false, only the lines are in doubt.
+// Uncertain reports whether the total, the date or the merchant is missing or likely wrong. If both
+// Uncertain and Confident are false, only the lines are in doubt.
 func (r Receipt) Uncertain() bool {
 	return r.Confidence["total"] < likelyTotal || r.Confidence["date"] < 0.6 || r.Confidence["merchant"] < 0.4
 }
@@ -45,7 +46,8 @@ func (j *join) receipt() Receipt {
 	return r
 }
 
-// setText records the confidence and evidence of a field and returns its value, or "" if it was not found.
+// setText records the confidence and evidence of a field and returns its value, or "" if it was not
+// found.
 func (r *Receipt) setText(name string, f printed.Field) string {
 	if f.At == nil || f.Value == "" {
 		return ""
@@ -70,7 +72,8 @@ func (r *Receipt) setItems(goods items) {
 	}
 }
 
-// setAdjustment sets the parts of an adjustment that are not zero. Discount and rounding have no confidence in the contract.
+// setAdjustment sets the parts of an adjustment that are not zero. Discount and rounding have no
+// confidence in the contract.
 func (r *Receipt) setAdjustment(adj adjustment, confidence float64) {
 	set := func(field string, into *string, v int64) {
 		if v != 0 {
@@ -86,7 +89,8 @@ func (r *Receipt) setAdjustment(adj adjustment, confidence float64) {
 	delete(r.Confidence, "rounding")
 }
 
-// item converts a draft to the public form. Quantity and unit price are set only if their product is the amount.
+// item converts a draft to the public form. Quantity and unit price are set only if their product
+// is the amount.
 func (it draftItem) item() Item {
 	out := Item{Description: it.name, Amount: printed.Format(it.amount.Value)}
 	if it.quantity > 0 && multiply(it.quantity, it.unit) == abs(it.amount.Value) {

@@ -9,14 +9,16 @@ import (
 // proof is the evidence for an amount apart from its label.
 type proof struct {
 	points float64
-	// sums counts the sums of other figures that equal the amount. Several figures are rarely misread so that they still agree.
-	// copies counts other places with the same figure. They may repeat the same error.
+	// sums counts the sums of other figures that equal the amount. Several figures are rarely misread
+	// so that they still agree. copies counts other places with the same figure. They may repeat the
+	// same error.
 	sums, copies int
 	// rows is the number of rows with the amount, in the reading that has the most.
 	rows int
 }
 
-// proof weighs the evidence that v is the total: payments, subtotals, lines of goods, and how often v is printed.
+// proof weighs the evidence that v is the total: payments, subtotals, lines of goods, and how often
+// v is printed.
 func (j *join) proof(v int64) proof {
 	p := j.sums.proof(v)
 	lines := 0.0
@@ -65,8 +67,8 @@ func (s *sums) proof(v int64) proof {
 // severalLines is the number of points for several lines that add up to the total without a repair.
 const severalLines = 3
 
-// linesProof returns the points for lines that add up to the total. A single line proves little, because it is a copy of the
-// total, and a repair can make a few lines add up to any amount.
+// linesProof returns the points for lines that add up to the total. A single line proves little,
+// because it is a copy of the total, and a repair can make a few lines add up to any amount.
 func linesProof(it items) float64 {
 	switch {
 	case !it.reconciled:
@@ -98,18 +100,20 @@ func (s *sums) paid(v int64) bool {
 	return false
 }
 
-// composed reports whether v is a subtotal or an earlier total adjusted by tax, tip, rounding and discount, or the sum of two
-// subtotals.
+// composed reports whether v is a subtotal or an earlier total adjusted by tax, tip, rounding and
+// discount, or the sum of two subtotals.
 func (s *sums) composed(v int64) bool {
 	for _, base := range slices.Concat(s.subtotals, s.totals) {
-		// A total is not the base of a smaller total, except by rounding. Otherwise every subtotal would be proved by the total.
+		// A total is not the base of a smaller total, except by rounding. Otherwise every subtotal would
+		// be proved by the total.
 		if base.Value == v || base.at != nil && base.at.Kind == printed.KindTotal && base.Value-v >= 100 {
 			continue
 		}
 		if _, ok := s.adjustments(base.Value, v); ok {
 			return true
 		}
-		// Two subtotals belong to two tax rates. One of them is negative if mostly returned goods have that rate.
+		// Two subtotals belong to two tax rates. One of them is negative if mostly returned goods have
+		// that rate.
 		if slices.ContainsFunc(s.subtotals, func(o labeled) bool { return !o.inferred && o.Value+base.Value == v }) && base.Value > 0 && !base.inferred {
 			return true
 		}
@@ -117,8 +121,8 @@ func (s *sums) composed(v int64) bool {
 	return false
 }
 
-// beforeRounding reports whether v plus or minus the printed rounding is another total, a multiple of the smallest coin. Then v is
-// the amount before rounding.
+// beforeRounding reports whether v plus or minus the printed rounding is another total, a multiple
+// of the smallest coin. Then v is the amount before rounding.
 func (s *sums) beforeRounding(v int64) bool {
 	for _, r := range s.rounding {
 		if r.Value == 0 || abs(r.Value) >= 1000 {
@@ -133,7 +137,8 @@ func (s *sums) beforeRounding(v int64) bool {
 	return false
 }
 
-// partOfTotal reports whether v and a subtotal add up to an amount with an unambiguous total label. Then v is a part, too.
+// partOfTotal reports whether v and a subtotal add up to an amount with an unambiguous total label.
+// Then v is a part, too.
 func (s *sums) partOfTotal(v int64) bool {
 	return slices.ContainsFunc(s.totals, func(t labeled) bool {
 		return t.strong && t.Value > v && slices.ContainsFunc(s.subtotals, func(o labeled) bool { return o.Value != v && o.Value+v == t.Value })

@@ -12,7 +12,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// TestJoinRandomText requires that generated receipts of goods, refunds, discount, tax and tip are read completely.
+// TestJoinRandomText requires that generated receipts of goods, refunds, discount, tax and tip are
+// read completely.
 func TestJoinRandomText(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(200) {
@@ -31,8 +32,8 @@ func TestJoinRandomText(t *testing.T) {
 	}
 }
 
-// TestJoinReconciledLinesAddUp misreads digits of generated receipts, differently in each of up to three readings. Lines
-// without the warning must add up to the total.
+// TestJoinReconciledLinesAddUp misreads digits of generated receipts, differently in each of up to
+// three readings. Lines without the warning must add up to the total.
 func TestJoinReconciledLinesAddUp(t *testing.T) {
 	t.Parallel()
 	reconciled := 0
@@ -57,7 +58,8 @@ func TestJoinReconciledLinesAddUp(t *testing.T) {
 	require.Greater(t, reconciled, 150, "most can be repaired")
 }
 
-// TestJoinConfidentTotalsAreRight requires the share of correct totals that confidentTotal promises.
+// TestJoinConfidentTotalsAreRight requires the share of correct totals that confidentTotal
+// promises.
 func TestJoinConfidentTotalsAreRight(t *testing.T) {
 	t.Parallel()
 	confident, right := 0, 0

@@ -1,14 +1,16 @@
-// Package receipt converts the words on a page to a receipt: merchant, date, currency, amounts and lines, each with a
-// confidence and the place where it was read. It is pure: it uses no clock, no files and no engine, and never fails. A field
-// that is not found is empty.
+// Package receipt converts the words on a page to a receipt: merchant, date, currency, amounts and
+// lines, each with a confidence and the place where it was read. It is pure: it uses no clock, no
+// files and no engine, and never fails. A field that is not found is empty.
 //
-// A caller runs Read once per recognition of an image and Join over the results. Amounts are kept in thousandths, because fuel
-// and weighed goods are priced in them, and returned as decimal strings. Words may come in any order.
+// A caller runs Read once per recognition of an image and Join over the results. Amounts are kept
+// in thousandths, because fuel and weighed goods are priced in them, and returned as decimal
+// strings. Words may come in any order.
 //
 // Read uses three packages below this one: printed makes lines of the words, dates finds dates, and
-// merchant finds names. dates and merchant import only printed, and get values instead of a Reading.
-// The total and the lines of goods verify each other and are chosen together, so they stay in this
-// package. Only refund.go changes a line; drafts of goods have copies of the amounts. The files:
+// merchant finds names. dates and merchant import only printed, and get values instead of a
+// Reading. The total and the lines of goods verify each other and are chosen together, so they stay
+// in this package. Only refund.go changes a line; drafts of goods have copies of the amounts. The
+// files:
 //
 //	receipt.go        Read, the readings of single rows, and the rows that are worth reading again
 //	sums.go           the labeled amounts: totals, taxes, payments; refund.go: the signs of a refund
@@ -28,8 +30,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// Receipt is the result of reading an image or a text. Amounts are decimal strings with a point and at least two decimals. A
-// field that was not found is empty.
+// Receipt is the result of reading an image or a text. Amounts are decimal strings with a point and
+// at least two decimals. A field that was not found is empty.
 type Receipt struct {
 	Merchant string
 	// Date is YYYY-MM-DD.
@@ -38,7 +40,8 @@ type Receipt struct {
 	Currency                                      string
 	Subtotal, Tax, Tip, Discount, Rounding, Total string
 	Items                                         []Item
-	// Confidence is from 0 to 1 by field name: merchant, date, currency, subtotal, tax, tip, total, lines.
+	// Confidence is from 0 to 1 by field name: merchant, date, currency, subtotal, tax, tip, total,
+	// lines.
 	Confidence map[string]float64
 	Evidence   []printed.Evidence
 	Warnings   []Warning
@@ -60,15 +63,16 @@ const (
 	LinesNotReconciled Warning = "LINES_NOT_RECONCILED"
 )
 
-// Reading is the analysis of one recognition of a receipt. Join combines the readings of the same receipt.
+// Reading is the analysis of one recognition of a receipt. Join combines the readings of the same
+// receipt.
 type Reading struct {
 	lines []*printed.Line
 	sums  sums
 	draft []draftItem
 	dates []dates.Date
 	names merchant.Reading
-	// rowsOnly is set if only single rows were recognized. Such readings of a row tend to repeat the same error, so together
-	// they count less.
+	// rowsOnly is set if only single rows were recognized. Such readings of a row tend to repeat the
+	// same error, so together they count less.
 	rowsOnly bool
 	currency printed.Field
 }
@@ -96,8 +100,8 @@ type Row struct {
 // maxRows is the number of rows of a kind that are worth recognizing again.
 const maxRows = 3
 
-// DateRows returns the rows that should contain the date, at most maxRows, likeliest first. It uses the rows of all readings
-// that have a date, a time of day, or a word for date with digits.
+// DateRows returns the rows that should contain the date, at most maxRows, likeliest first. It uses
+// the rows of all readings that have a date, a time of day, or a word for date with digits.
 func DateRows(readings ...Reading) []Row {
 	var likely, possible []Row
 	for _, r := range readings {
@@ -118,7 +122,8 @@ func DateRows(readings ...Reading) []Row {
 	return likely[:min(len(likely), maxRows)]
 }
 
-// minNameConfidence is the mean confidence of words below which the spelling of a merchant's name is doubtful.
+// minNameConfidence is the mean confidence of words below which the spelling of a merchant's name
+// is doubtful.
 const minNameConfidence = 0.88
 
 // MerchantRow returns the row of the merchant's name, or nil if its spelling is not doubtful.
@@ -139,7 +144,8 @@ func namesOf(readings []Reading) []merchant.Reading {
 	return names
 }
 
-// ReadMerchantRow analyzes a second recognition of the row of the merchant's name. The result only votes on the spelling.
+// ReadMerchantRow analyzes a second recognition of the row of the merchant's name. The result only
+// votes on the spelling.
 func ReadMerchantRow(pages []printed.Page) Reading {
 	lines := printed.RowLines(pages)
 	return Reading{lines: lines, names: merchant.Reading{Rows: lines}}
@@ -155,7 +161,8 @@ func addRow(places []Row, p Row) []Row {
 	return append(places, p)
 }
 
-// SumRows returns the last rows with the total, the payment, and sums before them, at most 2*maxRows.
+// SumRows returns the last rows with the total, the payment, and sums before them, at most
+// 2*maxRows.
 func (r Reading) SumRows() []Row {
 	var out []Row
 	for _, l := range r.lines {
@@ -179,7 +186,8 @@ func ReadSumRows(pages []printed.Page) Reading {
 	return Reading{lines: lines, sums: findSums(lines), rowsOnly: true}
 }
 
-// ReadDateRows analyzes a second recognition of rows with a date. Everything else on them is ignored.
+// ReadDateRows analyzes a second recognition of rows with a date. Everything else on them is
+// ignored.
 func ReadDateRows(pages []printed.Page) Reading {
 	lines := printed.RowLines(pages)
 	return Reading{lines: lines, dates: dates.Find(lines, true), rowsOnly: true}

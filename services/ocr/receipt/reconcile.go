@@ -7,16 +7,19 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// maxRepairItems limits the search for repairs. On longer receipts too many combinations equal the total by chance.
+// maxRepairItems limits the search for repairs. On longer receipts too many combinations equal the
+// total by chance.
 const maxRepairItems = 40
 
-// reconciler makes the amounts of goods add up to a total. All its methods leave the drafts that they get unchanged.
+// reconciler makes the amounts of goods add up to a total. All its methods leave the drafts that
+// they get unchanged.
 type reconciler struct {
 	total int64
 	sums  *sums
 }
 
-// repair is one way to change a draft so that it adds up to the total. It returns false if that is not possible.
+// repair is one way to change a draft so that it adds up to the total. It returns false if that is
+// not possible.
 type repair func(r reconciler, draft []draftItem) (items, bool)
 
 // repairs are tried in this order, the most reliable first.
@@ -25,12 +28,13 @@ var repairs = []repair{
 	reconciler.replaceOne, reconciler.fixOneDigit, reconciler.dropOne, reconciler.otherColumn,
 }
 
-// exactRepairs are the repairs for text. Its figures are not misread, so only the selection of lines and of the price column
-// may be wrong.
+// exactRepairs are the repairs for text. Its figures are not misread, so only the selection of
+// lines and of the price column may be wrong.
 var exactRepairs = []repair{subset(withQuantity), subset(belowNames), reconciler.dropOne, reconciler.otherColumn}
 
-// reconcile returns the draft if its lines, tax, tip, discount and rounding add up to the total. Otherwise it returns the
-// result of the first repair that succeeds. If none does, it returns the draft with reconciled unset.
+// reconcile returns the draft if its lines, tax, tip, discount and rounding add up to the total.
+// Otherwise it returns the result of the first repair that succeeds. If none does, it returns the
+// draft with reconciled unset.
 func (r reconciler) reconcile(draft []draftItem) items {
 	plain := items{list: draft, confidence: 0.3}
 	if len(draft) == 0 {
@@ -58,7 +62,8 @@ func (r reconciler) reconcile(draft []draftItem) items {
 	return plain
 }
 
-// balance returns the list as reconciled after the given number of repairs, or false if it does not add up to the total.
+// balance returns the list as reconciled after the given number of repairs, or false if it does not
+// add up to the total.
 func (r reconciler) balance(list []draftItem, repairs int) (items, bool) {
 	adj, ok := r.adjustment(list)
 	return reconciled(list, adj, repairs), ok
@@ -82,7 +87,8 @@ func reconciled(list []draftItem, adj adjustment, repairs int) items {
 	return items{list: list, reconciled: true, repairs: repairs, adjustment: adj, confidence: reconciledConfidence(len(list), repairs)}
 }
 
-// reconciledConfidence returns the confidence of n lines that add up to the total after the given number of repairs.
+// reconciledConfidence returns the confidence of n lines that add up to the total after the given
+// number of repairs.
 func reconciledConfidence(n, repairs int) float64 {
 	c := 0.95
 	if n == 1 {
@@ -121,8 +127,8 @@ func withQuantity(draft []draftItem) []draftItem {
 	return slices.DeleteFunc(slices.Clone(draft), func(it draftItem) bool { return it.quantity == 0 })
 }
 
-// belowNames returns the unnamed lines, each with the name of the line above it. It is for receipts that print the name with
-// the unit price on one line, and the amount on the next.
+// belowNames returns the unnamed lines, each with the name of the line above it. It is for receipts
+// that print the name with the unit price on one line, and the amount on the next.
 func belowNames(draft []draftItem) []draftItem {
 	var out []draftItem
 	for i, it := range draft {
@@ -152,11 +158,13 @@ func (r reconciler) useProducts(draft []draftItem) (items, bool) {
 	return out, ok && changes > 0
 }
 
-// maxRereads limits the number of amounts that are taken from other readings, and maxRereadLines the number of lines from which
-// they are chosen. With more lines, some combination equals any total.
+// maxRereads limits the number of amounts that are taken from other readings, and maxRereadLines
+// the number of lines from which they are chosen. With more lines, some combination equals any
+// total.
 const maxRereads, maxRereadLines = 3, 10
 
-// useRereads replaces the amounts of some lines by those that other readings found in the same row. It prefers fewer changes.
+// useRereads replaces the amounts of some lines by those that other readings found in the same row.
+// It prefers fewer changes.
 func (r reconciler) useRereads(draft []draftItem) (items, bool) {
 	var reread []int
 	for i, it := range draft {
@@ -168,7 +176,8 @@ func (r reconciler) useRereads(draft []draftItem) (items, bool) {
 		return items{}, false
 	}
 	list := slices.Clone(draft)
-	// try reports whether exactly that many changes, from reread[from] on, add the missing amount. It leaves them in list.
+	// try reports whether exactly that many changes, from reread[from] on, add the missing amount. It
+	// leaves them in list.
 	var try func(from, changes int, missing int64) bool
 	try = func(from, changes int, missing int64) bool {
 		for k := from; k < len(reread) && changes > 0; k++ {
@@ -207,8 +216,8 @@ func (r reconciler) replaceOne(draft []draftItem) (items, bool) {
 	return items{}, false
 }
 
-// fixOneDigit changes one digit of one amount if that makes the lines add up. If several amounts qualify, it prefers digits
-// that are often confused, then the word with the lowest confidence.
+// fixOneDigit changes one digit of one amount if that makes the lines add up. If several amounts
+// qualify, it prefers digits that are often confused, then the word with the lowest confidence.
 func (r reconciler) fixOneDigit(draft []draftItem) (items, bool) {
 	missing := r.total - sumOf(draft)
 	for _, adj := range r.sums.singleAdjustments() {
@@ -237,10 +246,12 @@ func likelierMisread(a draftItem, x int64, b draftItem, y int64) bool {
 	return a.amount.MinConfidence < b.amount.MinConfidence
 }
 
-// confusedDigits are the pairs of digits that engines confuse in worn print, the smaller digit first.
+// confusedDigits are the pairs of digits that engines confuse in worn print, the smaller digit
+// first.
 const confusedDigits = "56 38 08 06 68 17 09 58 35 49 14 27 89 39"
 
-// oftenConfused reports whether the first digits in which two amounts differ are a pair of confusedDigits.
+// oftenConfused reports whether the first digits in which two amounts differ are a pair of
+// confusedDigits.
 func oftenConfused(a, b int64) bool {
 	x, y := printed.Format(a), printed.Format(b)
 	for i := range min(len(x), len(y)) {
@@ -252,7 +263,8 @@ func oftenConfused(a, b int64) bool {
 	return false
 }
 
-// oneDigitOff reports whether b is a possible amount in hundredths that differs from a in exactly one digit.
+// oneDigitOff reports whether b is a possible amount in hundredths that differs from a in exactly
+// one digit.
 func oneDigitOff(a, b int64) bool {
 	x, y := printed.Format(a), printed.Format(b)
 	if len(x) != len(y) || b%10 != 0 || (a < 0) != (b < 0) {
@@ -281,7 +293,8 @@ func (r reconciler) dropOne(draft []draftItem) (items, bool) {
 	return items{}, false
 }
 
-// otherColumn takes all amounts from the column before the last. The last column of some receipts holds taxes.
+// otherColumn takes all amounts from the column before the last. The last column of some receipts
+// holds taxes.
 func (r reconciler) otherColumn(draft []draftItem) (items, bool) {
 	list := slices.Clone(draft)
 	for i := range list {

@@ -2,8 +2,9 @@ package receipt
 
 import "github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 
-// signRefund makes the minus signs on an image of a refund count. A minus before a number may be dirt, or a dash after a name, so it only
-// counts if the total has one, and most of the goods have one, too, or add up to the total with their signs.
+// signRefund makes the minus signs on an image of a refund count. A minus before a number may be
+// dirt, or a dash after a name, so it only counts if the total has one, and most of the goods have
+// one, too, or add up to the total with their signs.
 func signRefund(lines []*printed.Line) {
 	minus, plain, sum := 0, 0, int64(0)
 	for _, l := range lines {
@@ -39,7 +40,8 @@ func countMinus(lines []*printed.Line) {
 	}
 }
 
-// signRows makes the minus signs count in the readings of single rows, if the receipt is a refund. The rows alone do not show that.
+// signRows makes the minus signs count in the readings of single rows, if the receipt is a refund.
+// The rows alone do not show that.
 func signRows(readings []Reading) []Reading {
 	refund := false
 	for _, r := range readings {

@@ -35,7 +35,8 @@ func TestJoinRefund(t *testing.T) {
 	}
 }
 
-// TestJoinRefundKeepsSignOfRereadRows has a reading of single rows, which alone does not show that the receipt is a refund.
+// TestJoinRefundKeepsSignOfRereadRows has a reading of single rows, which alone does not show that
+// the receipt is a refund.
 func TestJoinRefundKeepsSignOfRereadRows(t *testing.T) {
 	t.Parallel()
 	rows := ReadSumRows(recognized("Total -10.00"))

@@ -6,10 +6,12 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// defaultCoin applies to currencies that smallestCoins does not list. Some tills in countries with smaller coins round, too.
+// defaultCoin applies to currencies that smallestCoins does not list. Some tills in countries with
+// smaller coins round, too.
 const defaultCoin = 50
 
-// smallestCoins are the smallest coins, in thousandths, of currencies whose cash amounts are rounded.
+// smallestCoins are the smallest coins, in thousandths, of currencies whose cash amounts are
+// rounded.
 var smallestCoins = map[string]int64{
 	"AUD": 50, "CAD": 50, "CHF": 50, "CZK": 1000, "DKK": 500, "HKD": 100, "HUF": 5000, "MYR": 50, "NOK": 1000, "NZD": 100, "SEK": 1000, "SGD": 50,
 }
@@ -22,9 +24,10 @@ func coinOf(currency string) int64 {
 	return defaultCoin
 }
 
-// paid returns the candidate that was paid: the first of ranked, or the amount to which it was rounded. Tills print the sum of the
-// lines first, often in large letters, and the rounded amount below it or beside the payment. If the rounded amount is not printed, the
-// rounding belongs to the payment, and the total is the printed one.
+// paid returns the candidate that was paid: the first of ranked, or the amount to which it was
+// rounded. Tills print the sum of the lines first, often in large letters, and the rounded amount
+// below it or beside the payment. If the rounded amount is not printed, the rounding belongs to the
+// payment, and the total is the printed one.
 func (j *join) paid(ranked []candidate) candidate {
 	due := j.withCharges(ranked)
 	coin, rounds := smallestCoins[j.currency.Value]
@@ -44,8 +47,9 @@ func (j *join) paid(ranked []candidate) candidate {
 	return due
 }
 
-// withCharges returns the first candidate, or the payment that equals it plus a tax or tip printed between the two. Restaurants add a
-// service charge or a tip after the total. A payment with change is no such amount.
+// withCharges returns the first candidate, or the payment that equals it plus a tax or tip printed
+// between the two. Restaurants add a service charge or a tip after the total. A payment with change
+// is no such amount.
 func (j *join) withCharges(ranked []candidate) candidate {
 	due := ranked[0]
 	if due.at.Kind != printed.KindTotal || len(j.sums.change) > 0 {
@@ -70,8 +74,8 @@ func (s *sums) charged(base, total int64) bool {
 	return ok && adj.tax+adj.tip+adj.discount != 0
 }
 
-// roundedTo reports whether the total is the sum rounded to the smallest coin. Not every till prints the difference. In currencies
-// that are usually not rounded, the sum must be printed.
+// roundedTo reports whether the total is the sum rounded to the smallest coin. Not every till
+// prints the difference. In currencies that are usually not rounded, the sum must be printed.
 func (s *sums) roundedTo(sum, total int64) bool {
 	coin := coinOf(s.currency)
 	if sum == total || 2*abs(total-sum) > coin || total%coin != 0 || sum%coin == 0 {
@@ -83,7 +87,8 @@ func (s *sums) roundedTo(sum, total int64) bool {
 	return slices.ContainsFunc(slices.Concat(s.totals, s.subtotals), func(l labeled) bool { return l.Value == sum })
 }
 
-// roundedAdjustments returns the printed amounts that lead from base to a printed total, and the rounding from there to total.
+// roundedAdjustments returns the printed amounts that lead from base to a printed total, and the
+// rounding from there to total.
 func (s *sums) roundedAdjustments(base, total int64) (adjustment, bool) {
 	for _, t := range s.totals {
 		if !s.roundedTo(t.Value, total) {

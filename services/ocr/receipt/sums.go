@@ -16,7 +16,8 @@ type labeled struct {
 	inferred bool
 	// readings is the number of readings that found the amount with this label.
 	readings int
-	// afterTotal is set for amounts below the last total. Tables there repeat taxes and savings that the total includes.
+	// afterTotal is set for amounts below the last total. Tables there repeat taxes and savings that
+	// the total includes.
 	afterTotal bool
 }
 
@@ -29,7 +30,8 @@ type sums struct {
 	currency string
 }
 
-// findSums collects the labeled amounts of classified lines. A line contributes its rightmost price.
+// findSums collects the labeled amounts of classified lines. A line contributes its rightmost
+// price.
 func findSums(lines []*printed.Line) sums {
 	var s sums
 	for i, l := range lines {
@@ -64,7 +66,8 @@ func findSums(lines []*printed.Line) sums {
 	return s
 }
 
-// amountBelow reports whether the amount of line i is alone on the next line. One word beside it may be the currency.
+// amountBelow reports whether the amount of line i is alone on the next line. One word beside it
+// may be the currency.
 func amountBelow(lines []*printed.Line, i int) bool {
 	return i+1 < len(lines) && lines[i+1].Kind == printed.KindNone && len(lines[i+1].Tokens) <= 1 && lines[i+1].PriceCount() == 1
 }
@@ -78,8 +81,8 @@ func (s *sums) addRates(l *printed.Line) {
 	}
 }
 
-// add merges the sums of another reading. An amount that both found under the same label is kept once. It keeps the better
-// label, the higher confidence, and the number of readings.
+// add merges the sums of another reading. An amount that both found under the same label is kept
+// once. It keeps the better label, the higher confidence, and the number of readings.
 func (s *sums) add(o sums) {
 	for _, rate := range o.rates {
 		if !slices.Contains(s.rates, rate) {
@@ -128,8 +131,8 @@ func (s *sums) of(k printed.Kind) *[]labeled {
 	return nil
 }
 
-// addMissingPoint reads "1250" or "12 50" at the end of a labeled line as 12.50. The result needs confirmation by other figures.
-// Text is not misread, so there a whole number is the amount.
+// addMissingPoint reads "1250" or "12 50" at the end of a labeled line as 12.50. The result needs
+// confirmation by other figures. Text is not misread, so there a whole number is the amount.
 func addMissingPoint(l *printed.Line) (printed.Amount, bool) {
 	n := len(l.Amounts)
 	if n == 0 {
@@ -149,7 +152,8 @@ func addMissingPoint(l *printed.Line) (printed.Amount, bool) {
 		a.Value, a.Decimals = l.Amounts[n-2].Value+last.Value/100, 2
 		return a, true
 	}
-	// In "1250", the last two digits are the cents. A guess has half the confidence, which lowers its label.
+	// In "1250", the last two digits are the cents. A guess has half the confidence, which lowers its
+	// label.
 	if last.Decimals == 0 && last.End-last.Start >= 3 && last.End-last.Start <= 7 {
 		last.Value, last.Decimals, last.MinConfidence = last.Value/100, 2, last.MinConfidence*0.5
 		return last, true

@@ -14,8 +14,9 @@ const (
 	likelyTotal = 0.75
 	// minScore is the score below which no amount is taken for the total.
 	minScore = 1
-	// derivedLabel is the number of points for an amount that a printed rounding leads to. printedLabel is the lowest number of
-	// points for an amount that is printed beside a word for a sum or a payment.
+	// derivedLabel is the number of points for an amount that a printed rounding leads to.
+	// printedLabel is the lowest number of points for an amount that is printed beside a word for a
+	// sum or a payment.
 	derivedLabel = 0.5
 	printedLabel = 1
 )
@@ -26,7 +27,8 @@ type candidate struct {
 	// at is the line with the best label. start and end delimit the amount in its text.
 	at         *printed.Line
 	start, end int
-	// label is the number of points for what the line calls the amount: 3 and more for a total, less for other words.
+	// label is the number of points for what the line calls the amount: 3 and more for a total, less
+	// for other words.
 	label float64
 	// totalRows is the number of independent rows that call the amount a total.
 	totalRows int
@@ -42,8 +44,8 @@ type candidates map[int64]*candidate
 
 // add proposes v, printed as a on the line at. The best label of an amount counts.
 func (b candidates) add(v int64, at *printed.Line, a printed.Amount, label float64) {
-	// A refund has a negative total, and an exchange may have the total zero. On an image such amounts are more often dirt,
-	// unless the goods show that it is a refund.
+	// A refund has a negative total, and an exchange may have the total zero. On an image such amounts
+	// are more often dirt, unless the goods show that it is a refund.
 	if at == nil || v <= 0 && !((at.Exact || at.Refund) && at.Kind == printed.KindTotal) {
 		return
 	}
@@ -57,8 +59,8 @@ func (b candidates) add(v int64, at *printed.Line, a printed.Amount, label float
 	}
 }
 
-// rankTotals returns every amount that may be the total, best first, with its confidence. Of equal scores, the lowest row and
-// then the larger amount wins.
+// rankTotals returns every amount that may be the total, best first, with its confidence. Of equal
+// scores, the lowest row and then the larger amount wins.
 func (j *join) rankTotals() []candidate {
 	var out []candidate
 	for _, t := range j.proposeTotals() {
@@ -73,7 +75,8 @@ func (j *join) rankTotals() []candidate {
 	return out
 }
 
-// proposeTotals collects the labeled sums, every price without a label, and amounts derived from other sums.
+// proposeTotals collects the labeled sums, every price without a label, and amounts derived from
+// other sums.
 func (j *join) proposeTotals() candidates {
 	out, s := candidates{}, &j.sums
 	for i, t := range s.totals {
@@ -99,8 +102,8 @@ func (j *join) proposeTotals() candidates {
 	return out
 }
 
-// totalRows counts the rows of all readings that call v a total. All readings of single rows count as one, because they tend
-// to repeat the same error.
+// totalRows counts the rows of all readings that call v a total. All readings of single rows count
+// as one, because they tend to repeat the same error.
 func totalRows(v int64, readings []Reading) int {
 	n, rowsOnly := 0, 0
 	for _, r := range readings {
@@ -130,12 +133,13 @@ func totalLabel(t labeled, i, n int) float64 {
 		label -= 0.5
 	}
 	label += 0.4 * float64(min(t.readings, 3)-1)
-	// A later total is more likely final. The preference is small, because a table of taxes often follows the payment.
+	// A later total is more likely final. The preference is small, because a table of taxes often
+	// follows the payment.
 	return label + 0.3*float64(i)/float64(n)
 }
 
-// derive proposes totals that were misread but follow from other sums: cash minus change, an earlier total rounded, or, if no
-// total was read, the subtotal plus tax.
+// derive proposes totals that were misread but follow from other sums: cash minus change, an
+// earlier total rounded, or, if no total was read, the subtotal plus tax.
 func (b candidates) derive(s *sums) {
 	if len(s.totals) == 0 {
 		b.deriveTaxed(s)
@@ -160,8 +164,8 @@ func (b candidates) derive(s *sums) {
 	}
 }
 
-// deriveTaxed proposes each subtotal plus each tax, also rounded to the smallest coin. A tax of 100 % or more is a misread
-// amount.
+// deriveTaxed proposes each subtotal plus each tax, also rounded to the smallest coin. A tax of 100
+// % or more is a misread amount.
 func (b candidates) deriveTaxed(s *sums) {
 	for _, base := range s.subtotals {
 		for _, tax := range s.taxes {
@@ -180,12 +184,13 @@ func (b candidates) deriveTaxed(s *sums) {
 	}
 }
 
-// setConfidences converts the scores of ranked candidates to confidences. The coefficients were fitted to the share of correct
-// totals with a given score and a given lead over the next candidate. Points alone never reach confidentTotal: other figures
-// must agree with the total, too.
+// setConfidences converts the scores of ranked candidates to confidences. The coefficients were
+// fitted to the share of correct totals with a given score and a given lead over the next
+// candidate. Points alone never reach confidentTotal: other figures must agree with the total, too.
 func setConfidences(c []candidate) {
 	for i := range c {
-		// lead is the distance to the best other candidate. Only the first candidate can have a positive one.
+		// lead is the distance to the best other candidate. Only the first candidate can have a positive
+		// one.
 		lead := c[i].score() - nextScore(c, i)
 		x := 0.22 + 0.06*min(c[i].label, 4) + 0.06*min(c[i].points, 5) + 0.07*max(min(lead, 3), -3)
 		if c[i].corroborated() && lead >= 2 {
@@ -197,8 +202,8 @@ func setConfidences(c []candidate) {
 	}
 }
 
-// nextScore returns the score of the best candidate other than c[i], or 0 if there is none. An amount that only a rounding leads to is
-// no competitor, because it is not printed.
+// nextScore returns the score of the best candidate other than c[i], or 0 if there is none. An
+// amount that only a rounding leads to is no competitor, because it is not printed.
 func nextScore(c []candidate, i int) float64 {
 	for k, other := range c {
 		derived := other.label <= derivedLabel && other.rows == 0 && 2*abs(other.value-c[i].value) <= defaultCoin
@@ -209,8 +214,9 @@ func nextScore(c []candidate, i int) float64 {
 	return 0
 }
 
-// corroborated reports whether the amount is labeled as a total and one of these holds: two sums equal it; one sum does and it
-// was read in another reading or place; or two readings and several places have it. Text needs no second reading.
+// corroborated reports whether the amount is labeled as a total and one of these holds: two sums
+// equal it; one sum does and it was read in another reading or place; or two readings and several
+// places have it. Text needs no second reading.
 func (c candidate) corroborated() bool {
 	repeated := c.totalRows > 1 || c.at.Exact
 	return c.label >= 3 && (c.sums > 1 || c.sums == 1 && (repeated || c.copies > 0) || repeated && c.copies > 1)

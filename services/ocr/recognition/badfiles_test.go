@@ -14,8 +14,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/neural/process"
 )
 
-// TestReadBadFiles requires that each file is rejected as unreadable, within limits of time and memory, and leaves no file or
-// process. It reads the files sequentially to measure the cost of each.
+// TestReadBadFiles requires that each file is rejected as unreadable, within limits of time and
+// memory, and leaves no file or process. It reads the files sequentially to measure the cost of
+// each.
 func TestReadBadFiles(t *testing.T) { //nolint:paralleltest // It sets an environment variable, and measures the process.
 	t.Run("tesseract", func(t *testing.T) { testReadBadFiles(t, newTestReader()) })
 	t.Run("neural", func(t *testing.T) { testReadBadFiles(t, neuralReader(t)) })
@@ -24,7 +25,8 @@ func TestReadBadFiles(t *testing.T) { //nolint:paralleltest // It sets an enviro
 func testReadBadFiles(t *testing.T, reader Reader) {
 	t.Helper()
 	const (
-		// longest limits the processor time in seconds, including programs. Wall time would include other tests.
+		// longest limits the processor time in seconds, including programs. Wall time would include other
+		// tests.
 		longest = 20
 		// most limits the sum of all allocated bytes, also of those that are freed again.
 		most = 400 << 20

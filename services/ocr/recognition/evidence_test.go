@@ -12,8 +12,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/imaging"
 )
 
-// TestRecognizeEvidenceCoversTotal reads the same receipt in several orientations. It compares each image with one without the
-// figures of the total: the box must cover the difference.
+// TestRecognizeEvidenceCoversTotal reads the same receipt in several orientations. It compares each
+// image with one without the figures of the total: the box must cover the difference.
 func TestRecognizeEvidenceCoversTotal(t *testing.T) {
 	t.Parallel()
 	t.Run("tesseract", func(t *testing.T) { t.Parallel(); testEvidenceCoversTotal(t, newTestReader()) })
@@ -69,7 +69,8 @@ func evidenceOf(t *testing.T, r Reading, field string) *ocrv1.Box {
 	return nil
 }
 
-// requireCovers requires that a box contains nearly all pixels in which two images differ, and has less than twice their area.
+// requireCovers requires that a box contains nearly all pixels in which two images differ, and has
+// less than twice their area.
 func requireCovers(t *testing.T, box *ocrv1.Box, with, without *image.Gray) {
 	t.Helper()
 	scale := float64(with.Rect.Dx()) / float64(box.GetPageWidth())

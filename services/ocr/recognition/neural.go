@@ -13,15 +13,16 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
 
-// neuralEngine reads with neural networks. A pass of Tesseract joins as a second witness if the receipt is in doubt, or in a language with
-// characters that the networks do not know. If the neural engine fails, Tesseract reads the receipt alone.
+// neuralEngine reads with neural networks. A pass of Tesseract joins as a second witness if the
+// receipt is in doubt, or in a language with characters that the networks do not know. If the
+// neural engine fails, Tesseract reads the receipt alone.
 type neuralEngine struct {
 	networks  Networks
 	tesseract local
 }
 
-// read implements engine. Tesseract reads alone, in all its passes, if the neural engine reads no page or finds no total. A failure of one
-// engine is kept in the result of the other.
+// read implements engine. Tesseract reads alone, in all its passes, if the neural engine reads no
+// page or finds no total. A failure of one engine is kept in the result of the other.
 func (n neuralEngine) read(ctx context.Context, images []*image.Gray) (Reading, error) {
 	sheets := imaging.NewSheets(images)
 	out, err := n.readBoth(ctx, sheets)
@@ -42,7 +43,8 @@ func (n neuralEngine) read(ctx context.Context, images []*image.Gray) (Reading, 
 	return alone, nil
 }
 
-// readBoth reads all pages with the networks, and again with Tesseract if necessary. It fails if the networks read no page.
+// readBoth reads all pages with the networks, and again with Tesseract if necessary. It fails if
+// the networks read no page.
 func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Reading, error) {
 	out, first, err := n.firstPass(ctx, sheets)
 	if err != nil {
@@ -73,9 +75,10 @@ func (n neuralEngine) readBoth(ctx context.Context, sheets []imaging.Sheet) (Rea
 	return out, nil
 }
 
-// firstPass reads all pages with the networks, in half of the time. If they fail on a page, Tesseract reads it and the pages after it:
-// another page would most likely wait for the same failure. It returns the failure as an error if the networks read no page, and otherwise in
-// the result.
+// firstPass reads all pages with the networks, in half of the time. If they fail on a page,
+// Tesseract reads it and the pages after it: another page would most likely wait for the same
+// failure. It returns the failure as an error if the networks read no page, and otherwise in the
+// result.
 func (n neuralEngine) firstPass(ctx context.Context, sheets []imaging.Sheet) (out Reading, first []printed.Page, err error) {
 	limited, cancel := half(ctx)
 	defer cancel()

@@ -17,14 +17,16 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
 
-// neuralReader returns a reader with the installed neural engine. It skips the test if there is none: `make test` installs it.
+// neuralReader returns a reader with the installed neural engine. It skips the test if there is
+// none: `make test` installs it.
 func neuralReader(t *testing.T) Reader {
 	t.Helper()
 	r, _ := killableReader(t, time.Minute)
 	return r
 }
 
-// killableReader is neuralReader with a time limit for a page. It returns the folder of the engine, too, which no other test uses.
+// killableReader is neuralReader with a time limit for a page. It returns the folder of the engine,
+// too, which no other test uses.
 func killableReader(t *testing.T, limit time.Duration) (Reader, string) {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "neural")
@@ -85,7 +87,8 @@ func TestReadAfterNeuralEngineWasKilled(t *testing.T) {
 	}
 }
 
-// TestReadWhileNeuralEngineIsKilled kills and stops the installed engine in the middle of a receipt.
+// TestReadWhileNeuralEngineIsKilled kills and stops the installed engine in the middle of a
+// receipt.
 func TestReadWhileNeuralEngineIsKilled(t *testing.T) {
 	t.Parallel()
 	text, want := fixture.GoldenText(t, "en_us")
@@ -116,7 +119,8 @@ func TestReadWhileNeuralEngineIsKilled(t *testing.T) {
 	}
 }
 
-// TestReadPDFWithBrokenSecondPage has an engine that fails on the second page. The receipt is on the first one.
+// TestReadPDFWithBrokenSecondPage has an engine that fails on the second page. The receipt is on
+// the first one.
 func TestReadPDFWithBrokenSecondPage(t *testing.T) {
 	t.Parallel()
 	img := fixture.Printed(t, "CORNER SHOP\nTotal 12.50", 30)
@@ -147,7 +151,8 @@ func TestReadPDFWithBrokenSecondPage(t *testing.T) {
 	t.Run("both engines", func(t *testing.T) {
 		t.Parallel()
 		neuralReader(t)
-		// The script passes the first page to the installed engine, and ends. It cannot start again. Tesseract always fails.
+		// The script passes the first page to the installed engine, and ends. It cannot start again.
+		// Tesseract always fails.
 		ran, dir := filepath.Join(t.TempDir(), "ran"), os.Getenv("OCR_NEURAL")
 		script := "[ -e " + ran + " ] && exit 1; touch " + ran + `
 			head=$(head -c 12 | od -An -v -to1 | sed 's/ /\\/g')

@@ -29,11 +29,13 @@ type pass struct {
 	scale float64
 }
 
-// answerReserve is the time before the deadline of a request at which further passes stop. It is enough to send the response.
+// answerReserve is the time before the deadline of a request at which further passes stop. It is
+// enough to send the response.
 const answerReserve = 2 * time.Second
 
-// read implements engine. It reads all pages in one pass, then in up to three further passes while the receipt is uncertain, then the
-// rows of uncertain fields. A failure after the first pass keeps the reading of the earlier passes and ends the improvement.
+// read implements engine. It reads all pages in one pass, then in up to three further passes while
+// the receipt is uncertain, then the rows of uncertain fields. A failure after the first pass keeps
+// the reading of the earlier passes and ends the improvement.
 func (r local) read(ctx context.Context, images []*image.Gray) (Reading, error) {
 	return r.readSheets(ctx, imaging.NewSheets(images))
 }
@@ -69,14 +71,16 @@ func (r local) readSheets(ctx context.Context, sheets []imaging.Sheet) (Reading,
 type firstPage struct {
 	imaging.Prepared
 	words printed.Page
-	// err is the failure of the engine. The page then has no words, and further passes skip it as if it was blank.
+	// err is the failure of the engine. The page then has no words, and further passes skip it as if
+	// it was blank.
 	err error
 }
 
 func (p firstPage) wasRead() bool { return p.err == nil }
 
-// firstPass reads all pages for the first time. A page on which the engine fails does not fail the others. It returns all failures.
-// It leaves out the pages for which no processor time is left, because preparing a page takes time, too.
+// firstPass reads all pages for the first time. A page on which the engine fails does not fail the
+// others. It returns all failures. It leaves out the pages for which no processor time is left,
+// because preparing a page takes time, too.
 func (r local) firstPass(ctx context.Context, sheets []imaging.Sheet) (pages []firstPage, failed error) {
 	for i, s := range sheets {
 		if err := sandbox.CheckTime(); err != nil {
@@ -88,7 +92,8 @@ func (r local) firstPass(ctx context.Context, sheets []imaging.Sheet) (pages []f
 	return pages, failed
 }
 
-// firstPage reads a page for the first time. Unless it is the last one, it leaves time for the pages after it.
+// firstPage reads a page for the first time. Unless it is the last one, it leaves time for the
+// pages after it.
 func (r local) firstPage(ctx context.Context, s imaging.Sheet, last bool) firstPage {
 	if !last {
 		var cancel context.CancelFunc
@@ -103,7 +108,8 @@ func (r local) firstPage(ctx context.Context, s imaging.Sheet, last bool) firstP
 	return firstPage{p, p.Upright(words), err}
 }
 
-// half returns a context that ends when half of the time before the deadline of ctx has passed, so that another attempt has the rest.
+// half returns a context that ends when half of the time before the deadline of ctx has passed, so
+// that another attempt has the rest.
 func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	deadline, ok := ctx.Deadline()
 	if !ok {
@@ -112,8 +118,9 @@ func half(ctx context.Context) (context.Context, context.CancelFunc) {
 	return context.WithDeadlineCause(ctx, deadline.Add(-time.Until(deadline)/2), process.ErrAttemptTooLong)
 }
 
-// improve joins further passes and rows with the first reading while the receipt is uncertain. It returns the failures of the
-// engine. After a crash it tries the next pass, because crashes depend on the parameters. After an exceeded time limit it stops.
+// improve joins further passes and rows with the first reading while the receipt is uncertain. It
+// returns the failures of the engine. After a crash it tries the next pass, because crashes depend
+// on the parameters. After an exceeded time limit it stops.
 func (r local) improve(ctx context.Context, out *Reading, first []firstPage, readings []receipt.Reading) error {
 	var failures error
 	pages, words := make([]imaging.Prepared, len(first)), make([]printed.Page, len(first))
@@ -148,7 +155,8 @@ func (r local) passes(first []printed.Page) []pass {
 		return nil
 	}
 	language := printed.Language(first)
-	// At 1.36 times imaging.TargetHeight, capital letters are 30 pixels high, the upper end of the best range.
+	// At 1.36 times imaging.TargetHeight, capital letters are 30 pixels high, the upper end of the
+	// best range.
 	return []pass{
 		{mode: tesseract.Block, language: language, scale: 1.36},
 		{mode: tesseract.Columns, language: language, scale: 1.36},
@@ -174,8 +182,9 @@ func (r local) pass(ctx context.Context, pages []imaging.Prepared, how pass) ([]
 	return out, nil
 }
 
-// uprightPage finds the orientation of a page: it reads the page as it is, then turned by quarters while few legible words are found. It
-// returns the prepared page and its words in the best orientation.
+// uprightPage finds the orientation of a page: it reads the page as it is, then turned by quarters
+// while few legible words are found. It returns the prepared page and its words in the best
+// orientation.
 func (r local) uprightPage(ctx context.Context, s imaging.Sheet) (imaging.Prepared, []printed.Word, error) {
 	// All four orientations are tried if necessary, because sideways only guesses.
 	turns := []int{0, 2, 1, 3}
@@ -216,8 +225,9 @@ func (r local) uprightPage(ctx context.Context, s imaging.Sheet) (imaging.Prepar
 	return best, words, nil
 }
 
-// firstWords reads a page for the first time. If the engine fails, it reads a smaller image in another mode, because crashes and
-// long runs depend on both. Each attempt has half of the time. It returns the page with the scale that was read.
+// firstWords reads a page for the first time. If the engine fails, it reads a smaller image in
+// another mode, because crashes and long runs depend on both. Each attempt has half of the time. It
+// returns the page with the scale that was read.
 func (r local) firstWords(ctx context.Context, p imaging.Prepared) (imaging.Prepared, []printed.Word, error) {
 	first, cancel := half(ctx)
 	defer cancel()
@@ -228,7 +238,8 @@ func (r local) firstWords(ctx context.Context, p imaging.Prepared) (imaging.Prep
 	if ctx.Err() != nil {
 		return imaging.Prepared{}, nil, err
 	}
-	// Capital letters are then 15 pixels high instead of imaging.TargetHeight. Tesseract can still read them.
+	// Capital letters are then 15 pixels high instead of imaging.TargetHeight. Tesseract can still
+	// read them.
 	p.Scale *= 0.7
 	words, again := r.engine.Words(ctx, tesseract.Block, tesseract.MainLanguage, p.Scaled())
 	if again != nil {
@@ -240,8 +251,8 @@ func (r local) firstWords(ctx context.Context, p imaging.Prepared) (imaging.Prep
 // rightWayUp is the share of legible words above which a page counts as upright.
 const rightWayUp = 0.35
 
-// legible returns the share of characters in confidently read words. A page on its side or upside down yields fragments. It reports
-// false if there are too few characters to decide.
+// legible returns the share of characters in confidently read words. A page on its side or upside
+// down yields fragments. It reports false if there are too few characters to decide.
 func legible(words []printed.Word) (share float64, some bool) {
 	confident, all := 0.0, 0.0
 	for _, w := range words {

@@ -12,7 +12,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/tesseract"
 )
 
-// TestReadKeepsFirstReading runs the real engine, except for the passes with one segmentation mode, which fail.
+// TestReadKeepsFirstReading runs the real engine, except for the passes with one segmentation mode,
+// which fail.
 func TestReadKeepsFirstReading(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct{ mode, failure string }{

@@ -1,5 +1,6 @@
-// Package recognition turns a file into a receipt. It chooses between the text of the file and the engines, combines what several engines
-// and passes have read, and decides which failures a receipt survives.
+// Package recognition turns a file into a receipt. It chooses between the text of the file and the
+// engines, combines what several engines and passes have read, and decides which failures a receipt
+// survives.
 //
 //	recognition.go  the Reader: text or images, the engine and its fallback
 //	neural.go       the neural engine, with Tesseract as second witness; signs.go adds the characters that it does not know
@@ -7,13 +8,15 @@
 //	vision.go       the alternative engine: a model behind an HTTP endpoint
 //	response.go     converts the result to the message of the RPC
 //
-// Images and PDFs are read in a worker, a process that package worker starts for each of them. The parts are in other packages: media
-// decodes files, imaging prepares pages, tesseract and neural/process read words, and receipt has the rules from words to a receipt.
+// Images and PDFs are read in a worker, a process that package worker starts for each of them. The
+// parts are in other packages: media decodes files, imaging prepares pages, tesseract and
+// neural/process read words, and receipt has the rules from words to a receipt.
 //
-// The engines are in this package, because the neural engine and the vision endpoint fall back to the
-// passes of Tesseract: packages per engine would import each other. tesseract is separate, because its
-// command line and its table of words need no knowledge of receipts. The packages below return errors
-// of their own, and this package maps them to ErrParse, ErrComplex, ErrResponse or the context's error.
+// The engines are in this package, because the neural engine and the vision endpoint fall back to
+// the passes of Tesseract: packages per engine would import each other. tesseract is separate,
+// because its command line and its table of words need no knowledge of receipts. The packages below
+// return errors of their own, and this package maps them to ErrParse, ErrComplex, ErrResponse or
+// the context's error.
 package recognition
 
 import (
@@ -38,24 +41,24 @@ type Config struct {
 	Neural string `env:"OCR_NEURAL" envDefault:"/usr/lib/coffer/neural"`
 	// Tesseract is the program of the second engine, by name or path.
 	Tesseract string `env:"OCR_TESSERACT" envDefault:"tesseract"`
-	// Timeout limits a page of the neural engine by the clock, and the processor time of a run of Tesseract or of a PDF program. Reading
-	// a receipt takes several runs.
+	// Timeout limits a page of the neural engine by the clock, and the processor time of a run of
+	// Tesseract or of a PDF program. Reading a receipt takes several runs.
 	Timeout time.Duration `env:"OCR_ENGINE_TIMEOUT" envDefault:"15s"`
-	// Processor limits the processor time of a receipt: of its workers, their programs and the neural engine
-	// together. 0 is no limit.
+	// Processor limits the processor time of a receipt: of its workers, their programs and the neural
+	// engine together. 0 is no limit.
 	Processor time.Duration `env:"OCR_PROCESSOR_TIME" envDefault:"20s"`
 	// Vision configures the engine that replaces the others, if its URL is set.
 	Vision VisionConfig
 }
 
-// engine reads the images of a receipt's pages. All its errors are failures of the engine, which the file may survive with another
-// one. Implementations are neuralEngine, local and vision.
+// engine reads the images of a receipt's pages. All its errors are failures of the engine, which
+// the file may survive with another one. Implementations are neuralEngine, local and vision.
 type engine interface {
 	read(ctx context.Context, images []*image.Gray) (Reading, error)
 }
 
-// Networks read the words on a page. process.Process runs them, and a worker reaches those of the service. All their errors are failures
-// of the neural engine.
+// Networks read the words on a page. process.Process runs them, and a worker reaches those of the
+// service. All their errors are failures of the neural engine.
 type Networks interface {
 	Read(ctx context.Context, page neural.Request) (neural.Page, error)
 }
@@ -69,8 +72,8 @@ type Reader struct {
 	now      func() time.Time
 }
 
-// New returns a reader with the vision endpoint as its engine if one is configured. The engine on this machine is then the optional
-// fallback: the neural engine, or Tesseract if networks is nil.
+// New returns a reader with the vision endpoint as its engine if one is configured. The engine on
+// this machine is then the optional fallback: the neural engine, or Tesseract if networks is nil.
 func New(config Config, networks Networks, now func() time.Time) (Reader, error) {
 	alone := local{engine: tesseract.New(config.Tesseract, config.Timeout), now: now}
 	onboard := engine(alone)
@@ -101,13 +104,16 @@ type Reading struct {
 	pages []imaging.Frame
 	// fromFallback is set if the engine failed and the fallback read the receipt.
 	fromFallback bool
-	// failure is the engine's error that the reading survived, or nil. Another attempt may then find more.
+	// failure is the engine's error that the reading survived, or nil. Another attempt may then find
+	// more.
 	failure error
-	// tesseractAlone is set if the neural engine failed, and Tesseract read the whole receipt without a failure.
+	// tesseractAlone is set if the neural engine failed, and Tesseract read the whole receipt without
+	// a failure.
 	tesseractAlone bool
 }
 
-// Final reports whether the result may be stored. Otherwise the engine may read more from the file the next time.
+// Final reports whether the result may be stored. Otherwise the engine may read more from the file
+// the next time.
 func (r Reading) Final() bool { return !r.fromFallback && r.failure == nil }
 
 // FromFallback reports whether the engine failed and the fallback read the receipt.
@@ -146,8 +152,9 @@ func (r Reader) Preview(ctx context.Context, file []byte, evidence []*ocrv1.Evid
 	return pages, publicError(ctx, err)
 }
 
-// publicError maps an error to ErrParse (the file is unreadable), ErrPixels (it has too many pixels),
-// ErrComplex (the processor time is used up), ErrResponse (the engine failed) or the context's error.
+// publicError maps an error to ErrParse (the file is unreadable), ErrPixels (it has too many
+// pixels), ErrComplex (the processor time is used up), ErrResponse (the engine failed) or the
+// context's error.
 func publicError(ctx context.Context, err error) error {
 	switch {
 	case err == nil:

@@ -32,7 +32,8 @@ func (r Reading) Proto() *ocrv1.Receipt {
 	return out
 }
 
-// evidence converts the place of a field to the page as the file shows it. Plain text has no size, so it has no box.
+// evidence converts the place of a field to the page as the file shows it. Plain text has no size,
+// so it has no box.
 func (r Reading) evidence(e printed.Evidence) *ocrv1.Evidence {
 	out := &ocrv1.Evidence{Field: e.Field, Page: int32(e.Page), Text: e.Text}
 	if f := r.pages[e.Page-1]; f.Size.X > 0 {

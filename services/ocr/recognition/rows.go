@@ -11,11 +11,12 @@ import (
 )
 
 const (
-	// minDateConfidence and minSumConfidence are the confidences below which the rows of the date and of the sums are read again.
+	// minDateConfidence and minSumConfidence are the confidences below which the rows of the date and
+	// of the sums are read again.
 	minDateConfidence = 0.8
 	minSumConfidence  = 0.8
-	// minSumConfidenceOnce replaces minSumConfidence if the receipt was read in one pass only. It is higher because no further pass
-	// has confirmed the total, and the rows show as much in less time.
+	// minSumConfidenceOnce replaces minSumConfidence if the receipt was read in one pass only. It is
+	// higher because no further pass has confirmed the total, and the rows show as much in less time.
 	minSumConfidenceOnce = 0.9
 )
 
@@ -47,8 +48,8 @@ func (r local) rereadRows(ctx context.Context, pages []imaging.Prepared, found r
 	return r.readRows(ctx, pages, requests)
 }
 
-// readRows reads single rows across the whole width of the page, because words between other elements are often missed. It returns
-// one reading per request and scale.
+// readRows reads single rows across the whole width of the page, because words between other
+// elements are often missed. It returns one reading per request and scale.
 func (r local) readRows(ctx context.Context, pages []imaging.Prepared, requests []reread) ([]receipt.Reading, error) {
 	var rows []imaging.Prepared
 	var images []*image.Gray
@@ -92,13 +93,16 @@ func (r local) readRows(ctx context.Context, pages []imaging.Prepared, requests 
 	return out, nil
 }
 
-// rowScale is how a single row is cut out: the factor of its enlargement, and the margin above and below as a share of its height.
+// rowScale is how a single row is cut out: the factor of its enlargement, and the margin above and
+// below as a share of its height.
 type rowScale struct{ factor, margin float64 }
 
 var (
-	// rowScales has several scales, because the engine misreads other digits at other sizes. Digits read twice are likely correct.
-	// The margins differ because parts of a neighboring row at the edge also change which digits are misread.
+	// rowScales has several scales, because the engine misreads other digits at other sizes. Digits
+	// read twice are likely correct. The margins differ because parts of a neighboring row at the edge
+	// also change which digits are misread.
 	rowScales = []rowScale{{0.8, 0.25}, {1.25, 0.4}, {2, 0.25}}
-	// nameScales has one scale. The spelling with the highest confidence wins: usually the one read from larger letters.
+	// nameScales has one scale. The spelling with the highest confidence wins: usually the one read
+	// from larger letters.
 	nameScales = []rowScale{{1.25, 0.25}}
 )

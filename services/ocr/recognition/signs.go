@@ -17,8 +17,8 @@ func unknown(r rune) bool {
 
 func isCurrencySign(r rune) bool { return r == '€' || r == '£' }
 
-// withSigns returns the words of the neural engine, with characters that it does not know from the words that Tesseract read in the same
-// places. It adds currency signs that only Tesseract read.
+// withSigns returns the words of the neural engine, with characters that it does not know from the
+// words that Tesseract read in the same places. It adds currency signs that only Tesseract read.
 func withSigns(words, witness []printed.Word) []printed.Word {
 	out := append([]printed.Word(nil), words...)
 	for _, w := range witness {
@@ -51,8 +51,9 @@ func overlap(a, b printed.Box) float64 {
 	return float64(w*h) / float64(max(1, min(a.W*a.H, b.W*b.H)))
 }
 
-// sameButSigns reports whether a word of the neural engine is the one of the witness, except where the witness has characters that the
-// neural engine does not know. A currency sign may be missing, but a digit is not mistaken for one.
+// sameButSigns reports whether a word of the neural engine is the one of the witness, except where
+// the witness has characters that the neural engine does not know. A currency sign may be missing,
+// but a digit is not mistaken for one.
 func sameButSigns(word, witness string) bool {
 	if trimmed := strings.TrimFunc(witness, isCurrencySign); trimmed != witness && trimmed == word {
 		return true

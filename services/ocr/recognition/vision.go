@@ -30,7 +30,8 @@ const (
 	answerTokens = 8192
 )
 
-// visionSchema is the JSON schema of an answer. It is part of the request, and answers are validated against it.
+// visionSchema is the JSON schema of an answer. It is part of the request, and answers are
+// validated against it.
 //
 //go:embed vision.schema.json
 var visionSchema []byte
@@ -40,8 +41,8 @@ const visionPrompt = `You read receipts. Answer with what is printed, nothing el
 	`"discount" is a discount on the whole receipt, as a positive amount; a discount on one item is a line with a negative amount. ` +
 	`When the images show no receipt, every field is null and there are no lines.`
 
-// vision is the engine that sends images to a model behind an OpenAI-compatible endpoint. The images leave the machine without the
-// file's metadata. Answers are validated before use.
+// vision is the engine that sends images to a model behind an OpenAI-compatible endpoint. The
+// images leave the machine without the file's metadata. Answers are validated before use.
 type vision struct {
 	config VisionConfig
 	schema *jsonschema.Schema
@@ -63,7 +64,8 @@ type VisionConfig struct {
 	Fallback bool `env:"OCR_VISION_FALLBACK" envDefault:"false"`
 }
 
-// newVision validates the configuration and compiles the schema. It does not connect to the endpoint.
+// newVision validates the configuration and compiles the schema. It does not connect to the
+// endpoint.
 func newVision(config VisionConfig, now func() time.Time) (vision, error) {
 	if config.Model == "" || !strings.HasPrefix(config.URL, "http://") && !strings.HasPrefix(config.URL, "https://") {
 		return vision{}, errors.New("OCR_VISION_URL must start with http:// or https://, and OCR_VISION_MODEL must be set")
@@ -165,7 +167,8 @@ type completion struct {
 	} `json:"choices"`
 }
 
-// parse returns the receipt in an answer. Its errors quote nothing of the answer, because answers contain purchases.
+// parse returns the receipt in an answer. Its errors quote nothing of the answer, because answers
+// contain purchases.
 func (v vision) parse(answer []byte) (receipt.Claim, error) {
 	var c completion
 	if json.Unmarshal(answer, &c) != nil || len(c.Choices) == 0 {

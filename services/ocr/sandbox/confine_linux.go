@@ -19,7 +19,8 @@ const (
 	end      = unix.BPF_RET | unix.BPF_K
 )
 
-// Offsets in the kernel's struct seccomp_data. The first argument is a 64-bit number, whose lower half is first.
+// Offsets in the kernel's struct seccomp_data. The first argument is a 64-bit number, whose lower
+// half is first.
 const (
 	numberOffset        = 0
 	architectureOffset  = 4
@@ -33,8 +34,9 @@ const (
 	allow   = unix.SECCOMP_RET_ALLOW
 )
 
-// Confine permanently gives up all rights except those to keep, for all threads of this process and the programs that it starts. Open
-// files and memory stay usable. Denied system calls fail with EPERM.
+// Confine permanently gives up all rights except those to keep, for all threads of this process and
+// the programs that it starts. Open files and memory stay usable. Denied system calls fail with
+// EPERM.
 func Confine(keep Rights) error {
 	if err := unix.Prctl(unix.PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0); err != nil {
 		return err
@@ -49,8 +51,8 @@ func Confine(keep Rights) error {
 	return nil
 }
 
-// Conceal denies other processes of the same user, such as a worker, access to the memory and the environment of this process in /proc.
-// Programs that this process starts are not concealed.
+// Conceal denies other processes of the same user, such as a worker, access to the memory and the
+// environment of this process in /proc. Programs that this process starts are not concealed.
 func Conceal() error { return unix.Prctl(unix.PR_SET_DUMPABLE, 0, 0, 0, 0) }
 
 // filterOf returns the kernel's filter of system calls.
@@ -90,10 +92,12 @@ func filterOf(keep Rights) []unix.SockFilter {
 // highestNumber is above the number of every system call of these architectures.
 const highestNumber = 1023
 
-// newNamespaces are the flags of clone that give a process other users, mounts or networks. In them, it would have more rights.
+// newNamespaces are the flags of clone that give a process other users, mounts or networks. In
+// them, it would have more rights.
 const newNamespaces = unix.CLONE_NEWNS | unix.CLONE_NEWCGROUP | unix.CLONE_NEWUTS | unix.CLONE_NEWIPC | unix.CLONE_NEWUSER | unix.CLONE_NEWPID | unix.CLONE_NEWNET
 
-// kernelCalls lists the system calls that reach the memory of other processes or the kernel's configuration. No confined process needs them.
+// kernelCalls lists the system calls that reach the memory of other processes or the kernel's
+// configuration. No confined process needs them.
 var kernelCalls = append([]int{
 	unix.SYS_PTRACE, unix.SYS_PROCESS_VM_READV, unix.SYS_PROCESS_VM_WRITEV, unix.SYS_PIDFD_OPEN, unix.SYS_PIDFD_GETFD, unix.SYS_PROCESS_MADVISE, unix.SYS_KCMP,
 	unix.SYS_MOUNT, unix.SYS_UMOUNT2, unix.SYS_PIVOT_ROOT, unix.SYS_CHROOT, unix.SYS_MOVE_MOUNT, unix.SYS_OPEN_TREE, unix.SYS_MOUNT_SETATTR,

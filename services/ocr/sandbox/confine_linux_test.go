@@ -15,7 +15,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// confined runs a test again in another process, because a filter would remain in this one. It returns true in that process.
+// confined runs a test again in another process, because a filter would remain in this one. It
+// returns true in that process.
 func confined(t *testing.T) bool {
 	t.Helper()
 	const child = "CONFINED_CHILD"
@@ -48,7 +49,8 @@ func listen(t *testing.T) net.Listener {
 	return listener
 }
 
-// requireNoKernelCalls requires that no confined process can change the kernel or read other processes. The test may run as root.
+// requireNoKernelCalls requires that no confined process can change the kernel or read other
+// processes. The test may run as root.
 func requireNoKernelCalls(t *testing.T) {
 	t.Helper()
 	require.ErrorIs(t, unix.PtraceAttach(os.Getppid()), unix.EPERM)
@@ -120,7 +122,8 @@ func TestConfineKeepsNetwork(t *testing.T) {
 	requireNoKernelCalls(t)
 }
 
-// TestConceal reads the environment of a process with another process of the same user. That user is not root, who may read it anyway.
+// TestConceal reads the environment of a process with another process of the same user. That user
+// is not root, who may read it anyway.
 func TestConceal(t *testing.T) {
 	t.Parallel()
 	if !confined(t) {

@@ -1,13 +1,18 @@
-// Package sandbox runs programs on untrusted files: Tesseract, the decoders of PDF and HEIF, and the service's own workers.
+// Package sandbox runs programs on untrusted files: Tesseract, the decoders of PDF and HEIF, and
+// the service's own workers.
 //
-// Run guarantees that a run of a program ends within the limits on time, memory and output, and that no process remains after it. A program
-// that exceeds its processor time fails with ErrTime, and after slowdown times as long with context.DeadlineExceeded. The program gets none of the service's environment. Input and output pass
-// through memory only, so no receipt is written to disk. Other systems than Linux have no limit on memory, and there a program survives
-// the process that started it if that process is killed.
+// Run guarantees that a run of a program ends within the limits on time, memory and output, and
+// that no process remains after it. A program that exceeds its processor time fails with ErrTime,
+// and after slowdown times as long with context.DeadlineExceeded. The program gets none of the
+// service's environment. Input and output pass through memory only, so no receipt is written to
+// disk. Other systems than Linux have no limit on memory, and there a program survives the process
+// that started it if that process is killed.
 //
-// Confine and LimitTime are for such a program itself: it gives up rights, and limits all its programs together, before it reads the file.
+// Confine and LimitTime are for such a program itself: it gives up rights, and limits all its
+// programs together, before it reads the file.
 //
-// An error that wraps an exec.ExitError is the program's verdict on its input. ErrNotStarted means that the program is missing.
+// An error that wraps an exec.ExitError is the program's verdict on its input. ErrNotStarted means
+// that the program is missing.
 package sandbox
 
 import (
@@ -26,11 +31,13 @@ import (
 	"time"
 )
 
-// Limits bounds one run of a program: processor time, memory and output in bytes. By the clock, a run may take Clock, or slowdown times its
-// processor time if Clock is 0. The programs that a program starts cannot have higher limits, except for Heap.
+// Limits bounds one run of a program: processor time, memory and output in bytes. By the clock, a
+// run may take Clock, or slowdown times its processor time if Clock is 0. The programs that a
+// program starts cannot have higher limits, except for Heap.
 type Limits struct {
 	Time, Clock time.Duration
-	// Memory is the address space, which exceeds the memory in use. Heap limits heap and stacks, and is Memory if it is 0.
+	// Memory is the address space, which exceeds the memory in use. Heap limits heap and stacks, and
+	// is Memory if it is 0.
 	Memory, Heap int64
 	Output       int
 }
@@ -44,7 +51,8 @@ type Inherited struct {
 	Env []string
 }
 
-// slowdown allows a run to share the processors with others. A limit by the clock alone would fail sound files on a busy machine.
+// slowdown allows a run to share the processors with others. A limit by the clock alone would fail
+// sound files on a busy machine.
 const slowdown = 3
 
 var (
@@ -59,8 +67,9 @@ var (
 // allowance is the processor time of LimitTime in nanoseconds, or 0, and charged the sum of Charge.
 var allowance, charged atomic.Int64
 
-// LimitTime limits the processor time of this process and of all programs that it runs, together. A program that would use more fails with
-// ErrTime. The processor time of a program counts when it has ended, so simultaneous programs may exceed the limit.
+// LimitTime limits the processor time of this process and of all programs that it runs, together. A
+// program that would use more fails with ErrTime. The processor time of a program counts when it
+// has ended, so simultaneous programs may exceed the limit.
 func LimitTime(d time.Duration) { allowance.Store(int64(d)) }
 
 // Charge counts processor time that another process used for this one.
@@ -86,8 +95,9 @@ func Used() time.Duration {
 	return time.Duration(total)
 }
 
-// Run executes a program with the given standard input and returns its output. The program is the leader of a process group that is
-// killed when ctx ends or a limit is exceeded, so that no process outlives the request. No data is written to disk.
+// Run executes a program with the given standard input and returns its output. The program is the
+// leader of a process group that is killed when ctx ends or a limit is exceeded, so that no process
+// outlives the request. No data is written to disk.
 func Run(ctx context.Context, l Limits, stdin []byte, program string, args ...string) ([]byte, error) {
 	return RunWith(ctx, l, Inherited{Stdin: bytes.NewReader(stdin)}, program, args...)
 }
@@ -101,7 +111,8 @@ func RunWith(ctx context.Context, l Limits, from Inherited, program string, args
 		}
 		l.Time = min(l.Time, max(1, limit-Used()))
 	}
-	// The kernel kills a program when the thread that started it ends, so that none survives this process.
+	// The kernel kills a program when the thread that started it ends, so that none survives this
+	// process.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	ctx, cancel := context.WithTimeout(ctx, l.Clock)
@@ -111,7 +122,8 @@ func RunWith(ctx context.Context, l Limits, from Inherited, program string, args
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
-	// The program gets one thread, because each core already reads its own receipt. A variable of from replaces one of these.
+	// The program gets one thread, because each core already reads its own receipt. A variable of from
+	// replaces one of these.
 	cmd.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "OMP_THREAD_LIMIT=1", "HOME=/nonexistent"}, from.Env...)
 	cmd.ExtraFiles = from.Files
 	cmd.SysProcAttr = ownGroup()
@@ -151,8 +163,8 @@ func exceededTime(state *os.ProcessState) bool {
 	return ok && status.Signaled() && status.Signal() == syscall.SIGXCPU
 }
 
-// input returns a file in memory with a program's input. A program that opens it as /dev/stdin reads it in one piece, while a pipe
-// delivers small pieces.
+// input returns a file in memory with a program's input. A program that opens it as /dev/stdin
+// reads it in one piece, while a pipe delivers small pieces.
 func input(content io.Reader) (*os.File, error) {
 	f, err := Unnamed()
 	if err != nil {
@@ -179,12 +191,13 @@ func limited(l Limits, program string, args []string) (string, []string, error) 
 		// Other systems than Linux only have the limits on time and output.
 		return path, args, nil
 	}
-	// A core dump would write the receipt to disk. Processor time is limited in whole seconds. The first limit sends SIGXCPU, the second
-	// one SIGKILL to a program that ignores it.
+	// A core dump would write the receipt to disk. Processor time is limited in whole seconds. The
+	// first limit sends SIGXCPU, the second one SIGKILL to a program that ignores it.
 	seconds := int(l.Time.Seconds()) + 1
 	heap := cmp.Or(l.Heap, l.Memory)
 	front := []string{
-		// The colon leaves the upper limit as it is: a program that this one starts may have a larger heap.
+		// The colon leaves the upper limit as it is: a program that this one starts may have a larger
+		// heap.
 		"--as=" + strconv.FormatInt(l.Memory, 10), fmt.Sprintf("--data=%d:", heap), "--core=0",
 		fmt.Sprintf("--cpu=%d:%d", seconds, seconds+1), "--fsize=" + strconv.Itoa(l.Output), path,
 	}
@@ -200,7 +213,8 @@ type Buffer struct {
 	stop context.CancelFunc
 }
 
-// Write implements io.Writer. It discards output beyond the limit, so that the program does not block on a full pipe.
+// Write implements io.Writer. It discards output beyond the limit, so that the program does not
+// block on a full pipe.
 func (b *Buffer) Write(p []byte) (int, error) {
 	if b.buffer.Len()+len(p) > b.Limit {
 		b.over = true

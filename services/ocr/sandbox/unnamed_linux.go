@@ -16,7 +16,8 @@ func Unnamed() (*os.File, error) {
 	return os.NewFile(uintptr(fd), "input"), nil
 }
 
-// ownGroup makes a program the leader of a process group. The kernel kills it when the thread that started it ends.
+// ownGroup makes a program the leader of a process group. The kernel kills it when the thread that
+// started it ends.
 func ownGroup() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGKILL}
 }

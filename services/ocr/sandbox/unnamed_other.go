@@ -8,7 +8,8 @@ import (
 	"syscall"
 )
 
-// Unnamed creates a temporary file and removes its name. It disappears when the last process closes it.
+// Unnamed creates a temporary file and removes its name. It disappears when the last process closes
+// it.
 func Unnamed() (*os.File, error) {
 	f, err := os.CreateTemp("", "input")
 	if err != nil {

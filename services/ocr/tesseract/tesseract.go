@@ -1,8 +1,10 @@
-// Package tesseract runs the Tesseract program on prepared images and returns the words that it reads, with their places.
+// Package tesseract runs the Tesseract program on prepared images and returns the words that it
+// reads, with their places.
 //
-// One run of the program reads any number of images, because a start costs as much as reading a few rows. Each run is a process of its
-// own in package sandbox, so a crash or an endless run fails one call. The output is checked: a word outside its image is a failure.
-// ErrFailed marks all failures of the program; an image without text is not one.
+// One run of the program reads any number of images, because a start costs as much as reading a few
+// rows. Each run is a process of its own in package sandbox, so a crash or an endless run fails one
+// call. The output is checked: a word outside its image is a failure. ErrFailed marks all failures
+// of the program; an image without text is not one.
 //
 // tesseract.go runs the program and parses its table of words; tiff.go encodes the images for it.
 package tesseract
@@ -23,7 +25,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
 
-// MainLanguage is tried first, because its model knows digits and Latin letters, which make up most of any receipt.
+// MainLanguage is tried first, because its model knows digits and Latin letters, which make up most
+// of any receipt.
 const MainLanguage = "eng"
 
 // languages lists the models that must be installed.
@@ -35,7 +38,8 @@ type Mode int
 const (
 	// Columns expects one column of text of different sizes. It keeps most rows of a receipt together.
 	Columns Mode = 4
-	// Block expects one uniform block of text. It finds rows that the layout analysis of Columns discards as noise.
+	// Block expects one uniform block of text. It finds rows that the layout analysis of Columns
+	// discards as noise.
 	Block Mode = 6
 	// SingleRow expects one row of text.
 	SingleRow Mode = 7
@@ -50,15 +54,17 @@ type Tesseract struct {
 // ErrFailed marks failures of the engine. An image without text is not a failure.
 var ErrFailed = errors.New("the engine failed")
 
-// New returns an engine that runs a program, by name or path. A run is stopped after the time limit.
+// New returns an engine that runs a program, by name or path. A run is stopped after the time
+// limit.
 func New(program string, limit time.Duration) Tesseract {
 	return Tesseract{program: program, limits: sandbox.Limits{Time: limit, Memory: 2 << 30, Output: 8 << 20}}
 }
 
-// Words reads several images in one run, because a start costs as much as reading a few rows. It returns the words of each image.
+// Words reads several images in one run, because a start costs as much as reading a few rows. It
+// returns the words of each image.
 func (t Tesseract) Words(ctx context.Context, mode Mode, language string, images ...*image.Gray) ([][]printed.Word, error) {
-	// --oem 1 selects the neural models. The TIFF states no resolution, so --dpi does. Prepared pages are dark on light, so the
-	// second attempt with inverted colors is disabled.
+	// --oem 1 selects the neural models. The TIFF states no resolution, so --dpi does. Prepared pages
+	// are dark on light, so the second attempt with inverted colors is disabled.
 	out, err := sandbox.Run(ctx, t.limits, tiffPages(images), t.program, "/dev/stdin", "stdout", "--dpi", "300", "--oem", "1",
 		"--psm", strconv.Itoa(int(mode)), "-l", language, "-c", "tessedit_do_invert=0", "tsv")
 	if err != nil {
@@ -93,7 +99,8 @@ const (
 	wordLevel  = "5"
 )
 
-// parseTSV parses Tesseract's table of words, page by page. Any other output is a failure of the engine.
+// parseTSV parses Tesseract's table of words, page by page. Any other output is a failure of the
+// engine.
 func parseTSV(out []byte, pages []*image.Gray) ([][]printed.Word, error) {
 	scanner := bufio.NewScanner(bytes.NewReader(out))
 	scanner.Buffer(nil, 1<<20)
@@ -127,7 +134,8 @@ func parseTSV(out []byte, pages []*image.Gray) ([][]printed.Word, error) {
 	return words, scanner.Err()
 }
 
-// tsvWord parses the row of a word: its box in pixels (columns 6 to 9), its confidence in percent (10) and its text (11).
+// tsvWord parses the row of a word: its box in pixels (columns 6 to 9), its confidence in percent
+// (10) and its text (11).
 func tsvWord(f []string) (printed.Word, error) {
 	var n [4]int
 	for i := range n {

@@ -5,7 +5,8 @@ import (
 	"image"
 )
 
-// tiffPages encodes images as the pages of one uncompressed TIFF, the only format in which the engine reads several at once.
+// tiffPages encodes images as the pages of one uncompressed TIFF, the only format in which the
+// engine reads several at once.
 func tiffPages(images []*image.Gray) []byte {
 	const short, long = 3, 4
 	size := 8
@@ -25,7 +26,8 @@ func tiffPages(images []*image.Gray) []byte {
 		// Tables start at even offsets.
 		out = append(out, make([]byte, len(out)%2)...)
 		binary.LittleEndian.PutUint32(out[link:], uint32(len(out)))
-		// The format requires ascending tags. A short occupies the first bytes of a value, where little-endian order puts it.
+		// The format requires ascending tags. A short occupies the first bytes of a value, where
+		// little-endian order puts it.
 		entries := []struct {
 			tag, kind uint16
 			value     int

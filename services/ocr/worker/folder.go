@@ -8,8 +8,9 @@ import (
 	"syscall"
 )
 
-// folder is a worker's folder for temporary files. The service locks it while it exists. If the service is killed, the kernel releases the
-// lock, and another service removes the folder when it starts.
+// folder is a worker's folder for temporary files. The service locks it while it exists. If the
+// service is killed, the kernel releases the lock, and another service removes the folder when it
+// starts.
 type folder struct {
 	path string
 	lock *os.File
@@ -36,7 +37,8 @@ func newFolder() (folder, error) {
 	}
 }
 
-// lockFolder locks a folder in a mode of flock. It returns os.ErrNotExist if the folder was removed before it was locked.
+// lockFolder locks a folder in a mode of flock. It returns os.ErrNotExist if the folder was removed
+// before it was locked.
 func lockFolder(path string, mode int) (folder, error) {
 	lock, err := os.Open(path)
 	if err != nil {
@@ -57,8 +59,8 @@ func (f folder) remove() {
 	_ = f.lock.Close()
 }
 
-// removeAbandoned removes the folders of services that were killed. It skips those that it cannot lock: another service uses them, or they
-// belong to another user.
+// removeAbandoned removes the folders of services that were killed. It skips those that it cannot
+// lock: another service uses them, or they belong to another user.
 func removeAbandoned() {
 	paths, _ := filepath.Glob(filepath.Join(memoryFolder(), prefix+"*"))
 	for _, path := range paths {

@@ -13,7 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestNewRemovesFoldersOfKilledServices runs the test program again as a service that uses a folder, and kills it.
+// TestNewRemovesFoldersOfKilledServices runs the test program again as a service that uses a
+// folder, and kills it.
 func TestNewRemovesFoldersOfKilledServices(t *testing.T) {
 	t.Parallel()
 	const child = "FOLDER_CHILD"

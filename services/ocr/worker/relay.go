@@ -13,8 +13,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
 
-// line connects a worker with the service. The worker writes a page to the file, and the deadline of the page, in nanoseconds or 0, to the
-// first pipe. The service sends the page to the neural engine, and writes the response of package neural to the second pipe.
+// line connects a worker with the service. The worker writes a page to the file, and the deadline
+// of the page, in nanoseconds or 0, to the first pipe. The service sends the page to the neural
+// engine, and writes the response of package neural to the second pipe.
 type line struct {
 	page                       *os.File
 	deadlines, workerDeadlines *os.File
@@ -58,7 +59,8 @@ func (l line) relay(ctx context.Context, engine *process.Process) {
 	}
 }
 
-// read reads the page in the file. The engine fails if it does not respond by the deadline, while the request continues.
+// read reads the page in the file. The engine fails if it does not respond by the deadline, while
+// the request continues.
 func (l line) read(ctx context.Context, engine *process.Process, deadline int64) (neural.Page, error) {
 	if deadline != 0 {
 		var cancel context.CancelFunc
@@ -84,8 +86,9 @@ func networksOfService() networks {
 	return networks{page: os.NewFile(3, "page"), deadlines: os.NewFile(4, "deadlines"), words: os.NewFile(5, "words")}
 }
 
-// Read implements recognition.Networks. It ignores the end of ctx: the service responds by its deadline.
-// It fails with sandbox.ErrTime if the processor time is used up, and counts that of the page.
+// Read implements recognition.Networks. It ignores the end of ctx: the service responds by its
+// deadline. It fails with sandbox.ErrTime if the processor time is used up, and counts that of the
+// page.
 func (n networks) Read(ctx context.Context, req neural.Request) (neural.Page, error) {
 	if err := sandbox.CheckTime(); err != nil {
 		return neural.Page{}, err

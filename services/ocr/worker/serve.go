@@ -31,7 +31,8 @@ type job struct {
 	Kind     string
 	Config   recognition.Config
 	Deadline time.Time
-	// Processor limits the processor time of the worker, its programs and the neural engine together. 0 is no limit.
+	// Processor limits the processor time of the worker, its programs and the neural engine together.
+	// 0 is no limit.
 	Processor time.Duration
 	// Neural is set if the service has the neural engine.
 	Neural bool
@@ -39,11 +40,13 @@ type job struct {
 	Evidence []byte
 }
 
-// memoryLimit is the memory in bytes near which the garbage collector runs after every few allocations. Images are the largest
-// allocations, are quickly collected because they contain no pointers, and would otherwise accumulate to several times their size.
+// memoryLimit is the memory in bytes near which the garbage collector runs after every few
+// allocations. Images are the largest allocations, are quickly collected because they contain no
+// pointers, and would otherwise accumulate to several times their size.
 const memoryLimit = 40 << 20
 
-// init serves a job if this process is a worker. It runs before main, so that a test's program can be a worker, too.
+// init serves a job if this process is a worker. It runs before main, so that a test's program can
+// be a worker, too.
 func init() { //nolint:gochecknoinits // A program that forgot to call it would start itself without end.
 	if len(os.Args) == 2 && os.Args[1] == command {
 		os.Exit(serve())
@@ -83,7 +86,8 @@ func work(in io.Reader, out io.Writer) error {
 	if err := json.Unmarshal(head, &j); err != nil {
 		return fmt.Errorf("decoding the job: %w", err)
 	}
-	// The file is hostile from here on. Only a model behind an endpoint is reached through the network.
+	// The file is hostile from here on. Only a model behind an endpoint is reached through the
+	// network.
 	if err := sandbox.Confine(sandbox.Rights{Programs: true, Network: j.Config.Vision.URL != ""}); err != nil {
 		return fmt.Errorf("giving up rights: %w", err)
 	}

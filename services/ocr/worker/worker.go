@@ -1,15 +1,19 @@
-// Package worker reads each image or PDF in a separate process, a worker, so that decoded images never occupy the service's memory, and
-// the decoders of untrusted files do not share a process with the connections to the database. The service itself reads texts.
+// Package worker reads each image or PDF in a separate process, a worker, so that decoded images
+// never occupy the service's memory, and the decoders of untrusted files do not share a process
+// with the connections to the database. The service itself reads texts.
 //
-// A worker is the service's program, started with one argument: init then serves a job and ends the process, so each program that contains
-// the service can start workers, also a test. The worker runs package recognition, with Tesseract and the programs for PDF and HEIF as its
-// child processes. The neural engine stays a process of the service, because it serves many receipts. Its pages pass through a file in
-// memory, which the service does not load.
+// A worker is the service's program, started with one argument: init then serves a job and ends the
+// process, so each program that contains the service can start workers, also a test. The worker
+// runs package recognition, with Tesseract and the programs for PDF and HEIF as its child
+// processes. The neural engine stays a process of the service, because it serves many receipts. Its
+// pages pass through a file in memory, which the service does not load.
 //
-// A worker gets the file and the configuration of the engines, and of the service's environment only the variables for programs, the time
-// zone, a proxy and certificates. Its memory and its time are limited, and it gives up rights that it does not need before it looks at the
-// file. It ends with the request, and so do its child processes. If it crashes or is killed, the request fails with
-// recognition.ErrResponse. No file remains. If the service itself is killed, the next one that starts on the machine removes them.
+// A worker gets the file and the configuration of the engines, and of the service's environment
+// only the variables for programs, the time zone, a proxy and certificates. Its memory and its time
+// are limited, and it gives up rights that it does not need before it looks at the file. It ends
+// with the request, and so do its child processes. If it crashes or is killed, the request fails
+// with recognition.ErrResponse. No file remains. If the service itself is killed, the next one that
+// starts on the machine removes them.
 //
 //	worker.go  the service's side: Reader starts a worker for each job
 //	serve.go   the worker's side
@@ -41,12 +45,15 @@ import (
 const (
 	// command is the only argument of a worker.
 	command = "ocr-worker"
-	// heap is enough for an image of the maximum size in any format. addressSpace also counts what Go only reserves.
+	// heap is enough for an image of the maximum size in any format. addressSpace also counts what Go
+	// only reserves.
 	heap, addressSpace = 1 << 30, 4 << 30
-	// output limits the result: five pages of 2 MiB. It exceeds the output of each program that a worker starts, as a limit must.
+	// output limits the result: five pages of 2 MiB. It exceeds the output of each program that a
+	// worker starts, as a limit must.
 	output = 64 << 20
-	// exitUnreadable is the exit code for recognition.ErrParse, exitLate the one for context.DeadlineExceeded, and exitComplex the one for
-	// recognition.ErrComplex, and exitPixels the one for recognition.ErrPixels.
+	// exitUnreadable is the exit code for recognition.ErrParse, exitLate the one for
+	// context.DeadlineExceeded, and exitComplex the one for recognition.ErrComplex, and exitPixels the
+	// one for recognition.ErrPixels.
 	exitUnreadable, exitLate, exitComplex, exitPixels = 3, 4, 5, 6
 )
 
@@ -68,7 +75,8 @@ type Reader struct {
 	left *time.Duration
 }
 
-// New returns a reader, and removes the files that killed services have left. It returns an error for a configuration that a worker would reject.
+// New returns a reader, and removes the files that killed services have left. It returns an error
+// for a configuration that a worker would reject.
 func New(config recognition.Config) (Reader, error) {
 	texts, err := recognition.New(config, nil, time.Now)
 	if err != nil {
@@ -83,7 +91,8 @@ func New(config recognition.Config) (Reader, error) {
 	return Reader{config: config, texts: texts, program: program, neural: neural, installed: neural.Check() == nil, heap: heap}, nil
 }
 
-// ForReceipt returns a reader for one receipt. Its jobs share the processor time of a receipt, and run one after the other.
+// ForReceipt returns a reader for one receipt. Its jobs share the processor time of a receipt, and
+// run one after the other.
 func (r Reader) ForReceipt() Reader {
 	if r.config.Processor > 0 {
 		r.left = new(r.config.Processor)
@@ -104,7 +113,8 @@ type Reading struct {
 	Processor time.Duration
 }
 
-// Read returns the receipt in a file, or recognition.ErrParse, recognition.ErrComplex, recognition.ErrResponse or the context's error.
+// Read returns the receipt in a file, or recognition.ErrParse, recognition.ErrComplex,
+// recognition.ErrResponse or the context's error.
 func (r Reader) Read(ctx context.Context, file []byte) (Reading, error) {
 	out, resp, err := r.run(ctx, job{Kind: read}, file)
 	out.Receipt = resp.GetReceipt()
@@ -127,8 +137,9 @@ func (r Reader) Preview(ctx context.Context, file []byte, evidence []*ocrv1.Evid
 	return resp.GetReceipt().GetPages(), err
 }
 
-// run serves a job in a worker. A text is read in this process: there is nothing to decode, and a worker would take most of the time. A
-// file of no known type is rejected like a text with control characters.
+// run serves a job in a worker. A text is read in this process: there is nothing to decode, and a
+// worker would take most of the time. A file of no known type is rejected like a text with control
+// characters.
 func (r Reader) run(ctx context.Context, j job, file []byte) (out Reading, resp *ocrv1.RecognizeResponse, err error) {
 	if media.TypeOf(file) == "" {
 		return j.do(ctx, r.texts, file)
@@ -171,7 +182,8 @@ func (r Reader) run(ctx context.Context, j job, file []byte) (out Reading, resp 
 	return Reading{}, nil, fmt.Errorf("%w: %w", recognition.ErrResponse, err)
 }
 
-// start runs a worker, with a folder for temporary files that is removed afterwards, and returns its output.
+// start runs a worker, with a folder for temporary files that is removed afterwards, and returns
+// its output.
 func (r Reader) start(ctx context.Context, j job, file []byte) ([]byte, error) {
 	head, err := json.Marshal(j)
 	if err != nil {
@@ -208,7 +220,8 @@ func (r Reader) start(ctx context.Context, j job, file []byte) ([]byte, error) {
 		l.close()
 		<-relayed
 	}()
-	// A worker computes for a few seconds at most. The programs that it starts cannot have a higher limit.
+	// A worker computes for a few seconds at most. The programs that it starts cannot have a higher
+	// limit.
 	limits := sandbox.Limits{Time: max(time.Minute, 2*r.config.Timeout), Memory: addressSpace, Heap: r.heap, Output: output}
 	limits.Clock = 3 * limits.Time
 	limits.Time = cmp.Or(j.Processor, limits.Time)

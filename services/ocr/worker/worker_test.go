@@ -29,7 +29,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/recognition"
 )
 
-// newTestReader returns a reader with the neural engine of a folder. Without one there, Tesseract is its only engine.
+// newTestReader returns a reader with the neural engine of a folder. Without one there, Tesseract
+// is its only engine.
 func newTestReader(t *testing.T, neural string) Reader {
 	t.Helper()
 	r, err := New(recognition.Config{Neural: neural, Tesseract: "tesseract", Timeout: time.Minute})
@@ -96,8 +97,8 @@ func TestReadResult(t *testing.T) {
 	}
 }
 
-// TestReadMemory requires that no job with a large image allocates memory for its pixels in this process. A scan of A4 at 600 dpi has 35
-// million pixels.
+// TestReadMemory requires that no job with a large image allocates memory for its pixels in this
+// process. A scan of A4 at 600 dpi has 35 million pixels.
 func TestReadMemory(t *testing.T) { //nolint:paralleltest // It measures the process.
 	page := image.NewGray(image.Rect(0, 0, 4961, 7016))
 	draw.Draw(page, page.Rect, image.White, image.Point{}, draw.Src)
@@ -116,7 +117,8 @@ func TestReadMemory(t *testing.T) { //nolint:paralleltest // It measures the pro
 	})
 }
 
-// requireMemory requires that a function allocates few megabytes in this process, also counting those that are freed again.
+// requireMemory requires that a function allocates few megabytes in this process, also counting
+// those that are freed again.
 func requireMemory(t *testing.T, name string, f func()) {
 	t.Helper()
 	const most = 6 << 20
@@ -127,9 +129,11 @@ func requireMemory(t *testing.T, name string, f func()) {
 	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(most), name)
 }
 
-// TestReadBadFiles requires that each file is rejected as unreadable, within limits of time and memory, and leaves no file or process.
+// TestReadBadFiles requires that each file is rejected as unreadable, within limits of time and
+// memory, and leaves no file or process.
 func TestReadBadFiles(t *testing.T) { //nolint:paralleltest // It measures the process.
-	// longest limits the processor time in seconds, including programs. Wall time would include other tests.
+	// longest limits the processor time in seconds, including programs. Wall time would include other
+	// tests.
 	const longest = 20
 	files := fixture.BadFiles(t)
 	r := newTestReader(t, os.Getenv("OCR_NEURAL"))
@@ -175,7 +179,8 @@ func TestReadWithBrokenWorker(t *testing.T) {
 	}
 }
 
-// TestReadLimitsHeap has an image within the limits of package media whose pixels exceed the heap of the worker.
+// TestReadLimitsHeap has an image within the limits of package media whose pixels exceed the heap
+// of the worker.
 func TestReadLimitsHeap(t *testing.T) {
 	t.Parallel()
 	var file bytes.Buffer
@@ -190,7 +195,8 @@ func TestReadLimitsHeap(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// TestReadEndsWithRequest has an engine that hangs. It ends when the request is canceled, and when the worker is killed.
+// TestReadEndsWithRequest has an engine that hangs. It ends when the request is canceled, and when
+// the worker is killed.
 func TestReadEndsWithRequest(t *testing.T) {
 	t.Parallel()
 	for name, end := range map[string]func(cancel context.CancelFunc, worker int){
@@ -248,7 +254,8 @@ func TestReadDeadline(t *testing.T) {
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
-// TestReadLimitsProcessorTime reads a file that takes more than its processor time: five pages with curves.
+// TestReadLimitsProcessorTime reads a file that takes more than its processor time: five pages with
+// curves.
 func TestReadLimitsProcessorTime(t *testing.T) {
 	t.Parallel()
 	r := newTestReader(t, "")
@@ -304,8 +311,8 @@ func TestReadCountsNeuralEngine(t *testing.T) {
 	requireDetail(t, err, "must take at most 2 s of processor time")
 }
 
-// TestReadExpensiveFiles reads the most expensive files. Each ends within its processor time, and the
-// error names the limit if the file needs more.
+// TestReadExpensiveFiles reads the most expensive files. Each ends within its processor time, and
+// the error names the limit if the file needs more.
 func TestReadExpensiveFiles(t *testing.T) { //nolint:paralleltest // It measures the process.
 	if testing.Short() {
 		t.Skip("it takes about 30 seconds")
@@ -341,7 +348,8 @@ func TestReadExpensiveFiles(t *testing.T) { //nolint:paralleltest // It measures
 	}
 }
 
-// TestReadInheritsNoSecrets has a worker that writes its environment and its folder, and leaves a file.
+// TestReadInheritsNoSecrets has a worker that writes its environment and its folder, and leaves a
+// file.
 func TestReadInheritsNoSecrets(t *testing.T) {
 	t.Setenv("PGPASSWORD", "secret")
 	t.Setenv("TZ", "Asia/Tokyo")
@@ -360,7 +368,8 @@ func TestReadInheritsNoSecrets(t *testing.T) {
 	require.NoDirExists(t, folder)
 }
 
-// TestReadConfinesEngine has an engine that tries to connect to this process. It may connect only if a worker needs the network.
+// TestReadConfinesEngine has an engine that tries to connect to this process. It may connect only
+// if a worker needs the network.
 func TestReadConfinesEngine(t *testing.T) {
 	t.Parallel()
 	if runtime.GOOS != "linux" {
@@ -384,7 +393,8 @@ func TestReadConfinesEngine(t *testing.T) {
 	}
 }
 
-// TestReadWithNeuralEngineThatFails requires that Tesseract reads the receipt, and that the service knows of the failure.
+// TestReadWithNeuralEngineThatFails requires that Tesseract reads the receipt, and that the service
+// knows of the failure.
 func TestReadWithNeuralEngineThatFails(t *testing.T) {
 	t.Parallel()
 	r := newTestReader(t, fakeNeural(t, "exit 1"))
@@ -398,7 +408,8 @@ func TestReadWithNeuralEngineThatFails(t *testing.T) {
 	require.False(t, r.Neural().Available())
 }
 
-// TestRelayLimitsAttempt has an engine that hangs until the deadline of the attempt, while the request has no deadline.
+// TestRelayLimitsAttempt has an engine that hangs until the deadline of the attempt, while the
+// request has no deadline.
 func TestRelayLimitsAttempt(t *testing.T) {
 	t.Parallel()
 	l, err := newLine()

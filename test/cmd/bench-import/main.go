@@ -1,9 +1,11 @@
-// Bench-import reads a folder of labeled statements with the parsers of the importer and scores the results.
+// Bench-import reads a folder of labeled statements with the parsers of the importer and scores the
+// results.
 //
-// The folder has a manifest.jsonl. Each of its lines is a label: file, format, expect (rows or error), currency, rows with
-// date and signed amount, and perhaps other lists of rows that count as right (also). The program opens each file without
-// any hint from the label, except the order of day and month of QIF files, because that format does not define it: a user would
-// see it in the preview. The parsers of CSV files get no columns, delimiter, encoding or decimal mark.
+// The folder has a manifest.jsonl. Each of its lines is a label: file, format, expect (rows or
+// error), currency, rows with date and signed amount, and perhaps other lists of rows that count as
+// right (also). The program opens each file without any hint from the label, except the order of
+// day and month of QIF files, because that format does not define it: a user would see it in the
+// preview. The parsers of CSV files get no columns, delimiter, encoding or decimal mark.
 package main
 
 import (
@@ -33,7 +35,8 @@ type label struct {
 	Expect string `json:"expect"`
 	// Currency is the currency of rows without one.
 	Currency string `json:"currency"`
-	// Rows holds the right rows. Also holds other lists that count as right, for example with the value date instead of the booking date.
+	// Rows holds the right rows. Also holds other lists that count as right, for example with the
+	// value date instead of the booking date.
 	Rows    []row   `json:"rows"`
 	Also    [][]row `json:"also"`
 	Mapping struct {
@@ -49,7 +52,8 @@ type row struct {
 	Payee    string `json:"payee,omitempty"`
 }
 
-// prediction is the result of reading a file, in the form that the folder's own score program reads.
+// prediction is the result of reading a file, in the form that the folder's own score program
+// reads.
 type prediction struct {
 	File  string `json:"file"`
 	Rows  []row  `json:"rows"`

@@ -7,7 +7,8 @@ import (
 
 // result is the result of one file.
 type result struct {
-	// expected is the label's Expect. right is set if all rows are right, or if a broken file was rejected.
+	// expected is the label's Expect. right is set if all rows are right, or if a broken file was
+	// rejected.
 	expected string
 	right    bool
 	// rows is the number of labeled rows, got of returned rows, and hit of rows that both have.
@@ -45,8 +46,9 @@ func one(b bool) int {
 	return 0
 }
 
-// judge compares a prediction with a label. The order of rows does not matter, and equal rows count as often as they occur. If the label
-// has several lists, the one that the prediction fits best counts.
+// judge compares a prediction with a label. The order of rows does not matter, and equal rows count
+// as often as they occur. If the label has several lists, the one that the prediction fits best
+// counts.
 func judge(l label, p prediction) result {
 	got := count(p.Rows, key)
 	r := result{expected: l.Expect, got: len(p.Rows)}

@@ -15,8 +15,9 @@ const (
 	maxCost = 1.05
 )
 
-// compareBefore compares this source tree with another one, usually that of an earlier commit. The programs of both run at the same
-// time, on separate PostgreSQL servers, and are measured in turn, so that a change of the machine's speed affects both.
+// compareBefore compares this source tree with another one, usually that of an earlier commit. The
+// programs of both run at the same time, on separate PostgreSQL servers, and are measured in turn,
+// so that a change of the machine's speed affects both.
 func (b *bench) compareBefore(ctx context.Context) error {
 	now, err := b.stack(ctx, "now", true)
 	if err != nil {
@@ -54,8 +55,9 @@ func (b *bench) compareBefore(ctx context.Context) error {
 	return nil
 }
 
-// compareStacks adds two rows: one compares the rates of two stacks, and one compares the processor time per request in the same rounds.
-// The processor time includes the consumers of the events. Unlike the rate, it does not depend on the speed of the disk.
+// compareStacks adds two rows: one compares the rates of two stacks, and one compares the processor
+// time per request in the same rounds. The processor time includes the consumers of the events.
+// Unlike the rate, it does not depend on the speed of the disk.
 func (b *bench) compareStacks(ctx context.Context, what string, now, before *stack, clients int, requests func(*stack) []request) error {
 	var rates, costs [2][]float64
 	for range b.rounds {

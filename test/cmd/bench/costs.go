@@ -8,12 +8,13 @@ import (
 	"time"
 )
 
-// settleTime is the time after a load in which its events pass through the outbox, NATS and their consumers.
+// settleTime is the time after a load in which its events pass through the outbox, NATS and their
+// consumers.
 const settleTime = 5 * time.Second
 
-// costs measures, with several loads, the processor time of a request in each process. Unlike a rate, this time is independent of
-// the number of machines and of other programs on the machine. The rows have no goal, because the time depends on the
-// processor.
+// costs measures, with several loads, the processor time of a request in each process. Unlike a
+// rate, this time is independent of the number of machines and of other programs on the machine.
+// The rows have no goal, because the time depends on the processor.
 func (b *bench) costs(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
 	if err != nil {
@@ -39,7 +40,8 @@ func (b *bench) costs(ctx context.Context) error {
 	return nil
 }
 
-// cost runs a load and writes a row without a goal for each program that used processor time for it.
+// cost runs a load and writes a row without a goal for each program that used processor time for
+// it.
 func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
 	_, costs, err := b.spend(ctx, s, l)
 	if err != nil {
@@ -66,8 +68,8 @@ func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
 	return nil
 }
 
-// spend runs a load and returns its rate, and by program the processor time per request in microseconds. It includes the consumers of
-// the events.
+// spend runs a load and returns its rate, and by program the processor time per request in
+// microseconds. It includes the consumers of the events.
 func (b *bench) spend(ctx context.Context, s *stack, l load) (perSecond float64, costs map[string]float64, err error) {
 	// The stack is idle before the load: the previous call has waited until its events were consumed.
 	before, err := spentByName()
@@ -94,8 +96,9 @@ func (b *bench) spend(ctx context.Context, s *stack, l load) (perSecond float64,
 	return a.perSecond, costs, err
 }
 
-// spentByName returns the processor time of all processes of the stack, in ticks, added up by program. wrk is not included, because
-// it has ended. The time of PostgreSQL includes that of backends that have ended.
+// spentByName returns the processor time of all processes of the stack, in ticks, added up by
+// program. wrk is not included, because it has ended. The time of PostgreSQL includes that of
+// backends that have ended.
 func spentByName() (map[string]int, error) {
 	all, err := processes()
 	byName := map[string]int{}

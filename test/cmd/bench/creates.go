@@ -13,7 +13,8 @@ import (
 // keyed is the share of creates with an Idempotency-Key.
 const keyed = 0.1
 
-// creates compares creates with the baseline at several numbers of clients. The services run as separate processes.
+// creates compares creates with the baseline at several numbers of clients. The services run as
+// separate processes.
 func (b *bench) creates(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
 	if err != nil {
@@ -44,14 +45,16 @@ func (b *bench) creates(ctx context.Context) error {
 	return b.halfLoad(ctx, s, peak)
 }
 
-// batches compares the number of transactions per second that bulk creates reach with that of single creates. Both sides
-// are measured in transactions per second, although a request of one side has 500 of them.
+// batches compares the number of transactions per second that bulk creates reach with that of
+// single creates. Both sides are measured in transactions per second, although a request of one
+// side has 500 of them.
 func (b *bench) batches(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
 	if err != nil {
 		return err
 	}
-	// 500 is the maximum of a bulk create. With 8 clients, a few requests are in flight at any time, as during imports.
+	// 500 is the maximum of a bulk create. With 8 clients, a few requests are in flight at any time,
+	// as during imports.
 	const clients, size = 8, 500
 	var imports []request
 	for _, u := range s.writers[:clients] {
@@ -120,8 +123,9 @@ func (s *stack) spending(users int) []request {
 	return requests
 }
 
-// halfLoad compares the 99th percentile of the latency of creates with the baseline. Each side runs at half of the rate that it reaches
-// with 64 clients. At the full rate, the latency would only show the length of the queue.
+// halfLoad compares the 99th percentile of the latency of creates with the baseline. Each side runs
+// at half of the rate that it reaches with 64 clients. At the full rate, the latency would only
+// show the length of the queue.
 func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
 	script, err := baselineScript(writers)
 	if err != nil {
@@ -149,8 +153,8 @@ func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
 	return err
 }
 
-// withoutGroupCommit compares the ledger with one that runs a statement and a commit per create. Group commit must not slow down
-// creates when few clients send them.
+// withoutGroupCommit compares the ledger with one that runs a statement and a commit per create.
+// Group commit must not slow down creates when few clients send them.
 func (b *bench) withoutGroupCommit(ctx context.Context, s *stack) error {
 	// The other programs are links to the unchanged ones.
 	dir, unchanged := filepath.Join(b.dir, "without-group-commit"), b.programs

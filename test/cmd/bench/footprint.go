@@ -18,13 +18,15 @@ const (
 	ticks = 100
 )
 
-// footprint measures the memory of the processes after the benchmarks, and their processor time while idle.
+// footprint measures the memory of the processes after the benchmarks, and their processor time
+// while idle.
 func (b *bench) footprint(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
 	if err != nil {
 		return err
 	}
-	// A last load makes sure that each process has recently worked, also if only this theme is measured.
+	// A last load makes sure that each process has recently worked, also if only this theme is
+	// measured.
 	if _, err := b.wrk(ctx, s, load{clients: 64, requests: s.spending(writers), keyed: keyed}); err != nil {
 		return err
 	}
@@ -53,12 +55,14 @@ func (b *bench) footprint(ctx context.Context) error {
 	return b.idle(ctx)
 }
 
-// idle measures the processor time of a new stack without requests: services, PostgreSQL, and this process, in which NATS is embedded.
+// idle measures the processor time of a new stack without requests: services, PostgreSQL, and this
+// process, in which NATS is embedded.
 func (b *bench) idle(ctx context.Context) error {
 	if _, err := b.stack(ctx, "idle", true); err != nil {
 		return err
 	}
-	// Otherwise returning the memory of the preceding benchmarks to the kernel would count as the stack's time.
+	// Otherwise returning the memory of the preceding benchmarks to the kernel would count as the
+	// stack's time.
 	debug.FreeOSMemory()
 	// The stack first completes its start and reaches its longest polling intervals.
 	const settling, watching = 20 * time.Second, time.Minute
@@ -96,7 +100,8 @@ type process struct {
 	reaped int
 }
 
-// processes returns this process and all its descendants, this one first. It reads /proc, which exists on Linux only.
+// processes returns this process and all its descendants, this one first. It reads /proc, which
+// exists on Linux only.
 func processes() ([]process, error) {
 	files, err := filepath.Glob("/proc/[0-9]*/stat")
 	if err != nil {
@@ -120,7 +125,8 @@ func processes() ([]process, error) {
 		}
 		all = append(all, p)
 	}
-	// The list grows while its elements are visited, so that it also receives the children of children.
+	// The list grows while its elements are visited, so that it also receives the children of
+	// children.
 	for i := 0; i < len(family); i++ {
 		for _, p := range all {
 			if p.parent == family[i].pid {
@@ -131,8 +137,8 @@ func processes() ([]process, error) {
 	return family, nil
 }
 
-// parseStat parses a line of /proc/PID/stat (proc_pid_stat(5)). The program's name is in parentheses and may contain any character,
-// including parentheses and spaces.
+// parseStat parses a line of /proc/PID/stat (proc_pid_stat(5)). The program's name is in
+// parentheses and may contain any character, including parentheses and spaces.
 func parseStat(line string) (process, error) {
 	start, end := strings.IndexByte(line, '('), strings.LastIndexByte(line, ')')
 	if start < 0 || end < start {

@@ -1,12 +1,14 @@
 // Command bench measures Coffer against its goals and writes the results to docs/benchmarks.md.
 //
-// Most goals are ratios, because absolute figures depend on the machine. The baseline of a ratio is PostgreSQL with the same work
-// (pgbench on the same server and tables), or Coffer with a smaller request. The two sides of a ratio alternate for several
-// rounds, and the median of the rounds is the result.
+// Most goals are ratios, because absolute figures depend on the machine. The baseline of a ratio is
+// PostgreSQL with the same work (pgbench on the same server and tables), or Coffer with a smaller
+// request. The two sides of a ratio alternate for several rounds, and the median of the rounds is
+// the result.
 //
-// The benchmarks are grouped into themes, each in a file: creates.go, costs.go, scale.go, reads.go, receipts.go and footprint.go.
-// overload.go is separate: it sends more requests than the stack can process (make load). measure.go runs the comparisons and
-// formats the table, wrk.go and pgbench.go run the load generators, stacks.go and users.go set up the stacks.
+// The benchmarks are grouped into themes, each in a file: creates.go, costs.go, scale.go, reads.go,
+// receipts.go and footprint.go. overload.go is separate: it sends more requests than the stack can
+// process (make load). measure.go runs the comparisons and formats the table, wrk.go and pgbench.go
+// run the load generators, stacks.go and users.go set up the stacks.
 package main
 
 import (
@@ -27,14 +29,16 @@ import (
 
 // options are the settings of the command line.
 type options struct {
-	// rounds is the number of measurements of each side of a comparison, and length the duration of one.
+	// rounds is the number of measurements of each side of a comparison, and length the duration of
+	// one.
 	rounds int
 	length time.Duration
 	// rows is the number of transactions in the large ledger.
 	rows int
 	// only is the theme to measure. Empty means all.
 	only string
-	// vegeta is the command of the load generator for overload. It is empty if overload is not measured.
+	// vegeta is the command of the load generator for overload. It is empty if overload is not
+	// measured.
 	vegeta []string
 	// before is the root of another source tree to compare with. It is empty if none is compared.
 	before string
@@ -51,7 +55,8 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// In-process services must not print their logs, and use the same setting of the garbage collector as the programs.
+	// In-process services must not print their logs, and use the same setting of the garbage collector
+	// as the programs.
 	app.SetLogger(slog.New(slog.DiscardHandler))
 	app.RelaxGC()
 	o := options{rounds: *rounds, length: 5 * time.Second, rows: 5_000_000, only: *only, vegeta: strings.Fields(*vegeta), before: *before}
@@ -80,8 +85,8 @@ func profiled(name string, do func() error) error {
 	return do()
 }
 
-// run measures the selected themes in order. A stack that a theme has started is used by the following ones. Without a page, the table
-// is only printed.
+// run measures the selected themes in order. A stack that a theme has started is used by the
+// following ones. Without a page, the table is only printed.
 func run(ctx context.Context, o options, page string) (err error) {
 	defer ungroup()()
 	b, err := newBench(ctx, o)

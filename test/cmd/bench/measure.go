@@ -10,7 +10,8 @@ import (
 	"strings"
 )
 
-// comparison is a row of the table: the measurements of both sides of a ratio, and the goal for the ratio.
+// comparison is a row of the table: the measurements of both sides of a ratio, and the goal for the
+// ratio.
 type comparison struct {
 	// The first column has the text what, and unit follows each figure.
 	what, unit string
@@ -27,8 +28,8 @@ type comparison struct {
 // heading has an empty last column: the verdict.
 const heading = "| measurement | Coffer | baseline | ratio | goal | |\n|---|---|---|---|---|---|\n"
 
-// compare measures both sides in turn, so that other load on the machine affects both. It prints the row, adds it to the table, and
-// returns the median of our side.
+// compare measures both sides in turn, so that other load on the machine affects both. It prints
+// the row, adds it to the table, and returns the median of our side.
 func (b *bench) compare(ctx context.Context, c comparison) (float64, error) {
 	rounds := b.rounds
 	// Without a baseline, ours runs for as long as it needs.
@@ -55,7 +56,8 @@ func (b *bench) compare(ctx context.Context, c comparison) (float64, error) {
 	return median(ours), nil
 }
 
-// add prints the row of measurements that were made in turn, and adds it to the table. Without a baseline, theirs is empty.
+// add prints the row of measurements that were made in turn, and adds it to the table. Without a
+// baseline, theirs is empty.
 func (b *bench) add(c comparison, ours, theirs []float64) {
 	row := c.row(ours, theirs)
 	fmt.Print(row)
@@ -68,7 +70,8 @@ func (c comparison) row(ours, theirs []float64) string {
 	against, ratio, goal, met := "", "", "", ""
 	value := median(ours)
 	if len(theirs) > 0 {
-		// The median of the rounds' ratios is not the ratio of the medians: both sides of a round had the same conditions.
+		// The median of the rounds' ratios is not the ratio of the medians: both sides of a round had the
+		// same conditions.
 		var ratios []float64
 		for i, our := range ours {
 			ratios = append(ratios, our/theirs[i])
@@ -117,7 +120,8 @@ const (
 	marksEnd   = "<!-- end of the figures of make bench -->"
 )
 
-// write writes the table, and the machine and the commit that were measured, between the marks of the page.
+// write writes the table, and the machine and the commit that were measured, between the marks of
+// the page.
 func (b *bench) write(ctx context.Context, page string) error {
 	text, err := os.ReadFile(page)
 	if err != nil {

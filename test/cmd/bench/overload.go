@@ -18,19 +18,22 @@ import (
 )
 
 const (
-	// closedLoopClients is the number of clients that measure the capacity. Each sends its next request after a response.
+	// closedLoopClients is the number of clients that measure the capacity. Each sends its next
+	// request after a response.
 	closedLoopClients = 64
-	// maxInFlight limits the requests in flight when they are sent at a fixed rate, regardless of responses.
+	// maxInFlight limits the requests in flight when they are sent at a fixed rate, regardless of
+	// responses.
 	maxInFlight    = 2000
 	overloadRounds = 3
 	// noResponse takes the place of an HTTP status.
 	noResponse = -1
-	// minShare is the goal for the throughput at the highest rate, as a share of the maximum throughput.
+	// minShare is the goal for the throughput at the highest rate, as a share of the maximum
+	// throughput.
 	minShare = 0.8
 )
 
-// outcome is the result of one run of the load generator. rejected counts 503 and 429, and failed any other status than
-// 201.
+// outcome is the result of one run of the load generator. rejected counts 503 and 429, and failed
+// any other status than 201.
 type outcome struct {
 	// Requests per second. late requests had no response when the run ended.
 	sent, created, rejected, late, failed float64
@@ -38,8 +41,8 @@ type outcome struct {
 	p50, p99 float64
 }
 
-// overload measures the capacity of the stack, sends multiples of it, and returns an error if the throughput at the highest rate is
-// less than minShare of the maximum.
+// overload measures the capacity of the stack, sends multiples of it, and returns an error if the
+// throughput at the highest rate is less than minShare of the maximum.
 func (b *bench) overload(ctx context.Context) error {
 	s, err := b.stack(ctx, "overload", true)
 	if err != nil {
@@ -52,8 +55,8 @@ func (b *bench) overload(ctx context.Context) error {
 	if _, err := b.attack(ctx, 0, closedLoopClients); err != nil {
 		return err // The first run fills caches and connection pools.
 	}
-	// Other load on the machine changes over time, so each round measures the capacity again, as multiple 0.
-	// 0 measures the capacity. The other rates are sent regardless of responses.
+	// Other load on the machine changes over time, so each round measures the capacity again, as
+	// multiple 0. 0 measures the capacity. The other rates are sent regardless of responses.
 	multiples := []float64{0, 0.5, 1, 2, 3}
 	byMultiple := map[float64][]outcome{}
 	for range min(b.rounds, overloadRounds) {
@@ -106,8 +109,8 @@ func medianOf(outcomes []outcome, figure func(outcome) float64) float64 {
 	return median(values)
 }
 
-// attack runs vegeta, which creates transactions at the rate per second. With rate 0, each worker sends its next request after a
-// response.
+// attack runs vegeta, which creates transactions at the rate per second. With rate 0, each worker
+// sends its next request after a response.
 func (b *bench) attack(ctx context.Context, rate, workers int) (outcome, error) {
 	results := filepath.Join(b.dir, "results")
 	// vegeta may be a command with arguments, such as taskset to select a core.
@@ -120,7 +123,8 @@ func (b *bench) attack(ctx context.Context, rate, workers int) (outcome, error) 
 	if err != nil {
 		return outcome{}, fmt.Errorf("vegeta: %w\n%s", err, out)
 	}
-	// The summary that vegeta can print does not exclude late responses, so the single results are counted here.
+	// The summary that vegeta can print does not exclude late responses, so the single results are
+	// counted here.
 	table, err := vegeta("encode", "-to=csv", results).Output()
 	if err != nil {
 		return outcome{}, fmt.Errorf("vegeta: %w", err)
@@ -132,8 +136,9 @@ func (b *bench) attack(ctx context.Context, rate, workers int) (outcome, error) 
 	return parseResults(rows, b.length)
 }
 
-// parseResults counts the rows of vegeta: time, status and latency, both times in nanoseconds. A response after the end of the run
-// counts as missing, because it belongs to a queue that the server should not have.
+// parseResults counts the rows of vegeta: time, status and latency, both times in nanoseconds. A
+// response after the end of the run counts as missing, because it belongs to a queue that the
+// server should not have.
 func parseResults(rows [][]string, length time.Duration) (outcome, error) {
 	codes, latencies, end := map[int]float64{}, []int{}, math.MaxInt
 	for _, row := range rows {

@@ -20,10 +20,11 @@ import (
 )
 
 const (
-	// writers is the number of users who create transactions, on both sides of a comparison. Each has a wallet and a
-	// category, so that creates of different users update different balances.
+	// writers is the number of users who create transactions, on both sides of a comparison. Each has
+	// a wallet and a category, so that creates of different users update different balances.
 	writers = 64
-	// maxClients is the maximum number of pgbench's connections. The services use the other ones of PostgreSQL.
+	// maxClients is the maximum number of pgbench's connections. The services use the other ones of
+	// PostgreSQL.
 	maxClients = 90
 	// connecting is the minimum duration of a run of pgbench, which includes the time to connect.
 	connecting = 5 * time.Second
@@ -57,8 +58,8 @@ var (
 	average = regexp.MustCompile(`latency average = ([0-9.]+) ms`)
 )
 
-// pgbench runs a script. A rate other than 0 limits the transactions per second. The result has the average latency in place of the
-// median, which pgbench does not report.
+// pgbench runs a script. A rate other than 0 limits the transactions per second. The result has the
+// average latency in place of the median, which pgbench does not report.
 func (b *bench) pgbench(ctx context.Context, s *stack, script string, clients int, rate float64) (result, error) {
 	dir, err := os.MkdirTemp(b.dir, "pgbench-")
 	if err != nil {
@@ -69,7 +70,8 @@ func (b *bench) pgbench(ctx context.Context, s *stack, script string, clients in
 	if err := os.WriteFile(name, []byte(script), 0o600); err != nil {
 		return result{}, err
 	}
-	// -n skips the vacuum of pgbench's own tables, which do not exist here. -l writes the latency of each transaction to the logs.
+	// -n skips the vacuum of pgbench's own tables, which do not exist here. -l writes the latency of
+	// each transaction to the logs.
 	args := []string{
 		"-n", "-M", "prepared", "-f", name, "-c", strconv.Itoa(min(clients, maxClients)), "-j", "2",
 		"-T", strconv.Itoa(int(max(b.length, connecting).Seconds())), "-l", "--log-prefix", filepath.Join(dir, "log"),
@@ -98,9 +100,9 @@ func (b *bench) pgbench(ctx context.Context, s *stack, script string, clients in
 	return a, err
 }
 
-// percentile99 returns the 99th percentile of the latencies in pgbench's logs, in milliseconds. A line has client, number, latency in
-// microseconds, script and time. With a limited rate, it also has the time before the scheduled transaction could begin. This time is
-// subtracted.
+// percentile99 returns the 99th percentile of the latencies in pgbench's logs, in milliseconds. A
+// line has client, number, latency in microseconds, script and time. With a limited rate, it also
+// has the time before the scheduled transaction could begin. This time is subtracted.
 func percentile99(dir string) (float64, error) {
 	logs, err := filepath.Glob(filepath.Join(dir, "log.*"))
 	if err != nil {
@@ -139,7 +141,8 @@ func percentile99(dir string) (float64, error) {
 	return took[len(took)*99/100], nil
 }
 
-// baselineScript returns pgbench's script of a create for a random one of the owners. Its event has the size of Coffer's.
+// baselineScript returns pgbench's script of a create for a random one of the owners. Its event has
+// the size of Coffer's.
 func baselineScript(owners int) (string, error) {
 	// The size of the event matters, and not its content.
 	event, err := anypb.New(&ledgerv1.TransactionCreated{OwnerId: someID, Transaction: &ledgerv1.Transaction{

@@ -15,8 +15,8 @@ import (
 // firstPage requests the newest transactions of a user.
 const firstPage = "/api/v1/transaction?limit=50"
 
-// pageSQL is the query of that page. It reads one row more than the page has, like the ledger, which finds out in this
-// way whether another page follows.
+// pageSQL is the query of that page. It reads one row more than the page has, like the ledger,
+// which finds out in this way whether another page follows.
 const pageSQL = `
 SELECT t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency, t.wallet_id, t.category_id, t.receipt_id, t.version,
 	t.created_at, t.updated_at
@@ -26,8 +26,9 @@ ORDER BY t.date DESC, t.id DESC
 LIMIT 51;
 `
 
-// reads measures lists, dashboard and budgets in a ledger with millions of transactions, and compares some with a ledger that has
-// 50 000. The time of a request should depend on its result, and not on the size of the table or of the user's history.
+// reads measures lists, dashboard and budgets in a ledger with millions of transactions, and
+// compares some with a ledger that has 50 000. The time of a request should depend on its result,
+// and not on the size of the table or of the user's history.
 func (b *bench) reads(ctx context.Context) error {
 	// Both stacks run at the same time, but only one of them gets requests.
 	large, err := b.stack(ctx, "large", true)
@@ -65,8 +66,8 @@ func (b *bench) reads(ctx context.Context) error {
 	return b.stop("small")
 }
 
-// fill creates a user for each number in each, with that many transactions over three years. The other rows belong to further owners
-// with 1000 transactions over one year each.
+// fill creates a user for each number in each, with that many transactions over three years. The
+// other rows belong to further owners with 1000 transactions over one year each.
 func (b *bench) fill(ctx context.Context, s *stack, rows int, each ...int) ([]user, error) {
 	var readers []user
 	var owners []ledgertest.Owner
@@ -93,7 +94,8 @@ func (b *bench) fill(ctx context.Context, s *stack, rows int, each ...int) ([]us
 	return readers, ledgertest.Fill(ctx, conn, monthsEnd, owners...)
 }
 
-// compareLists compares the first page in both ledgers, and the slowest combination of filter and order with a page without them.
+// compareLists compares the first page in both ledgers, and the slowest combination of filter and
+// order with a page without them.
 func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few user) error {
 	err := b.compareMedians(ctx, comparison{
 		what: fmt.Sprintf("first page of a user with 100 000 of %d transactions, against 1000 of 50 000", b.rows), atMost: 1.6,
@@ -168,7 +170,8 @@ func (b *bench) comparePages(ctx context.Context, s *stack, u user, what string,
 	return err
 }
 
-// compareBudgets compares a list of 50 budgets with a list of one. Both take one call to the ledger.
+// compareBudgets compares a list of 50 budgets with a list of one. Both take one call to the
+// ledger.
 func (b *bench) compareBudgets(ctx context.Context, s *stack) error {
 	// One writer gets 50 budgets, the other one.
 	for i, u := range s.writers[:2] {

@@ -9,8 +9,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/ocrtest"
 )
 
-// receipts measures the time to read a photo of a receipt. The photos are uploaded one at a time, in five languages. Each round draws
-// them with different noise, because a file that was read before is answered from the cache.
+// receipts measures the time to read a photo of a receipt. The photos are uploaded one at a time,
+// in five languages. Each round draws them with different noise, because a file that was read
+// before is answered from the cache.
 func (b *bench) receipts(ctx context.Context) error {
 	s, err := b.stack(ctx, "large", true)
 	if err != nil {

@@ -23,9 +23,11 @@ import (
 //go:embed partition.sql
 var partitionSQL string
 
-// replica is an additional ledger for a stack, and a gateway that calls it. Both are separate processes.
+// replica is an additional ledger for a stack, and a gateway that calls it. Both are separate
+// processes.
 type replica struct {
-	// stack is a copy of the original stack with the URL of the additional gateway. Users, database and other services are the same.
+	// stack is a copy of the original stack with the URL of the additional gateway. Users, database
+	// and other services are the same.
 	*stack
 	processes []*exec.Cmd
 }
@@ -42,15 +44,17 @@ func (b *bench) scale(ctx context.Context) error {
 	return b.comparePartitions(ctx, s)
 }
 
-// compareReplicas compares two ledgers with one, with the same number of clients. With two ledgers, groups of creates are smaller, and
-// two processes wait for the same balances. The result is the cost of a replica. Its benefit needs additional cores.
+// compareReplicas compares two ledgers with one, with the same number of clients. With two ledgers,
+// groups of creates are smaller, and two processes wait for the same balances. The result is the
+// cost of a replica. Its benefit needs additional cores.
 func (b *bench) compareReplicas(ctx context.Context, s *stack) (err error) {
 	second, err := b.replica(ctx, s, "ledger")
 	if err != nil {
 		return err
 	}
 	defer func() { err = errors.Join(err, second.stop()) }()
-	// With one user, all creates update the same balance, and the two ledgers wait for each other's locks.
+	// With one user, all creates update the same balance, and the two ledgers wait for each other's
+	// locks.
 	for _, users := range []int{writers, 1} {
 		what := "creates with two replicas of the ledger, 64 clients, against one replica"
 		if users == 1 {
@@ -82,7 +86,8 @@ func (b *bench) compareReplicas(ctx context.Context, s *stack) (err error) {
 	return nil
 }
 
-// comparePartitions compares the unchanged ledger on tables with 16 partitions with the ledger on tables without partitions.
+// comparePartitions compares the unchanged ledger on tables with 16 partitions with the ledger on
+// tables without partitions.
 func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 	conn, err := s.superuser(ctx)
 	if err != nil {
@@ -125,7 +130,8 @@ func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 	return nil
 }
 
-// replica starts a ledger on a schema of the stack's database, and a gateway for it. It returns when the gateway serves requests.
+// replica starts a ledger on a schema of the stack's database, and a gateway for it. It returns
+// when the gateway serves requests.
 func (b *bench) replica(ctx context.Context, s *stack, schema string) (*replica, error) {
 	database, err := url.Parse(s.Databases["ledger"])
 	if err != nil {
@@ -156,7 +162,8 @@ func (b *bench) replica(ctx context.Context, s *stack, schema string) (*replica,
 	return br, br.await(ctx)
 }
 
-// start starts a service on a free port, and returns its address, read from the first line of its log.
+// start starts a service on a free port, and returns its address, read from the first line of its
+// log.
 func (br *replica) start(ctx context.Context, program string, environment []string) (string, error) {
 	name := filepath.Base(program)
 	// The certificates are empty unless the stack uses mutual TLS.

@@ -21,7 +21,8 @@ import (
 // bench is one run of the benchmarks. Its stacks are started when a theme first needs them.
 type bench struct {
 	options
-	// dir is a temporary folder for all data of the run. programs is the folder of the compiled services.
+	// dir is a temporary folder for all data of the run. programs is the folder of the compiled
+	// services.
 	dir, programs string
 	// collector receives the spans, at endpoint.
 	collector *grpc.Server
@@ -40,7 +41,8 @@ type stack struct {
 	writers []user
 }
 
-// collector accepts spans like an OpenTelemetry collector and discards them, so that the cost of exporting them is measured.
+// collector accepts spans like an OpenTelemetry collector and discards them, so that the cost of
+// exporting them is measured.
 type collector struct {
 	collectorv1.UnimplementedTraceServiceServer
 }
@@ -82,7 +84,8 @@ func (b *bench) close() error {
 	return errors.Join(append(failures, os.RemoveAll(b.dir))...)
 }
 
-// stack returns the running stack of that name, or starts it. Its services are separate processes, or run in this process.
+// stack returns the running stack of that name, or starts it. Its services are separate processes,
+// or run in this process.
 func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack, error) {
 	if s, ok := b.stacks[name]; ok {
 		return s, nil
@@ -90,7 +93,8 @@ func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack,
 	const free = "127.0.0.1:0"
 	config := devstack.Config{
 		DataDir: filepath.Join(b.dir, name), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
-		// As in production, with logs, metrics, and one request of a hundred traced. Only the rate limit is off.
+		// As in production, with logs, metrics, and one request of a hundred traced. Only the rate limit
+		// is off.
 		Environment: map[string]string{
 			"RATE_LIMIT": "0", "OTEL_EXPORTER_OTLP_ENDPOINT": b.endpoint,
 			"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.01",
@@ -104,7 +108,8 @@ func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack,
 	if err != nil {
 		return nil, err
 	}
-	// The stack is registered before its users are created, so that close also stops it after an error.
+	// The stack is registered before its users are created, so that close also stops it after an
+	// error.
 	s := &stack{Stack: started, dir: filepath.Join(b.dir, name)}
 	b.stacks[name] = s
 	for range writers {

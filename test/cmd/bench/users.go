@@ -116,8 +116,8 @@ func (u user) gets(path string) request {
 	return request{method: http.MethodGet, path: path, token: u.token}
 }
 
-// creates returns a request for wrk that creates a transaction. Each request is the same, because wrk repeats it. Only
-// the Idempotency-Key differs.
+// creates returns a request for wrk that creates a transaction. Each request is the same, because
+// wrk repeats it. Only the Idempotency-Key differs.
 func (u user) creates() request {
 	return request{method: http.MethodPost, path: "/api/v1/transaction", token: u.token, body: u.transaction()}
 }

@@ -14,12 +14,12 @@ import (
 	"time"
 )
 
-// request is a request that clients send repeatedly. A body is JSON. wrk.lua adds the headers, and a new Idempotency-Key for a share of
-// the requests.
+// request is a request that clients send repeatedly. A body is JSON. wrk.lua adds the headers, and
+// a new Idempotency-Key for a share of the requests.
 type request struct{ method, path, token, body string }
 
-// load describes the clients of a run. Each client sends the requests in turn over a persistent connection. It sends the next one
-// immediately after a response, or after a pause.
+// load describes the clients of a run. Each client sends the requests in turn over a persistent
+// connection. It sends the next one immediately after a response, or after a pause.
 type load struct {
 	// clients is the number of connections.
 	clients  int

@@ -1,10 +1,12 @@
-// Command chaos starts a stack of separate processes, injects faults under load, and checks that no guarantee is violated.
+// Command chaos starts a stack of separate processes, injects faults under load, and checks that no
+// guarantee is violated.
 //
-// It exits with 1 and prints the findings if a guarantee is violated. A correct Coffer has no findings, so each one is a defect of the
-// code or of the checks.
+// It exits with 1 and prints the findings if a guarantee is violated. A correct Coffer has no
+// findings, so each one is a defect of the code or of the checks.
 //
-// The seed that it prints first repeats the faults of a run, although their effects also depend on timing. A longer run finds more: each
-// fault hits the processes in a random state. The package test/chaos describes the faults and the guarantees.
+// The seed that it prints first repeats the faults of a run, although their effects also depend on
+// timing. A longer run finds more: each fault hits the processes in a random state. The package
+// test/chaos describes the faults and the guarantees.
 package main
 
 import (
@@ -38,7 +40,8 @@ func main() {
 
 // run builds the programs, runs the faults and prints the report.
 func run(ctx context.Context, o chaos.Options) (err error) {
-	// During faults, the logs of this process contain expected errors only. The services write their logs to files.
+	// During faults, the logs of this process contain expected errors only. The services write their
+	// logs to files.
 	app.SetLogger(slog.New(slog.DiscardHandler))
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano()) //nolint:gosec // The value does not matter.

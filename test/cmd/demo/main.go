@@ -1,7 +1,9 @@
-// Command demo fills an account of a running Coffer with a year of a household, and prints how to sign in. `make demo` runs it.
+// Command demo fills an account of a running Coffer with a year of a household, and prints how to
+// sign in. `make demo` runs it.
 //
-// The same seed on the same day creates the same data. It uses only the public REST API, so it also fills a remote Coffer. It does not
-// change an account that exists. The package test/demo describes the data.
+// The same seed on the same day creates the same data. It uses only the public REST API, so it also
+// fills a remote Coffer. It does not change an account that exists. The package test/demo describes
+// the data.
 package main
 
 import (

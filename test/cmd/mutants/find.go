@@ -32,7 +32,8 @@ func (m mutant) apply(source []byte) []byte {
 	return slices.Concat(source[:m.from], []byte(m.text), source[m.to:])
 }
 
-// oneLine replaces each sequence of white space with a space, so that a mutant is printed in one line.
+// oneLine replaces each sequence of white space with a space, so that a mutant is printed in one
+// line.
 func oneLine(s string) string {
 	s = strings.Join(strings.Fields(s), " ")
 	if s == "" {
@@ -66,7 +67,8 @@ func find(dir string) ([]mutant, error) {
 	return all, nil
 }
 
-// finder collects the mutants of one file. Its methods are named after the syntax that they inspect.
+// finder collects the mutants of one file. Its methods are named after the syntax that they
+// inspect.
 type finder struct {
 	file   string
 	source []byte
@@ -125,11 +127,13 @@ func (f *finder) text(n ast.Node) string {
 	return string(f.source[f.offset(n.Pos()):f.offset(n.End())])
 }
 
-// checking matches the names of functions whose error is a decision, such as an ownership check, and not a failure.
+// checking matches the names of functions whose error is a decision, such as an ownership check,
+// and not a failure.
 var checking = regexp.MustCompile(`(?i)^(own|check|verif|allow|may|can|valid|admit|enter|claim|replay|limit|require)|lock|own(s|er|ed)?$|expired`)
 
-// check disables an if statement whose body ends with return, continue or break. Statements that only return the error of a failed
-// call are skipped, unless the name of the called function matches checking.
+// check disables an if statement whose body ends with return, continue or break. Statements that
+// only return the error of a failed call are skipped, unless the name of the called function
+// matches checking.
 func (f *finder) check(n *ast.IfStmt) {
 	if !leaves(n.Body) {
 		return
@@ -149,7 +153,8 @@ func (f *finder) caseCheck(n *ast.CaseClause) {
 	f.add("case removed", f.offset(n.List[0].Pos()), f.offset(n.List[0].End()), "false && ("+f.text(n.List[0])+")")
 }
 
-// isCondition reports whether a case is a Boolean expression, and not a value of a switch with a tag.
+// isCondition reports whether a case is a Boolean expression, and not a value of a switch with a
+// tag.
 func isCondition(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BinaryExpr:
@@ -184,7 +189,8 @@ func isFailure(cond ast.Expr) bool {
 	return ok && isIdent && strings.HasPrefix(strings.ToLower(left.Name), "err") && right.Name == "nil"
 }
 
-// callsChecking reports whether the statement before a condition calls a function that decides something.
+// callsChecking reports whether the statement before a condition calls a function that decides
+// something.
 func callsChecking(init ast.Stmt) bool {
 	assign, ok := init.(*ast.AssignStmt)
 	if !ok || len(assign.Rhs) != 1 {
@@ -229,7 +235,8 @@ func (f *finder) call(n *ast.CallExpr) {
 	}
 }
 
-// isPackage reports whether a selector's left side is a package with a function of that name, and not a time.
+// isPackage reports whether a selector's left side is a package with a function of that name, and
+// not a time.
 func isPackage(e ast.Expr) bool {
 	id, ok := e.(*ast.Ident)
 	return ok && (id.Name == "time" || id.Name == "context")

@@ -67,7 +67,8 @@ func TestFindIn(t *testing.T) {
 	}, got)
 }
 
-// TestFindMissesNoLockOrOwner compares the mutants of the services with a plain search in their files.
+// TestFindMissesNoLockOrOwner compares the mutants of the services with a plain search in their
+// files.
 func TestFindMissesNoLockOrOwner(t *testing.T) {
 	t.Parallel()
 	comment := regexp.MustCompile(`(?m)^[ \t]*//.*$`)

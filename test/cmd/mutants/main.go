@@ -1,19 +1,22 @@
-// Command mutants changes one check, lock, limit or expiry of a package at a time and reports the changes that no test of the
-// package notices.
+// Command mutants changes one check, lock, limit or expiry of a package at a time and reports the
+// changes that no test of the package notices.
 //
 //	go run ./test/cmd/mutants [flags] services/auth services/ledger ...
 //
-// It finds the changes in the syntax tree and in the SQL of the package, so that there is no list to maintain:
+// It finds the changes in the syntax tree and in the SQL of the package, so that there is no list
+// to maintain:
 //
 //   - check removed, case removed: a condition whose branch returns is never true
-//   - lock removed, row lock dropped, advisory lock shared: simultaneous transactions do not wait for each other
+//   - lock removed, row lock dropped, advisory lock shared: simultaneous transactions do not wait
+//     for each other
 //   - condition dropped: a condition of a statement, such as that of ownership, is always true
 //   - limit moved: < becomes <=, and so on
 //   - expiry reversed: Before becomes After
 //
-// The source tree stays as it is: the compiler gets the changed file as an overlay. The tests need TEST_DATABASE_URL where the
-// package needs PostgreSQL. A survivor is a missing test, or a check that another one makes redundant. A mutant that only the
-// time limit ends is reported, too: no test names its cause.
+// The source tree stays as it is: the compiler gets the changed file as an overlay. The tests need
+// TEST_DATABASE_URL where the package needs PostgreSQL. A survivor is a missing test, or a check
+// that another one makes redundant. A mutant that only the time limit ends is reported, too: no
+// test names its cause.
 package main
 
 import (
@@ -100,8 +103,8 @@ func run(ctx context.Context, args []string) (survivors int, err error) {
 	return survivors, nil
 }
 
-// all tests the mutants and prints the survivors. The tests must pass without a mutation, because otherwise each mutant would seem to be
-// killed.
+// all tests the mutants and prints the survivors. The tests must pass without a mutation, because
+// otherwise each mutant would seem to be killed.
 func (r *runner) all(ctx context.Context, mutants []mutant) (survivors int, err error) {
 	if len(mutants) == 0 {
 		return 0, nil
@@ -115,7 +118,8 @@ func (r *runner) all(ctx context.Context, mutants []mutant) (survivors int, err 
 	if verdict != survived {
 		return 0, fmt.Errorf("the tests fail without a mutation: %s", verdict)
 	}
-	// The measured time includes the compilation. So a mutant is not stopped too early on a slow machine, but a mutant that hangs is.
+	// The measured time includes the compilation. So a mutant is not stopped too early on a slow
+	// machine, but a mutant that hangs is.
 	r.limit = 3*time.Since(start) + time.Minute
 	counts := map[verdictOf]int{}
 	for i, m := range mutants {
@@ -148,8 +152,8 @@ const (
 // failure matches the name of a failed test, or of a failed subtest.
 var failure = regexp.MustCompile(`--- FAIL: (\S+)`)
 
-// test builds the package's tests with a mutant, or without one, and runs them. failed is the name of the test that killed the
-// mutant, or empty if the whole test program ended.
+// test builds the package's tests with a mutant, or without one, and runs them. failed is the name
+// of the test that killed the mutant, or empty if the whole test program ended.
 func (r *runner) test(ctx context.Context, m *mutant) (v verdictOf, failed string, err error) {
 	program := filepath.Join(r.temp, "package.test")
 	build := []string{"test", "-c", "-o", program}

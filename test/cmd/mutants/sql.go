@@ -20,8 +20,8 @@ var (
 // operand matches a function call, parameter, column, number or string, with an optional cast.
 const operand = `(?:[\w.]+\([^()]*\)|[$@]?[\w.]+|'[^']*')(?:::[\w\[\]]+)?`
 
-// statement mutates the text of a statement: it drops row locks, weakens advisory locks, makes conditions true, and moves limits.
-// Parameters stay, so that PostgreSQL can determine their types.
+// statement mutates the text of a statement: it drops row locks, weakens advisory locks, makes
+// conditions true, and moves limits. Parameters stay, so that PostgreSQL can determine their types.
 func (f *finder) statement(n *ast.BasicLit) {
 	text, start := n.Value, f.offset(n.Pos())
 	if !isSQL.MatchString(text) {

@@ -1,17 +1,20 @@
-// Command generate-protos compiles the files under proto/coffer and runs the protoc plugins on them. `make generate` runs it.
+// Command generate-protos compiles the files under proto/coffer and runs the protoc plugins on
+// them. `make generate` runs it.
 //
 //	generate-protos BIN [PLUGIN]
 //
-// must run in the repository's folder. BIN is the folder with the plugins, and .cache/proto has the imported googleapis files,
-// which `make protos` copies from a Go module. With a plugin's name, only that plugin runs. The command replaces `buf generate`,
-// because buf takes minutes to compile and `make generate` needs nothing else of it.
+// must run in the repository's folder. BIN is the folder with the plugins, and .cache/proto has the
+// imported googleapis files, which `make protos` copies from a Go module. With a plugin's name,
+// only that plugin runs. The command replaces `buf generate`, because buf takes minutes to compile
+// and `make generate` needs nothing else of it.
 //
-// `make generate` runs the command twice. The first run executes only protoc-gen-go. The plugins of Coffer are linked with the Go
-// code that it generates for the options in coffer/rest/v1, so they are built between the runs. The second run executes all
-// plugins.
+// `make generate` runs the command twice. The first run executes only protoc-gen-go. The plugins of
+// Coffer are linked with the Go code that it generates for the options in coffer/rest/v1, so they
+// are built between the runs. The second run executes all plugins.
 //
-// A plugin is a separate program, as with protoc. It reads a CodeGeneratorRequest from its standard input and writes a
-// CodeGeneratorResponse with the content of the files to its standard output. Start reading with run.
+// A plugin is a separate program, as with protoc. It reads a CodeGeneratorRequest from its standard
+// input and writes a CodeGeneratorResponse with the content of the files to its standard output.
+// Start reading with run.
 package main
 
 import (
@@ -33,9 +36,9 @@ import (
 	"google.golang.org/protobuf/types/pluginpb"
 )
 
-// plugins lists the plugins in the order of their execution. folder is the folder of the repository to which the paths in a
-// response are relative. The parameter of the Go plugins derives these paths from the path of the proto file, not from
-// go_package.
+// plugins lists the plugins in the order of their execution. folder is the folder of the repository
+// to which the paths in a response are relative. The parameter of the Go plugins derives these
+// paths from the path of the proto file, not from go_package.
 var plugins = []struct{ name, folder, parameter string }{
 	{"protoc-gen-go", "proto/gen", "paths=source_relative"},
 	{"protoc-gen-go-grpc", "proto/gen", "paths=source_relative"},
@@ -50,8 +53,8 @@ func main() {
 	}
 }
 
-// run compiles all files once and passes them to each plugin. If only is not empty, it names the plugins to run. The files of
-// plugins that ran before a failure are already written.
+// run compiles all files once and passes them to each plugin. If only is not empty, it names the
+// plugins to run. The files of plugins that ran before a failure are already written.
 func run(ctx context.Context, bin string, only []string) error {
 	names, err := fs.Glob(os.DirFS("proto"), "coffer/*/v1/*.proto")
 	if err != nil {
@@ -82,8 +85,9 @@ func run(ctx context.Context, bin string, only []string) error {
 	return nil
 }
 
-// withImports appends a file to the list, after its imports. Plugins need this order. The list also contains imports that are not
-// compiled for Coffer, such as google/api/http.proto. FileToGenerate excludes them from the generated code.
+// withImports appends a file to the list, after its imports. Plugins need this order. The list also
+// contains imports that are not compiled for Coffer, such as google/api/http.proto. FileToGenerate
+// excludes them from the generated code.
 func withImports(list []*descriptorpb.FileDescriptorProto, file protoreflect.FileDescriptor) []*descriptorpb.FileDescriptorProto {
 	if slices.ContainsFunc(list, func(f *descriptorpb.FileDescriptorProto) bool { return f.GetName() == file.Path() }) {
 		return list
@@ -94,7 +98,8 @@ func withImports(list []*descriptorpb.FileDescriptorProto, file protoreflect.Fil
 	return append(list, protodesc.ToFileDescriptorProto(file))
 }
 
-// generate runs a plugin and writes its files below a folder. It does not delete files that the plugin no longer generates.
+// generate runs a plugin and writes its files below a folder. It does not delete files that the
+// plugin no longer generates.
 func generate(ctx context.Context, program, folder string, request *pluginpb.CodeGeneratorRequest) error {
 	in, err := proto.Marshal(request)
 	if err != nil {

@@ -1,12 +1,13 @@
-// Command protoc-gen-coffer-errors is a protoc plugin that writes errors.md: an introduction, and a table of the values of the enum
-// Reason with their codes, statuses and comments.
+// Command protoc-gen-coffer-errors is a protoc plugin that writes errors.md: an introduction, and a
+// table of the values of the enum Reason with their codes, statuses and comments.
 //
-// generate-protos runs it and stores the page as docs/errors.md. The enum in proto/coffer/rest/v1/reason.proto is the only
-// declaration of an error (ADR 66), so the table needs no maintenance. The text before the table is introduction.md in this
-// folder.
+// generate-protos runs it and stores the page as docs/errors.md. The enum in
+// proto/coffer/rest/v1/reason.proto is the only declaration of an error (ADR 66), so the table
+// needs no maintenance. The text before the table is introduction.md in this folder.
 //
-// The plugin fails if a value has no comment. It reads the values from the compiled protos and not from the generated Go code,
-// because only the compiled protos have comments. Start reading with page.
+// The plugin fails if a value has no comment. It reads the values from the compiled protos and not
+// from the generated Go code, because only the compiled protos have comments. Start reading with
+// page.
 package main
 
 import (
@@ -42,8 +43,8 @@ func main() {
 	})
 }
 
-// page returns the introduction and the table, whose rows are sorted by code. It skips the first value of the enum,
-// REASON_UNSPECIFIED, because no error has it.
+// page returns the introduction and the table, whose rows are sorted by code. It skips the first
+// value of the enum, REASON_UNSPECIFIED, because no error has it.
 func page(files []*protogen.File) (string, error) {
 	var rows []string
 	for _, file := range files {
@@ -64,8 +65,9 @@ func page(files []*protogen.File) (string, error) {
 	return introduction + "| code | HTTP status | gRPC code | meaning |\n|---|---|---|---|\n" + strings.Join(rows, ""), nil
 }
 
-// row returns the row of a reason. The comment of the reason must say when it is returned. A reason with also_invalid_argument
-// exists with two gRPC codes, so its row lists both and both HTTP statuses.
+// row returns the row of a reason. The comment of the reason must say when it is returned. A reason
+// with also_invalid_argument exists with two gRPC codes, so its row lists both and both HTTP
+// statuses.
 func row(value *protogen.EnumValue) (string, error) {
 	meaning := strings.Join(strings.Fields(string(value.Comments.Leading)), " ")
 	if meaning == "" {

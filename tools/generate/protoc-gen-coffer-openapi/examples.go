@@ -11,7 +11,8 @@ import (
 	"strings"
 )
 
-// recorded has requests and responses of a running Coffer. TestExamples in test/ writes the file and compares it with real answers.
+// recorded has requests and responses of a running Coffer. TestExamples in test/ writes the file
+// and compares it with real answers.
 //
 //go:embed examples.json
 var recorded []byte
@@ -28,7 +29,8 @@ type example struct {
 	Also map[string]any `json:"also"`
 }
 
-// examples returns the recorded examples by operation. Numbers keep their digits: 12.30 would otherwise become 12.3.
+// examples returns the recorded examples by operation. Numbers keep their digits: 12.30 would
+// otherwise become 12.3.
 func examples() (map[string]example, error) {
 	var all map[string]example
 	decoder := json.NewDecoder(bytes.NewReader(recorded))
@@ -39,8 +41,8 @@ func examples() (map[string]example, error) {
 	return all, nil
 }
 
-// addExamples adds the recorded examples to the operations and to the schemas of their bodies. A new operation has none until
-// TestExamples records it.
+// addExamples adds the recorded examples to the operations and to the schemas of their bodies. A
+// new operation has none until TestExamples records it.
 func (g *generator) addExamples() error {
 	all, err := examples()
 	if err != nil {
@@ -79,7 +81,8 @@ func (g *generator) addExamples() error {
 	return nil
 }
 
-// addExample adds an example to the content of a request or response, and collects the examples of the schemas in it.
+// addExample adds an example to the content of a request or response, and collects the examples of
+// the schemas in it.
 func (g *generator) addExample(body object, value any, found map[string]object) {
 	if value == nil {
 		return
@@ -90,8 +93,8 @@ func (g *generator) addExample(body object, value any, found map[string]object) 
 	g.collectBody(body, value, found)
 }
 
-// collectBody collects the examples of the schemas below the content of a request or response. The example of the content is
-// the one of its own schema, which is not repeated.
+// collectBody collects the examples of the schemas below the content of a request or response. The
+// example of the content is the one of its own schema, which is not repeated.
 func (g *generator) collectBody(body object, value any, found map[string]object) {
 	if value == nil {
 		return
@@ -105,8 +108,9 @@ func (g *generator) collectBody(body object, value any, found map[string]object)
 	}
 }
 
-// repeatsID reports whether an example contains two versions of one resource. Validators of JSON Schema read the member id of an
-// example as the identity of a schema, and reject two schemas with one identity.
+// repeatsID reports whether an example contains two versions of one resource. Validators of JSON
+// Schema read the member id of an example as the identity of a schema, and reject two schemas with
+// one identity.
 func repeatsID(value any, seen map[string]object) bool {
 	switch value := value.(type) {
 	case object:
@@ -122,7 +126,8 @@ func repeatsID(value any, seen map[string]object) bool {
 	return false
 }
 
-// collect finds the values of named schemas in an example. If a schema has several, it keeps the one with the most fields.
+// collect finds the values of named schemas in an example. If a schema has several, it keeps the
+// one with the most fields.
 func (g *generator) collect(schema, value any, found map[string]object) {
 	s, _ := schema.(object)
 	if name, ok := s["$ref"].(string); ok {

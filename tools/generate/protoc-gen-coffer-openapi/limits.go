@@ -25,7 +25,8 @@ func limitItems(field *protogen.Field, schema object) object {
 	return schema
 }
 
-// limitValues adds the limits of a scalar to its schema. Those of decimals are numbers with the digits in the proto.
+// limitValues adds the limits of a scalar to its schema. Those of decimals are numbers with the
+// digits in the proto.
 func limitValues(field *protogen.Field, schema object) object {
 	limits := limitsOf(field)
 	setCount(schema, "minLength", limits.GetMinLength())
@@ -39,7 +40,8 @@ func limitValues(field *protogen.Field, schema object) object {
 	if number := limits.GetMaximum(); number != "" {
 		schema["maximum"] = json.Number(number)
 	}
-	// exclusiveMinimum is a boolean in OpenAPI 3.0 and a number in 3.1. openapi-typescript rejects the boolean.
+	// exclusiveMinimum is a boolean in OpenAPI 3.0 and a number in 3.1. openapi-typescript rejects the
+	// boolean.
 	if number := limits.GetMoreThan(); number != "" {
 		schema["minimum"] = json.Number(number)
 		schema[exclusive] = true

@@ -1,19 +1,23 @@
-// Command protoc-gen-coffer-openapi is a protoc plugin that writes openapi.json: the REST API as the options in the
-// protos describe it, envelope, headers and error codes included.
+// Command protoc-gen-coffer-openapi is a protoc plugin that writes openapi.json: the REST API as
+// the options in the protos describe it, envelope, headers and error codes included.
 //
-// generate-protos runs it and stores the document as gateway/openapi.json. The gateway serves the document, the clients are
-// generated from it, and the tests in test/ validate each answer of a running stack against it. The sources of the document are:
+// generate-protos runs it and stores the document as gateway/openapi.json. The gateway serves the
+// document, the clients are generated from it, and the tests in test/ validate each answer of a
+// running stack against it. The sources of the document are:
 //
 //   - paths and verbs: the option google.api.http of an RPC;
-//   - everything else about operations and fields: the options in coffer/rest/v1/rest.proto (ADR 5);
+//   - everything else about operations and fields: the options in coffer/rest/v1/rest.proto (ADR
+//     5);
 //   - error responses: the enum Reason and the option errors (ADR 66);
 //   - descriptions: the comments in the protos;
 //   - examples: examples.json, which TestExamples records (ADR 67).
 //
-// The gateway reads the same options at run time. A change of their meaning must therefore change both.
+// The gateway reads the same options at run time. A change of their meaning must therefore change
+// both.
 //
-// Start reading with build. operation.go describes an RPC, schema.go its messages and reasons.go its errors. examples.go adds
-// the examples, share.go moves equal objects into components, and print.go writes the text.
+// Start reading with build. operation.go describes an RPC, schema.go its messages and reasons.go
+// its errors. examples.go adds the examples, share.go moves equal objects into components, and
+// print.go writes the text.
 package main
 
 import (
@@ -55,9 +59,9 @@ const description = "Personal budgeting: wallets, categories, transactions, rece
 	"In a PATCH, an absent field stays as it is. `null` empties a field that is nullable, and is invalid for any other field. " +
 	"In other requests `null` means absent."
 
-// build returns the document for all RPCs with a REST path. The order of its steps matters: the operations define the schemas of
-// their messages, addExamples completes operations and schemas, and tags reads the finished operations. share comes last, because it
-// compares finished objects.
+// build returns the document for all RPCs with a REST path. The order of its steps matters: the
+// operations define the schemas of their messages, addExamples completes operations and schemas,
+// and tags reads the finished operations. share comes last, because it compares finished objects.
 func build(files []*protogen.File) (object, error) {
 	g := &generator{schemas: object{}, paths: object{}, defined: map[string]*protogen.Message{}, uses: map[string][]use{}}
 	g.reasons, g.reasonNames = reasons(files)
@@ -109,7 +113,8 @@ func securitySchemes() object {
 	}
 }
 
-// tags describe the groups of operations. A tag is the first name in the paths of its operations. A new resource needs an entry.
+// tags describe the groups of operations. A tag is the first name in the paths of its operations. A
+// new resource needs an entry.
 var tags = map[string]string{
 	"attachments":   "Files that users keep with their transactions.",
 	"auth":          "Accounts, sessions, access tokens and the audit trail.",
@@ -159,8 +164,8 @@ type generator struct {
 	paths object
 	// schemas are the named schemas that the operations refer to.
 	schemas object
-	// defined maps the name of a schema to its message. It distinguishes two messages of one name, and is set before the
-	// message's fields are described.
+	// defined maps the name of a schema to its message. It distinguishes two messages of one name, and
+	// is set before the message's fields are described.
 	defined map[string]*protogen.Message
 	// uses lists the objects that share compares: headers, responses and parameters.
 	uses map[string][]use
@@ -193,8 +198,9 @@ func (g *generator) service(service *protogen.Service) error {
 	return nil
 }
 
-// errorSchema returns the schema of the body of every error. It is not derived, because no message in the protos has these
-// fields: the gateway makes the body from a gRPC status. Each error response restricts the code further, see failure.
+// errorSchema returns the schema of the body of every error. It is not derived, because no message
+// in the protos has these fields: the gateway makes the body from a gRPC status. Each error
+// response restricts the code further, see failure.
 func errorSchema() object {
 	return object{
 		"type":     "object",

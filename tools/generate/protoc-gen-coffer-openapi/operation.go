@@ -27,11 +27,13 @@ type operation struct {
 	inPath []string
 	// body reports that the request has a body. Fields are query parameters otherwise.
 	body bool
-	// multipart reports that the body is a form with a file. upload reports that the file is streamed, so that it must be the last part.
+	// multipart reports that the body is a form with a file. upload reports that the file is streamed,
+	// so that it must be the last part.
 	multipart, upload bool
 	// download reports that the response is a streamed file.
 	download bool
-	// conditional reports that responses have an ETag of their body, and that If-None-Match is supported.
+	// conditional reports that responses have an ETag of their body, and that If-None-Match is
+	// supported.
 	conditional bool
 	// public reports that the operation needs no access token.
 	public bool
@@ -39,11 +41,12 @@ type operation struct {
 	success []*restv1.Success
 }
 
-// parameter matches a parameter in the path of google.api.http, for example {budget_id}. Its name is the proto name of a field.
+// parameter matches a parameter in the path of google.api.http, for example {budget_id}. Its name
+// is the proto name of a field.
 var parameter = regexp.MustCompile(`\{(\w+)\}`)
 
-// newOperation reads the options of an RPC with a REST path. It replaces the proto names in the path by JSON names, because
-// clients see only these.
+// newOperation reads the options of an RPC with a REST path. It replaces the proto names in the
+// path by JSON names, because clients see only these.
 func newOperation(method *protogen.Method) (*operation, error) {
 	options := method.Desc.Options()
 	rule := proto.GetExtension(options, annotations.E_Http).(*annotations.HttpRule)
@@ -80,8 +83,8 @@ func newOperation(method *protogen.Method) (*operation, error) {
 	return o, nil
 }
 
-// operation returns the description of an operation. Its id and summary follow from the name of the RPC, so renaming an RPC
-// renames the functions of generated clients.
+// operation returns the description of an operation. Its id and summary follow from the name of the
+// RPC, so renaming an RPC renames the functions of generated clients.
 func (g *generator) operation(o *operation) (object, error) {
 	name := o.method.GoName
 	described := object{
@@ -92,7 +95,8 @@ func (g *generator) operation(o *operation) (object, error) {
 	if text := comment(o.method.Comments.Leading); text != "" {
 		described["description"] = text
 	}
-	// The list overrides the bearer token that the document requires by default. The empty object means that no cookie is needed.
+	// The list overrides the bearer token that the document requires by default. The empty object
+	// means that no cookie is needed.
 	switch {
 	case o.public && slices.ContainsFunc(o.method.Input.Fields, func(f *protogen.Field) bool { return boolOption(f, restv1.E_Cookie) }):
 		described["security"] = []any{object{}, object{"cookie": []any{}}}
@@ -119,7 +123,8 @@ func (g *generator) operation(o *operation) (object, error) {
 	return described, nil
 }
 
-// tag is the resource: the first name in the path. The only other path, /.well-known/jwks.json, belongs to auth.
+// tag is the resource: the first name in the path. The only other path, /.well-known/jwks.json,
+// belongs to auth.
 func (o *operation) tag() string {
 	rest, ok := strings.CutPrefix(o.path, "/api/v1/")
 	if !ok {
@@ -132,8 +137,8 @@ func (o *operation) tag() string {
 // ownHeaders are the headers that HTTP clients and browsers send by themselves.
 var ownHeaders = []string{"User-Agent", "Origin", "Sec-Fetch-Site"}
 
-// parameters returns the fields of the request that are not in the body. OpenAPI demands that parameters in the path are marked
-// as required. All others are optional in the document.
+// parameters returns the fields of the request that are not in the body. OpenAPI demands that
+// parameters in the path are marked as required. All others are optional in the document.
 func (g *generator) parameters(o *operation) []any {
 	var parameters []any
 	for _, field := range o.method.Input.Fields {
@@ -165,8 +170,9 @@ func (g *generator) parameters(o *operation) []any {
 	return parameters
 }
 
-// place returns the place of a field in the HTTP request: path, header, query or body. It is empty for the session cookie, which is
-// described as a security scheme, and for fields that the gateway computes. A FileHeader is in the header of the file's part.
+// place returns the place of a field in the HTTP request: path, header, query or body. It is empty
+// for the session cookie, which is described as a security scheme, and for fields that the gateway
+// computes. A FileHeader is in the header of the file's part.
 func (o *operation) place(field *protogen.Field) string {
 	switch {
 	case boolOption(field, restv1.E_Cookie), boolOption(field, restv1.E_Site), isFileHeader(field):
@@ -181,8 +187,9 @@ func (o *operation) place(field *protogen.Field) string {
 	return "body"
 }
 
-// requestBody defines the schema of the body, named like the request message. It contains fewer fields than the message if others
-// are in the path, the query or headers. A request without required fields may omit the body.
+// requestBody defines the schema of the body, named like the request message. It contains fewer
+// fields than the message if others are in the path, the query or headers. A request without
+// required fields may omit the body.
 func (g *generator) requestBody(o *operation) object {
 	properties, required := object{}, []string{}
 	for _, field := range o.method.Input.Fields {
@@ -208,8 +215,9 @@ func (g *generator) requestBody(o *operation) object {
 	return object{"required": len(required) > 0, "content": object{mediaType: object{"schema": reference(name)}}}
 }
 
-// responses returns the responses by status: the successes in the option success, then the errors. The description of a success
-// is the message in its envelope, or the name of the status for responses without an envelope.
+// responses returns the responses by status: the successes in the option success, then the errors.
+// The description of a success is the message in its envelope, or the name of the status for
+// responses without an envelope.
 func (g *generator) responses(o *operation) (object, error) {
 	responses := object{}
 	for _, s := range o.success {
@@ -232,8 +240,9 @@ func (g *generator) responses(o *operation) (object, error) {
 	return responses, g.failures(o, responses)
 }
 
-// setCode restricts the code of an envelope. Several successes of an operation may share a schema, which then has all their codes. It
-// changes the schema that answer has defined, and does nothing for files and streams, because they have no envelope.
+// setCode restricts the code of an envelope. Several successes of an operation may share a schema,
+// which then has all their codes. It changes the schema that answer has defined, and does nothing
+// for files and streams, because they have no envelope.
 func (g *generator) setCode(body object, code string) {
 	name, _ := body["$ref"].(string)
 	answer, _ := g.schemas[strings.TrimPrefix(name, schemas)].(object)
@@ -273,8 +282,8 @@ func (g *generator) streamed(m *protogen.Message) object {
 	return g.message(m)
 }
 
-// responseHeaders returns the headers of a success: the request's id and the fields of the response that are headers, such as
-// ETag.
+// responseHeaders returns the headers of a success: the request's id and the fields of the response
+// that are headers, such as ETag.
 func (g *generator) responseHeaders(o *operation, status int) object {
 	headers := object{"X-Request-Id": requestIDHeader()}
 	if status == http.StatusCreated {

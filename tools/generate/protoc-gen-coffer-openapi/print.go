@@ -11,9 +11,10 @@ import (
 // lineWidth is the width up to which an object or array stays on one line.
 const lineWidth = 240
 
-// printed returns a value as JSON that is compact and readable in a review: an object or array is on one line if it fits. An example
-// and the content of a body always are, because examples.json and the schemas have them for reviews. Objects are sorted by key, so that
-// the document is the same every time.
+// printed returns a value as JSON that is compact and readable in a review: an object or array is
+// on one line if it fits. An example and the content of a body always are, because examples.json
+// and the schemas have them for reviews. Objects are sorted by key, so that the document is the
+// same every time.
 func printed(value any) ([]byte, error) {
 	var compact bytes.Buffer
 	encoder := json.NewEncoder(&compact)

@@ -14,8 +14,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// derived are the errors that follow from an operation's options and fields. The comment of the option errors in rest.proto lists
-// the same rules for authors of protos. A change needs both.
+// derived are the errors that follow from an operation's options and fields. The comment of the
+// option errors in rest.proto lists the same rules for authors of protos. A change needs both.
 var derived = []struct {
 	applies func(*operation) bool
 	reasons []string
@@ -33,8 +33,8 @@ func (o *operation) takesHeader(name string) bool {
 	return slices.ContainsFunc(o.method.Input.Fields, func(f *protogen.Field) bool { return stringOption(f, restv1.E_Header) == name })
 }
 
-// reason is a value of the enum Reason. The enum is read from the compiled files and not from the generated Go code, because only
-// the compiled files have comments.
+// reason is a value of the enum Reason. The enum is read from the compiled files and not from the
+// generated Go code, because only the compiled files have comments.
 type reason struct {
 	// statuses are the HTTP statuses. Reasons with also_invalid_argument have 400 as a second one.
 	statuses []int
@@ -42,8 +42,9 @@ type reason struct {
 	meaning string
 }
 
-// reasons returns the declared reasons by name, and their names by number. The option errors of an RPC holds the numbers. It
-// skips the first value of the enum, REASON_UNSPECIFIED, because no error has it.
+// reasons returns the declared reasons by name, and their names by number. The option errors of an
+// RPC holds the numbers. It skips the first value of the enum, REASON_UNSPECIFIED, because no error
+// has it.
 func reasons(files []*protogen.File) (map[string]reason, map[protoreflect.EnumNumber]string) {
 	declared, names := map[string]reason{}, map[protoreflect.EnumNumber]string{}
 	for _, file := range files {
@@ -64,8 +65,8 @@ func reasons(files []*protogen.File) (map[string]reason, map[protoreflect.EnumNu
 	return declared, names
 }
 
-// errors returns the names of the errors that an operation may return: the ones in the option errors, and the derived ones. It is an
-// error to list a derived one.
+// errors returns the names of the errors that an operation may return: the ones in the option
+// errors, and the derived ones. It is an error to list a derived one.
 func (g *generator) errors(o *operation) ([]string, error) {
 	all := map[string]bool{}
 	for _, d := range derived {
@@ -85,8 +86,8 @@ func (g *generator) errors(o *operation) ([]string, error) {
 	return slices.Sorted(maps.Keys(all)), nil
 }
 
-// failures adds the error responses of an operation, by status. OpenAPI has one response per status, so errors with the same
-// status share one. A reason with two statuses is in both.
+// failures adds the error responses of an operation, by status. OpenAPI has one response per
+// status, so errors with the same status share one. A reason with two statuses is in both.
 func (g *generator) failures(o *operation, responses object) error {
 	names, err := g.errors(o)
 	if err != nil {
@@ -108,8 +109,9 @@ func (g *generator) failures(o *operation, responses object) error {
 	return nil
 }
 
-// failure returns the response with a status. Its description says when each code is returned, and its schema is Error with only
-// these codes. The headers are those that the gateway adds to this status.
+// failure returns the response with a status. Its description says when each code is returned, and
+// its schema is Error with only these codes. The headers are those that the gateway adds to this
+// status.
 func (g *generator) failure(status int, names []string) object {
 	var lines []string
 	for _, name := range names {

@@ -18,8 +18,8 @@ const schemas = "#/components/schemas/"
 // reference returns a reference to a named schema. The schema may be defined later.
 func reference(name string) object { return object{"$ref": schemas + name} }
 
-// schemaName returns the name of a message's schema. The suffix Response is replaced, because oapi-codegen generates another type
-// LoginResponse for the operation login.
+// schemaName returns the name of a message's schema. The suffix Response is replaced, because
+// oapi-codegen generates another type LoginResponse for the operation login.
 func schemaName(m *protogen.Message) string {
 	name := string(m.Desc.Name())
 	if rest, ok := strings.CutSuffix(name, "Response"); ok {
@@ -28,15 +28,17 @@ func schemaName(m *protogen.Message) string {
 	return name
 }
 
-// message defines the schema of a message, and returns a reference to it. As the gateway writes them, fields of an answer are
-// required unless they are optional, a message inside another message, or marked omit_empty or omit_with. Fields of a request
-// inside another request, and of a message with a marked field, are required if they are marked so: clients send the message too.
+// message defines the schema of a message, and returns a reference to it. As the gateway writes
+// them, fields of an answer are required unless they are optional, a message inside another
+// message, or marked omit_empty or omit_with. Fields of a request inside another request, and of a
+// message with a marked field, are required if they are marked so: clients send the message too.
 func (g *generator) message(m *protogen.Message) object { return g.variant(m, false) }
 
-// variant defines the schema of a message, or of its preview if the preview differs. A preview shows a resource before its
-// creation and lacks the fields that are marked assigned. It has a separate schema with the suffix Preview, so that these fields
-// can be required in the schema of the resource. variant panics if two messages would share a name, because one would be missing
-// in the document.
+// variant defines the schema of a message, or of its preview if the preview differs. A preview
+// shows a resource before its creation and lacks the fields that are marked assigned. It has a
+// separate schema with the suffix Preview, so that these fields can be required in the schema of
+// the resource. variant panics if two messages would share a name, because one would be missing in
+// the document.
 func (g *generator) variant(m *protogen.Message, preview bool) object {
 	preview = preview && hasAssigned(m)
 	name := schemaName(m)
@@ -71,8 +73,9 @@ func (g *generator) variant(m *protogen.Message, preview bool) object {
 	return reference(name)
 }
 
-// isRequired reports whether a message always has a field, by the rules of message. An assigned field is marked omit_empty for
-// the preview only, so it is required in the schema of the complete resource.
+// isRequired reports whether a message always has a field, by the rules of message. An assigned
+// field is marked omit_empty for the preview only, so it is required in the schema of the complete
+// resource.
 func isRequired(m *protogen.Message, field *protogen.Field) bool {
 	name := string(m.Desc.Name())
 	switch {
@@ -84,7 +87,8 @@ func isRequired(m *protogen.Message, field *protogen.Field) bool {
 	return !boolOption(field, restv1.E_OmitEmpty) && stringOption(field, restv1.E_OmitWith) == "" || boolOption(field, restv1.E_Assigned)
 }
 
-// hasRequired reports whether a field of a message is marked required, because requests contain the message too.
+// hasRequired reports whether a field of a message is marked required, because requests contain the
+// message too.
 func hasRequired(m *protogen.Message) bool {
 	return slices.ContainsFunc(m.Fields, func(field *protogen.Field) bool { return boolOption(field, restv1.E_Required) })
 }
@@ -105,8 +109,8 @@ var envelope = map[string]string{
 // described returns a field's schema with its comment.
 func (g *generator) described(field *protogen.Field) object { return g.describedVariant(field, false) }
 
-// describedVariant returns a field's schema with its comment, in a preview or the complete message. Without a comment in the
-// proto, a field of the envelope gets its description in envelope.
+// describedVariant returns a field's schema with its comment, in a preview or the complete message.
+// Without a comment in the proto, a field of the envelope gets its description in envelope.
 func (g *generator) describedVariant(field *protogen.Field, preview bool) object {
 	schema, text := g.schema(field, preview), comment(field.Comments.Leading)
 	if text == "" && strings.HasSuffix(string(field.Parent.Desc.Name()), "Response") {
@@ -143,15 +147,17 @@ func (g *generator) element(field *protogen.Field, preview bool) object {
 	if field.Message.Desc.FullName() == "google.protobuf.Any" {
 		return object{"type": "object"}
 	}
-	// Wrappers such as CategoryIds distinguish an empty list from an absent one. In JSON they are the array itself.
+	// Wrappers such as CategoryIds distinguish an empty list from an absent one. In JSON they are the
+	// array itself.
 	if values := field.Message.Fields; len(values) == 1 && values[0].Desc.IsList() && values[0].Desc.Name() == "values" {
 		return g.schema(values[0], false)
 	}
 	return g.variant(field.Message, preview)
 }
 
-// scalar returns the schema of a field that is not a message. Decimals are strings in the protos and numbers in JSON (option
-// number), and strings with fixed values become an enum (option one_of).
+// scalar returns the schema of a field that is not a message. Decimals are strings in the protos
+// and numbers in JSON (option number), and strings with fixed values become an enum (option
+// one_of).
 func scalar(field *protogen.Field) object {
 	switch field.Desc.Kind() {
 	case protoreflect.BoolKind:
@@ -175,8 +181,8 @@ func scalar(field *protogen.Field) object {
 	return object{"type": "number", "format": "double"}
 }
 
-// nullable adds to a schema that null empties the field, if it does. OpenAPI 3.0 ignores the siblings of a reference, and nullable without
-// a type.
+// nullable adds to a schema that null empties the field, if it does. OpenAPI 3.0 ignores the
+// siblings of a reference, and nullable without a type.
 func nullable(field *protogen.Field, schema object) object {
 	if !boolOption(field, restv1.E_NullEmpties) {
 		return schema
@@ -200,7 +206,8 @@ func text(field *protogen.Field) object {
 	return schema
 }
 
-// format returns the format of a string: the option format, or the one that follows from the field's name.
+// format returns the format of a string: the option format, or the one that follows from the
+// field's name.
 func format(field *protogen.Field) string {
 	name := string(field.Desc.Name())
 	switch declared := stringOption(field, restv1.E_Format); {
@@ -226,7 +233,8 @@ func stringOption(field *protogen.Field, option protoreflect.ExtensionType) stri
 	return proto.GetExtension(field.Desc.Options(), option).(string)
 }
 
-// comment returns a comment as one paragraph, because line breaks only limit the width of the proto files.
+// comment returns a comment as one paragraph, because line breaks only limit the width of the proto
+// files.
 func comment(c protogen.Comments) string {
 	return strings.Join(strings.Fields(string(c)), " ")
 }

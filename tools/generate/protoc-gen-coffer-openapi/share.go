@@ -8,7 +8,8 @@ import (
 	"strings"
 )
 
-// maxNamedCodes limits the codes in the name of a shared error response. Responses with more codes are rarely equal.
+// maxNamedCodes limits the codes in the name of a shared error response. Responses with more codes
+// are rarely equal.
 const maxNamedCodes = 3
 
 // use is an object in the document that may become a reference to a component.
@@ -20,9 +21,10 @@ type use struct {
 	name, tag string
 }
 
-// share moves headers, error responses and parameters that several operations have into components, and returns the components.
-// Without it, the errors of all operations are two thirds of the document, and code generators declare types for each of them.
-// Objects that are used once stay where they are. Headers come first, because responses contain them.
+// share moves headers, error responses and parameters that several operations have into components,
+// and returns the components. Without it, the errors of all operations are two thirds of the
+// document, and code generators declare types for each of them. Objects that are used once stay
+// where they are. Headers come first, because responses contain them.
 func (g *generator) share() (object, error) {
 	components := object{"schemas": g.schemas}
 	for _, kind := range []string{"headers", "responses", "parameters"} {
@@ -35,9 +37,10 @@ func (g *generator) share() (object, error) {
 	return components, nil
 }
 
-// components replaces the objects of a kind that are used more than once by references, and returns them by name. The name of a
-// parameter id begins with the tag, because it has another meaning for each resource. Of two objects with one name, the more frequent
-// one is shared. A parameter cannot have the name of a schema, because generators declare a type for both.
+// components replaces the objects of a kind that are used more than once by references, and returns
+// them by name. The name of a parameter id begins with the tag, because it has another meaning for
+// each resource. Of two objects with one name, the more frequent one is shared. A parameter cannot
+// have the name of a schema, because generators declare a type for both.
 func (g *generator) components(kind string) (object, error) {
 	equal := map[string][]use{}
 	for _, u := range g.uses[kind] {
@@ -78,8 +81,9 @@ func (g *generator) useHeaders(headers object) {
 	}
 }
 
-// failureName returns the name of an error response as a component, for example InvalidRuleIdOrValidationError. It is empty for a
-// response with many codes, which is never shared.
+// failureName returns the name of an error response as a component, for example
+// InvalidRuleIdOrValidationError. It is empty for a response with many codes, which is never
+// shared.
 func failureName(codes []string) string {
 	if len(codes) > maxNamedCodes {
 		return ""

@@ -1,4 +1,5 @@
-// Command auth is the program of the auth service: it serves users, sessions and the keys of access tokens over gRPC.
+// Command auth is the program of the auth service: it serves users, sessions and the keys of access
+// tokens over gRPC.
 //
 //	auth               runs the service until SIGTERM
 //	auth migrate       applies the migrations of the service's schema

@@ -1,7 +1,8 @@
 // Package password hashes passwords with argon2id and decides which new passwords are permitted.
 //
-// A password is stored only as the PHC string that Hasher.Hash returns. Hashes run for few callers at a time, because each takes memory
-// and a processor. Text of the same characters has the same hash, however a keyboard encodes it.
+// A password is stored only as the PHC string that Hasher.Hash returns. Hashes run for few callers
+// at a time, because each takes memory and a processor. Text of the same characters has the same
+// hash, however a keyboard encodes it.
 package password
 
 import (
@@ -30,25 +31,29 @@ const (
 	minLength = 8
 	maxLength = 128
 
-	// Parameters of argon2id: the second recommendation of OWASP, m=19 MiB, t=2, p=1. A stored hash contains its own, so
-	// they can change without a migration. argonMemory is in KiB; argonSalt and argonKey are in bytes.
+	// Parameters of argon2id: the second recommendation of OWASP, m=19 MiB, t=2, p=1. A stored hash
+	// contains its own, so they can change without a migration. argonMemory is in KiB; argonSalt and
+	// argonKey are in bytes.
 	argonMemory  = 19 << 10
 	argonTime    = 2
 	argonThreads = 1
 	argonSalt    = 16
 	argonKey     = 32
 
-	// waitingPerSlot limits the queue of the hasher. A hash takes some 30 ms, so the last request waits for about 4 seconds.
+	// waitingPerSlot limits the queue of the hasher. A hash takes some 30 ms, so the last request
+	// waits for about 4 seconds.
 	waitingPerSlot = 128
 
-	// restTime is the time without a hash after which the hasher returns memory to the operating system.
+	// restTime is the time without a hash after which the hasher returns memory to the operating
+	// system.
 	restTime = 2 * time.Second
 )
 
 //go:embed well_known.txt
 var wellKnownText string
 
-// wellKnown holds frequently used passwords in lower case. CheckNew rejects them (NIST SP 800-63B, 5.1.1.2).
+// wellKnown holds frequently used passwords in lower case. CheckNew rejects them (NIST SP 800-63B,
+// 5.1.1.2).
 var wellKnown = sync.OnceValue(func() map[string]bool {
 	known := map[string]bool{}
 	for p := range strings.FieldsSeq(wellKnownText) {
@@ -57,9 +62,9 @@ var wellKnown = sync.OnceValue(func() map[string]bool {
 	return known
 })
 
-// CheckNew returns the problem of a new password for the user with this e-mail, or nil. The password must be UTF-8
-// text of 8 to 128 characters. It must not be a well-known password, the e-mail, or the local part of the e-mail. An empty
-// e-mail skips the last check.
+// CheckNew returns the problem of a new password for the user with this e-mail, or nil. The
+// password must be UTF-8 text of 8 to 128 characters. It must not be a well-known password, the
+// e-mail, or the local part of the e-mail. An empty e-mail skips the last check.
 func CheckNew(field, password, email string) *apierr.Field {
 	bad := func(message string) *apierr.Field { return &apierr.Field{Name: field, Message: message} }
 	switch n := utf8.RuneCountInString(password); {
@@ -81,8 +86,8 @@ func CheckNew(field, password, email string) *apierr.Field {
 	return nil
 }
 
-// CheckGiven rejects a password that no account can have, without the cost of a hash; nil means that it must be
-// compared.
+// CheckGiven rejects a password that no account can have, without the cost of a hash; nil means
+// that it must be compared.
 func CheckGiven(field, password string) *apierr.Field {
 	switch {
 	case password == "":
@@ -93,17 +98,19 @@ func CheckGiven(field, password string) *apierr.Field {
 	return nil
 }
 
-// Hasher runs argon2id for few callers at a time. Each hash takes 19 MiB and a processor; the limit keeps both available to
-// other requests during a burst of sign-ins.
+// Hasher runs argon2id for few callers at a time. Each hash takes 19 MiB and a processor; the limit
+// keeps both available to other requests during a burst of sign-ins.
 type Hasher struct {
 	// slots has an element for each running hash, and leaves one processor unused.
 	slots chan struct{}
-	// waiting has an element for each running or queued request. Its capacity is the limit of the queue.
+	// waiting has an element for each running or queued request. Its capacity is the limit of the
+	// queue.
 	waiting chan struct{}
-	// rested returns memory to the operating system restTime after the last hash. The process would otherwise keep 19 MiB of
-	// garbage per hash.
+	// rested returns memory to the operating system restTime after the last hash. The process would
+	// otherwise keep 19 MiB of garbage per hash.
 	rested *time.Timer
-	// Dummy is the hash of a random password. A sign-in without an account is compared with it, so that it takes as long.
+	// Dummy is the hash of a random password. A sign-in without an account is compared with it, so
+	// that it takes as long.
 	Dummy string
 }
 
@@ -127,8 +134,9 @@ func NewHasher() (*Hasher, error) {
 	}, nil
 }
 
-// Run calls fn in a free slot. It returns apierr.Unavailable without waiting if the queue is full, and the error of ctx if
-// that ends in the queue. Register, Login and ChangePassword call it, so a burst of sign-ins delays only them.
+// Run calls fn in a free slot. It returns apierr.Unavailable without waiting if the queue is full,
+// and the error of ctx if that ends in the queue. Register, Login and ChangePassword call it, so a
+// burst of sign-ins delays only them.
 func (h *Hasher) Run(ctx context.Context, fn func() error) error {
 	select {
 	case h.waiting <- struct{}{}:
@@ -148,7 +156,8 @@ func (h *Hasher) Run(ctx context.Context, fn func() error) error {
 	}
 }
 
-// Hash returns a PHC string with a random salt: $argon2id$v=19$m=19456,t=2,p=1$salt$key. It waits for a slot, see Run.
+// Hash returns a PHC string with a random salt: $argon2id$v=19$m=19456,t=2,p=1$salt$key. It waits
+// for a slot, see Run.
 func (h *Hasher) Hash(ctx context.Context, password string) (phc string, err error) {
 	err = h.Run(ctx, func() error {
 		phc, err = hash(password)
@@ -168,8 +177,9 @@ func hash(password string) (string, error) {
 	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads, encode(salt), encode(key)), nil
 }
 
-// Verify reports whether hash is the hash of password. Callers are in a slot of Run. It uses the parameters in the hash, so that hashes made with
-// earlier parameters remain valid. An error means that the hash is malformed: a defect, not a wrong password.
+// Verify reports whether hash is the hash of password. Callers are in a slot of Run. It uses the
+// parameters in the hash, so that hashes made with earlier parameters remain valid. An error means
+// that the hash is malformed: a defect, not a wrong password.
 func Verify(hash, password string) (bool, error) {
 	parts := strings.Split(hash, "$")
 	if len(parts) != 6 || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
@@ -190,6 +200,6 @@ func Verify(hash, password string) (bool, error) {
 	return subtle.ConstantTimeCompare(got, key) == 1, nil
 }
 
-// normalized returns the bytes of a password to hash. NFKC maps the different encodings that keyboards send for the same characters to one
-// (NIST SP 800-63B, 5.1.1.2).
+// normalized returns the bytes of a password to hash. NFKC maps the different encodings that
+// keyboards send for the same characters to one (NIST SP 800-63B, 5.1.1.2).
 func normalized(password string) []byte { return norm.NFKC.Bytes([]byte(password)) }

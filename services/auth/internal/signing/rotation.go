@@ -12,13 +12,14 @@ import (
 )
 
 const (
-	// activationDelay is the time for which a new key is published before it signs. Verifiers reload the keys every 5
-	// seconds, so all of them know it by then.
+	// activationDelay is the time for which a new key is published before it signs. Verifiers reload
+	// the keys every 5 seconds, so all of them know it by then.
 	activationDelay = time.Minute
-	// retireMargin is added to the lifetime of the tokens of a replaced key. It covers the leeway of a minute that verifiers
-	// have, and replicas that load the new key late.
+	// retireMargin is added to the lifetime of the tokens of a replaced key. It covers the leeway of a
+	// minute that verifiers have, and replicas that load the new key late.
 	retireMargin = 5 * time.Minute
-	// MinRotation leaves each key some time between the activation of its predecessor and of its successor.
+	// MinRotation leaves each key some time between the activation of its predecessor and of its
+	// successor.
 	MinRotation = 5 * time.Minute
 )
 
@@ -30,9 +31,10 @@ type privateKey struct {
 	key        ed25519.PrivateKey
 }
 
-// nextKey reports whether a new key is due, and the time from which it signs. keys are ordered by activeFrom. The first key
-// of an installation signs immediately; there are no tokens to wait for. Any other key is due activationDelay before it must
-// sign, so that rotation is the time between two activations.
+// nextKey reports whether a new key is due, and the time from which it signs. keys are ordered by
+// activeFrom. The first key of an installation signs immediately; there are no tokens to wait for.
+// Any other key is due activationDelay before it must sign, so that rotation is the time between
+// two activations.
 func nextKey(keys []privateKey, now time.Time, rotation time.Duration) (from time.Time, due bool) {
 	if len(keys) == 0 {
 		return now, true
@@ -44,8 +46,8 @@ func nextKey(keys []privateKey, now time.Time, rotation time.Duration) (from tim
 	return now.Add(activationDelay), true
 }
 
-// signerAt returns the key that signs at a time: the newest active one. keys are ordered by activeFrom and not empty. If
-// none is active yet, it returns the first.
+// signerAt returns the key that signs at a time: the newest active one. keys are ordered by
+// activeFrom and not empty. If none is active yet, it returns the first.
 func signerAt(keys []privateKey, now time.Time) privateKey {
 	signer := keys[0]
 	for _, k := range keys {
@@ -56,8 +58,8 @@ func signerAt(keys []privateKey, now time.Time) privateKey {
 	return signer
 }
 
-// spentKeys returns the ids of the keys whose tokens have all expired. keys are ordered by ActiveFrom. A key signs until the
-// next one becomes active, so the newest key is never spent.
+// spentKeys returns the ids of the keys whose tokens have all expired. keys are ordered by
+// ActiveFrom. A key signs until the next one becomes active, so the newest key is never spent.
 func spentKeys(keys []Key, now time.Time, accessTTL time.Duration) []string {
 	var spent []string
 	for i := range len(keys) - 1 {
@@ -68,8 +70,8 @@ func spentKeys(keys []Key, now time.Time, accessTTL time.Duration) []string {
 	return spent
 }
 
-// sign returns a JWT (EdDSA) for a user and a session that is valid from now until now+ttl. internal/caller
-// verifies it. The jti makes each token unique; no code compares it.
+// sign returns a JWT (EdDSA) for a user and a session that is valid from now until now+ttl.
+// internal/caller verifies it. The jti makes each token unique; no code compares it.
 func sign(k privateKey, id caller.Identity, jti uuid.UUID, now time.Time, ttl time.Duration) (string, error) {
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
 		RegisteredClaims: jwt.RegisteredClaims{

@@ -9,8 +9,9 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestRotation requires for any sequence of rotations that there is always a key that signs, that no key signs before verifiers had time
-// to load it, and that none is deleted while a token of it may be valid.
+// TestRotation requires for any sequence of rotations that there is always a key that signs, that
+// no key signs before verifiers had time to load it, and that none is deleted while a token of it
+// may be valid.
 func TestRotation(t *testing.T) {
 	t.Parallel()
 	ring := New(Config{ServiceKey: "test", NewID: uuid.New})

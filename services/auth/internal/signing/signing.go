@@ -1,8 +1,9 @@
 // Package signing owns the keys that sign access tokens.
 //
-// All replicas share the keys in the database, where the private parts are encrypted. A new key is published before it signs, and stays
-// published until its last token has expired, so that every service can verify every valid token. rotation.go has the life cycle of a key
-// as pure functions, and store_keys.go the SQL.
+// All replicas share the keys in the database, where the private parts are encrypted. A new key is
+// published before it signs, and stays published until its last token has expired, so that every
+// service can verify every valid token. rotation.go has the life cycle of a key as pure functions,
+// and store_keys.go the SQL.
 package signing
 
 import (
@@ -26,7 +27,8 @@ import (
 )
 
 const (
-	// keyReload must be well below activationDelay: a replica must load a key before other replicas sign with it.
+	// keyReload must be well below activationDelay: a replica must load a key before other replicas
+	// sign with it.
 	keyReload = 15 * time.Second
 	// keyRetry is the pause after a failed load.
 	keyRetry = time.Second
@@ -37,7 +39,8 @@ type Config struct {
 	DB *pgxpool.Pool
 	// ServiceKey derives the key that encrypts private keys.
 	ServiceKey string
-	// Rotation is the time for which a key signs, at least MinRotation. AccessTTL is the lifetime of an access token.
+	// Rotation is the time for which a key signs, at least MinRotation. AccessTTL is the lifetime of
+	// an access token.
 	Rotation, AccessTTL time.Duration
 	Log                 *slog.Logger
 	Now                 func() time.Time
@@ -45,8 +48,8 @@ type Config struct {
 	NewID func() uuid.UUID
 }
 
-// Ring holds the signing keys of this replica. All replicas share the keys in the database. The first replica that finds
-// a new key due creates it.
+// Ring holds the signing keys of this replica. All replicas share the keys in the database. The
+// first replica that finds a new key due creates it.
 type Ring struct {
 	Config
 	// sealer encrypts private keys, so that a reader of the database cannot sign tokens.
@@ -88,7 +91,8 @@ func (k *Ring) signer() (privateKey, error) {
 	return signerAt(k.keys, k.Now()), nil
 }
 
-// Sign returns an access token of a session, valid from now for AccessTTL. It returns apierr.Unavailable before the first load.
+// Sign returns an access token of a session, valid from now for AccessTTL. It returns
+// apierr.Unavailable before the first load.
 func (k *Ring) Sign(id caller.Identity, now time.Time) (string, error) {
 	signer, err := k.signer()
 	if err != nil {
@@ -103,8 +107,8 @@ func (k *Ring) Ready() error {
 	return err
 }
 
-// Refresh loads the keys, creates one if it is due, and deletes keys whose tokens have all expired. It is usually one
-// query without a lock. An error leaves the keys in memory unchanged.
+// Refresh loads the keys, creates one if it is due, and deletes keys whose tokens have all expired.
+// It is usually one query without a lock. An error leaves the keys in memory unchanged.
 func (k *Ring) Refresh(ctx context.Context) error {
 	stored, err := Select(ctx, k.DB)
 	if err != nil {
@@ -123,15 +127,16 @@ func (k *Ring) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// isBehind reports whether rotate has something to do. It needs no lock, so that a refresh is usually one query.
+// isBehind reports whether rotate has something to do. It needs no lock, so that a refresh is
+// usually one query.
 func (k *Ring) isBehind(stored []Key) bool {
 	now := k.Now()
 	_, due := nextKey(k.open(stored), now, k.Rotation)
 	return due || len(spentKeys(stored, now, k.AccessTTL)) > 0
 }
 
-// rotate creates and deletes keys under a lock that all replicas share. It reads the keys again, because another replica may
-// have rotated them meanwhile. It returns the keys that remain.
+// rotate creates and deletes keys under a lock that all replicas share. It reads the keys again,
+// because another replica may have rotated them meanwhile. It returns the keys that remain.
 func (k *Ring) rotate(ctx context.Context) ([]Key, error) {
 	var stored []Key
 	err := pg.InTx(ctx, k.DB, func(tx pgx.Tx) error {
@@ -161,8 +166,8 @@ func (k *Ring) rotate(ctx context.Context) ([]Key, error) {
 	return stored, err
 }
 
-// makeKey generates a key and seals its private part. The kid is authenticated, so a sealed key cannot be moved to another
-// row.
+// makeKey generates a key and seals its private part. The kid is authenticated, so a sealed key
+// cannot be moved to another row.
 func (k *Ring) makeKey(activeFrom time.Time) (Key, error) {
 	public, private, err := ed25519.GenerateKey(rand.Reader)
 	if err != nil {
@@ -176,8 +181,8 @@ func (k *Ring) makeKey(activeFrom time.Time) (Key, error) {
 	return Key{KID: kid, PublicKey: public, SealedPrivateKey: sealed, ActiveFrom: activeFrom}, nil
 }
 
-// open decrypts the private keys. It omits keys that were sealed with another service key. Those stay published until the
-// tokens that they signed have expired, and a new key signs from then on.
+// open decrypts the private keys. It omits keys that were sealed with another service key. Those
+// stay published until the tokens that they signed have expired, and a new key signs from then on.
 func (k *Ring) open(stored []Key) []privateKey {
 	var keys []privateKey
 	for _, s := range stored {

@@ -10,7 +10,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// Key is a row of signing_keys. The private key is encrypted with a key derived from the service key.
+// Key is a row of signing_keys. The private key is encrypted with a key derived from the service
+// key.
 type Key struct {
 	// KID is the id in the header of a token: a UUID of version 7.
 	KID              string `db:"kid"`
@@ -20,9 +21,10 @@ type Key struct {
 	ActiveFrom time.Time `db:"active_from"`
 }
 
-// lock locks the signing keys until the transaction ends, so that of all replicas one rotates them at a time.
-// Advisory locks apply to the whole database, so the key of the lock contains the schema. The lock does not keep other
-// replicas from reading the keys, so signing continues during a rotation.
+// lock locks the signing keys until the transaction ends, so that of all replicas one rotates them
+// at a time. Advisory locks apply to the whole database, so the key of the lock contains the
+// schema. The lock does not keep other replicas from reading the keys, so signing continues during
+// a rotation.
 func lock(ctx context.Context, tx pgx.Tx) error {
 	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('coffer signing keys'), hashtext(current_schema()))`)
 	if err != nil {
@@ -54,7 +56,8 @@ func insert(ctx context.Context, q pg.Querier, k Key) error {
 	return nil
 }
 
-// remove deletes keys by id. Tokens that they signed are invalid from the next reload of a verifier on.
+// remove deletes keys by id. Tokens that they signed are invalid from the next reload of a verifier
+// on.
 func remove(ctx context.Context, q pg.Querier, kids []string) error {
 	_, err := q.Exec(ctx, `DELETE FROM signing_keys WHERE kid = ANY($1)`, kids)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Command budget is the program of the budget service: it serves budgets, members, notifications and webhooks over gRPC, and sends
-// the deliveries to webhooks.
+// Command budget is the program of the budget service: it serves budgets, members, notifications
+// and webhooks over gRPC, and sends the deliveries to webhooks.
 //
 //	budget               runs the service until SIGTERM
 //	budget migrate       applies the migrations of the service's schema
@@ -9,7 +9,8 @@
 package main
 
 import (
-	// The image has no other files than the program, and webhooks need the authorities to verify certificates.
+	// The image has no other files than the program, and webhooks need the authorities to verify
+	// certificates.
 	_ "golang.org/x/crypto/x509roots/fallback"
 
 	"github.com/coffer-budget/coffer/internal/app"

@@ -1,9 +1,9 @@
-// Package budgettest has the helpers that tests of several packages of the budget service share: users, the state of the database,
-// and concurrent calls.
+// Package budgettest has the helpers that tests of several packages of the budget service share:
+// users, the state of the database, and concurrent calls.
 //
-// Each package's tests create their server on a separate database (pgtest.New) and act for users by calling RPC methods with
-// User.Ctx. Refuses checks the error of a rejected call, and that the call changed nothing. RequireWinners checks calls that run
-// concurrently. Start reading with Refuses.
+// Each package's tests create their server on a separate database (pgtest.New) and act for users by
+// calling RPC methods with User.Ctx. Refuses checks the error of a rejected call, and that the call
+// changed nothing. RequireWinners checks calls that run concurrently. Start reading with Refuses.
 package budgettest
 
 import (
@@ -24,7 +24,8 @@ import (
 // Today is the usual present time of tests.
 var Today = time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)
 
-// Racers is the number of concurrent calls in tests. Together with the test's own connections they fill the pool.
+// Racers is the number of concurrent calls in tests. Together with the test's own connections they
+// fill the pool.
 const Racers = 6
 
 // User is a user with the context that acts for them.

@@ -13,8 +13,9 @@ import (
 	"google.golang.org/protobuf/proto"
 )
 
-// Copy inserts a copy of all rows of a user into the same table of another schema, for the user as. The copies keep their ids. A statement
-// that lacks a condition on the user then returns the rows of both users. With random ids, the id alone would select the right row.
+// Copy inserts a copy of all rows of a user into the same table of another schema, for the user as.
+// The copies keep their ids. A statement that lacks a condition on the user then returns the rows
+// of both users. With random ids, the id alone would select the right row.
 func Copy(t *testing.T, from, to *pgxpool.Pool, table string, user, as uuid.UUID) {
 	t.Helper()
 	var rows []byte
@@ -27,7 +28,8 @@ func Copy(t *testing.T, from, to *pgxpool.Pool, table string, user, as uuid.UUID
 	require.NoError(t, err)
 }
 
-// RowsOf returns the rows of a user in a table, without the user's id and without some other columns.
+// RowsOf returns the rows of a user in a table, without the user's id and without some other
+// columns.
 func RowsOf(t *testing.T, db *pgxpool.Pool, table string, user uuid.UUID, without ...string) []string {
 	t.Helper()
 	rows, err := db.Query(t.Context(), fmt.Sprintf(`
@@ -41,10 +43,12 @@ func RowsOf(t *testing.T, db *pgxpool.Pool, table string, user uuid.UUID, withou
 	return texts
 }
 
-// Record holds responses as text. Two records are equal if the same requests got the same responses.
+// Record holds responses as text. Two records are equal if the same requests got the same
+// responses.
 type Record []string
 
-// random matches values that differ in each response: cursors are encrypted with a nonce, and secrets are random.
+// random matches values that differ in each response: cursors are encrypted with a nonce, and
+// secrets are random.
 var random = regexp.MustCompile(`next_cursor: *"[^"]*"|whsec_[A-Za-z0-9_-]+`)
 
 // spaces matches the indentation and the spaces that prototext varies at random.

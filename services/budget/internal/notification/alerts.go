@@ -35,11 +35,13 @@ type change struct {
 	// wallet is empty and day is zero if a category took over transactions of any wallet and day.
 	wallet, category string
 	day              time.Time
-	// last is the last day if the change concerns a range of days, which begins with day. Otherwise it is zero.
+	// last is the last day if the change concerns a range of days, which begins with day. Otherwise it
+	// is zero.
 	last time.Time
 }
 
-// changesOf returns the places that an event may have changed. A deleted refund raises the spending like a new expense.
+// changesOf returns the places that an event may have changed. A deleted refund raises the spending
+// like a new expense.
 func changesOf(event proto.Message) []change {
 	switch e := event.(type) {
 	case *ledgerv1.TransactionCreated:
@@ -80,8 +82,9 @@ func importedPlaces(e interface {
 	return changes
 }
 
-// placesOf returns the places of transactions: one for each, or one for each part of a split transaction. A leg of a transfer has no
-// category, and is no spending. An event without a valid date is ignored: it cannot belong to a window.
+// placesOf returns the places of transactions: one for each, or one for each part of a split
+// transaction. A leg of a transfer has no category, and is no spending. An event without a valid
+// date is ignored: it cannot belong to a window.
 func placesOf(transactions ...*ledgerv1.Transaction) []change {
 	var changes []change
 	for _, t := range transactions {
@@ -99,8 +102,9 @@ func placesOf(transactions ...*ledgerv1.Transaction) []change {
 	return changes
 }
 
-// windowsOf returns the budget's windows that a change falls into and whose spending may raise alerts. Future windows, and windows that
-// ended a window's length ago or earlier, raise none. So an import of many years concerns at most two windows.
+// windowsOf returns the budget's windows that a change falls into and whose spending may raise
+// alerts. Future windows, and windows that ended a window's length ago or earlier, raise none. So
+// an import of many years concerns at most two windows.
 func (b budget) windowsOf(c change, today time.Time) []calendar.Period {
 	if c.wallet != "" && c.wallet != b.WalletID.String() || !b.counts(c.category) {
 		return nil
@@ -136,13 +140,14 @@ func raisesAlerts(w calendar.Period, today time.Time) bool {
 	return p == spending.Current || p == spending.Recent
 }
 
-// reached returns the thresholds, in percent of the limit, that the spending has reached. Amounts are in minor units. They are
-// rounded up: a threshold is reached when the exact share of the limit is spent. The result is ascending, like the
-// thresholds.
+// reached returns the thresholds, in percent of the limit, that the spending has reached. Amounts
+// are in minor units. They are rounded up: a threshold is reached when the exact share of the limit
+// is spent. The result is ascending, like the thresholds.
 func reached(thresholds []int32, spent, limit int64) []int32 {
 	var hit []int32
 	for _, t := range thresholds {
-		// The hundreds of the limit are multiplied separately, because a limit of 16 digits times 1000 overflows.
+		// The hundreds of the limit are multiplied separately, because a limit of 16 digits times 1000
+		// overflows.
 		if spent >= limit/100*int64(t)+(limit%100*int64(t)+99)/100 {
 			hit = append(hit, t)
 		}
@@ -150,8 +155,8 @@ func reached(thresholds []int32, spent, limit int64) []int32 {
 	return hit
 }
 
-// QueueChecks queues a check of each budget and window whose spending may have changed by the events. It must run in the
-// transaction that acknowledges the events, so that no check is lost.
+// QueueChecks queues a check of each budget and window whose spending may have changed by the
+// events. It must run in the transaction that acknowledges the events, so that no check is lost.
 func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var owners []uuid.UUID
 	changes := make([][]change, len(events))
@@ -168,7 +173,8 @@ func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	if err != nil {
 		return err
 	}
-	// The zones of the owners are not known here. The ledger reports them to the check, which decides again.
+	// The zones of the owners are not known here. The ledger reports them to the check, which decides
+	// again.
 	todays, due := calendar.Todays(s.now()), map[check]bool{}
 	for i, e := range events {
 		for _, c := range changes[i] {
@@ -187,15 +193,15 @@ func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	return upsertChecks(ctx, tx, slices.SortedFunc(maps.Keys(due), compareChecks))
 }
 
-// compareChecks orders checks like the primary key of their table. upsertChecks needs this order, so that two batches
-// with the same budgets cannot deadlock.
+// compareChecks orders checks like the primary key of their table. upsertChecks needs this order,
+// so that two batches with the same budgets cannot deadlock.
 func compareChecks(a, b check) int {
 	return cmp.Or(bytes.Compare(a.BudgetID[:], b.BudgetID[:]), a.Day.Compare(b.Day))
 }
 
-// QueueCheck queues a check of a new or changed budget that has thresholds, if its window of today may raise alerts. If the day is not
-// the same in all time zones, it queues a check for each, because the check itself learns the owner's zone. tx must hold the budget's
-// lock.
+// QueueCheck queues a check of a new or changed budget that has thresholds, if its window of today
+// may raise alerts. If the day is not the same in all time zones, it queues a check for each,
+// because the check itself learns the owner's zone. tx must hold the budget's lock.
 func (s *Server) QueueCheck(ctx context.Context, tx pgx.Tx, budgetID uuid.UUID, t spending.Timeframe) error {
 	todays := calendar.Todays(s.now())
 	var checks []check
@@ -207,8 +213,8 @@ func (s *Server) QueueCheck(ctx context.Context, tx pgx.Tx, budgetID uuid.UUID, 
 	return upsertChecks(ctx, tx, checks)
 }
 
-// RunAlerts does due checks until ctx ends. A full batch suggests that more checks are due, so the next one starts
-// without a wake.
+// RunAlerts does due checks until ctx ends. A full batch suggests that more checks are due, so the
+// next one starts without a wake.
 func (s *Server) RunAlerts(ctx context.Context) {
 	for ctx.Err() == nil {
 		checked, err := s.CheckBudgets(ctx)
@@ -233,8 +239,8 @@ func (s *Server) WakeAlerts() {
 	}
 }
 
-// CheckBudgets does one batch of due checks and returns their number. A failed check is repeated when its lease has expired.
-// Several replicas may run it: each claims different checks.
+// CheckBudgets does one batch of due checks and returns their number. A failed check is repeated
+// when its lease has expired. Several replicas may run it: each claims different checks.
 func (s *Server) CheckBudgets(ctx context.Context) (int, error) {
 	// The leases are committed here, because the ledger must not be called within a transaction.
 	due, err := claimChecks(ctx, s.db, s.now(), checkBatch)
@@ -259,8 +265,9 @@ func (s *Server) CheckBudgets(ctx context.Context) (int, error) {
 	return len(due), nil
 }
 
-// settle raises the alerts of a checked budget and deletes the check. A row in alerts decides that each threshold is raised once per
-// window. A window that has ended is summarized: only the highest threshold that was reached since the last check is published.
+// settle raises the alerts of a checked budget and deletes the check. A row in alerts decides that
+// each threshold is raised once per window. A window that has ended is summarized: only the highest
+// threshold that was reached since the last check is published.
 func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w calendar.Period, spent *ledgerv1.Spending) error {
 	b, err := lockBudget(ctx, tx, c.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -270,7 +277,8 @@ func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w calend
 		return err
 	}
 	if b.Version != c.Version {
-		// The ledger was asked about an older version of the budget. The change has queued the check again.
+		// The ledger was asked about an older version of the budget. The change has queued the check
+		// again.
 		return nil
 	}
 	phase := spending.PhaseOf(w, calendar.Today(s.now(), spent.GetTimeZone()))

@@ -11,8 +11,9 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
-// TestUserWithTheIDsOfAnother runs the same requests on two databases. In one of them, another user has notifications with the same
-// ids. A statement that forgets the user returns or changes the rows of the other one.
+// TestUserWithTheIDsOfAnother runs the same requests on two databases. In one of them, another user
+// has notifications with the same ids. A statement that forgets the user returns or changes the
+// rows of the other one.
 func TestUserWithTheIDsOfAnother(t *testing.T) {
 	t.Parallel()
 	alone, beside := setup(t), setup(t)

@@ -1,19 +1,24 @@
-// Package notification informs users about their budgets: it publishes the service's events, stores important ones as notifications,
-// raises alerts when spending reaches a threshold, and serves the live stream of a user's events.
+// Package notification informs users about their budgets: it publishes the service's events, stores
+// important ones as notifications, raises alerts when spending reaches a threshold, and serves the
+// live stream of a user's events.
 //
-// Server.Publish and PublishEach add events to the outbox, in the transaction of the change that they describe. An event that
-// concerns a user and was caused by another user is also stored as a notification with the event's id, in the same transaction.
-// Store stores events of other services as notifications, such as the end of an import. Notifications are deleted after a year.
+// Server.Publish and PublishEach add events to the outbox, in the transaction of the change that
+// they describe. An event that concerns a user and was caused by another user is also stored as a
+// notification with the event's id, in the same transaction. Store stores events of other services
+// as notifications, such as the end of an import. Notifications are deleted after a year.
 //
-// An alert takes three steps. The consumer of the ledger's events queues checks of budgets and windows (QueueChecks); a change of a
-// budget queues one too (QueueCheck). A worker (RunAlerts) leases due checks and asks the ledger for the spending. It raises each
-// threshold that the spending has reached at most once per window: a unique row decides. Many events cause one check. Nothing is
-// counted from events, so a repeated event changes nothing. Only current and recent windows raise alerts (ADR 44).
+// An alert takes three steps. The consumer of the ledger's events queues checks of budgets and
+// windows (QueueChecks); a change of a budget queues one too (QueueCheck). A worker (RunAlerts)
+// leases due checks and asks the ledger for the spending. It raises each threshold that the
+// spending has reached at most once per window: a unique row decides. Many events cause one check.
+// Nothing is counted from events, so a repeated event changes nothing. Only current and recent
+// windows raise alerts (ADR 44).
 //
-// The stream follows a user's events of all services from a sealed position, and ends with the user's token.
+// The stream follows a user's events of all services from a sealed position, and ends with the
+// user's token.
 //
-// Start reading with PublishEach in publish.go, settle in alerts.go, and StreamEvents in stream.go. notifications.go has the RPCs of
-// stored notifications.
+// Start reading with PublishEach in publish.go, settle in alerts.go, and StreamEvents in stream.go.
+// notifications.go has the RPCs of stored notifications.
 package notification
 
 import (
@@ -47,7 +52,8 @@ type Dependencies struct {
 	NewID func() uuid.UUID
 }
 
-// Server implements NotificationService, and publishes events for the other services of the package budget.
+// Server implements NotificationService, and publishes events for the other services of the package
+// budget.
 type Server struct {
 	budgetv1.UnsafeNotificationServiceServer
 

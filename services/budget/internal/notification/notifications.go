@@ -19,14 +19,15 @@ import (
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 )
 
-// position is a place in a user's list. The list starts with the unread notifications, and has the newest first in both groups.
+// position is a place in a user's list. The list starts with the unread notifications, and has the
+// newest first in both groups.
 type position struct {
 	Unread bool
 	ID     uuid.UUID
 }
 
-// ListNotifications returns a page of the acting user's notifications, and the number of all unread ones. The filter read selects
-// the read or the unread ones.
+// ListNotifications returns a page of the acting user's notifications, and the number of all unread
+// ones. The filter read selects the read or the unread ones.
 func (s *Server) ListNotifications(ctx context.Context, req *budgetv1.ListNotificationsRequest) (*budgetv1.ListNotificationsResponse, error) {
 	user, scope := caller.ID(ctx), "notifications "+caller.ID(ctx).String()
 	// Without a filter, the list ends after the oldest read notification.
@@ -68,8 +69,9 @@ func (s *Server) ListNotifications(ctx context.Context, req *budgetv1.ListNotifi
 	return resp, nil
 }
 
-// UpdateNotification marks a notification as read or unread. A repeated mark as read keeps the time of the first one.
-// Errors: NOTIFICATION_NOT_FOUND, also for the notification of another user, and EMPTY_UPDATE.
+// UpdateNotification marks a notification as read or unread. A repeated mark as read keeps the time
+// of the first one. Errors: NOTIFICATION_NOT_FOUND, also for the notification of another user, and
+// EMPTY_UPDATE.
 func (s *Server) UpdateNotification(ctx context.Context, req *budgetv1.UpdateNotificationRequest) (*budgetv1.UpdateNotificationResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -98,8 +100,8 @@ func (s *Server) UpdateNotification(ctx context.Context, req *budgetv1.UpdateNot
 	return &budgetv1.UpdateNotificationResponse{Notification: m}, nil
 }
 
-// UpdateNotifications marks all notifications as read. Marking all as unread is rejected, because no client needs it and it would
-// lose the times of reading.
+// UpdateNotifications marks all notifications as read. Marking all as unread is rejected, because
+// no client needs it and it would lose the times of reading.
 func (s *Server) UpdateNotifications(ctx context.Context, req *budgetv1.UpdateNotificationsRequest) (*budgetv1.UpdateNotificationsResponse, error) {
 	if req.Read == nil {
 		return nil, apierr.EmptyUpdate
@@ -131,7 +133,8 @@ func (s *Server) DeleteNotification(ctx context.Context, req *budgetv1.DeleteNot
 	return &budgetv1.DeleteNotificationResponse{Id: id.String()}, nil
 }
 
-// encode returns the data of an event as notifications store it: a google.protobuf.Any, which includes the type.
+// encode returns the data of an event as notifications store it: a google.protobuf.Any, which
+// includes the type.
 func encode(data proto.Message) ([]byte, error) {
 	wrapped, err := anypb.New(data)
 	if err != nil {
@@ -144,7 +147,8 @@ func encode(data proto.Message) ([]byte, error) {
 	return b, nil
 }
 
-// proto converts the notification and decodes its data. An error means that the stored data is damaged.
+// proto converts the notification and decodes its data. An error means that the stored data is
+// damaged.
 func (n notification) proto() (*budgetv1.Notification, error) {
 	m := &budgetv1.Notification{
 		Id:        n.ID.String(),

@@ -45,7 +45,8 @@ func TestNotificationIsEvent(t *testing.T) {
 	require.Empty(t, b.notifications(t, owner), "the owner caused the event")
 }
 
-// TestListNotificationsSize lists notifications of imports as an earlier release stored them, with all names in the file.
+// TestListNotificationsSize lists notifications of imports as an earlier release stored them, with
+// all names in the file.
 func TestListNotificationsSize(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -12,8 +12,8 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
 
-// Addressed is the data of an event for one user. Data is one of the messages of the file events.proto. Users who receive
-// different contents of one change have one Addressed each.
+// Addressed is the data of an event for one user. Data is one of the messages of the file
+// events.proto. Users who receive different contents of one change have one Addressed each.
 type Addressed struct {
 	User uuid.UUID
 	Data proto.Message
@@ -28,8 +28,8 @@ func (s *Server) Publish(ctx context.Context, tx pgx.Tx, data proto.Message, use
 	return s.PublishEach(ctx, tx, events...)
 }
 
-// PublishEach adds events to the outbox. tx must be the transaction of the change that they describe. A user for whom notifies
-// returns true also gets a notification with the event's id.
+// PublishEach adds events to the outbox. tx must be the transaction of the change that they
+// describe. A user for whom notifies returns true also gets a notification with the event's id.
 func (s *Server) PublishEach(ctx context.Context, tx pgx.Tx, events ...Addressed) error {
 	queued := make([]outbox.Event, len(events))
 	var notifications []notification
@@ -55,13 +55,14 @@ func (s *Server) PublishEach(ctx context.Context, tx pgx.Tx, events ...Addressed
 	return outbox.Add(ctx, tx, queued...)
 }
 
-// Store stores the events of other services that a user should not miss as notifications. tx must be the transaction that acknowledges the
-// events. A repeated event changes nothing.
+// Store stores the events of other services that a user should not miss as notifications. tx must
+// be the transaction that acknowledges the events. A repeated event changes nothing.
 func (s *Server) Store(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var notifications []notification
 	for _, e := range events {
 		switch e.Data.(type) {
-		// A job has ended, minutes after the user started it. An undo has no notification: the user asked for it, and sees its end.
+		// A job has ended, minutes after the user started it. An undo has no notification: the user asked
+		// for it, and sees its end.
 		case *ledgerv1.ImportCommitted, *ledgerv1.ImportFailed:
 		default:
 			continue
@@ -77,7 +78,8 @@ func (s *Server) Store(ctx context.Context, tx pgx.Tx, events []outbox.Received)
 	return insertNotifications(ctx, tx, notifications)
 }
 
-// notifies reports whether the event is also a notification of the user: it concerns them, and another user caused it.
+// notifies reports whether the event is also a notification of the user: it concerns them, and
+// another user caused it.
 func notifies(data proto.Message, user uuid.UUID) bool {
 	switch e := data.(type) {
 	case *budgetv1.BudgetThresholdReached, *budgetv1.BudgetCategoriesLost:

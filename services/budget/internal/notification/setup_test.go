@@ -17,7 +17,8 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
 
-// bundle is a server on a separate database, with helpers. It has no ledger and no NATS: tests of alerts are in package budget.
+// bundle is a server on a separate database, with helpers. It has no ledger and no NATS: tests of
+// alerts are in package budget.
 type bundle struct{ *Server }
 
 func setup(t *testing.T) *bundle {

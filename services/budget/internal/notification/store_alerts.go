@@ -46,9 +46,11 @@ func (b budget) currency() money.Currency {
 	return c
 }
 
-// check asks for a comparison of a budget's limit with the spending in the window that contains a day.
+// check asks for a comparison of a budget's limit with the spending in the window that contains a
+// day.
 type check struct {
-	// BudgetID and Day are the key: a window has at most one check, whose Day is the first day of the window.
+	// BudgetID and Day are the key: a window has at most one check, whose Day is the first day of the
+	// window.
 	BudgetID uuid.UUID
 	Day      time.Time
 }
@@ -61,8 +63,8 @@ type claimedCheck struct {
 	Seq int64
 }
 
-// selectBudgetsWithThresholds returns the owners' budgets that have thresholds. Alerts of budgets that the users only share are
-// raised by the owner's events.
+// selectBudgetsWithThresholds returns the owners' budgets that have thresholds. Alerts of budgets
+// that the users only share are raised by the owner's events.
 func selectBudgetsWithThresholds(ctx context.Context, q pg.Querier, owners []uuid.UUID) ([]budget, error) {
 	budgets, err := pg.All[budget](ctx, q, `
 		SELECT `+budgetColumns+`
@@ -74,8 +76,9 @@ func selectBudgetsWithThresholds(ctx context.Context, q pg.Querier, owners []uui
 	return budgets, nil
 }
 
-// lockBudget returns a budget and serializes the changes of it until tx ends. It returns pgx.ErrNoRows if the budget was deleted.
-// It takes the same lock as the changes of budgets, so the thresholds and the limit are those of the version that is compared.
+// lockBudget returns a budget and serializes the changes of it until tx ends. It returns
+// pgx.ErrNoRows if the budget was deleted. It takes the same lock as the changes of budgets, so the
+// thresholds and the limit are those of the version that is compared.
 func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) (budget, error) {
 	b, err := pg.One[budget](ctx, tx, `SELECT `+budgetColumns+` FROM budgets b WHERE b.id = $1 FOR NO KEY UPDATE`, id)
 	if err != nil {
@@ -100,8 +103,9 @@ func selectAcceptedMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID
 	return ids, nil
 }
 
-// upsertChecks queues checks, or queues them again. They must be sorted, so that concurrent transactions cannot deadlock. Checks
-// of deleted budgets are omitted. A check that is queued again becomes due immediately, also while it is leased.
+// upsertChecks queues checks, or queues them again. They must be sorted, so that concurrent
+// transactions cannot deadlock. Checks of deleted budgets are omitted. A check that is queued again
+// becomes due immediately, also while it is leased.
 func upsertChecks(ctx context.Context, q pg.Querier, checks []check) error {
 	if len(checks) == 0 {
 		return nil
@@ -123,8 +127,8 @@ func upsertChecks(ctx context.Context, q pg.Querier, checks []check) error {
 	return nil
 }
 
-// claimChecks leases the oldest checks that no other worker has. They are skipped until the lease expires, also by other
-// replicas.
+// claimChecks leases the oldest checks that no other worker has. They are skipped until the lease
+// expires, also by other replicas.
 func claimChecks(ctx context.Context, q pg.Querier, now time.Time, limit int) ([]claimedCheck, error) {
 	checks, err := pg.All[claimedCheck](ctx, q, `
 		WITH due AS (
@@ -147,8 +151,8 @@ func claimChecks(ctx context.Context, q pg.Querier, now time.Time, limit int) ([
 	return checks, nil
 }
 
-// deleteCheck deletes a check, unless it was queued again since it was claimed. Otherwise the change that queued it again would
-// be lost.
+// deleteCheck deletes a check, unless it was queued again since it was claimed. Otherwise the
+// change that queued it again would be lost.
 func deleteCheck(ctx context.Context, q pg.Querier, c claimedCheck) error {
 	_, err := q.Exec(ctx, `DELETE FROM alert_checks WHERE budget_id = $1 AND day = $2 AND seq = $3`, c.ID, c.Day, c.Seq)
 	if err != nil {
@@ -157,9 +161,10 @@ func deleteCheck(ctx context.Context, q pg.Querier, c claimedCheck) error {
 	return nil
 }
 
-// insertAlerts records reached thresholds of a window, and returns those that were not recorded before, ascending. A primary key
-// decides, so that concurrent checks cannot raise a threshold twice. The thresholds of earlier checks stay recorded if
-// the limit is raised later, so they are not raised again in the same window.
+// insertAlerts records reached thresholds of a window, and returns those that were not recorded
+// before, ascending. A primary key decides, so that concurrent checks cannot raise a threshold
+// twice. The thresholds of earlier checks stay recorded if the limit is raised later, so they are
+// not raised again in the same window.
 func insertAlerts(ctx context.Context, q pg.Querier, budgetID uuid.UUID, windowStart time.Time, thresholds []int32, at time.Time) ([]int32, error) {
 	if len(thresholds) == 0 {
 		return nil, nil

@@ -16,7 +16,8 @@ type notification struct {
 	// ID is the id of the event.
 	ID     uuid.UUID
 	UserID uuid.UUID `db:"user_id"`
-	// Type is the event's type, such as budget.v1.budget.deleted. It is repeated from Data for SQL and clients.
+	// Type is the event's type, such as budget.v1.budget.deleted. It is repeated from Data for SQL and
+	// clients.
 	Type string
 	// Data is a google.protobuf.Any.
 	Data []byte
@@ -28,8 +29,8 @@ type notification struct {
 // notificationColumns lists the columns of type notification, with the table alias n.
 const notificationColumns = `n.id, n.user_id, n.type, n.data, n.read_at, n.created_at`
 
-// insertNotifications inserts unread notifications. Their ids are the ids of the events, so an id exists at most once per user: a
-// repeated event inserts nothing.
+// insertNotifications inserts unread notifications. Their ids are the ids of the events, so an id
+// exists at most once per user: a repeated event inserts nothing.
 func insertNotifications(ctx context.Context, q pg.Querier, notifications []notification) error {
 	if len(notifications) == 0 {
 		return nil
@@ -52,15 +53,17 @@ func insertNotifications(ctx context.Context, q pg.Querier, notifications []noti
 	return nil
 }
 
-// notificationList selects a page of a user's notifications, after the position before, and up to the position last inclusively.
+// notificationList selects a page of a user's notifications, after the position before, and up to
+// the position last inclusively.
 type notificationList struct {
 	user         uuid.UUID
 	before, last position
 	limit        int
 }
 
-// selectNotifications returns a page, unread notifications first, then newest first. Both ends are index conditions. So a page of
-// any filter reads as many index entries as it returns. The index is notifications_unread_first.
+// selectNotifications returns a page, unread notifications first, then newest first. Both ends are
+// index conditions. So a page of any filter reads as many index entries as it returns. The index is
+// notifications_unread_first.
 func selectNotifications(ctx context.Context, q pg.Querier, l notificationList) ([]notification, error) {
 	notifications, err := pg.All[notification](ctx, q, `
 		SELECT `+notificationColumns+`
@@ -77,8 +80,9 @@ func selectNotifications(ctx context.Context, q pg.Querier, l notificationList) 
 	return notifications, nil
 }
 
-// countUnread returns the number of a user's unread notifications. The condition has the form of the expression in the
-// index notifications_unread_first, which contains the unread ones as one range.
+// countUnread returns the number of a user's unread notifications. The condition has the form of
+// the expression in the index notifications_unread_first, which contains the unread ones as one
+// range.
 func countUnread(ctx context.Context, q pg.Querier, user uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	r, err := pg.One[row](ctx, q, `SELECT count(*) FROM notifications WHERE user_id = $1 AND (read_at IS NULL)`, user)
@@ -88,8 +92,8 @@ func countUnread(ctx context.Context, q pg.Querier, user uuid.UUID) (int64, erro
 	return r.Count, nil
 }
 
-// updateNotification sets or clears the time of reading, and keeps an earlier time. It returns pgx.ErrNoRows if the user has no
-// notification with this id.
+// updateNotification sets or clears the time of reading, and keeps an earlier time. It returns
+// pgx.ErrNoRows if the user has no notification with this id.
 func updateNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID, readAt *time.Time) (notification, error) {
 	n, err := pg.One[notification](ctx, q, `
 		UPDATE notifications n
@@ -102,8 +106,8 @@ func updateNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID, r
 	return n, nil
 }
 
-// readNotifications marks a user's unread notifications as read and returns their number. Notifications that were read before
-// keep their time.
+// readNotifications marks a user's unread notifications as read and returns their number.
+// Notifications that were read before keep their time.
 func readNotifications(ctx context.Context, q pg.Querier, user uuid.UUID, at time.Time) (int64, error) {
 	tag, err := q.Exec(ctx, `UPDATE notifications SET read_at = $2 WHERE user_id = $1 AND (read_at IS NULL)`, user, at)
 	if err != nil {
@@ -121,8 +125,8 @@ func deleteNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID) (
 	return tag.RowsAffected() == 1, nil
 }
 
-// deleteNotifications deletes all notifications from before a time. The hourly cleanup calls it. The index
-// notifications_created_at finds the rows.
+// deleteNotifications deletes all notifications from before a time. The hourly cleanup calls it.
+// The index notifications_created_at finds the rows.
 func deleteNotifications(ctx context.Context, q pg.Querier, before time.Time) error {
 	if _, err := q.Exec(ctx, `DELETE FROM notifications WHERE created_at < $1`, before); err != nil {
 		return fmt.Errorf("deleting old notifications: %w", err)

@@ -30,7 +30,8 @@ type streams struct {
 	open map[uuid.UUID]int
 }
 
-// enter counts a stream of the user, and reports whether the limit allows it. leave must follow if it does.
+// enter counts a stream of the user, and reports whether the limit allows it. leave must follow if
+// it does.
 func (s *streams) enter(user uuid.UUID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,12 +52,13 @@ func (s *streams) leave(user uuid.UUID) {
 	}
 }
 
-// StreamEvents sends the acting user's events until the client disconnects or the token expires. Package rpc ends it when the
-// token expires. The first message, and one after each heartbeat, has a position but no event. A client that was disconnected
-// continues with the last position, and receives the events in between.
+// StreamEvents sends the acting user's events until the client disconnects or the token expires.
+// Package rpc ends it when the token expires. The first message, and one after each heartbeat, has
+// a position but no event. A client that was disconnected continues with the last position, and
+// receives the events in between.
 //
-// Errors: RATE_LIMITED if the user has maxStreams open at this replica, SERVICE_UNAVAILABLE while NATS is unavailable,
-// and the error of a position that is not valid for the user.
+// Errors: RATE_LIMITED if the user has maxStreams open at this replica, SERVICE_UNAVAILABLE while
+// NATS is unavailable, and the error of a position that is not valid for the user.
 func (s *Server) StreamEvents(req *budgetv1.StreamEventsRequest, stream grpc.ServerStreamingServer[budgetv1.StreamEventsResponse]) error {
 	user := caller.ID(stream.Context())
 	after, err := s.openPosition(stream.Context(), user, req.GetLastEventId())
@@ -106,8 +108,9 @@ func (s *Server) StreamEvents(req *budgetv1.StreamEventsRequest, stream grpc.Ser
 	}
 }
 
-// openPosition returns the sequence number after which a stream continues. Without a position this is the present end of the stream,
-// which must be known before the first message: an event that the client causes after that message must arrive.
+// openPosition returns the sequence number after which a stream continues. Without a position this
+// is the present end of the stream, which must be known before the first message: an event that the
+// client causes after that message must arrive.
 func (s *Server) openPosition(ctx context.Context, user uuid.UUID, position string) (uint64, error) {
 	if position != "" {
 		var after uint64
@@ -123,10 +126,12 @@ func (s *Server) openPosition(ctx context.Context, user uuid.UUID, position stri
 	return after, nil
 }
 
-// eventsOf returns the scope of a user's positions. A position cannot be opened in the scope of another user.
+// eventsOf returns the scope of a user's positions. A position cannot be opened in the scope of
+// another user.
 func eventsOf(user uuid.UUID) string { return "events " + user.String() }
 
-// CloudEvent converts an event of the stream to the public form, which live streams and webhooks share.
+// CloudEvent converts an event of the stream to the public form, which live streams and webhooks
+// share.
 func CloudEvent(e outbox.Received) (*budgetv1.Event, error) {
 	data, err := anypb.New(e.Data)
 	if err != nil {

@@ -1,14 +1,16 @@
 // Package spending computes the windows of budgets and asks the ledger for the spending in them.
 //
-// A Timeframe is the period of a budget with its first and last day. Its windows follow each other without gap or overlap from
-// the first day on; Timeframe.At returns the window of a day. This part is pure: it reads no clock, and calls nothing.
+// A Timeframe is the period of a budget with its first and last day. Its windows follow each other
+// without gap or overlap from the first day on; Timeframe.At returns the window of a day. This part
+// is pure: it reads no clock, and calls nothing.
 //
-// Sum asks the ledger for the spending in any number of windows with one RPC, so that a page of budgets costs one call. The
-// ledger computes each sum from the stored transactions. Nothing is counted here, so an answer is correct immediately after a
-// write, and an event that arrives twice changes nothing.
+// Sum asks the ledger for the spending in any number of windows with one RPC, so that a page of
+// budgets costs one call. The ledger computes each sum from the stored transactions. Nothing is
+// counted here, so an answer is correct immediately after a write, and an event that arrives twice
+// changes nothing.
 //
-// Start reading with Timeframe in window.go. Package budget uses both parts for the progress of budgets, and package notification
-// for alerts.
+// Start reading with Timeframe in window.go. Package budget uses both parts for the progress of
+// budgets, and package notification for alerts.
 package spending
 
 import (
@@ -30,8 +32,9 @@ type Query struct {
 	Window        calendar.Period
 }
 
-// Sum returns the spending of each query, in their order. A spending is not found if the wallet was deleted. The ledger limits the
-// concurrent expensive reads of the user for whom ctx acts, so Sum may wait, or return RATE_LIMITED.
+// Sum returns the spending of each query, in their order. A spending is not found if the wallet was
+// deleted. The ledger limits the concurrent expensive reads of the user for whom ctx acts, so Sum
+// may wait, or return RATE_LIMITED.
 func Sum(ctx context.Context, ledger ledgerv1.LedgerServiceClient, queries []Query) ([]*ledgerv1.Spending, error) {
 	req := &ledgerv1.SumSpendingRequest{Windows: make([]*ledgerv1.SpendingWindow, len(queries))}
 	for i, q := range queries {

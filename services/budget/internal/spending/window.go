@@ -12,7 +12,8 @@ const (
 	day      = 24 * time.Hour
 )
 
-// step is the distance between two windows of a period. If both parts are zero, the period has one window from start to end.
+// step is the distance between two windows of a period. If both parts are zero, the period has one
+// window from start to end.
 type step struct{ days, months int }
 
 // custom is the period with one window.
@@ -36,7 +37,8 @@ func IsPeriod(period string) bool {
 	return ok
 }
 
-// Timeframe is the time in which a budget applies. Days are civil dates, represented as midnights in UTC.
+// Timeframe is the time in which a budget applies. Days are civil dates, represented as midnights
+// in UTC.
 type Timeframe struct {
 	Period string
 	Start  time.Time
@@ -44,7 +46,8 @@ type Timeframe struct {
 	End *time.Time
 }
 
-// At returns the window of a day: the first one for a day before the start, and the last one for a day after the end.
+// At returns the window of a day: the first one for a day before the start, and the last one for a
+// day after the end.
 func (t Timeframe) At(today time.Time) calendar.Period {
 	if today.Before(t.Start) {
 		today = t.Start
@@ -111,7 +114,8 @@ func PhaseOf(w calendar.Period, today time.Time) Phase {
 	return Past
 }
 
-// index returns the number of windows before the one that contains a day. The day must not be before the start.
+// index returns the number of windows before the one that contains a day. The day must not be
+// before the start.
 func (t Timeframe) index(today time.Time) int {
 	s := periods[t.Period]
 	switch {
@@ -129,8 +133,9 @@ func (t Timeframe) index(today time.Time) int {
 	return 0
 }
 
-// startOf returns the first day of window n. It counts from the start of the budget and not from the previous window: a budget
-// that starts on a 31st has a window that starts on February 28th, and the next one starts on March 31st.
+// startOf returns the first day of window n. It counts from the start of the budget and not from
+// the previous window: a budget that starts on a 31st has a window that starts on February 28th,
+// and the next one starts on March 31st.
 func (t Timeframe) startOf(n int) time.Time {
 	s := periods[t.Period]
 	if s.days > 0 {
@@ -139,14 +144,16 @@ func (t Timeframe) startOf(n int) time.Time {
 	return addMonths(t.Start, n*s.months)
 }
 
-// addMonths keeps the day of the month. If the target month is shorter, it returns the last day of that month.
+// addMonths keeps the day of the month. If the target month is shorter, it returns the last day of
+// that month.
 func addMonths(d time.Time, months int) time.Time {
 	first := time.Date(d.Year(), d.Month()+time.Month(months), 1, 0, 0, 0, 0, time.UTC)
 	last := first.AddDate(0, 1, -1).Day()
 	return first.AddDate(0, 0, min(d.Day(), last)-1)
 }
 
-// Problem returns the invalid field of a timeframe and the reason. Both are empty for a valid timeframe.
+// Problem returns the invalid field of a timeframe and the reason. Both are empty for a valid
+// timeframe.
 func (t Timeframe) Problem() (field, problem string) {
 	switch {
 	case t.End == nil && t.Period == custom:

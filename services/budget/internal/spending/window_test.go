@@ -47,8 +47,8 @@ func TestTimeframeAt(t *testing.T) {
 	}
 }
 
-// TestTimeframeAtWithoutGaps tries every start day of a leap cycle, and from each of them 500 days, which reach into the second
-// yearly window.
+// TestTimeframeAtWithoutGaps tries every start day of a leap cycle, and from each of them 500 days,
+// which reach into the second yearly window.
 func TestTimeframeAtWithoutGaps(t *testing.T) {
 	t.Parallel()
 	for period := range periods {
@@ -65,8 +65,8 @@ func TestTimeframeAtWithoutGaps(t *testing.T) {
 	}
 }
 
-// requireSeamless walks over the days from the start. Each day must be in its window, and each window must begin on the day after
-// the previous one ended.
+// requireSeamless walks over the days from the start. Each day must be in its window, and each
+// window must begin on the day after the previous one ended.
 func requireSeamless(t require.TestingT, f Timeframe, days int) {
 	w := f.At(f.Start)
 	require.Equal(t, f.Start, w.From)

@@ -13,11 +13,12 @@ import (
 // maxURL is the maximum length of a URL in bytes.
 const maxURL = 2048
 
-// ipv6Internet contains the globally routed addresses of IPv6. All others are local, multicast, or embed an IPv4 address.
+// ipv6Internet contains the globally routed addresses of IPv6. All others are local, multicast, or
+// embed an IPv4 address.
 var ipv6Internet = netip.MustParsePrefix("2000::/3")
 
-// specialPurpose lists the ranges of IANA's special-purpose registries for which netip.Addr has no method, and the ranges of
-// tunnels that embed IPv4 addresses in IPv6 addresses.
+// specialPurpose lists the ranges of IANA's special-purpose registries for which netip.Addr has no
+// method, and the ranges of tunnels that embed IPv4 addresses in IPv6 addresses.
 var specialPurpose = []netip.Prefix{
 	netip.MustParsePrefix("0.0.0.0/8"),
 	netip.MustParsePrefix("100.64.0.0/10"),
@@ -42,8 +43,9 @@ type destinations bool
 const (
 	// internetOnly allows https URLs and public addresses.
 	internetOnly destinations = false
-	// privateToo also allows http URLs, names without a dot, and private and loopback addresses, for development. Link-local
-	// addresses stay excluded, because cloud providers serve credentials there.
+	// privateToo also allows http URLs, names without a dot, and private and loopback addresses, for
+	// development. Link-local addresses stay excluded, because cloud providers serve credentials
+	// there.
 	privateToo destinations = true
 )
 
@@ -74,8 +76,8 @@ func public(addr netip.Addr) bool {
 	return true
 }
 
-// parseURL adds a problem if webhooks must not deliver to the URL. The addresses of a host name are checked on each connection,
-// because they may change.
+// parseURL adds a problem if webhooks must not deliver to the URL. The addresses of a host name are
+// checked on each connection, because they may change.
 func (d destinations) parseURL(p *apierr.Problems, s string) string {
 	if problem := d.urlProblem(s); problem != "" {
 		p.Add(errInvalidWebhookURL.With("url", problem))
@@ -83,9 +85,9 @@ func (d destinations) parseURL(p *apierr.Problems, s string) string {
 	return s
 }
 
-// urlProblem returns the reason why a webhook must not deliver to the URL, or an empty string if it may. The API checks
-// it when a webhook is created or changed, and attempt before each request, because the setting of the installation may
-// have changed since.
+// urlProblem returns the reason why a webhook must not deliver to the URL, or an empty string if it
+// may. The API checks it when a webhook is created or changed, and attempt before each request,
+// because the setting of the installation may have changed since.
 func (d destinations) urlProblem(s string) string {
 	u, err := url.Parse(s)
 	switch {
@@ -122,9 +124,9 @@ func (d destinations) schemes() []string {
 	return []string{"https"}
 }
 
-// publicName reports whether a host name can exist on the internet. Such a name has a dot, and its last label is no number: a
-// name like 0x7f.1 is another notation of an address. An address in such a notation would not be recognized by
-// netip.ParseAddr.
+// publicName reports whether a host name can exist on the internet. Such a name has a dot, and its
+// last label is no number: a name like 0x7f.1 is another notation of an address. An address in such
+// a notation would not be recognized by netip.ParseAddr.
 func publicName(host string) bool {
 	dot := strings.LastIndexByte(host, '.')
 	top := host[dot+1:]

@@ -27,10 +27,11 @@ import (
 const (
 	// deliveryWorkers is the number of webhooks that a replica serves at the same time.
 	deliveryWorkers = 8
-	// batchSize is the number of deliveries that a worker sends to one webhook before it serves another one.
+	// batchSize is the number of deliveries that a worker sends to one webhook before it serves
+	// another one.
 	batchSize = 5
-	// webhooksPerUser is the number of a user's webhooks that one replica serves at a time. So slow addresses of one user leave
-	// most workers to other users.
+	// webhooksPerUser is the number of a user's webhooks that one replica serves at a time. So slow
+	// addresses of one user leave most workers to other users.
 	webhooksPerUser = 2
 	// attemptTimeout limits a whole attempt, from the resolution of the name to the response.
 	attemptTimeout = 10 * time.Second
@@ -38,7 +39,8 @@ const (
 	webhookLease = batchSize*attemptTimeout + time.Minute
 	// logRetention is the time for which deliveries are listed and can be repeated.
 	logRetention = 30 * 24 * time.Hour
-	// maxResponse is the number of bytes of a response that are read, so that the connection can be reused. They are discarded.
+	// maxResponse is the number of bytes of a response that are read, so that the connection can be
+	// reused. They are discarded.
 	maxResponse = 1 << 10
 )
 
@@ -47,9 +49,10 @@ var errAddressNotPublic = errors.New("the address is not public")
 // deliveryClient sends requests to URLs that users choose. No other HTTP client may do that.
 type deliveryClient struct{ *http.Client }
 
-// newDeliveryClient returns a client that connects to allowed addresses only and follows no redirects. It checks the resolved
-// address of each connection, so that a change of the name's address cannot bypass the check. resolver and roots, the trusted
-// authorities, default to the system's.
+// newDeliveryClient returns a client that connects to allowed addresses only and follows no
+// redirects. It checks the resolved address of each connection, so that a change of the name's
+// address cannot bypass the check. resolver and roots, the trusted authorities, default to the
+// system's.
 func newDeliveryClient(allowed func(netip.Addr) bool, resolver *net.Resolver, roots *x509.CertPool) deliveryClient {
 	dialer := &net.Dialer{
 		Timeout:  attemptTimeout / 2,
@@ -101,8 +104,9 @@ func (s *Server) deliver(ctx context.Context) {
 	}
 }
 
-// deliverBatch sends due deliveries of one webhook, oldest first, and reports whether a webhook had any. It stops at the first
-// failure. A worker that stops after sending and before recording leaves the delivery to another worker, which repeats it.
+// deliverBatch sends due deliveries of one webhook, oldest first, and reports whether a webhook had
+// any. It stops at the first failure. A worker that stops after sending and before recording leaves
+// the delivery to another worker, which repeats it.
 func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 	until := s.now().Add(webhookLease)
 	w, err := s.claim(ctx, until)
@@ -150,18 +154,20 @@ func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// claim leases the webhook with the oldest due delivery. It returns pgx.ErrNoRows if no delivery is due. The lock keeps
-// two workers of this replica from exceeding webhooksPerUser. It does not extend to other replicas (ADR 23).
+// claim leases the webhook with the oldest due delivery. It returns pgx.ErrNoRows if no delivery is
+// due. The lock keeps two workers of this replica from exceeding webhooksPerUser. It does not
+// extend to other replicas (ADR 23).
 func (s *Server) claim(ctx context.Context, until time.Time) (webhook, error) {
 	s.claiming.Lock()
 	defer s.claiming.Unlock()
 	return claimWebhook(ctx, s.db, s.now(), until, webhooksPerUser)
 }
 
-// attempt sends an event. It returns the status of the response, 0 without one, and the problem of a failed attempt. The body is
-// stored, so that all attempts send the same bytes. The codes of problems are those of publicReason, redirect and status
-// for a response other than 2xx, and broken for a webhook that cannot be used, for example because its secret was sealed
-// with another service key.
+// attempt sends an event. It returns the status of the response, 0 without one, and the problem of
+// a failed attempt. The body is stored, so that all attempts send the same bytes. The codes of
+// problems are those of publicReason, redirect and status for a response other than 2xx, and broken
+// for a webhook that cannot be used, for example because its secret was sealed with another service
+// key.
 func (s *Server) attempt(ctx context.Context, w webhook, d delivery) (status int, problem string) {
 	// The webhook may have been created when more destinations were allowed.
 	if s.destinations.urlProblem(w.URL) != "" {
@@ -197,7 +203,8 @@ func (s *Server) attempt(ctx context.Context, w webhook, d delivery) (status int
 	return resp.StatusCode, "status"
 }
 
-// publicReason returns the code of an error for the webhook's user. The error itself could reveal details of the internal network.
+// publicReason returns the code of an error for the webhook's user. The error itself could reveal
+// details of the internal network.
 func publicReason(err error) string {
 	var timeout net.Error
 	// The dialer wraps this error in errors of other kinds, so it is checked first.
@@ -222,8 +229,8 @@ func publicReason(err error) string {
 	return "connect"
 }
 
-// signature returns the value of Coffer-Signature: a time, and an HMAC-SHA256 of time and body for each valid secret. Receivers
-// accept a request if one of the signatures is valid.
+// signature returns the value of Coffer-Signature: a time, and an HMAC-SHA256 of time and body for
+// each valid secret. Receivers accept a request if one of the signatures is valid.
 func (w webhook) signature(sealer seal.Key, now time.Time, body []byte) (string, error) {
 	secrets := [][]byte{w.Secret}
 	if w.PreviousUntil != nil && now.Before(*w.PreviousUntil) {

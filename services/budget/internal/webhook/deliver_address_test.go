@@ -18,8 +18,8 @@ import (
 
 func loopback(a netip.Addr) bool { return a == netip.MustParseAddr("127.0.0.1") }
 
-// resolver returns a resolver that uses a DNS server of the test. Each query for an IPv4 address returns the next address, and the
-// last one is repeated.
+// resolver returns a resolver that uses a DNS server of the test. Each query for an IPv4 address
+// returns the next address, and the last one is repeated.
 func resolver(t *testing.T, addresses ...string) *net.Resolver {
 	t.Helper()
 	conn, err := (&net.ListenConfig{}).ListenPacket(t.Context(), "udp", "127.0.0.1:0")

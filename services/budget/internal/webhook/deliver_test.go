@@ -45,7 +45,8 @@ type received struct {
 	body   string
 }
 
-// receiver starts a receiver. A DNS server of the test resolves its name to the addresses, one per query in their order.
+// receiver starts a receiver. A DNS server of the test resolves its name to the addresses, one per
+// query in their order.
 func (b *bundle) receiver(t *testing.T, allowed func(netip.Addr) bool, addresses ...string) *receiver {
 	t.Helper()
 	r := &receiver{}
@@ -177,8 +178,8 @@ func TestDeliverPreviousSecret(t *testing.T) {
 	requireSigned(t, r.deliveries()[1], rotated.GetSecret())
 }
 
-// TestDeliverAfterNewServiceKey checks a promise of docs/operations.md: after a change of the service key, deliveries wait for a new
-// secret.
+// TestDeliverAfterNewServiceKey checks a promise of docs/operations.md: after a change of the
+// service key, deliveries wait for a new secret.
 func TestDeliverAfterNewServiceKey(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
@@ -357,7 +358,8 @@ func TestDeliverOrder(t *testing.T) {
 	require.ElementsMatch(t, want, got)
 }
 
-// TestListWebhookDeliveriesWithoutBodies requires that a list does not read the bodies, which it does not show.
+// TestListWebhookDeliveriesWithoutBodies requires that a list does not read the bodies, which it
+// does not show.
 func TestListWebhookDeliveriesWithoutBodies(t *testing.T) {
 	t.Parallel()
 	b := setup(t)

@@ -19,8 +19,9 @@ import (
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 )
 
-// QueueDeliveries stores a delivery for each event and each of the user's enabled webhooks that subscribes to it. A repeated event
-// changes nothing. Events from before the creation of a webhook are not delivered to it.
+// QueueDeliveries stores a delivery for each event and each of the user's enabled webhooks that
+// subscribes to it. A repeated event changes nothing. Events from before the creation of a webhook
+// are not delivered to it.
 func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	var users []uuid.UUID
 	for _, e := range events {
@@ -35,7 +36,8 @@ func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 	for _, e := range events {
 		var body []byte
 		for _, w := range webhooks {
-			// A subscription starts with the creation of the webhook. The stream may deliver older events again.
+			// A subscription starts with the creation of the webhook. The stream may deliver older events
+			// again.
 			if w.UserID != e.UserID || !w.subscribes(e.Subject) || e.Time.Before(w.CreatedAt) {
 				continue
 			}
@@ -62,8 +64,9 @@ func eventJSON(e outbox.Received) ([]byte, error) {
 	return restjson.Append(nil, m)
 }
 
-// ListWebhookDeliveries returns the log of a webhook, newest first. It contains the deliveries of 30 days, optionally of one
-// status. Errors: WEBHOOK_NOT_FOUND, also for the webhook of another user.
+// ListWebhookDeliveries returns the log of a webhook, newest first. It contains the deliveries of
+// 30 days, optionally of one status. Errors: WEBHOOK_NOT_FOUND, also for the webhook of another
+// user.
 func (s *Server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWebhookDeliveriesRequest) (*budgetv1.ListWebhookDeliveriesResponse, error) {
 	var p apierr.Problems
 	// Invalid fields are reported before an unknown webhook.
@@ -104,9 +107,10 @@ func (s *Server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWe
 	return resp, nil
 }
 
-// RedeliverWebhookEvent queues a delivery of an event again, whatever the status of the first one is. The body is the stored one,
-// so a receiver recognizes the repetition by the event's id. A delivery to a disabled webhook waits until its user
-// enables it. Errors: WEBHOOK_NOT_FOUND, WEBHOOK_DELIVERY_NOT_FOUND.
+// RedeliverWebhookEvent queues a delivery of an event again, whatever the status of the first one
+// is. The body is the stored one, so a receiver recognizes the repetition by the event's id. A
+// delivery to a disabled webhook waits until its user enables it. Errors: WEBHOOK_NOT_FOUND,
+// WEBHOOK_DELIVERY_NOT_FOUND.
 func (s *Server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.RedeliverWebhookEventRequest) (*budgetv1.RedeliverWebhookEventResponse, error) {
 	webhookID, err := parseWebhookID(req.GetWebhookId())
 	if err != nil {
@@ -150,9 +154,9 @@ func (s *Server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.Redeli
 	return resp, nil
 }
 
-// TestWebhook queues a delivery with the id of a new event. The webhook receives it regardless of its subscriptions. The event is
-// not published: other webhooks and live streams do not receive it. A user sees in the log whether the webhook has
-// received it. Errors: WEBHOOK_NOT_FOUND.
+// TestWebhook queues a delivery with the id of a new event. The webhook receives it regardless of
+// its subscriptions. The event is not published: other webhooks and live streams do not receive it.
+// A user sees in the log whether the webhook has received it. Errors: WEBHOOK_NOT_FOUND.
 func (s *Server) TestWebhook(ctx context.Context, req *budgetv1.TestWebhookRequest) (*budgetv1.TestWebhookResponse, error) {
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err

@@ -19,8 +19,9 @@ import (
 // ownedTables are the tables with a column user_id.
 var ownedTables = []string{"webhooks", "webhook_deliveries"}
 
-// TestUserWithTheIDsOfAnother runs the same requests and deliveries on two databases. In one of them, another user has webhooks and
-// deliveries with the same ids. A statement that forgets the user returns or changes the rows of the other one.
+// TestUserWithTheIDsOfAnother runs the same requests and deliveries on two databases. In one of
+// them, another user has webhooks and deliveries with the same ids. A statement that forgets the
+// user returns or changes the rows of the other one.
 func TestUserWithTheIDsOfAnother(t *testing.T) {
 	t.Parallel()
 	alone, beside := newIsolated(t), newIsolated(t)
@@ -32,8 +33,9 @@ func TestUserWithTheIDsOfAnother(t *testing.T) {
 		budgettest.Copy(t, alone.db, beside.db, table, user.ID, user.ID)
 		budgettest.Copy(t, alone.db, beside.db, table, user.ID, twin)
 	}
-	// The webhooks of the other user are leased: the first one until the time until which the user's will be, the others for longer.
-	// The deliveries of the other user are due, and have higher numbers.
+	// The webhooks of the other user are leased: the first one until the time until which the user's
+	// will be, the others for longer. The deliveries of the other user are due, and have higher
+	// numbers.
 	for _, statement := range []string{
 		`UPDATE webhooks SET leased_until = $2 WHERE user_id = $1`,
 		`UPDATE webhooks SET leased_until = $2::timestamptz + interval '1 second' WHERE user_id = $1 AND id > (SELECT min(id::text)::uuid FROM webhooks)`,
@@ -84,8 +86,8 @@ func (s *isolated) RoundTrip(req *http.Request) (*http.Response, error) {
 	return &http.Response{StatusCode: s.status, Body: io.NopCloser(strings.NewReader("")), Request: req}, err
 }
 
-// prepare creates webhooks, of which two receive all events. The first one has a delivered event and one that is due, the second one
-// has events whose deliveries are not due yet.
+// prepare creates webhooks, of which two receive all events. The first one has a delivered event
+// and one that is due, the second one has events whose deliveries are not due yet.
 func (s *isolated) prepare(t *testing.T, user budgettest.User) {
 	t.Helper()
 	for i := range maxWebhooks - 1 {
@@ -117,7 +119,8 @@ func (s *isolated) use(t *testing.T, user budgettest.User) budgettest.Record {
 	var r budgettest.Record
 	ctx, webhooks := user.Ctx, s.webhooks
 	deliver := func() {
-		// A statement that confuses users may claim a webhook again and again, so the number of batches is fixed.
+		// A statement that confuses users may claim a webhook again and again, so the number of batches
+		// is fixed.
 		for range 3 {
 			worked, err := s.deliverBatch(t.Context())
 			require.NoError(t, err)
@@ -156,7 +159,8 @@ func (s *isolated) use(t *testing.T, user budgettest.User) budgettest.Record {
 	return r
 }
 
-// random lists the columns with random values: secrets, and the times of retries, because they have jitter.
+// random lists the columns with random values: secrets, and the times of retries, because they have
+// jitter.
 var random = []string{"secret", "previous_secret", "next_attempt_at"}
 
 // rows returns the rows of a user, without some columns.

@@ -8,20 +8,20 @@ const (
 	// A delivery is retried after firstBackoff, which doubles up to lastBackoff.
 	firstBackoff = 10 * time.Second
 	lastBackoff  = 2 * time.Hour
-	// A failing webhook is paused for firstPause, which doubles up to lastPause. So an address that hangs costs a worker 10 seconds
-	// of each 70, and a repaired address waits for at most a minute.
+	// A failing webhook is paused for firstPause, which doubles up to lastPause. So an address that
+	// hangs costs a worker 10 seconds of each 70, and a repaired address waits for at most a minute.
 	firstPause = time.Second
 	lastPause  = time.Minute
-	// A webhook is disabled after failingAttempts failures without a success, over at least failingTime. A single delivery has
-	// about 25 attempts, so it cannot disable a webhook.
+	// A webhook is disabled after failingAttempts failures without a success, over at least
+	// failingTime. A single delivery has about 25 attempts, so it cannot disable a webhook.
 	failingTime     = 5 * 24 * time.Hour
 	failingAttempts = 50
 	// statusGone is the HTTP status of an address that was removed permanently.
 	statusGone = 410
 )
 
-// attempted returns the delivery after an attempt. problem is empty if it succeeded. jitter, from 0 to 1, spreads the retries of
-// deliveries that failed together.
+// attempted returns the delivery after an attempt. problem is empty if it succeeded. jitter, from 0
+// to 1, spreads the retries of deliveries that failed together.
 func (d delivery) attempted(now time.Time, responseStatus int, problem string, jitter float64) delivery {
 	d.Attempts++
 	d.LastAttemptAt, d.ResponseStatus, d.Error = &now, nil, nil
@@ -40,8 +40,8 @@ func (d delivery) attempted(now time.Time, responseStatus int, problem string, j
 	return d
 }
 
-// backoff returns the time before the next attempt. It doubles with each attempt up to a limit; jitter selects a time between
-// half of that and all of it.
+// backoff returns the time before the next attempt. It doubles with each attempt up to a limit;
+// jitter selects a time between half of that and all of it.
 func backoff(attempts int32, jitter float64) time.Duration {
 	wait := lastBackoff
 	if shift := attempts - 1; shift < 16 {
@@ -50,8 +50,9 @@ func backoff(attempts int32, jitter float64) time.Duration {
 	return wait/2 + time.Duration(jitter*float64(wait/2))
 }
 
-// attempted returns the webhook after an attempt, and the end of its pause. problem is empty if the attempt succeeded.
-// The count belongs to the webhook and not to a delivery, so it shows for how long the address has failed altogether.
+// attempted returns the webhook after an attempt, and the end of its pause. problem is empty if the
+// attempt succeeded. The count belongs to the webhook and not to a delivery, so it shows for how
+// long the address has failed altogether.
 func (w webhook) attempted(now time.Time, problem string) (after webhook, pausedUntil time.Time) {
 	if problem == "" {
 		w.Failures, w.FailingSince = 0, nil
@@ -68,8 +69,8 @@ func (w webhook) attempted(now time.Time, problem string) (after webhook, paused
 	return w, now.Add(pause)
 }
 
-// disables reports whether an attempt disables the webhook, and the reason. It must be called on the result of attempted,
-// because that includes the failure.
+// disables reports whether an attempt disables the webhook, and the reason. It must be called on
+// the result of attempted, because that includes the failure.
 func (w webhook) disables(now time.Time, responseStatus int) (disabledReason, bool) {
 	switch {
 	case responseStatus == statusGone:

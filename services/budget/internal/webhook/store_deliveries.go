@@ -29,15 +29,16 @@ type delivery struct {
 	EventID uuid.UUID `db:"event_id"`
 	// Repeat is 0 for the first delivery of an event, and one more for each redelivery.
 	Repeat int32
-	// Type is the type of the event, such as ledger.v1.wallet.updated. It is stored for the log, because Body is not
-	// decoded again.
+	// Type is the type of the event, such as ledger.v1.wallet.updated. It is stored for the log,
+	// because Body is not decoded again.
 	Type string
 	// Body is the encoded event.
 	Body   []byte
 	Status deliveryStatus
 	// Attempts counts the requests that were sent, or that failed before.
 	Attempts int32
-	// NextAttemptAt is the time from which the delivery is due. It has no meaning unless the status is pending.
+	// NextAttemptAt is the time from which the delivery is due. It has no meaning unless the status is
+	// pending.
 	NextAttemptAt time.Time  `db:"next_attempt_at"`
 	LastAttemptAt *time.Time `db:"last_attempt_at"`
 	// ResponseStatus is the HTTP status of the last attempt, or nil if it got no response.
@@ -52,12 +53,13 @@ type delivery struct {
 // deliveryColumns lists the columns of type delivery, with the table alias d.
 const deliveryColumns = listedColumns + `, d.body`
 
-// listedColumns are the columns of a delivery in a list, which does not show the body. A page of the largest bodies has 100 MB.
+// listedColumns are the columns of a delivery in a list, which does not show the body. A page of
+// the largest bodies has 100 MB.
 const listedColumns = `d.id, d.user_id, d.webhook_id, d.event_id, d.repeat, d.type, d.status, d.attempts, d.next_attempt_at,
 	d.last_attempt_at, d.response_status, d.error, d.duration_ms, d.created_at`
 
-// insertDeliveries inserts pending deliveries that are due immediately. It omits those that exist already. The unique key of
-// event and repeat recognizes them, so a repeated event is harmless.
+// insertDeliveries inserts pending deliveries that are due immediately. It omits those that exist
+// already. The unique key of event and repeat recognizes them, so a repeated event is harmless.
 func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) error {
 	if len(deliveries) == 0 {
 		return nil
@@ -85,7 +87,8 @@ func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) 
 	return nil
 }
 
-// selectEnabledWebhooks returns the enabled webhooks of users. Deliveries for disabled webhooks are not stored.
+// selectEnabledWebhooks returns the enabled webhooks of users. Deliveries for disabled webhooks are
+// not stored.
 func selectEnabledWebhooks(ctx context.Context, q pg.Querier, users []uuid.UUID) ([]webhook, error) {
 	webhooks, err := pg.All[webhook](ctx, q, `
 		SELECT `+webhookColumns+`
@@ -105,7 +108,8 @@ type deliveryList struct {
 	limit         int
 }
 
-// selectDeliveries returns a page of a webhook's log, newest first. Ids are UUIDv7, so their order is the order of creation.
+// selectDeliveries returns a page of a webhook's log, newest first. Ids are UUIDv7, so their order
+// is the order of creation.
 func selectDeliveries(ctx context.Context, q pg.Querier, l deliveryList) ([]delivery, error) {
 	deliveries, err := pg.All[delivery](ctx, q, `
 		SELECT `+listedColumns+`, ''::bytea AS body
@@ -132,8 +136,8 @@ func selectDelivery(ctx context.Context, q pg.Querier, user, webhookID, id uuid.
 	return d, nil
 }
 
-// countRepeats returns the number of redeliveries of an event. A lock serializes the redeliveries to the webhook until tx ends, so
-// that each gets a different number.
+// countRepeats returns the number of redeliveries of an event. A lock serializes the redeliveries
+// to the webhook until tx ends, so that each gets a different number.
 func countRepeats(ctx context.Context, tx pgx.Tx, d delivery) (int32, error) {
 	type row struct{ Max int32 }
 	if err := lockWebhook(ctx, tx, d.UserID, d.WebhookID); err != nil {
@@ -149,9 +153,10 @@ func countRepeats(ctx context.Context, tx pgx.Tx, d delivery) (int32, error) {
 	return r.Max, nil
 }
 
-// claimWebhook leases the webhook with the oldest due delivery, or returns pgx.ErrNoRows if no delivery is due. It skips users
-// with maxLeased leased webhooks. The recursive query steps through the index from webhook to webhook, because there are few
-// webhooks, but a paused one may have any number of deliveries.
+// claimWebhook leases the webhook with the oldest due delivery, or returns pgx.ErrNoRows if no
+// delivery is due. It skips users with maxLeased leased webhooks. The recursive query steps through
+// the index from webhook to webhook, because there are few webhooks, but a paused one may have any
+// number of deliveries.
 func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time, maxLeased int) (webhook, error) {
 	w, err := pg.One[webhook](ctx, q, `
 		WITH RECURSIVE first AS (
@@ -193,8 +198,9 @@ func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time, maxLe
 	return w, nil
 }
 
-// releaseWebhook ends the lease that was taken until a time, and records failures and pause. If that lease has expired and
-// another worker has one, nothing changes. So a worker that was too slow cannot end the lease of its successor.
+// releaseWebhook ends the lease that was taken until a time, and records failures and pause. If
+// that lease has expired and another worker has one, nothing changes. So a worker that was too slow
+// cannot end the lease of its successor.
 func releaseWebhook(ctx context.Context, q pg.Querier, w webhook, until, pausedUntil time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks
@@ -207,8 +213,9 @@ func releaseWebhook(ctx context.Context, q pg.Querier, w webhook, until, pausedU
 	return nil
 }
 
-// selectDue returns the due deliveries of a webhook, the oldest first. The order keeps events in the order of their creation,
-// unless one is retried. The partial index webhook_deliveries_pending has this order.
+// selectDue returns the due deliveries of a webhook, the oldest first. The order keeps events in
+// the order of their creation, unless one is retried. The partial index webhook_deliveries_pending
+// has this order.
 func selectDue(ctx context.Context, q pg.Querier, w webhook, now time.Time, limit int) ([]delivery, error) {
 	deliveries, err := pg.All[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`
@@ -239,9 +246,9 @@ func updateDelivery(ctx context.Context, q pg.Querier, d delivery) error {
 	return nil
 }
 
-// expireDeliveries fails the pending deliveries from before a time, and deletes all deliveries from before another time.
-// Deliveries of a disabled webhook expire, too. The hourly cleanup calls it. The index webhook_deliveries_created_at
-// finds the rows.
+// expireDeliveries fails the pending deliveries from before a time, and deletes all deliveries from
+// before another time. Deliveries of a disabled webhook expire, too. The hourly cleanup calls it.
+// The index webhook_deliveries_created_at finds the rows.
 func expireDeliveries(ctx context.Context, q pg.Querier, failBefore, deleteBefore time.Time) error {
 	_, err := q.Exec(ctx, `UPDATE webhook_deliveries SET status = 'failed' WHERE status = 'pending' AND created_at < $1`, failBefore)
 	if err != nil {

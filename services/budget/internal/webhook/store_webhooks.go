@@ -27,7 +27,8 @@ type webhook struct {
 	Secret         []byte
 	PreviousSecret []byte     `db:"previous_secret"`
 	PreviousUntil  *time.Time `db:"previous_until"`
-	// Failures counts the failed attempts since the last success. FailingSince is the time of the first of them.
+	// Failures counts the failed attempts since the last success. FailingSince is the time of the
+	// first of them.
 	Failures     int32
 	FailingSince *time.Time `db:"failing_since"`
 	// Version is the ETag. Attempts and rotations do not change it.
@@ -50,7 +51,8 @@ const (
 const webhookColumns = `w.id, w.user_id, w.url, w.description, w.events, w.enabled, w.disabled_reason, w.secret, w.previous_secret,
 	w.previous_until, w.failures, w.failing_since, w.version, w.created_at, w.updated_at`
 
-// args returns the columns that users change as named arguments. Other statements set leases, failures and pauses.
+// args returns the columns that users change as named arguments. Other statements set leases,
+// failures and pauses.
 func (w webhook) args() pgx.NamedArgs {
 	return pgx.NamedArgs{
 		"id": w.ID, "user": w.UserID, "url": w.URL, "description": w.Description, "events": w.Events, "enabled": w.Enabled,
@@ -59,8 +61,8 @@ func (w webhook) args() pgx.NamedArgs {
 	}
 }
 
-// countWebhooks returns the number of a user's webhooks. A lock serializes the user's creations until tx ends, so that concurrent
-// ones cannot exceed the limit.
+// countWebhooks returns the number of a user's webhooks. A lock serializes the user's creations
+// until tx ends, so that concurrent ones cannot exceed the limit.
 func countWebhooks(ctx context.Context, tx pgx.Tx, user uuid.UUID) (int64, error) {
 	type row struct{ Count int64 }
 	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('webhooks'), hashtext($1))`, user.String()); err != nil {
@@ -110,8 +112,9 @@ func selectWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) (webho
 	return w, nil
 }
 
-// lockWebhook serializes the changes of one webhook until tx ends. It locks nothing if the user has no webhook with this id.
-// Deliveries may be inserted meanwhile, because the lock does not block foreign keys.
+// lockWebhook serializes the changes of one webhook until tx ends. It locks nothing if the user has
+// no webhook with this id. Deliveries may be inserted meanwhile, because the lock does not block
+// foreign keys.
 func lockWebhook(ctx context.Context, tx pgx.Tx, user, id uuid.UUID) error {
 	_, err := tx.Exec(ctx, `SELECT id FROM webhooks WHERE user_id = $1 AND id = $2 FOR NO KEY UPDATE`, user, id)
 	if err != nil {
@@ -120,8 +123,9 @@ func lockWebhook(ctx context.Context, tx pgx.Tx, user, id uuid.UUID) error {
 	return nil
 }
 
-// updateWebhook also resets failures and pause, because the user's change may have repaired the webhook. It does not end
-// a lease: a worker that is sending continues with the former URL until its batch ends.
+// updateWebhook also resets failures and pause, because the user's change may have repaired the
+// webhook. It does not end a lease: a worker that is sending continues with the former URL until
+// its batch ends.
 func updateWebhook(ctx context.Context, q pg.Querier, w webhook) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks
@@ -144,8 +148,8 @@ func deleteWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) error 
 	return nil
 }
 
-// disableWebhook disables a webhook, unless its user has changed the URL since w was read. The lease is released
-// afterwards by the worker that holds it.
+// disableWebhook disables a webhook, unless its user has changed the URL since w was read. The
+// lease is released afterwards by the worker that holds it.
 func disableWebhook(ctx context.Context, q pg.Querier, w webhook, reason disabledReason, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks

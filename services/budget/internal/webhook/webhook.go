@@ -1,19 +1,22 @@
 // Package webhook owns the webhooks of users, and delivers events to them over HTTPS.
 //
-// The consumer of the service calls Server.QueueDeliveries with each batch of events. It stores a row per event and subscribed
-// webhook, in the transaction that acknowledges the events. Workers, started by Server.Run, send the rows, sign each request, and
-// retry failures with backoff for a day. A worker leases a webhook before it sends, so that a webhook gets its events one after
-// the other, oldest first, from any number of replicas.
+// The consumer of the service calls Server.QueueDeliveries with each batch of events. It stores a
+// row per event and subscribed webhook, in the transaction that acknowledges the events. Workers,
+// started by Server.Run, send the rows, sign each request, and retry failures with backoff for a
+// day. A worker leases a webhook before it sends, so that a webhook gets its events one after the
+// other, oldest first, from any number of replicas.
 //
-// A delivery arrives at least once: a worker that stops after sending and before recording leaves the delivery to the next one.
-// Receivers drop repetitions by the event's id. A failing address delays no other: it is paused, and a user holds at most two
-// workers of a replica. A webhook that fails for five days, or answers 410, is disabled.
+// A delivery arrives at least once: a worker that stops after sending and before recording leaves
+// the delivery to the next one. Receivers drop repetitions by the event's id. A failing address
+// delays no other: it is paused, and a user holds at most two workers of a replica. A webhook that
+// fails for five days, or answers 410, is disabled.
 //
-// Users choose the addresses, so deliveryClient is the only HTTP client that may send to them. It connects to public addresses
-// only, and follows no redirects. Secrets are sealed in the database.
+// Users choose the addresses, so deliveryClient is the only HTTP client that may send to them. It
+// connects to public addresses only, and follows no redirects. Secrets are sealed in the database.
 //
-// Start reading with QueueDeliveries in deliveries.go and deliverBatch in deliver.go. retries.go has the rules for backoff, pauses
-// and disabling; address.go has the rules for URLs and addresses; webhooks.go has the RPCs. docs/webhooks.md is for receivers.
+// Start reading with QueueDeliveries in deliveries.go and deliverBatch in deliver.go. retries.go
+// has the rules for backoff, pauses and disabling; address.go has the rules for URLs and addresses;
+// webhooks.go has the RPCs. docs/webhooks.md is for receivers.
 package webhook
 
 import (
@@ -51,12 +54,14 @@ type Server struct {
 	db      *pgxpool.Pool
 	cursors page.Cursors
 	sealer  seal.Key
-	// destinations limits the URLs of webhooks. client applies the same limit to the addresses that it connects to.
+	// destinations limits the URLs of webhooks. client applies the same limit to the addresses that it
+	// connects to.
 	destinations destinations
 	client       deliveryClient
 	// queued wakes a worker.
 	queued chan struct{}
-	// claiming serializes the claims of this replica, so that each claim counts the webhooks that its other workers hold.
+	// claiming serializes the claims of this replica, so that each claim counts the webhooks that its
+	// other workers hold.
 	claiming sync.Mutex
 	log      *slog.Logger
 	now      func() time.Time
@@ -90,8 +95,8 @@ func (s *Server) Run(ctx context.Context) {
 	workers.Wait()
 }
 
-// Wake makes an idle worker look for due deliveries. The consumer calls it after each batch of events, and poll of the
-// service every few seconds for retries that have become due.
+// Wake makes an idle worker look for due deliveries. The consumer calls it after each batch of
+// events, and poll of the service every few seconds for retries that have become due.
 func (s *Server) Wake() {
 	select {
 	case s.queued <- struct{}{}:
@@ -99,7 +104,8 @@ func (s *Server) Wake() {
 	}
 }
 
-// Expire fails deliveries that were retried for a day, and deletes the log of deliveries after 30 days.
+// Expire fails deliveries that were retried for a day, and deletes the log of deliveries after 30
+// days.
 func (s *Server) Expire(ctx context.Context) error {
 	now := s.now()
 	return expireDeliveries(ctx, s.db, now.Add(-deliveryLife), now.Add(-logRetention))

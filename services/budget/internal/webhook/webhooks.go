@@ -34,8 +34,9 @@ const (
 	secretLife = 24 * time.Hour
 )
 
-// CreateWebhook creates a webhook and returns its secret. No other RPC returns that secret again. A user has at most 20 webhooks.
-// A repeated Idempotency-Key returns the first response with the same secret.
+// CreateWebhook creates a webhook and returns its secret. No other RPC returns that secret again. A
+// user has at most 20 webhooks. A repeated Idempotency-Key returns the first response with the same
+// secret.
 func (s *Server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookRequest) (*budgetv1.CreateWebhookResponse, error) {
 	w := webhook{ID: s.newID(), UserID: caller.ID(ctx), Enabled: true, Version: 1, CreatedAt: s.now().UTC()}
 	w.UpdatedAt = w.CreatedAt
@@ -101,8 +102,8 @@ func (s *Server) GetWebhook(ctx context.Context, req *budgetv1.GetWebhookRequest
 	return &budgetv1.GetWebhookResponse{Webhook: w.proto(), Etag: etag.Format(w.Version)}, nil
 }
 
-// UpdateWebhook changes a webhook. Queued deliveries keep their bodies and are sent to the new URL. A change ends the pause of a
-// failing webhook, because it may have repaired it.
+// UpdateWebhook changes a webhook. Queued deliveries keep their bodies and are sent to the new URL.
+// A change ends the pause of a failing webhook, because it may have repaired it.
 func (s *Server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookRequest) (*budgetv1.UpdateWebhookResponse, error) {
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err
@@ -134,7 +135,8 @@ func (s *Server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookR
 	return resp, nil
 }
 
-// change sets the fields that the request has. A URL must be one of the destinations. It adds the problems of invalid fields.
+// change sets the fields that the request has. A URL must be one of the destinations. It adds the
+// problems of invalid fields.
 func (w *webhook) change(p *apierr.Problems, req *budgetv1.UpdateWebhookRequest, to destinations) {
 	if req.Url != nil {
 		w.URL = to.parseURL(p, req.GetUrl())
@@ -151,7 +153,8 @@ func (w *webhook) change(p *apierr.Problems, req *budgetv1.UpdateWebhookRequest,
 	}
 }
 
-// DeleteWebhook deletes a webhook with its deliveries, also the queued ones. A request that is being sent is not interrupted.
+// DeleteWebhook deletes a webhook with its deliveries, also the queued ones. A request that is
+// being sent is not interrupted.
 func (s *Server) DeleteWebhook(ctx context.Context, req *budgetv1.DeleteWebhookRequest) (*budgetv1.DeleteWebhookResponse, error) {
 	var id uuid.UUID
 	err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
@@ -168,8 +171,8 @@ func (s *Server) DeleteWebhook(ctx context.Context, req *budgetv1.DeleteWebhookR
 	return &budgetv1.DeleteWebhookResponse{Id: id.String()}, nil
 }
 
-// RotateWebhookSecret replaces the secret. The previous one also signs for a day, so that receivers can be changed meanwhile. A
-// second rotation within that day ends the oldest secret immediately.
+// RotateWebhookSecret replaces the secret. The previous one also signs for a day, so that receivers
+// can be changed meanwhile. A second rotation within that day ends the oldest secret immediately.
 func (s *Server) RotateWebhookSecret(ctx context.Context, req *budgetv1.RotateWebhookSecretRequest) (*budgetv1.RotateWebhookSecretResponse, error) {
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err
@@ -204,7 +207,8 @@ func (s *Server) newSecret(w *webhook) (string, error) {
 		return "", fmt.Errorf("making a secret: %w", err)
 	}
 	secret := "whsec_" + base64.RawURLEncoding.EncodeToString(bits)
-	// The webhook's id is authenticated with the secret, so that a sealed secret cannot be copied to another webhook.
+	// The webhook's id is authenticated with the secret, so that a sealed secret cannot be copied to
+	// another webhook.
 	sealed, err := s.sealer.Seal([]byte(secret), w.ID.String())
 	if err != nil {
 		return "", fmt.Errorf("sealing a secret: %w", err)
@@ -226,7 +230,8 @@ func (s *Server) webhookOf(ctx context.Context, q pg.Querier, id string) (webhoo
 	return w, err
 }
 
-// lockedWebhook returns one of the acting user's webhooks, locked until tx ends, if it has the version of ifMatch.
+// lockedWebhook returns one of the acting user's webhooks, locked until tx ends, if it has the
+// version of ifMatch.
 func (s *Server) lockedWebhook(ctx context.Context, tx pgx.Tx, id, ifMatch string) (webhook, error) {
 	parsed, err := parseWebhookID(id)
 	if err != nil {
@@ -258,7 +263,8 @@ func parseDescription(p *apierr.Problems, s string) string {
 	return description
 }
 
-// parsePatterns rejects a pattern that matches no type of event, because it would be a silent mistake.
+// parsePatterns rejects a pattern that matches no type of event, because it would be a silent
+// mistake.
 func parsePatterns(p *apierr.Problems, patterns []string) []string {
 	if len(patterns) > maxPatterns {
 		p.Field(&apierr.Field{Name: "events", Message: "must be at most 50 types of events"})

@@ -1,5 +1,5 @@
-// Command ledger is the program of the ledger service: it serves wallets, categories, transactions, receipts and the dashboard over
-// gRPC.
+// Command ledger is the program of the ledger service: it serves wallets, categories, transactions,
+// receipts and the dashboard over gRPC.
 //
 //	ledger                  runs the service until SIGTERM
 //	ledger migrate          applies the migrations of the service's schema

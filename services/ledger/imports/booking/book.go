@@ -17,7 +17,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 )
 
-// commitChunk books the next rows, and ends the job if there are none. after is the number of the last row that was considered.
+// commitChunk books the next rows, and ends the job if there are none. after is the number of the
+// last row that was considered.
 func (x *executor) commitChunk(ctx context.Context, j jobs.Job, after *int32, pace *jobs.Pace) (finished bool, err error) {
 	position := *after
 	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
@@ -63,18 +64,24 @@ type chunk struct {
 	now     time.Time
 	newID   func() uuid.UUID
 
-	// rows are the next rows of the import, and the other sides of their transfers that follow later in the file.
+	// rows are the next rows of the import, and the other sides of their transfers that follow later
+	// in the file.
 	rows         []staging.Row
 	transactions []posting.Transaction
-	// pairs holds the existing transactions that become the other legs of new ones, by the index of the new one.
+	// pairs holds the existing transactions that become the other legs of new ones, by the index of
+	// the new one.
 	pairs map[int]posting.Transaction
 }
 
-// book writes the transactions of rows with their outcome, the progress of the import and one event. The steps have this order:
+// book writes the transactions of rows with their outcome, the progress of the import and one
+// event. The steps have this order:
 //
-//  1. Rows that match a transaction are linked to it, and rows that have become duplicates since the preview are skipped.
-//  2. The other rows become transactions, and those are inserted with one statement, or with two if rules make transfers of rows.
-//  3. The outcomes of the rows, the counts of rules and the progress are stored, and the event is added.
+//  1. Rows that match a transaction are linked to it, and rows that have become duplicates since
+//     the preview are skipped.
+//  2. The other rows become transactions, and those are inserted with one statement, or with two if
+//     rules make transfers of rows.
+//  3. The outcomes of the rows, the counts of rules and the progress are stored, and the event is
+//     added.
 //  4. Rows whose transfer has its other leg already are matched with it.
 func (x *executor) book(ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row) error {
 	details, err := e.ReadDetails()
@@ -120,8 +127,8 @@ func (x *executor) book(ctx context.Context, tx pgx.Tx, e staging.Import, rows [
 	return c.match(ctx, tx, x.Ledger)
 }
 
-// create writes the transactions of rows. The rows that rules make transfers come last, because the other leg may be another row of the
-// chunk.
+// create writes the transactions of rows. The rows that rules make transfers come last, because the
+// other leg may be another row of the chunk.
 func (c *chunk) create(ctx context.Context, tx pgx.Tx, rows []staging.Row) error {
 	var ruled []*staging.Row
 	for i := range rows {
@@ -144,8 +151,8 @@ func (c *chunk) create(ctx context.Context, tx pgx.Tx, rows []staging.Row) error
 	return c.insert(ctx, tx, c.transactions[first:])
 }
 
-// insert writes transactions with their tags. A wallet or category that was deleted since the preview ends the job with a public error;
-// the user can assign another one and commit again.
+// insert writes transactions with their tags. A wallet or category that was deleted since the
+// preview ends the job with a public error; the user can assign another one and commit again.
 func (c *chunk) insert(ctx context.Context, tx pgx.Tx, ts []posting.Transaction) error {
 	if len(ts) == 0 {
 		return nil
@@ -165,8 +172,8 @@ func (c *chunk) insert(ctx context.Context, tx pgx.Tx, ts []posting.Transaction)
 	return nil
 }
 
-// addPartners appends the other sides of transfers that follow later in the file. Both legs of a transfer must be written in one
-// transaction, so the side that comes first books both.
+// addPartners appends the other sides of transfers that follow later in the file. Both legs of a
+// transfer must be written in one transaction, so the side that comes first books both.
 func addPartners(ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row) ([]staging.Row, error) {
 	known := map[int32]bool{}
 	for _, r := range rows {
@@ -197,8 +204,9 @@ func (c *chunk) partner(r *staging.Row) *staging.Row {
 	return &c.rows[i]
 }
 
-// imported returns the event of a chunk. One event for all transactions of a chunk suffices: consumers need the wallets, the categories
-// and the days to check budgets again, and 200 000 events would flood webhooks.
+// imported returns the event of a chunk. One event for all transactions of a chunk suffices:
+// consumers need the wallets, the categories and the days to check budgets again, and 200 000
+// events would flood webhooks.
 func imported(e staging.Import, ts []posting.Transaction) *ledgerv1.TransactionsImported {
 	event := &ledgerv1.TransactionsImported{OwnerId: e.OwnerID.String(), ImportId: e.ID.String(), Count: int32(len(ts))}
 	event.WalletIds, event.CategoryIds, event.FirstDate, event.LastDate = concerned(ts)

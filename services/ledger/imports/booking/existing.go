@@ -9,8 +9,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// link gives the transactions that rows match the external ids of the rows, and their payee and notes if the transactions have none. A row
-// whose transaction was deleted or has an external id meanwhile is booked.
+// link gives the transactions that rows match the external ids of the rows, and their payee and
+// notes if the transactions have none. A row whose transaction was deleted or has an external id
+// meanwhile is booked.
 func (c *chunk) link(ctx context.Context, tx pgx.Tx) error {
 	var rows []*staging.Row
 	var links []link
@@ -39,9 +40,10 @@ func (c *chunk) link(ctx context.Context, tx pgx.Tx) error {
 	return nil
 }
 
-// skipExisting marks the rows whose external id a transaction of their wallet has: another import has created it since the preview. A
-// wallet has an external id once, so a row is booked without it if the user books the row anyway, or if an earlier row of the same
-// import has it. Two accounts of a file whose banks use the same ids may belong to one wallet.
+// skipExisting marks the rows whose external id a transaction of their wallet has: another import
+// has created it since the preview. A wallet has an external id once, so a row is booked without it
+// if the user books the row anyway, or if an earlier row of the same import has it. Two accounts of
+// a file whose banks use the same ids may belong to one wallet.
 func (c *chunk) skipExisting(ctx context.Context, tx pgx.Tx) error {
 	var wallets []uuid.UUID
 	var externals []string

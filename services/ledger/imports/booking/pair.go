@@ -10,14 +10,16 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
-// ruledTransfer reports whether a rule makes a transfer of a ready row. Rules run only on rows that the file and the user leave ordinary.
+// ruledTransfer reports whether a rule makes a transfer of a ready row. Rules run only on rows that
+// the file and the user leave ordinary.
 func ruledTransfer(r *staging.Row) bool {
 	return r.Status == staging.Ready && r.Ruled != nil && r.TransferWalletID != nil && r.PairN == nil && r.WalletID != nil && r.AmountMinor != nil
 }
 
-// addRuled adds the transactions of rows that rules make transfers. If the other wallet has the other leg as an ordinary transaction, another
-// one would change its balance twice. Then the row becomes an ordinary transaction with the same category, and match makes a transfer of
-// the two. The row keeps the category, which the undo gives back to the existing transaction.
+// addRuled adds the transactions of rows that rules make transfers. If the other wallet has the
+// other leg as an ordinary transaction, another one would change its balance twice. Then the row
+// becomes an ordinary transaction with the same category, and match makes a transfer of the two.
+// The row keeps the category, which the undo gives back to the existing transaction.
 func (c *chunk) addRuled(ctx context.Context, tx pgx.Tx, rows []*staging.Row) error {
 	legs := make([]posting.Transaction, len(rows))
 	for i, r := range rows {
@@ -43,8 +45,9 @@ func (c *chunk) addRuled(ctx context.Context, tx pgx.Tx, rows []*staging.Row) er
 	return nil
 }
 
-// match makes transfers of inserted transactions and of the existing ones that are their other legs. Both legs get the time of creation of
-// the inserted one as updated_at, by which the undo recognizes that the user has not changed them since.
+// match makes transfers of inserted transactions and of the existing ones that are their other
+// legs. Both legs get the time of creation of the inserted one as updated_at, by which the undo
+// recognizes that the user has not changed them since.
 func (c *chunk) match(ctx context.Context, tx pgx.Tx, l *posting.Ledger) error {
 	for i, t := range c.transactions {
 		other, ok := c.pairs[i]

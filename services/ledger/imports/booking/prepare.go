@@ -18,11 +18,13 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
-// createdCost is the number of rows that are booked in about the time in which a wallet or category is created.
+// createdCost is the number of rows that are booked in about the time in which a wallet or category
+// is created.
 const createdCost = 10
 
-// createChunk creates the next wallets and categories that a commit needs, and reports whether there were none. Their records, by which
-// the undo finds them, and their ids in the details of the import commit together with them.
+// createChunk creates the next wallets and categories that a commit needs, and reports whether
+// there were none. Their records, by which the undo finds them, and their ids in the details of the
+// import commit together with them.
 func (x *executor) createChunk(ctx context.Context, j jobs.Job, pace *jobs.Pace) (finished bool, err error) {
 	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
@@ -54,8 +56,9 @@ func (x *executor) createChunk(ctx context.Context, j jobs.Job, pace *jobs.Pace)
 	return finished, err
 }
 
-// createMissing creates up to limit wallets and categories, and sets their ids in details. assigned is the number of ids, which
-// includes those of categories that the user has created since the preview.
+// createMissing creates up to limit wallets and categories, and sets their ids in details. assigned
+// is the number of ids, which includes those of categories that the user has created since the
+// preview.
 func (x *executor) createMissing(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import, limit int) (created []staging.Creation, assigned int, err error) {
 	for _, a := range details.GetAccounts() {
 		if !a.GetCreate() || a.GetWalletId() != "" || assigned == limit {
@@ -91,7 +94,8 @@ func (x *executor) createMissing(ctx context.Context, tx pgx.Tx, e staging.Impor
 	return created, assigned, nil
 }
 
-// createWallet creates the wallet of an account, in the currency of the account or otherwise of its rows.
+// createWallet creates the wallet of an account, in the currency of the account or otherwise of its
+// rows.
 func (x *executor) createWallet(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import, a *ledgerv1.ImportAccount) (uuid.UUID, error) {
 	code := a.GetCurrency()
 	if code == "" {
@@ -108,7 +112,8 @@ func (x *executor) createWallet(ctx context.Context, tx pgx.Tx, e staging.Import
 	}, a.GetArchived())
 }
 
-// prepare derives the rows with the wallets and categories that createChunk has created, and sets the status running.
+// prepare derives the rows with the wallets and categories that createChunk has created, and sets
+// the status running.
 func (x *executor) prepare(ctx context.Context, j jobs.Job) error {
 	return pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		e, err := renewLease(ctx, tx, j)
@@ -135,8 +140,8 @@ func (x *executor) prepare(ctx context.Context, j jobs.Job) error {
 	})
 }
 
-// remember stores the mapping and the wallets of the accounts for the next file. Only a commit does this, because it confirms the user's
-// assignments.
+// remember stores the mapping and the wallets of the accounts for the next file. Only a commit does
+// this, because it confirms the user's assignments.
 func (x *executor) remember(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import) error {
 	var macs [][]byte
 	var wallets []uuid.UUID
@@ -156,7 +161,8 @@ func (x *executor) remember(ctx context.Context, tx pgx.Tx, e staging.Import, de
 	}
 	mapping := staging.ToMapping(details.GetMapping())
 	if !slices.Contains(details.GetWarnings(), statement.CurrencyAssumed) {
-		// The file states the currency. The next file with this heading may belong to an account in another currency.
+		// The file states the currency. The next file with this heading may belong to an account in
+		// another currency.
 		mapping.Currency = ""
 	}
 	heading, err := staging.Heading(ctx, tx, &e, mapping)

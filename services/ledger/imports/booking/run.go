@@ -1,12 +1,17 @@
-// Package booking runs the jobs of imports: a commit, an undo or a deletion, in chunks of one database transaction each. It guarantees that
-// each row of a committed import is booked exactly once, even if replicas are killed or two of them commit: the transactions of a chunk,
-// the outcome of its rows, the progress of the job and one event commit together. Wallets and categories are recorded when they are created
-// (import_creations), and the status undone follows their deletion, so an undo leaves none that is not in use.
+// Package booking runs the jobs of imports: a commit, an undo or a deletion, in chunks of one
+// database transaction each. It guarantees that each row of a committed import is booked exactly
+// once, even if replicas are killed or two of them commit: the transactions of a chunk, the outcome
+// of its rows, the progress of the job and one event commit together. Wallets and categories are
+// recorded when they are created (import_creations), and the status undone follows their deletion,
+// so an undo leaves none that is not in use.
 //
-//   - run.go: the steps of a job. store_jobs.go: its lease, which is in its row of imports. Package jobs decides which job runs
-//   - prepare.go: creates wallets and categories and derives the rows before the first chunk of a commit
-//   - book.go: a chunk of a commit. existing.go: its rows whose transaction exists already. transaction.go: the transactions of a row.
-//     pair.go: rows whose transfer has its other leg already
+//   - run.go: the steps of a job. store_jobs.go: its lease, which is in its row of imports. Package
+//     jobs decides which job runs
+//   - prepare.go: creates wallets and categories and derives the rows before the first chunk of a
+//     commit
+//   - book.go: a chunk of a commit. existing.go: its rows whose transaction exists already.
+//     transaction.go: the transactions of a row. pair.go: rows whose transfer has its other leg
+//     already
 //   - undo.go: a chunk of an undo. delete.go: a chunk of a deletion
 package booking
 
@@ -26,8 +31,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// executor executes the jobs of imports: a commit, an undo or a deletion. Its methods are Chunks and Fail of their jobs.Table. The worker of
-// package jobs decides which job runs, and when to try it again.
+// executor executes the jobs of imports: a commit, an undo or a deletion. Its methods are Chunks
+// and Fail of their jobs.Table. The worker of package jobs decides which job runs, and when to try
+// it again.
 type executor struct {
 	*posting.Ledger
 	accounts *accounts.Accounts
@@ -48,8 +54,9 @@ func (x *executor) chunks(j jobs.Job) jobs.Chunk {
 	}
 }
 
-// progress holds the numbers of the last rows that this lease of a job considered. The commit reads the rows forward and the undo
-// backward. Without the numbers, each chunk would read all rows that are finished.
+// progress holds the numbers of the last rows that this lease of a job considered. The commit reads
+// the rows forward and the undo backward. Without the numbers, each chunk would read all rows that
+// are finished.
 type progress struct {
 	committed, undone int32
 	// emptied is set if the undo has considered all rows.
@@ -103,8 +110,8 @@ func (x *executor) fail(ctx context.Context, j jobs.Job, reason string) error {
 	})
 }
 
-// summary returns the import of a job as events show it: without the mapping, the heading and the names in the file, which can be larger
-// than the largest event.
+// summary returns the import of a job as events show it: without the mapping, the heading and the
+// names in the file, which can be larger than the largest event.
 func (x *executor) summary(ctx context.Context, q pg.Querier, j jobs.Job) (*ledgerv1.Import, error) {
 	m, err := x.current(ctx, q, j)
 	if err != nil {

@@ -29,7 +29,8 @@ type existing struct {
 	Own bool
 }
 
-// selectExternal returns the transactions that have one of the external ids in the wallet at the same position.
+// selectExternal returns the transactions that have one of the external ids in the wallet at the
+// same position.
 func selectExternal(ctx context.Context, q pg.Querier, owner, id uuid.UUID, wallets []uuid.UUID, ids []string) (map[external]existing, error) {
 	rows, err := pg.All[existing](ctx, q, `
 		SELECT t.id, t.wallet_id, t.external_id, coalesce(t.import_id = $2, false) OR t.id IN (
@@ -53,15 +54,17 @@ type link struct {
 	externalID, payee, notes string
 }
 
-// linked is the outcome of the link at a position, from 1. A text is nil if the transaction has kept its own.
+// linked is the outcome of the link at a position, from 1. A text is nil if the transaction has
+// kept its own.
 type linked struct {
 	Position     int64
 	Payee, Notes *string
 }
 
-// linkTransactions gives transactions the external ids and texts of links where they have none, and returns the links whose transaction can
-// be linked. A transaction whose wallet has the external id already, or gets it at an earlier position, stays without. A transaction of
-// another import keeps its own.
+// linkTransactions gives transactions the external ids and texts of links where they have none, and
+// returns the links whose transaction can be linked. A transaction whose wallet has the external id
+// already, or gets it at an earlier position, stays without. A transaction of another import keeps
+// its own.
 func linkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, links []link, now time.Time) ([]linked, error) {
 	n := len(links)
 	ids, externals, payees, notes := make([]uuid.UUID, n), make([]string, n), make([]string, n), make([]string, n)
@@ -97,8 +100,8 @@ func linkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, li
 	return rows, nil
 }
 
-// usualCurrency returns the currency that most rows of an account and transfers from or to it have, or an empty text. The new wallet of
-// the account gets it.
+// usualCurrency returns the currency that most rows of an account and transfers from or to it have,
+// or an empty text. The new wallet of the account gets it.
 func usualCurrency(ctx context.Context, q pg.Querier, owner, id uuid.UUID, account string) (string, error) {
 	type found struct{ Currency string }
 	r, err := pg.One[found](ctx, q, `
@@ -121,7 +124,8 @@ func usualCurrency(ctx context.Context, q pg.Querier, owner, id uuid.UUID, accou
 	return r.Currency, nil
 }
 
-// categoryNamed returns an owner's category with a name, ignoring case. found is false if there is none.
+// categoryNamed returns an owner's category with a name, ignoring case. found is false if there is
+// none.
 func categoryNamed(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (id uuid.UUID, found bool, err error) {
 	type row struct{ ID uuid.UUID }
 	r, err := pg.One[row](ctx, q, `
@@ -135,7 +139,8 @@ func categoryNamed(ctx context.Context, q pg.Querier, owner uuid.UUID, name stri
 	return r.ID, true, nil
 }
 
-// setCreated writes the details of an import after wallets and categories were created. The rows must be derived with them.
+// setCreated writes the details of an import after wallets and categories were created. The rows
+// must be derived with them.
 func setCreated(ctx context.Context, q pg.Querier, e staging.Import, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE imports
@@ -147,7 +152,8 @@ func setCreated(ctx context.Context, q pg.Querier, e staging.Import, now time.Ti
 	return nil
 }
 
-// setOutcomes writes the status, the problem, the category and the transaction of rows, and the texts that they gave to it.
+// setOutcomes writes the status, the problem, the category and the transaction of rows, and the
+// texts that they gave to it.
 func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []staging.Row) error {
 	if len(rows) == 0 {
 		return nil

@@ -9,7 +9,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// detachTransactions removes the id of an import from up to limit of its transactions, and returns their number.
+// detachTransactions removes the id of an import from up to limit of its transactions, and returns
+// their number.
 func detachTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int) (int64, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE transactions

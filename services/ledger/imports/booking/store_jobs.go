@@ -17,10 +17,12 @@ import (
 // workingImport is the condition on an import with a job.
 const workingImport = `status IN ('queued', 'running', 'undoing', 'deleting')`
 
-// leaseJob leases the next import, or returns pgx.ErrNoRows. A job waits a second longer per thousand rows, up to 20 seconds, so that small
-// imports do not wait for the large ones of other users, and these wait no longer than that. It counts the attempt, so that a job that kills its replicas
-// fails, too (ADR 89). SKIP LOCKED makes simultaneous workers take different jobs instead of waiting for each other. The clock of the
-// database decides about leases, so the clocks of replicas may differ.
+// leaseJob leases the next import, or returns pgx.ErrNoRows. A job waits a second longer per
+// thousand rows, up to 20 seconds, so that small imports do not wait for the large ones of other
+// users, and these wait no longer than that. It counts the attempt, so that a job that kills its
+// replicas fails, too (ADR 89). SKIP LOCKED makes simultaneous workers take different jobs instead
+// of waiting for each other. The clock of the database decides about leases, so the clocks of
+// replicas may differ.
 func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (jobs.Job, error) {
 	j, err := pg.One[jobs.Job](ctx, q, `
 		UPDATE imports
@@ -41,8 +43,9 @@ func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duratio
 	return j, nil
 }
 
-// releaseJob ends a lease early, so that the job can be tried again after a pause. An attempt that does not count was
-// subtracted from j.Attempts. A chunk that made progress has reset the column, which then stays 0.
+// releaseJob ends a lease early, so that the job can be tried again after a pause. An attempt that
+// does not count was subtracted from j.Attempts. A chunk that made progress has reset the column,
+// which then stays 0.
 func releaseJob(ctx context.Context, q pg.Querier, j jobs.Job, pause time.Duration) error {
 	_, err := q.Exec(ctx, `
 		UPDATE imports
@@ -67,9 +70,10 @@ func yieldJob(ctx context.Context, q pg.Querier, j jobs.Job) (bool, error) {
 	return tag.RowsAffected() > 0, nil
 }
 
-// renewLease locks the import of a job and renews the lease. Each chunk calls it in its transaction: the row stays locked until the chunk
-// commits, so a chunk of a replica that has lost its lease cannot commit beside a chunk of the new one. It returns jobs.ErrLostLease if
-// another replica has taken the job.
+// renewLease locks the import of a job and renews the lease. Each chunk calls it in its
+// transaction: the row stays locked until the chunk commits, so a chunk of a replica that has lost
+// its lease cannot commit beside a chunk of the new one. It returns jobs.ErrLostLease if another
+// replica has taken the job.
 func renewLease(ctx context.Context, q pg.Querier, j jobs.Job) (staging.Import, error) {
 	e, err := pg.One[staging.Import](ctx, q, `
 		UPDATE imports
@@ -85,7 +89,8 @@ func renewLease(ctx context.Context, q pg.Querier, j jobs.Job) (staging.Import, 
 	return e, nil
 }
 
-// addProgress adds the outcome of a chunk to the counts and the progress of an import. The next failure is the first attempt again.
+// addProgress adds the outcome of a chunk to the counts and the progress of an import. The next
+// failure is the first attempt again.
 func addProgress(ctx context.Context, q pg.Querier, e staging.Import, added staging.Counts, finished int64, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE imports

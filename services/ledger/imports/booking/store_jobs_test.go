@@ -44,7 +44,8 @@ func TestLeaseJob(t *testing.T) {
 	}, first, second)
 }
 
-// TestLeaseJobOrder leases imports of different sizes. A small one precedes large ones that were queued up to 20 seconds earlier.
+// TestLeaseJobOrder leases imports of different sizes. A small one precedes large ones that were
+// queued up to 20 seconds earlier.
 func TestLeaseJobOrder(t *testing.T) {
 	t.Parallel()
 	f := fixture.On(pgtest.New(t, os.DirFS("../..")))

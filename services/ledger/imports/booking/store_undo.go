@@ -12,8 +12,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// unlinkTransactions removes the external ids and texts that a commit gave to matched transactions, and releases up to limit rows. It
-// returns the number of rows. A text that the user has changed stays. An external id that the transaction has received since stays, too.
+// unlinkTransactions removes the external ids and texts that a commit gave to matched transactions,
+// and releases up to limit rows. It returns the number of rows. A text that the user has changed
+// stays. An external id that the transaction has received since stays, too.
 func unlinkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int, now time.Time) (int32, error) {
 	type result struct{ Released int32 }
 	r, err := pg.One[result](ctx, q, `
@@ -73,7 +74,8 @@ func selectBooked(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int3
 	return rows, nil
 }
 
-// lockTransactions locks the transactions of booked rows that still exist, in the order of their ids.
+// lockTransactions locks the transactions of booked rows that still exist, in the order of their
+// ids.
 func lockTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) ([]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
@@ -110,8 +112,8 @@ func lockOtherLegs(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []post
 	return legs, nil
 }
 
-// setUndone marks the booked rows with the given numbers as undone, and those whose transactions are kept as skipped. It returns how the
-// counts change. All numbers are from first to last.
+// setUndone marks the booked rows with the given numbers as undone, and those whose transactions
+// are kept as skipped. It returns how the counts change. All numbers are from first to last.
 func setUndone(ctx context.Context, q pg.Querier, owner, id uuid.UUID, first, last int32, ns, kept []int32) (staging.Counts, error) {
 	type outcome struct{ Undone, Skipped int32 }
 	o, err := pg.One[outcome](ctx, q, `
@@ -133,8 +135,9 @@ func setUndone(ctx context.Context, q pg.Querier, owner, id uuid.UUID, first, la
 	return staging.Counts{Undone: o.Undone, Skipped: o.Skipped, Booked: -o.Undone - o.Skipped}, nil
 }
 
-// deleteTags deletes the tags that a commit created together with deleted transactions, unless the user has given them a color or uses
-// them. A chunk gives its transactions and new tags the same time of creation.
+// deleteTags deletes the tags that a commit created together with deleted transactions, unless the
+// user has given them a color or uses them. A chunk gives its transactions and new tags the same
+// time of creation.
 func deleteTags(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction) error {
 	var keys []string
 	var created []time.Time

@@ -21,7 +21,8 @@ func (c *chunk) add(r *staging.Row) error {
 	}
 	t, partner := c.transaction(r), c.partner(r)
 	if r.TransferWalletID == nil || partner != nil && (partner.Status == staging.Duplicate || partner.Status == staging.Matched) {
-		// If the other leg already exists as a separate transaction, another leg would change the balance of its wallet twice.
+		// If the other leg already exists as a separate transaction, another leg would change the balance
+		// of its wallet twice.
 		if err := c.categorize(r, &t); err != nil {
 			return err
 		}
@@ -40,8 +41,9 @@ func (c *chunk) add(r *staging.Row) error {
 	return nil
 }
 
-// otherLeg returns the leg of a transfer that has no row. Its amount is the one that the row states for the other side, for example in
-// another currency. If the user chose another wallet, or the row states none, it is the opposite of the row's amount.
+// otherLeg returns the leg of a transfer that has no row. Its amount is the one that the row states
+// for the other side, for example in another currency. If the user chose another wallet, or the row
+// states none, it is the opposite of the row's amount.
 func (c *chunk) otherLeg(r *staging.Row, t posting.Transaction) posting.Transaction {
 	t.ID, t.WalletID, t.AmountMinor, t.ExternalID, t.ImportID = c.newID(), *r.TransferWalletID, -t.AmountMinor, nil, nil
 	if r.Transfer == nil || r.Transfer.Amount == "" || r.ChosenWalletID != nil {
@@ -61,8 +63,9 @@ func (c *chunk) put(r *staging.Row, t posting.Transaction) {
 	c.transactions = append(c.transactions, t)
 }
 
-// transaction returns the transaction of a row, still without category and transfer. All transactions of a chunk have the same time of
-// creation, by which an undo recognizes the legs and tags that the chunk created.
+// transaction returns the transaction of a row, still without category and transfer. All
+// transactions of a chunk have the same time of creation, by which an undo recognizes the legs and
+// tags that the chunk created.
 func (c *chunk) transaction(r *staging.Row) posting.Transaction {
 	t := posting.Transaction{
 		ID: c.newID(), OwnerID: c.OwnerID, WalletID: *r.WalletID, AmountMinor: *r.AmountMinor, Currency: r.BookedCurrency,
@@ -75,12 +78,14 @@ func (c *chunk) transaction(r *staging.Row) posting.Transaction {
 	return t
 }
 
-// categorize sets the category of a transaction, or its splits. It returns CATEGORY_NOT_FOUND if the category was deleted since the
-// preview and no default exists; the job then fails, and the user can assign another one.
+// categorize sets the category of a transaction, or its splits. It returns CATEGORY_NOT_FOUND if
+// the category was deleted since the preview and no default exists; the job then fails, and the
+// user can assign another one.
 func (c *chunk) categorize(r *staging.Row, t *posting.Transaction) error {
 	if len(r.Splits) == 0 || r.ChosenCategoryID != nil {
 		if t.CategoryID = r.CategoryID; t.CategoryID == nil {
-			// The transaction that the row matched was deleted, or its transfer has become an ordinary transaction.
+			// The transaction that the row matched was deleted, or its transfer has become an ordinary
+			// transaction.
 			t.CategoryID = resolving.DefaultCategory(c.details, t.AmountMinor < 0)
 		}
 		if t.CategoryID == nil {
@@ -103,7 +108,8 @@ func (c *chunk) categorize(r *staging.Row, t *posting.Transaction) error {
 		t.Splits = append(t.Splits, posting.Split{CategoryID: *category, AmountMinor: minor, Description: s.Description})
 	}
 	if sum != t.AmountMinor || len(t.Splits) == 1 {
-		// The parts do not add up, which a statement of the file cannot explain. The amount of the whole counts.
+		// The parts do not add up, which a statement of the file cannot explain. The amount of the whole
+		// counts.
 		if t.CategoryID = c.named(r.Splits[0].Category); t.CategoryID == nil {
 			return request.ErrCategoryNotFound
 		}

@@ -17,8 +17,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
-// undoChunk runs the next step of an undo, and ends the job after the last one: it deletes the transactions of booked rows, then unlinks
-// matched transactions, and then deletes the wallets and categories that the commit created.
+// undoChunk runs the next step of an undo, and ends the job after the last one: it deletes the
+// transactions of booked rows, then unlinks matched transactions, and then deletes the wallets and
+// categories that the commit created.
 func (x *executor) undoChunk(ctx context.Context, j jobs.Job, p *progress, pace *jobs.Pace) (finished bool, err error) {
 	if !p.emptied {
 		found, err := x.removeChunk(ctx, j, p, pace)
@@ -31,9 +32,9 @@ func (x *executor) undoChunk(ctx context.Context, j jobs.Job, p *progress, pace 
 	return true, x.completeUndo(ctx, j)
 }
 
-// removeChunk deletes the transactions of the next booked rows, the last first. When there are none it unlinks matched transactions. found
-// is false if there are none of these either. Transactions that were changed since the import, or have attachments, are kept unless the
-// undo is forced.
+// removeChunk deletes the transactions of the next booked rows, the last first. When there are none
+// it unlinks matched transactions. found is false if there are none of these either. Transactions
+// that were changed since the import, or have attachments, are kept unless the undo is forced.
 func (x *executor) removeChunk(ctx context.Context, j jobs.Job, p *progress, pace *jobs.Pace) (found bool, err error) {
 	before := p.undone
 	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
@@ -70,14 +71,14 @@ type removal struct {
 	removed []posting.Transaction
 	// kept holds the ids of transactions that stay.
 	kept map[uuid.UUID]bool
-	// released are legs of the user, which become ordinary transactions of the categories at the same positions. imported are the
-	// legs at the other sides, which the undo removes.
+	// released are legs of the user, which become ordinary transactions of the categories at the same
+	// positions. imported are the legs at the other sides, which the undo removes.
 	released, imported []posting.Transaction
 	categories         []uuid.UUID
 }
 
-// remove deletes the transactions of rows, with the other legs that the commit created. A row whose transaction the user has deleted is
-// undone, too.
+// remove deletes the transactions of rows, with the other legs that the commit created. A row whose
+// transaction the user has deleted is undone, too.
 func (x *executor) remove(ctx context.Context, tx pgx.Tx, e staging.Import, rows []bookedRow) error {
 	ids, categories := make([]uuid.UUID, len(rows)), map[uuid.UUID]*uuid.UUID{}
 	for i, r := range rows {
@@ -113,10 +114,11 @@ func (x *executor) remove(ctx context.Context, tx pgx.Tx, e staging.Import, rows
 	return addProgress(ctx, tx, e, changed, int64(len(rows)), x.Now())
 }
 
-// plan decides what happens to imported transactions and the other legs of their transfers. The commit creates both legs of a transfer at
-// the same time. A leg of another time is the user's: the user or the commit has matched it with the imported one. It stays, as an ordinary
-// transaction with the category of the row. If the commit matched the two, this is the former category of the leg. Without such a category
-// the transfer is kept.
+// plan decides what happens to imported transactions and the other legs of their transfers. The
+// commit creates both legs of a transfer at the same time. A leg of another time is the user's: the
+// user or the commit has matched it with the imported one. It stays, as an ordinary transaction
+// with the category of the row. If the commit matched the two, this is the former category of the
+// leg. Without such a category the transfer is kept.
 func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, force bool) removal {
 	sides := map[uuid.UUID][]posting.Transaction{}
 	for _, t := range slices.Concat(ts, legs) {
@@ -152,9 +154,10 @@ func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, f
 	return r
 }
 
-// changed reports whether the user has changed an imported transaction since the commit. pair holds the transaction and the other leg of
-// its transfer, if it has one. The legs in foreign were matched with it: by the commit if both legs have not been updated since the newer
-// of the imported ones was created. Attachments of a foreign leg do not count, because the leg stays.
+// changed reports whether the user has changed an imported transaction since the commit. pair holds
+// the transaction and the other leg of its transfer, if it has one. The legs in foreign were
+// matched with it: by the commit if both legs have not been updated since the newer of the imported
+// ones was created. Attachments of a foreign leg do not count, because the leg stays.
 func changed(t posting.Transaction, pair, foreign []posting.Transaction) bool {
 	committed := t.CreatedAt
 	for _, leg := range pair {
@@ -191,8 +194,8 @@ func (x *executor) deleteAll(ctx context.Context, tx pgx.Tx, e staging.Import, t
 	return x.Publish(ctx, tx, e.OwnerID, event)
 }
 
-// release makes ordinary transactions of the user's legs, and adds the events of these and of the former transfers. It reads the tags of the
-// transfers, so it must precede deleteAll.
+// release makes ordinary transactions of the user's legs, and adds the events of these and of the
+// former transfers. It reads the tags of the transfers, so it must precede deleteAll.
 func (x *executor) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r removal) error {
 	if len(r.released) == 0 {
 		return nil
@@ -220,7 +223,8 @@ func (x *executor) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r re
 	return posting.Replace(ctx, tx, r.released, after)
 }
 
-// completeUndo ends the job. It follows the last deletion, so an import that is undone has left nothing that is not in use.
+// completeUndo ends the job. It follows the last deletion, so an import that is undone has left
+// nothing that is not in use.
 func (x *executor) completeUndo(ctx context.Context, j jobs.Job) error {
 	return pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		e, err := renewLease(ctx, tx, j)
@@ -238,8 +242,8 @@ func (x *executor) completeUndo(ctx context.Context, j jobs.Job) error {
 	})
 }
 
-// deleteCreated deletes the next wallet or category that the import created, and reports whether there was one. One that something uses
-// stays, and another undo tries it again.
+// deleteCreated deletes the next wallet or category that the import created, and reports whether
+// there was one. One that something uses stays, and another undo tries it again.
 func (x *executor) deleteCreated(ctx context.Context, j jobs.Job, p *progress) (found bool, err error) {
 	c, found, err := staging.NextCreation(ctx, x.DB, j.OwnerID, j.ID, p.deleted)
 	if err != nil || !found {

@@ -1,8 +1,9 @@
-// Package duplicates finds staged rows whose transaction exists already. Wrong duplicates are worse than missed ones, because they lose
-// money: only an equal external id skips a row, and a row that looks like an existing transaction is shown as matched. match decides, and
-// needs no database.
+// Package duplicates finds staged rows whose transaction exists already. Wrong duplicates are worse
+// than missed ones, because they lose money: only an equal external id skips a row, and a row that
+// looks like an existing transaction is shown as matched. match decides, and needs no database.
 //
-//   - duplicates.go: Find and match. Start reading here. store_duplicates.go: the candidates, and the status of their rows
+//   - duplicates.go: Find and match. Start reading here. store_duplicates.go: the candidates, and
+//     the status of their rows
 //   - similarity.go: the comparison of texts
 package duplicates
 
@@ -20,9 +21,9 @@ import (
 // minSimilarity is the similarity of texts from which two payments of different days are the same.
 const minSimilarity = 0.3
 
-// Find marks the ready rows whose transaction exists already: as duplicate if it has the external id of the row, and otherwise as
-// matched if a transaction without an external id, or of an import of another format, looks like the same payment. ns limits it to these
-// rows; nil means all.
+// Find marks the ready rows whose transaction exists already: as duplicate if it has the external
+// id of the row, and otherwise as matched if a transaction without an external id, or of an import
+// of another format, looks like the same payment. ns limits it to these rows; nil means all.
 //
 // Two rows of one file are never compared: two equal coffees on one day are two.
 func Find(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, ns []int32) error {
@@ -41,8 +42,9 @@ func Find(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string,
 	return setMatches(ctx, q, owner, id, rows, transactions)
 }
 
-// match assigns each transaction to at most one row and each row to at most one transaction: the nearest day first, then the most similar
-// text, then the transaction that was created first. A receipt takes all its transactions.
+// match assigns each transaction to at most one row and each row to at most one transaction: the
+// nearest day first, then the most similar text, then the transaction that was created first. A
+// receipt takes all its transactions.
 func match(candidates []candidate) (rows []int32, transactions []uuid.UUID) {
 	type scored struct {
 		candidate

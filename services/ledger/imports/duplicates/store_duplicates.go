@@ -13,7 +13,8 @@ import (
 type candidate struct {
 	N             int32
 	TransactionID uuid.UUID `db:"transaction_id"`
-	// Parts are the transactions of a receipt, whose oldest one is TransactionID. Otherwise it is TransactionID alone.
+	// Parts are the transactions of a receipt, whose oldest one is TransactionID. Otherwise it is
+	// TransactionID alone.
 	Parts []uuid.UUID
 	Days  int32
 	// Text has the payee and the description of the transaction, and RowText those of the row.
@@ -21,15 +22,17 @@ type candidate struct {
 	RowText string `db:"row_text"`
 }
 
-// span selects rows of an import: those with the numbers ns, or all if ns is nil. The range from first to last is an index condition. With
-// the list alone, PostgreSQL reads all rows of the import.
+// span selects rows of an import: those with the numbers ns, or all if ns is nil. The range from
+// first to last is an index condition. With the list alone, PostgreSQL reads all rows of the
+// import.
 type span struct {
 	ns          []int32
 	first, last int32
 }
 
-// markDuplicates marks the ready rows whose external id a transaction of the wallet has. It leaves rows that the user books anyway, and
-// ignores transactions that this import has created or matched before it failed.
+// markDuplicates marks the ready rows whose external id a transaction of the wallet has. It leaves
+// rows that the user books anyway, and ignores transactions that this import has created or matched
+// before it failed.
 func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, s span) error {
 	_, err := q.Exec(ctx, `
 		UPDATE import_rows r
@@ -48,10 +51,12 @@ func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, s sp
 	return nil
 }
 
-// selectCandidates returns the transactions without an external id that have the wallet, the currency and the amount of a ready row,
-// at most 4 days apart, the nearest first. A receipt that became several transactions is a candidate with its total. A transaction that an
-// import of another format created is a candidate of the same day only: its external id has another source, but regular payments are
-// often a few days apart. A transaction that another row of the import matches already is none.
+// selectCandidates returns the transactions without an external id that have the wallet, the
+// currency and the amount of a ready row, at most 4 days apart, the nearest first. A receipt that
+// became several transactions is a candidate with its total. A transaction that an import of
+// another format created is a candidate of the same day only: its external id has another source,
+// but regular payments are often a few days apart. A transaction that another row of the import
+// matches already is none.
 func selectCandidates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, s span) ([]candidate, error) {
 	candidates, err := pg.All[candidate](ctx, q, `
 		WITH wanted AS (

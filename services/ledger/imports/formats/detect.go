@@ -24,8 +24,8 @@ type parsed struct {
 	mapping *mapping.Mapping                   // nil if the records are complete. Otherwise the proposal, after the last record.
 }
 
-// detect recognizes a file by its start. It tries the formats with an unmistakable start first, and CSV last, because almost every text can
-// be read as CSV.
+// detect recognizes a file by its start. It tries the formats with an unmistakable start first, and
+// CSV last, because almost every text can be read as CSV.
 func detect(head string, in *statement.Input) parsed {
 	first := head[:min(len(head), 4096)]
 	trimmed := strings.TrimSpace(first)
@@ -51,7 +51,8 @@ func detect(head string, in *statement.Input) parsed {
 	return detectRows(head, in)
 }
 
-// detectRows recognizes a file with columns: the exports of Firefly III, YNAB and Coffer by their headings, and otherwise CSV.
+// detectRows recognizes a file with columns: the exports of Firefly III, YNAB and Coffer by their
+// headings, and otherwise CSV.
 func detectRows(head string, in *statement.Input) parsed {
 	delimiter, wrapped := csv.Delimiter(head, in.Options.Delimiter)
 	if delimiter == 0 {

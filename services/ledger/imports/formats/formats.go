@@ -1,29 +1,34 @@
 // Package formats reads the files of banks and other finance applications into records.
 //
-// Open recognizes the compression, the encoding and the format of a file. File.Records then yields its records in file
-// order, and File.Facts returns what only the end of the file decides: accounts, balances, warnings and the mapping.
+// Open recognizes the compression, the encoding and the format of a file. File.Records then yields
+// its records in file order, and File.Facts returns what only the end of the file decides:
+// accounts, balances, warnings and the mapping.
 //
 //	file, err := formats.Open(r, statement.Options{Locale: "de-DE"})
 //	for record, err := range file.Records() { ... stage the record ... }
 //	facts := file.Facts()
 //
-// There are two kinds of formats. OFX, CAMT, MT940, Firefly III and Coffer define what each value means, so their records are
-// complete. CSV, QIF and YNAB do not: whether 03/04 is in March or April, and whether 1.234 has a decimal mark, needs all
-// rows. Their records only have N, Line and Cells, and Facts.Mapping proposes how to read them. The importer stages the
-// cells and then converts each of them with a Reader, again after each change of the mapping.
+// There are two kinds of formats. OFX, CAMT, MT940, Firefly III and Coffer define what each value
+// means, so their records are complete. CSV, QIF and YNAB do not: whether 03/04 is in March or
+// April, and whether 1.234 has a decimal mark, needs all rows. Their records only have N, Line and
+// Cells, and Facts.Mapping proposes how to read them. The importer stages the cells and then
+// converts each of them with a Reader, again after each change of the mapping.
 //
-// All functions are pure. Every input has limits (statement.MaxRows, and those of package scan), so that the cost of a file is linear in
-// its bytes (ADR 80). A format has a package with its parser, which holds one record and the accounts of
-// the file, and with the start by which the file is recognized. A new format is a new package and a line
-// in detect.go. Parsers do not register themselves, because the order of detection matters. Tests of a
-// format read files with Open, as the importer does. The packages:
+// All functions are pure. Every input has limits (statement.MaxRows, and those of package scan), so
+// that the cost of a file is linear in its bytes (ADR 80). A format has a package with its parser,
+// which holds one record and the accounts of the file, and with the start by which the file is
+// recognized. A new format is a new package and a line in detect.go. Parsers do not register
+// themselves, because the order of detection matters. Tests of a format read files with Open, as
+// the importer does. The packages:
 //
-//   - ofx, camt, mt940: the statements of banks. firefly, coffer: exports of applications. Their records are complete
-//   - csv, qif, ynab: the formats with a mapping. qif and ynab also convert their cells, because both
-//     halves of such a format share the meaning of the cells
-//   - mapping: describes a mapping and converts the cells of csv. proposal proposes a mapping, and headings
-//     has the words in the headings of columns
-//   - statement: records, accounts, facts and external ids, which all formats share. Start reading there, and here at Open
+//   - ofx, camt, mt940: the statements of banks. firefly, coffer: exports of applications. Their
+//     records are complete
+//   - csv, qif, ynab: the formats with a mapping. qif and ynab also convert their cells, because
+//     both halves of such a format share the meaning of the cells
+//   - mapping: describes a mapping and converts the cells of csv. proposal proposes a mapping, and
+//     headings has the words in the headings of columns
+//   - statement: records, accounts, facts and external ids, which all formats share. Start reading
+//     there, and here at Open
 //   - scan: gzip and zip, the conversion to UTF-8, and the lines, rows and tags of limited length
 //   - written: amounts, dates and words as written, in many languages, and exact sums
 package formats
@@ -45,7 +50,8 @@ import (
 
 // The errors of this package, besides those of package scan and of the reader.
 var (
-	// ErrUnknownFormat is returned for a file without one of the formats, and for an archive with several files.
+	// ErrUnknownFormat is returned for a file without one of the formats, and for an archive with
+	// several files.
 	ErrUnknownFormat = errors.New("unknown format: expected CSV, OFX, QFX, QIF, CAMT.052, CAMT.053, CAMT.054, MT940, MT942, Firefly III, YNAB or Coffer JSON lines")
 	// ErrTooManyRows is returned by File.Records.
 	ErrTooManyRows = errors.New("the file has more than 200000 rows")
@@ -55,7 +61,8 @@ var (
 type File struct {
 	in     *statement.Input
 	parsed parsed
-	// assumed reports whether the encoding was guessed and the guess mattered. It is known after the last record.
+	// assumed reports whether the encoding was guessed and the guess mattered. It is known after the
+	// last record.
 	assumed func() bool
 }
 
@@ -66,10 +73,12 @@ type Facts struct {
 	Mapping *mapping.Mapping // The proposal for formats with a mapping, otherwise nil.
 }
 
-// Open recognizes the file in r: compression, encoding and format. It reads only the start of the file, so it also accepts a file whose
-// rest is damaged; Records then returns the error. The name of the file is not used, because banks name files as they like.
+// Open recognizes the file in r: compression, encoding and format. It reads only the start of the
+// file, so it also accepts a file whose rest is damaged; Records then returns the error. The name
+// of the file is not used, because banks name files as they like.
 //
-// Errors: ErrUnknownFormat, scan.ErrEmpty, scan.ErrTooLarge, *scan.ParseError for a damaged archive, and errors of r.
+// Errors: ErrUnknownFormat, scan.ErrEmpty, scan.ErrTooLarge, *scan.ParseError for a damaged
+// archive, and errors of r.
 func Open(r io.Reader, options statement.Options) (*File, error) {
 	plain, err := scan.Decompress(r)
 	if err != nil {
@@ -107,8 +116,8 @@ func Open(r io.Reader, options statement.Options) (*File, error) {
 	return f, nil
 }
 
-// readError returns the error for a file that cannot be read. No format is an archive with several files. Only its end shows them, so the
-// error may follow any record.
+// readError returns the error for a file that cannot be read. No format is an archive with several
+// files. Only its end shows them, so the error may follow any record.
 func readError(err error) error {
 	if errors.Is(err, scan.ErrSeveralFiles) {
 		return fmt.Errorf("%w; %w", ErrUnknownFormat, err)

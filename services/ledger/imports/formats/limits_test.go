@@ -37,7 +37,8 @@ func (r *repeater) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// requireBounded runs f and checks that it allocates less than a number of bytes in all, so no input is kept.
+// requireBounded runs f and checks that it allocates less than a number of bytes in all, so no
+// input is kept.
 func requireBounded(t *testing.T, limit uint64, f func()) {
 	t.Helper()
 	var before, after runtime.MemStats

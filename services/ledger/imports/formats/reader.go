@@ -10,8 +10,8 @@ import (
 // Reader converts the cells of records by a mapping. It is safe for concurrent use.
 type Reader struct{ rows *mapping.Reader }
 
-// NewReader returns the reader of a mapping. The error is mapping.Errors. A mapping that only lacks columns has a reader, too, which
-// recognizes the rows that are no transactions.
+// NewReader returns the reader of a mapping. The error is mapping.Errors. A mapping that only lacks
+// columns has a reader, too, which recognizes the rows that are no transactions.
 func NewReader(m *mapping.Mapping) (*Reader, error) {
 	rows, err := m.Compile()
 	if rows == nil {

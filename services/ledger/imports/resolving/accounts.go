@@ -10,12 +10,13 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// maxNames is the maximum number of different accounts, and of different categories, in a file. A wrongly assigned column could otherwise
-// make an account of each row.
+// maxNames is the maximum number of different accounts, and of different categories, in a file. A
+// wrongly assigned column could otherwise make an account of each row.
 const maxNames = 1000
 
-// account returns the account with a key. A new account gets the wallet of its name. Without one, the commit creates a wallet if the file
-// is from a finance application, because such a file names all accounts.
+// account returns the account with a key. A new account gets the wallet of its name. Without one,
+// the commit creates a wallet if the file is from a finance application, because such a file names
+// all accounts.
 func (c *resolver) account(key string) *ledgerv1.ImportAccount {
 	if a, ok := c.accounts[key]; ok {
 		return a
@@ -32,8 +33,9 @@ func (c *resolver) account(key string) *ledgerv1.ImportAccount {
 	return a
 }
 
-// adopt assigns the wallet of the same name to an account, or marks the account as one whose wallet the commit creates. Coffer's own
-// export may have several accounts with the same name. The first one has it as its key.
+// adopt assigns the wallet of the same name to an account, or marks the account as one whose wallet
+// the commit creates. Coffer's own export may have several accounts with the same name. The first
+// one has it as its key.
 func (c *resolver) adopt(a *ledgerv1.ImportAccount) {
 	name := a.GetName()
 	if c.details.GetFormat() == statement.Coffer {
@@ -46,7 +48,8 @@ func (c *resolver) adopt(a *ledgerv1.ImportAccount) {
 	a.Create = c.fromApplication() && a.GetName() != ""
 }
 
-// fromApplication reports whether the file is the export of a finance application, which names all accounts and categories.
+// fromApplication reports whether the file is the export of a finance application, which names all
+// accounts and categories.
 func (c *resolver) fromApplication() bool {
 	switch c.details.GetFormat() {
 	case statement.Firefly, statement.YNAB, statement.Coffer:
@@ -69,8 +72,9 @@ func (c *resolver) walletOf(a *ledgerv1.ImportAccount) *uuid.UUID {
 // maxPosition is the maximum position of a wallet.
 const maxPosition = 1_000_000
 
-// Accounts returns the accounts of a file with their wallets. assigned holds the wallets that the user or an earlier import has chosen, by
-// the key of the account. The other accounts get the wallets of the same name.
+// Accounts returns the accounts of a file with their wallets. assigned holds the wallets that the
+// user or an earlier import has chosen, by the key of the account. The other accounts get the
+// wallets of the same name.
 func Accounts(format string, o Owned, found []statement.Account, assigned map[string]uuid.UUID) []*ledgerv1.ImportAccount {
 	c := newResolver(&ledgerv1.Import{Format: format}, o)
 	var all []*ledgerv1.ImportAccount

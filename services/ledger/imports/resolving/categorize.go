@@ -12,8 +12,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// category returns the category with a name in the file. One that is seen for the first time gets the owner's category of that name, or is
-// created by the commit.
+// category returns the category with a name in the file. One that is seen for the first time gets
+// the owner's category of that name, or is created by the commit.
 func (c *resolver) category(name string) *ledgerv1.ImportCategory {
 	if n, ok := c.categories[name]; ok {
 		return n
@@ -29,8 +29,9 @@ func (c *resolver) category(name string) *ledgerv1.ImportCategory {
 	return n
 }
 
-// categorize sets the category of a row. The first of these that exists wins: the user's choice, the category in the file, the category
-// ruled that the rule by sets, the one that the history suggests, and the default. A row without any of them is not ready.
+// categorize sets the category of a row. The first of these that exists wins: the user's choice,
+// the category in the file, the category ruled that the rule by sets, the one that the history
+// suggests, and the default. A row without any of them is not ready.
 func (c *resolver) categorize(r *staging.Row, ruled, by uuid.UUID) {
 	if other, ok := c.otherAccount(r); ok && r.ChosenCategoryID == nil && other.GetCreate() {
 		// The commit creates the other wallet, and derives the row again.
@@ -80,7 +81,8 @@ func DefaultCategory(details *ledgerv1.Import, expense bool) *uuid.UUID {
 	return staging.ParseID(details.GetDefaults().GetIncomeCategoryId())
 }
 
-// Categories returns the categories that a file describes: the owner's of the same name, or one that the commit creates.
+// Categories returns the categories that a file describes: the owner's of the same name, or one
+// that the commit creates.
 func Categories(o Owned, found []statement.Category) []*ledgerv1.ImportCategory {
 	c := newResolver(&ledgerv1.Import{}, o)
 	for _, f := range found {

@@ -14,7 +14,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
-// transfer identifies the transfers that two rows of a file describe: by the id in the file, or otherwise by everything else.
+// transfer identifies the transfers that two rows of a file describe: by the id in the file, or
+// otherwise by everything else.
 type transfer struct {
 	id                 string
 	day                time.Time
@@ -25,8 +26,9 @@ type transfer struct {
 	incoming bool
 }
 
-// otherAccount returns the account at the other side of a row's transfer. ok is false if the row is no transfer, or if it has an id and
-// the file has no other row with this id: an export of one wallet has one leg of each transfer.
+// otherAccount returns the account at the other side of a row's transfer. ok is false if the row is
+// no transfer, or if it has an id and the file has no other row with this id: an export of one
+// wallet has one leg of each transfer.
 func (c *resolver) otherAccount(r *staging.Row) (a *ledgerv1.ImportAccount, ok bool) {
 	if r.Transfer == nil {
 		return nil, false
@@ -56,7 +58,8 @@ func (c *resolver) transferOf(r *staging.Row) {
 	}
 }
 
-// remember pairs a row that is one side of a transfer with the other side, if the file has a row for it.
+// remember pairs a row that is one side of a transfer with the other side, if the file has a row
+// for it.
 func (c *resolver) remember(r *staging.Row) {
 	if r.TransferWalletID == nil || r.WalletID == nil || r.AmountMinor == nil || r.Transfer == nil || !r.Transfer.Paired || r.ChosenWalletID != nil {
 		return

@@ -1,11 +1,13 @@
-// Package resolving derives what the staged rows of an import become: the wallet, the amount, the category, the other side of a transfer and
-// the changes of rules. It runs after the upload, after each change of the user, and when a commit has created wallets or categories. A
-// row keeps the contents of the file and the user's choices in other columns, so each run derives the rest again. Nothing else writes
-// these columns.
+// Package resolving derives what the staged rows of an import become: the wallet, the amount, the
+// category, the other side of a transfer and the changes of rules. It runs after the upload, after
+// each change of the user, and when a commit has created wallets or categories. A row keeps the
+// contents of the file and the user's choices in other columns, so each run derives the rest again.
+// Nothing else writes these columns.
 //
-//   - resolve.go: All derives the rows of an import, page by page. rows.go: Rows derives a few rows after a change
-//   - accounts.go, categorize.go and pairs.go: the wallet, the category and the other side of a transfer. rules.go: what the rules and the
-//     earlier transactions of the owner suggest
+//   - resolve.go: All derives the rows of an import, page by page. rows.go: Rows derives a few rows
+//     after a change
+//   - accounts.go, categorize.go and pairs.go: the wallet, the category and the other side of a
+//     transfer. rules.go: what the rules and the earlier transactions of the owner suggest
 package resolving
 
 import (
@@ -29,34 +31,38 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
-// resolver derives what the rows of an import become. It collects the accounts and categories that they name.
+// resolver derives what the rows of an import become. It collects the accounts and categories that
+// they name.
 type resolver struct {
 	details *ledgerv1.Import
 	// reader converts the cells of a row. It is nil if the cells have not to be read again.
 	reader *formats.Reader
-	// incomplete is the problem of a proposed mapping that lacks a column, or nil. It becomes the problem of each row.
+	// incomplete is the problem of a proposed mapping that lacks a column, or nil. It becomes the
+	// problem of each row.
 	incomplete *apierr.Field
 	ids        statement.IDs
 	owned      Owned
 	// rules are those of the owner.
 	rules *matching.Set
-	// memory suggests categories from the owner's history. The first row that needs it loads it, because the history is expensive to
-	// read. failed is the error of that, or of the rules.
+	// memory suggests categories from the owner's history. The first row that needs it loads it,
+	// because the history is expensive to read. failed is the error of that, or of the rules.
 	memory     *learning.Memory
 	loadMemory func() (*learning.Memory, error)
 	failed     error
 	// kept holds the earlier suggestions that still apply, by row. The nil UUID is none.
 	kept map[int32]uuid.UUID
 
-	// accounts and categories hold the accounts by key and the categories by their names in the file, with the numbers of their rows.
+	// accounts and categories hold the accounts by key and the categories by their names in the file,
+	// with the numbers of their rows.
 	accounts   map[string]*ledgerv1.ImportAccount
 	categories map[string]*ledgerv1.ImportCategory
 	// otherAccounts holds the accounts at the other sides of transfers with an id, by row.
 	otherAccounts map[int32]string
-	// others holds the keys of the accounts at the other sides of transfers. Such an account may have no rows itself.
+	// others holds the keys of the accounts at the other sides of transfers. Such an account may have
+	// no rows itself.
 	others map[string]bool
-	// unpaired holds the rows of transfers whose other side has not been seen, by their transfer. pairs holds the two rows of each
-	// complete transfer, in both directions.
+	// unpaired holds the rows of transfers whose other side has not been seen, by their transfer.
+	// pairs holds the two rows of each complete transfer, in both directions.
 	unpaired map[transfer][]int32
 	pairs    map[int32]int32
 }
@@ -78,8 +84,9 @@ func newResolver(details *ledgerv1.Import, o Owned) *resolver {
 	return c
 }
 
-// All derives all rows of an import again, and then finds their duplicates. With reparse it reads the cells of mapped formats, because the
-// mapping has changed. It works page by page, and keeps only the numbers of the rows of transfers in memory.
+// All derives all rows of an import again, and then finds their duplicates. With reparse it reads
+// the cells of mapped formats, because the mapping has changed. It works page by page, and keeps
+// only the numbers of the rows of transfers in memory.
 func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.Import, reparse bool) error {
 	o, err := SelectOwned(ctx, tx, owner)
 	if err != nil {
@@ -94,7 +101,8 @@ func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.
 		return err
 	}
 	if reparse && details.GetMapping() != nil {
-		// A proposal may be incomplete. Then the rows stay invalid until the user has assigned the columns.
+		// A proposal may be incomplete. Then the rows stay invalid until the user has assigned the
+		// columns.
 		if c.reader, err = formats.NewReader(staging.ToMapping(details.GetMapping())); err != nil {
 			c.incomplete = staging.MappingProblems(err)[0]
 		}
@@ -125,7 +133,8 @@ func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.
 	return duplicates.Find(ctx, tx, owner, id, details.GetFormat(), nil)
 }
 
-// loadResolver returns a resolver with the owner's rules, which loads the history when a row needs it.
+// loadResolver returns a resolver with the owner's rules, which loads the history when a row needs
+// it.
 func loadResolver(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, o Owned) (*resolver, error) {
 	c := newResolver(details, o)
 	c.loadMemory = func() (*learning.Memory, error) { return rules.Remember(ctx, tx, owner) }
@@ -134,8 +143,8 @@ func loadResolver(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledg
 	return c, err
 }
 
-// store replaces the accounts and categories of the details with those that rows name, in the order of their names. Those of Coffer's own
-// export stay without a row.
+// store replaces the accounts and categories of the details with those that rows name, in the order
+// of their names. Those of Coffer's own export stay without a row.
 func (c *resolver) store() {
 	c.details.Accounts, c.details.Categories = nil, nil
 	for _, a := range c.accounts {
@@ -219,7 +228,8 @@ func (c *resolver) count(r *staging.Row) {
 	}
 }
 
-// amountOf sets the amount in minor units and its currency. It returns the row's status and problem.
+// amountOf sets the amount in minor units and its currency. It returns the row's status and
+// problem.
 func (c *resolver) amountOf(r *staging.Row, account *ledgerv1.ImportAccount) (status, problem string) {
 	switch {
 	case r.FileProblem != "":

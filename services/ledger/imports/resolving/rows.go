@@ -12,8 +12,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 )
 
-// Rows derives the given rows of an import again and then finds their duplicates. before are the same rows before the user's change. The
-// details of the import stay, because only All counts the rows of accounts and categories.
+// Rows derives the given rows of an import again and then finds their duplicates. before are the
+// same rows before the user's change. The details of the import stay, because only All counts the
+// rows of accounts and categories.
 func Rows(ctx context.Context, tx pgx.Tx, e staging.Import, o Owned, rows, before []staging.Row) error {
 	details, err := e.ReadDetails()
 	if err != nil {
@@ -44,14 +45,15 @@ func historyDecides(r staging.Row) bool {
 	return r.ChosenCategoryID == nil && r.ChosenWalletID == nil && r.Category == "" && len(r.Splits) == 0
 }
 
-// suggestionApplies reports whether the history has decided the category of a row, or has suggested none. It returns false if a rule has
-// decided, because the rule may have been deleted.
+// suggestionApplies reports whether the history has decided the category of a row, or has suggested
+// none. It returns false if a rule has decided, because the rule may have been deleted.
 func suggestionApplies(r staging.Row) bool {
 	return historyDecides(r) && r.TransferWalletID == nil && !strings.HasPrefix(r.CategoryFrom, staging.FromRule)
 }
 
-// suggestions returns the categories that the history has suggested for rows whose texts are the same as before the change, by their
-// numbers. It is the nil UUID if the history has suggested none.
+// suggestions returns the categories that the history has suggested for rows whose texts are the
+// same as before the change, by their numbers. It is the nil UUID if the history has suggested
+// none.
 func suggestions(rows, before []staging.Row) map[int32]uuid.UUID {
 	kept := map[int32]uuid.UUID{}
 	for i, r := range rows {

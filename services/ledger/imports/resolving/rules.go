@@ -14,7 +14,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
-// rule runs the owner's rules on a row that is no transfer. The user's choices take precedence. It returns the category that a rule sets.
+// rule runs the owner's rules on a row that is no transfer. The user's choices take precedence. It
+// returns the category that a rule sets.
 func (c *resolver) rule(ctx context.Context, r *staging.Row) (category, by uuid.UUID) {
 	if c.rules == nil || c.rules.Empty() {
 		return uuid.Nil, uuid.Nil
@@ -48,7 +49,8 @@ func (c *resolver) rule(ctx context.Context, r *staging.Row) (category, by uuid.
 	return o.Category, o.DecidedBy
 }
 
-// learned returns the category that the owner's earlier transactions suggest, or the earlier suggestion if it still applies.
+// learned returns the category that the owner's earlier transactions suggest, or the earlier
+// suggestion if it still applies.
 func (c *resolver) learned(r *staging.Row) (uuid.UUID, bool) {
 	if id, ok := c.kept[r.N]; ok && (id == uuid.Nil || c.owned.categories[id]) {
 		return id, id != uuid.Nil

@@ -9,11 +9,13 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// Owned holds all wallets and categories of an owner, which have limits, so that thousands of rows need no further query.
+// Owned holds all wallets and categories of an owner, which have limits, so that thousands of rows
+// need no further query.
 type Owned struct {
 	wallets    map[uuid.UUID]ownedWallet
 	categories map[uuid.UUID]bool
-	// walletNames and categoryNames hold the ids by folded names. Of several wallets with one name, the newest one counts.
+	// walletNames and categoryNames hold the ids by folded names. Of several wallets with one name,
+	// the newest one counts.
 	walletNames   map[string]uuid.UUID
 	categoryNames map[string]uuid.UUID
 }
@@ -60,8 +62,9 @@ func SelectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (Owned, err
 	return o, nil
 }
 
-// selectOtherAccounts returns the accounts at the other sides of the transfers that have an id in the file, by row. The two rows with one
-// id are neighbors in the window, so lead finds the other side of the first row, and lag that of the second.
+// selectOtherAccounts returns the accounts at the other sides of the transfers that have an id in
+// the file, by row. The two rows with one id are neighbors in the window, so lead finds the other
+// side of the first row, and lag that of the second.
 func selectOtherAccounts(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (map[int32]string, error) {
 	type side struct {
 		N     int32
@@ -84,9 +87,10 @@ func selectOtherAccounts(ctx context.Context, q pg.Querier, owner, id uuid.UUID)
 	return accounts, nil
 }
 
-// writePairs stores for each row in ns the row at the other side of its transfer, which is in others at the same position. The rows in
-// alone have no other side, although the file should contain it. They become invalid, because booking one side twice or not at all
-// would change a balance.
+// writePairs stores for each row in ns the row at the other side of its transfer, which is in
+// others at the same position. The rows in alone have no other side, although the file should
+// contain it. They become invalid, because booking one side twice or not at all would change a
+// balance.
 func writePairs(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns, others, alone []int32) error {
 	if len(ns)+len(alone) == 0 {
 		return nil

@@ -1,10 +1,11 @@
-// Package staging stores imports and their staged rows: the file's contents, the choices of the user and the consequences for the
-// transaction, in separate columns. It decides nothing. The upload, the derivation of rows and the jobs all read and write through it.
+// Package staging stores imports and their staged rows: the file's contents, the choices of the
+// user and the consequences for the transaction, in separate columns. It decides nothing. The
+// upload, the derivation of rows and the jobs all read and write through it.
 //
 //   - import.go: an import with its details, its status and the counts of its rows. row.go: a row
 //   - mapping.go: conversion of mappings between requests and package formats
-//   - store_imports.go and store_rows.go: the statements on both tables. store_profiles.go and store_accounts.go: the mappings and
-//     wallets that later imports reuse
+//   - store_imports.go and store_rows.go: the statements on both tables. store_profiles.go and
+//     store_accounts.go: the mappings and wallets that later imports reuse
 package staging
 
 import (
@@ -25,8 +26,9 @@ import (
 //
 //	Uploading -> Preview -> Queued -> Running -> Done -> Undoing -> Undone
 //
-// A commit that cannot continue ends as Failed; another commit continues it, or an undo removes what it has booked. Each status without
-// a job can change to Deleting. Uploading and Deleting are invisible to users.
+// A commit that cannot continue ends as Failed; another commit continues it, or an undo removes
+// what it has booked. Each status without a job can change to Deleting. Uploading and Deleting are
+// invisible to users.
 const (
 	// Uploading means that the file still arrives.
 	Uploading = "uploading"
@@ -51,18 +53,21 @@ type Import struct {
 	ID       uuid.UUID
 	Status   string
 	FileName string `db:"file_name"`
-	// Size and SHA256 describe the file as it was sent. The hash finds an earlier import of the same file.
+	// Size and SHA256 describe the file as it was sent. The hash finds an earlier import of the same
+	// file.
 	Size   int64
 	SHA256 []byte `db:"sha256"`
 	// Format is a format of package formats.
 	Format string
-	// Details is a coffer.ledger.v1.Import in JSON with the mapping, the accounts, the categories, the defaults and the warnings.
+	// Details is a coffer.ledger.v1.Import in JSON with the mapping, the accounts, the categories, the
+	// defaults and the warnings.
 	Details json.RawMessage
-	// Stale holds the ids in the details whose wallet or category does not exist any more: the target of a merged category, or an empty
-	// text.
+	// Stale holds the ids in the details whose wallet or category does not exist any more: the target
+	// of a merged category, or an empty text.
 	Stale map[string]string
 	Counts
-	// FirstDate and LastDate are the first and last day of the rows, or nil without a row that has a date.
+	// FirstDate and LastDate are the first and last day of the rows, or nil without a row that has a
+	// date.
 	FirstDate *time.Time `db:"first_date"`
 	LastDate  *time.Time `db:"last_date"`
 	// JobDone and JobTotal are the finished and all rows of the current or last job.
@@ -72,7 +77,8 @@ type Import struct {
 	Problem string
 	// UndoForce is set if the undo also deletes transactions that were changed since.
 	UndoForce bool `db:"undo_force"`
-	// Underived is set if a commit has created wallets or categories, and the rows have not been derived with them.
+	// Underived is set if a commit has created wallets or categories, and the rows have not been
+	// derived with them.
 	Underived bool
 	// Version increases with each update of the row: a trigger sets it. The ETag contains it.
 	Version   int64
@@ -83,7 +89,8 @@ type Import struct {
 // Counts holds the numbers of rows by status. Hidden rows are not counted.
 type Counts struct{ Ready, Duplicate, Matched, Invalid, Skipped, Booked, Undone int32 }
 
-// ReadDetails returns the details of an import. A merged category is the target of its merge, and a deleted wallet or category is absent.
+// ReadDetails returns the details of an import. A merged category is the target of its merge, and a
+// deleted wallet or category is absent.
 func (e Import) ReadDetails() (*ledgerv1.Import, error) {
 	details := &ledgerv1.Import{}
 	if err := protojson.Unmarshal(e.Details, details); err != nil {
@@ -97,7 +104,8 @@ func (e Import) ReadDetails() (*ledgerv1.Import, error) {
 	return details, nil
 }
 
-// follow replaces the ids of wallets and categories that were merged or deleted since the details were stored.
+// follow replaces the ids of wallets and categories that were merged or deleted since the details
+// were stored.
 func (e Import) follow(details *ledgerv1.Import) {
 	replace := func(id *string) (replaced bool) {
 		target, ok := e.Stale[*id]

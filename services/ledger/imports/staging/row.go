@@ -24,8 +24,8 @@ const (
 	Booked    = "booked"
 )
 
-// Row is a row of import_rows. Its fields have three origins: the file, the user, and package resolving, which derives the third from the
-// other two and may run any number of times.
+// Row is a row of import_rows. Its fields have three origins: the file, the user, and package
+// resolving, which derives the third from the other two and may run any number of times.
 type Row struct {
 	// N is the number of the record in the file, from 1, and Line its first line, or 0.
 	N, Line int32
@@ -33,7 +33,8 @@ type Row struct {
 	// Cells holds the cells of a format with a mapping. They are deleted when the row is booked.
 	Cells []string
 
-	// The following fields are the contents of the file. Amount is a signed decimal as in statement.Record.
+	// The following fields are the contents of the file. Amount is a signed decimal as in
+	// statement.Record.
 	Date                      *time.Time
 	Amount, Currency          string
 	Payee, Description, Notes string
@@ -45,38 +46,42 @@ type Row struct {
 	Opening                   bool
 	FileProblem               string `db:"file_problem"`
 
-	// The following fields are the choices of the user. A nil choice leaves the value to the file, to rules or to the history. With the
-	// action match, the user has also chosen DuplicateOf.
+	// The following fields are the choices of the user. A nil choice leaves the value to the file, to
+	// rules or to the history. With the action match, the user has also chosen DuplicateOf.
 	Action            string
 	ChosenCategoryID  *uuid.UUID `db:"chosen_category_id"`
 	ChosenDescription *string    `db:"chosen_description"`
 	ChosenPayee       *string    `db:"chosen_payee"`
 	ChosenWalletID    *uuid.UUID `db:"chosen_wallet_id"`
 
-	// The following fields are the consequences for the transaction. Problem is the reason of an invalid or skipped row.
+	// The following fields are the consequences for the transaction. Problem is the reason of an
+	// invalid or skipped row.
 	Problem        string
 	WalletID       *uuid.UUID `db:"wallet_id"`
 	BookedCurrency string     `db:"booked_currency"`
 	AmountMinor    *int64     `db:"amount_minor"`
-	// CategoryID is nil in a row that becomes a transfer. If the commit has matched the row with the other leg, it is the former category
-	// of that leg, which the API does not show.
+	// CategoryID is nil in a row that becomes a transfer. If the commit has matched the row with the
+	// other leg, it is the former category of that leg, which the API does not show.
 	CategoryID       *uuid.UUID `db:"category_id"`
 	CategoryFrom     string     `db:"category_from"`
 	TransferWalletID *uuid.UUID `db:"transfer_wallet_id"`
 	// PairN is the row of the same file that is the other side of the transfer.
 	PairN *int32 `db:"pair_n"`
-	// DuplicateOf is the existing transaction of a duplicate or matched row. TransactionID is the transaction that the commit created for
-	// the row, or linked to it; a row that has one is finished.
+	// DuplicateOf is the existing transaction of a duplicate or matched row. TransactionID is the
+	// transaction that the commit created for the row, or linked to it; a row that has one is
+	// finished.
 	DuplicateOf   *uuid.UUID `db:"duplicate_of"`
 	TransactionID *uuid.UUID `db:"transaction_id"`
-	// FilledPayee and FilledNotes are the texts that the commit gave to the matched transaction, or nil if it has its own.
+	// FilledPayee and FilledNotes are the texts that the commit gave to the matched transaction, or
+	// nil if it has its own.
 	FilledPayee *string `db:"filled_payee"`
 	FilledNotes *string `db:"filled_notes"`
 	// Ruled is nil if no rule matches the row.
 	Ruled *Ruled
 }
 
-// The values of a row's category_from. Users see where a category comes from, so that they can judge it.
+// The values of a row's category_from. Users see where a category comes from, so that they can
+// judge it.
 const (
 	FromUser = "user"
 	FromFile = "file"
@@ -86,7 +91,8 @@ const (
 	FromDefault = "default"
 )
 
-// The values of a row's action. With the empty action, package duplicates decides whether the row is booked.
+// The values of a row's action. With the empty action, package duplicates decides whether the row
+// is booked.
 const (
 	ActionBook  = "book"
 	ActionSkip  = "skip"
@@ -124,7 +130,8 @@ func (r *Row) Set(record statement.Record) {
 // BookedPayee returns the text that the user chose, the one of a rule, or the one in the file.
 func (r *Row) BookedPayee() string { return *cmp.Or(r.ChosenPayee, r.RuledTexts().Payee, &r.Payee) }
 
-// BookedDescription returns the text that the user chose, the one of a rule, or the one in the file.
+// BookedDescription returns the text that the user chose, the one of a rule, or the one in the
+// file.
 func (r *Row) BookedDescription() string {
 	return *cmp.Or(r.ChosenDescription, r.RuledTexts().Description, &r.Description)
 }
@@ -200,8 +207,8 @@ func RowProtos(rows []Row) []*ledgerv1.ImportRow {
 	return out
 }
 
-// tagNames returns the names in a file that tags may have, each once, up to maxTags. It drops the others, because an unusual tag must not
-// prevent the import of a payment.
+// tagNames returns the names in a file that tags may have, each once, up to maxTags. It drops the
+// others, because an unusual tag must not prevent the import of a payment.
 func tagNames(names []string) []string {
 	var valid []string
 	for _, name := range names {

@@ -12,8 +12,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/seal"
 )
 
-// AccountKey is the key of the HMACs of account numbers. Only the HMACs are stored for later imports: with a plain hash, a copy of the
-// database would suffice to try all account numbers of a bank.
+// AccountKey is the key of the HMACs of account numbers. Only the HMACs are stored for later
+// imports: with a plain hash, a copy of the database would suffice to try all account numbers of a
+// bank.
 type AccountKey seal.Key
 
 // MAC returns the HMAC of an account number.
@@ -23,7 +24,8 @@ func (k AccountKey) MAC(account string) []byte {
 	return h.Sum(nil)
 }
 
-// SelectAccountWallets returns the wallets that earlier imports assigned to accounts, by the HMAC of the account.
+// SelectAccountWallets returns the wallets that earlier imports assigned to accounts, by the HMAC
+// of the account.
 func SelectAccountWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, macs [][]byte) (map[string]uuid.UUID, error) {
 	type assigned struct {
 		MAC      []byte    `db:"account_mac"`

@@ -17,13 +17,15 @@ const (
 	CreatedCategory = "category"
 )
 
-// Creation is a row of import_creations: a wallet or category that a commit has created. It may have been deleted or merged since.
+// Creation is a row of import_creations: a wallet or category that a commit has created. It may
+// have been deleted or merged since.
 type Creation struct {
 	ID   uuid.UUID
 	Kind string
 }
 
-// InsertCreations records creations. They commit together with the wallets and categories, so that an undo finds them after any failure.
+// InsertCreations records creations. They commit together with the wallets and categories, so that
+// an undo finds them after any failure.
 func InsertCreations(ctx context.Context, q pg.Querier, owner, id uuid.UUID, creations []Creation) error {
 	ids, kinds := make([]uuid.UUID, len(creations)), make([]string, len(creations))
 	for i, c := range creations {
@@ -39,7 +41,8 @@ func InsertCreations(ctx context.Context, q pg.Querier, owner, id uuid.UUID, cre
 	return nil
 }
 
-// NextCreation returns the first creation of an import with an id greater than after. found is false if there is none.
+// NextCreation returns the first creation of an import with an id greater than after. found is
+// false if there is none.
 func NextCreation(ctx context.Context, q pg.Querier, owner, id, after uuid.UUID) (c Creation, found bool, err error) {
 	c, err = pg.One[Creation](ctx, q, `
 		SELECT id, kind

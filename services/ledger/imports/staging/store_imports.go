@@ -10,8 +10,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// ImportColumns are the columns of an Import. The subquery of stale finds the ids in the details that are no wallets or categories any
-// more. Details are not changed by merges and deletions, because a request that derives rows may hold the lock of an import for seconds.
+// ImportColumns are the columns of an Import. The subquery of stale finds the ids in the details
+// that are no wallets or categories any more. Details are not changed by merges and deletions,
+// because a request that derives rows may hold the lock of an import for seconds.
 const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, details, ready, duplicate, matched, invalid, skipped, booked,
 	undone, first_date, last_date, job_done, job_total, problem, undo_force, underived, version, created_at, updated_at, (
 		SELECT coalesce(jsonb_object_agg(named.id, coalesce(m.category_id::text, '')), '{}')
@@ -38,8 +39,9 @@ func InsertImport(ctx context.Context, q pg.Querier, e Import) error {
 	return nil
 }
 
-// CountOpen returns the number of an owner's imports that are not committed. An advisory lock serializes the owner's uploads until the
-// database transaction ends, so that simultaneous ones cannot exceed the limit together.
+// CountOpen returns the number of an owner's imports that are not committed. An advisory lock
+// serializes the owner's uploads until the database transaction ends, so that simultaneous ones
+// cannot exceed the limit together.
 func CountOpen(ctx context.Context, q pg.Querier, owner uuid.UUID) (int, error) {
 	if _, err := q.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('imports'), hashtext($1))`, owner.String()); err != nil {
 		return 0, fmt.Errorf("locking the imports of %s: %w", owner, err)
@@ -73,7 +75,8 @@ func oneImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID, lock stri
 	return e, nil
 }
 
-// SelectImports returns up to limit of an owner's imports with an id less than before, newest first.
+// SelectImports returns up to limit of an owner's imports with an id less than before, newest
+// first.
 func SelectImports(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]Import, error) {
 	entries, err := pg.All[Import](ctx, q, `
 		SELECT `+ImportColumns+`
@@ -102,8 +105,9 @@ func SelectCommitted(ctx context.Context, q pg.Querier, owner uuid.UUID, sha256 
 	return r.ID, nil
 }
 
-// UpdateImport writes the fields of an import, counts its rows and finds their first and last date. It reads all rows of the import, so the
-// chunks of a job use addProgress of package booking instead.
+// UpdateImport writes the fields of an import, counts its rows and finds their first and last date.
+// It reads all rows of the import, so the chunks of a job use addProgress of package booking
+// instead.
 func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 	_, err := q.Exec(ctx, `
 		WITH counted AS (
@@ -131,8 +135,8 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 	return nil
 }
 
-// AddCounts adds the effect of changed rows to the counts of an import, without reading the other rows. It returns the new version of the
-// import.
+// AddCounts adds the effect of changed rows to the counts of an import, without reading the other
+// rows. It returns the new version of the import.
 func AddCounts(ctx context.Context, q pg.Querier, e Import, added Counts, now time.Time) (int64, error) {
 	type row struct{ Version int64 }
 	r, err := pg.One[row](ctx, q, `
@@ -168,8 +172,8 @@ func DeleteImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error 
 	return nil
 }
 
-// Expire marks imports as deleted whose upload stopped an hour ago, and imports that were not committed within 7 days. Jobs delete them in
-// chunks, because an import may have 200 000 rows.
+// Expire marks imports as deleted whose upload stopped an hour ago, and imports that were not
+// committed within 7 days. Jobs delete them in chunks, because an import may have 200 000 rows.
 func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE imports

@@ -15,7 +15,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 )
 
-// maxProfiles is the maximum number of profiles of a user. Further profiles replace the oldest ones.
+// maxProfiles is the maximum number of profiles of a user. Further profiles replace the oldest
+// ones.
 const maxProfiles = 200
 
 // Profile is a row of import_profiles: a mapping that a commit saved.
@@ -36,8 +37,8 @@ func (p Profile) Bytes() int {
 	return size
 }
 
-// headingHash returns the key of a file's heading. A bank that changes its columns also changes the key, so an old mapping is never applied
-// to new columns.
+// headingHash returns the key of a file's heading. A bank that changes its columns also changes the
+// key, so an old mapping is never applied to new columns.
 func headingHash(heading []string) []byte {
 	h := sha256.Sum256([]byte(strings.Join(heading, "\x1f")))
 	return h[:]

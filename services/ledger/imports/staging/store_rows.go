@@ -40,7 +40,8 @@ func list(s []string) []string {
 	return s
 }
 
-// CopyRows inserts rows of an import with the COPY protocol, which is the fastest way for many columns and rows.
+// CopyRows inserts rows of an import with the COPY protocol, which is the fastest way for many
+// columns and rows.
 func CopyRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []Row) error {
 	columns := append([]string{"owner_id", "import_id"}, rowColumns...)
 	_, err := tx.CopyFrom(ctx, pgx.Identifier{"import_rows"}, columns, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
@@ -52,12 +53,12 @@ func CopyRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []Row) e
 	return nil
 }
 
-// ReplaceRows deletes rows and inserts them again with their new values. This is several times faster than an UPDATE of as many columns.
-// The rows are in the order of their numbers.
+// ReplaceRows deletes rows and inserts them again with their new values. This is several times
+// faster than an UPDATE of as many columns. The rows are in the order of their numbers.
 //
-// The statement has a range of numbers beside the list. PostgreSQL uses the range as an index condition even without statistics of a
-// new import. With the list alone, it reads all rows of the import for each page. The other statements on a list of rows have the
-// range for the same reason.
+// The statement has a range of numbers beside the list. PostgreSQL uses the range as an index
+// condition even without statistics of a new import. With the list alone, it reads all rows of the
+// import for each page. The other statements on a list of rows have the range for the same reason.
 func ReplaceRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []Row) error {
 	if len(rows) == 0 {
 		return nil
@@ -75,8 +76,9 @@ func ReplaceRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []Row
 	return CopyRows(ctx, tx, owner, id, rows)
 }
 
-// liveColumns replaces the columns that refer to wallets and categories. Each reader sees a merged category as the target of its merge, and
-// no reference to a deleted wallet or category. So a merge or a deletion changes no staged rows, of which there may be 200 000.
+// liveColumns replaces the columns that refer to wallets and categories. Each reader sees a merged
+// category as the target of its merge, and no reference to a deleted wallet or category. So a merge
+// or a deletion changes no staged rows, of which there may be 200 000.
 var liveColumns = map[string]string{
 	"chosen_category_id": liveCategory("chosen_category_id"),
 	"category_id":        liveCategory("category_id"),
@@ -88,7 +90,8 @@ var liveColumns = map[string]string{
 	"transfer_wallet_id": liveWallet("transfer_wallet_id"),
 }
 
-// liveCategory returns the SQL of the existing category of owner $1 to which a column refers, or NULL.
+// liveCategory returns the SQL of the existing category of owner $1 to which a column refers, or
+// NULL.
 func liveCategory(column string) string {
 	return `CASE WHEN import_rows.` + column + ` IN (SELECT id FROM categories WHERE owner_id = $1) THEN import_rows.` + column + `
 		ELSE (SELECT m.category_id FROM merged_categories m WHERE m.owner_id = $1 AND m.id = import_rows.` + column + `) END`
@@ -123,7 +126,8 @@ func SelectRowsAfter(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n i
 	return rows, nil
 }
 
-// SelectVisible returns up to limit rows after row n that are not hidden, and that have one of the statuses if there are any.
+// SelectVisible returns up to limit rows after row n that are not hidden, and that have one of the
+// statuses if there are any.
 func SelectVisible(ctx context.Context, q pg.Querier, owner, id uuid.UUID, statuses []string, n int32, limit int) ([]Row, error) {
 	rows, err := pg.All[Row](ctx, q, RowsWith+` AND n > $3 AND status <> 'hidden' AND (cardinality($4::text[]) = 0 OR status = ANY($4))
 		ORDER BY n LIMIT $5`, owner, id, n, list(statuses), limit)
@@ -146,8 +150,9 @@ func SelectNumbered(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns [
 	return rows, nil
 }
 
-// SelectPending returns up to limit rows after row n that the commit has to write, in the order of the file: ready rows, and matched rows
-// that are not linked yet. Rows of an earlier attempt are finished and not among them, so a commit can be continued.
+// SelectPending returns up to limit rows after row n that the commit has to write, in the order of
+// the file: ready rows, and matched rows that are not linked yet. Rows of an earlier attempt are
+// finished and not among them, so a commit can be continued.
 func SelectPending(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int) ([]Row, error) {
 	rows, err := pg.All[Row](ctx, q, RowsWith+` AND n > $3 AND (status = 'ready' OR status = 'matched' AND transaction_id IS NULL)
 		ORDER BY n LIMIT $4`, owner, id, n, limit)

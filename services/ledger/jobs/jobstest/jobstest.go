@@ -1,4 +1,5 @@
-// Package jobstest checks the statements of a table of jobs. The tests of the tables of package jobs call Leases.
+// Package jobstest checks the statements of a table of jobs. The tests of the tables of package
+// jobs call Leases.
 package jobstest
 
 import (
@@ -15,7 +16,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/jobs"
 )
 
-// Statements are the statements of a table. Renew and End return jobs.ErrLostLease if another replica has taken the job.
+// Statements are the statements of a table. Renew and End return jobs.ErrLostLease if another
+// replica has taken the job.
 type Statements struct {
 	Lease      func(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (jobs.Job, error)
 	Release    func(ctx context.Context, q pg.Querier, j jobs.Job, pause time.Duration) error
@@ -23,8 +25,9 @@ type Statements struct {
 	Renew, End func(ctx context.Context, q pg.Querier, j jobs.Job) error
 }
 
-// Leases checks that one replica at a time holds the lease of a job. db must have three queued jobs: two with the same id, of owner first
-// and of owner second, and then another one of owner first.
+// Leases checks that one replica at a time holds the lease of a job. db must have three queued
+// jobs: two with the same id, of owner first and of owner second, and then another one of owner
+// first.
 func Leases(t *testing.T, db *pgxpool.Pool, s Statements, first, second uuid.UUID) {
 	t.Helper()
 	ctx := t.Context()

@@ -15,7 +15,8 @@ const maxWords = 5000
 // classifier is a multinomial naive Bayes classifier with add-one smoothing.
 type classifier struct {
 	categories []uuid.UUID
-	// vocabulary numbers the words. counts has the uses of a word in each category, and totals those of all words.
+	// vocabulary numbers the words. counts has the uses of a word in each category, and totals those
+	// of all words.
 	vocabulary map[string]int
 	counts     [][]float64
 	totals     []float64
@@ -25,8 +26,9 @@ type classifier struct {
 	calibrations [novelties]calibration
 }
 
-// The novelties of a text: all of its words are known, a word after the first one is new, or the first word is new. A new first word is
-// often the name of a new payee, about which the classifier knows less.
+// The novelties of a text: all of its words are known, a word after the first one is new, or the
+// first word is new. A new first word is often the name of a new payee, about which the classifier
+// knows less.
 const (
 	allKnown = iota
 	newWord
@@ -101,9 +103,10 @@ func (c *classifier) add(words []string, category int, n float64) {
 	}
 }
 
-// rank returns the categories from the most to the least probable one, the logarithm of the ratio of the first two probabilities, the
-// number of known words, and the novelty of the text. All categories have the same prior probability, because the frequency of a category
-// says nothing about a new payee: a frequent category would win by the name of a city.
+// rank returns the categories from the most to the least probable one, the logarithm of the ratio
+// of the first two probabilities, the number of known words, and the novelty of the text. All
+// categories have the same prior probability, because the frequency of a category says nothing
+// about a new payee: a frequent category would win by the name of a city.
 func (c *classifier) rank(words []string) (ranked []int, margin float64, known, novelty int) {
 	scores := make([]float64, len(c.categories))
 	for _, w := range words {

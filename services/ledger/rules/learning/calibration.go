@@ -11,7 +11,8 @@ import (
 // maxHeldOut is the maximum number of keys that calibrate a classifier.
 const maxHeldOut = 2000
 
-// calibration maps margins to confidences. The steps are ordered by their margins, and their confidences increase.
+// calibration maps margins to confidences. The steps are ordered by their margins, and their
+// confidences increase.
 type calibration []step
 
 // step is the confidence from a margin on.
@@ -63,9 +64,9 @@ func (c *classifier) calibrate(keys map[string]map[uuid.UUID]int, words map[stri
 	}
 }
 
-// fit returns the isotonic regression of the trials: the confidences that increase with the margin and fit the results best. Adjacent
-// trials form a block. The confidence of a block is its share of successes after adding one success and one failure, so that few trials
-// give little confidence.
+// fit returns the isotonic regression of the trials: the confidences that increase with the margin
+// and fit the results best. Adjacent trials form a block. The confidence of a block is its share of
+// successes after adding one success and one failure, so that few trials give little confidence.
 func fit(trials []trial) calibration {
 	slices.SortFunc(trials, func(a, b trial) int { return cmp.Compare(a.margin, b.margin) })
 	type block struct{ margin, correct, n float64 }

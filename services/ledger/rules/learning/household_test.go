@@ -45,8 +45,8 @@ func (h *household) word(syllables int) string {
 	return b.String()
 }
 
-// newHousehold returns a household whose merchants have Zipf-distributed frequencies. Half of them have a word for their trade, which
-// the merchants of a category share.
+// newHousehold returns a household whose merchants have Zipf-distributed frequencies. Half of them
+// have a word for their trade, which the merchants of a category share.
 func newHousehold(seed uint64) *household {
 	h := &household{Rand: rand.New(rand.NewPCG(seed, 0))}
 	var ids [categories]uuid.UUID
@@ -116,9 +116,10 @@ func (h *household) typo(s string) string {
 	return s[:i] + s[i+1:i+2] + s[i:i+1] + s[i+2:]
 }
 
-// accuracy returns the shares of rows after the first month that get the right and a wrong category, and the share of rows whose merchant
-// occurs in a month that the user has corrected. With corrects, the user corrects each month before the next one, and otherwise only the
-// first month.
+// accuracy returns the shares of rows after the first month that get the right and a wrong
+// category, and the share of rows whose merchant occurs in a month that the user has corrected.
+// With corrects, the user corrects each month before the next one, and otherwise only the first
+// month.
 func accuracy(seed uint64, corrects bool) (right, wrong, seen float64) {
 	h, m := newHousehold(seed), &Memory{}
 	corrected := map[string]bool{}
@@ -158,7 +159,8 @@ func accuracy(seed uint64, corrects bool) (right, wrong, seen float64) {
 	return right / rows, wrong / rows, seen / rows
 }
 
-// TestSuggestHousehold imports the statements of ten households for three years, one month at a time.
+// TestSuggestHousehold imports the statements of ten households for three years, one month at a
+// time.
 func TestSuggestHousehold(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {

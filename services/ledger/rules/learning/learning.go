@@ -1,11 +1,14 @@
 // Package learning suggests categories from the categorized transactions of an owner.
 //
-// It is pure, and keeps no state besides a Memory that the caller fills with transactions. So a correction counts at once, and no longer
-// after an undo. Learn prepares the Memory, and Suggest then answers with a confidence between 0 and 1:
+// It is pure, and keeps no state besides a Memory that the caller fills with transactions. So a
+// correction counts at once, and no longer after an undo. Learn prepares the Memory, and Suggest
+// then answers with a confidence between 0 and 1:
 //
-//   - exact: the transactions with the same payee, or description without a payee, nearly all have one category
-//   - similar: a multinomial naive Bayes classifier over words (bayes.go). Its confidence is calibrated on the owner's own transactions
-//     (calibration.go): it is the share of payees that the classifier would have categorized correctly without having seen them
+//   - exact: the transactions with the same payee, or description without a payee, nearly all have
+//     one category
+//   - similar: a multinomial naive Bayes classifier over words (bayes.go). Its confidence is
+//     calibrated on the owner's own transactions (calibration.go): it is the share of payees that
+//     the classifier would have categorized correctly without having seen them
 package learning
 
 import (
@@ -20,9 +23,11 @@ import (
 )
 
 const (
-	// MinConfidence is the confidence from which a suggestion is returned, and assigns the category in an import.
+	// MinConfidence is the confidence from which a suggestion is returned, and assigns the category in
+	// an import.
 	MinConfidence = 0.6
-	// minShare is the share of the transactions of a key that must have one category, and minUses their number.
+	// minShare is the share of the transactions of a key that must have one category, and minUses
+	// their number.
 	minShare = 0.66
 	minUses  = 2
 	// maxAlternatives is the maximum number of further categories in a suggestion.
@@ -44,7 +49,8 @@ type Suggestion struct {
 	Alternatives []uuid.UUID
 }
 
-// Memory holds the categorized transactions of an owner. Expenses and income are separate. It is not safe for concurrent use before Learn.
+// Memory holds the categorized transactions of an owner. Expenses and income are separate. It is
+// not safe for concurrent use before Learn.
 type Memory struct{ kinds [2]kind }
 
 // kind is the memory of expenses or income.
@@ -140,8 +146,9 @@ func keyOf(payee, description string) string {
 // startMark precedes the first word of a key among its words. No key has this character.
 const startMark = "^"
 
-// wordsOf returns the distinct words of a key with at least two letters, and the first of them again with startMark. A statement usually
-// starts with the name of the payee, so its first word says more than the same word elsewhere, such as a city.
+// wordsOf returns the distinct words of a key with at least two letters, and the first of them
+// again with startMark. A statement usually starts with the name of the payee, so its first word
+// says more than the same word elsewhere, such as a city.
 func wordsOf(key string) []string {
 	words := slices.DeleteFunc(strings.Fields(key), func(w string) bool { return len([]rune(w)) < 2 })
 	if len(words) == 0 {

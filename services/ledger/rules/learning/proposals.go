@@ -27,7 +27,8 @@ type Choice struct {
 
 // Proposal is a rule that sets a category for a payee.
 type Proposal struct {
-	// Op is matching.Is, or matching.StartsWith for payees that differ only in numbers and punctuation.
+	// Op is matching.Is, or matching.StartsWith for payees that differ only in numbers and
+	// punctuation.
 	Op, Payee  string
 	CategoryID uuid.UUID
 	// Count is the number of choices that the rule would have saved.
@@ -40,8 +41,9 @@ type chosen struct {
 	folded string
 }
 
-// Propose returns rules that would have saved at least minChoices equal choices each. Of all choices that a rule would apply to, at least
-// minShare have its category. The rules with the most choices come first.
+// Propose returns rules that would have saved at least minChoices equal choices each. Of all
+// choices that a rule would apply to, at least minShare have its category. The rules with the most
+// choices come first.
 func Propose(choices []Choice) []Proposal {
 	var sorted []chosen
 	groups := map[string][]chosen{}
@@ -73,9 +75,9 @@ func Propose(choices []Choice) []Proposal {
 	return proposals[:min(len(proposals), maxProposals)]
 }
 
-// conditionOf returns the condition that the payees of a group with one key meet. The text is empty if they do not start with the same
-// words. It is spelled like the most frequent payee. Of equally frequent ones the last in byte order is taken, in which small letters are
-// later than capitals.
+// conditionOf returns the condition that the payees of a group with one key meet. The text is empty
+// if they do not start with the same words. It is spelled like the most frequent payee. Of equally
+// frequent ones the last in byte order is taken, in which small letters are later than capitals.
 func conditionOf(group []chosen) (op, payee string) {
 	first := slices.MaxFunc(group, func(a, b chosen) int {
 		return cmp.Or(cmp.Compare(a.Count, b.Count), strings.Compare(a.Payee, b.Payee))
@@ -102,8 +104,9 @@ func conditionOf(group []chosen) (op, payee string) {
 	return matching.StartsWith, strings.Join(words[:common], " ")
 }
 
-// agreed returns the category of most choices that meet a condition, with its number of choices. ok is false if there are too few of them,
-// or too many others. The choices are sorted by their folded payees, so those that meet the condition are neighbors.
+// agreed returns the category of most choices that meet a condition, with its number of choices. ok
+// is false if there are too few of them, or too many others. The choices are sorted by their folded
+// payees, so those that meet the condition are neighbors.
 func agreed(sorted []chosen, op, folded string) (category uuid.UUID, count int, ok bool) {
 	from, _ := slices.BinarySearchFunc(sorted, folded, func(c chosen, s string) int { return strings.Compare(c.folded, s) })
 	uses, all := map[uuid.UUID]int{}, 0

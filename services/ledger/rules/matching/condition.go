@@ -14,13 +14,15 @@ import (
 )
 
 const (
-	// MaxSteps is the maximum number of steps of all patterns on one transaction. A pattern takes as many steps as its program has
-	// instructions, times the characters of the text, and a step takes up to 10 ns. Steps computes them for the longest texts, so rules
-	// within the maximum never exceed it. Run counts them for the real texts, because older rules were stored without this limit.
+	// MaxSteps is the maximum number of steps of all patterns on one transaction. A pattern takes as
+	// many steps as its program has instructions, times the characters of the text, and a step takes
+	// up to 10 ns. Steps computes them for the longest texts, so rules within the maximum never exceed
+	// it. Run counts them for the real texts, because older rules were stored without this limit.
 	MaxSteps = 2_000_000
 	// maxPattern is the maximum length of a pattern in bytes.
 	maxPattern = 200
-	// maxProgram is the maximum number of instructions of a compiled pattern. Repetitions such as (a{50}){20} are short but expensive.
+	// maxProgram is the maximum number of instructions of a compiled pattern. Repetitions such as
+	// (a{50}){20} are short but expensive.
 	maxProgram = 300
 )
 
@@ -42,7 +44,8 @@ type condition struct {
 	texts   []int
 }
 
-// met reports whether a transaction meets the condition. A pattern that would exceed the steps of the subject does not run.
+// met reports whether a transaction meets the condition. A pattern that would exceed the steps of
+// the subject does not run.
 func (c condition) met(sub *subject) bool {
 	if c.program > 0 && !sub.take(c.program, c.texts) {
 		return false
@@ -50,8 +53,8 @@ func (c condition) met(sub *subject) bool {
 	return c.test(sub) != c.not
 }
 
-// compileCondition prepares a condition. The API has validated the condition before, so an error means that a stored rule
-// is broken.
+// compileCondition prepares a condition. The API has validated the condition before, so an error
+// means that a stored rule is broken.
 func compileCondition(c Condition) (condition, error) {
 	if !slices.Contains(Ops[c.Field], c.Op) {
 		return condition{}, fmt.Errorf("%s does not fit %s", c.Op, c.Field)
@@ -86,8 +89,8 @@ func compileCondition(c Condition) (condition, error) {
 	return condition{test: test, not: c.Not}, err
 }
 
-// Count returns the minimum and the maximum number of values of an operator. in compares with each of its values, and all
-// operators except between and in have one value.
+// Count returns the minimum and the maximum number of values of an operator. in compares with each
+// of its values, and all operators except between and in have one value.
 func Count(op string) (least, most int) {
 	switch op {
 	case Between:
@@ -139,8 +142,9 @@ func compileComparison(c Condition) (func(*folded) bool, error) {
 	return func(t *folded) bool { return t.folded == value }, nil
 }
 
-// CompilePattern compiles a pattern, which ignores case. A pattern matches the text before it is folded, with single spaces.
-// It returns errPattern, or the error of the syntax. The size is checked before the expression is compiled for use.
+// CompilePattern compiles a pattern, which ignores case. A pattern matches the text before it is
+// folded, with single spaces. It returns errPattern, or the error of the syntax. The size is
+// checked before the expression is compiled for use.
 func CompilePattern(pattern string) (*regexp.Regexp, error) {
 	if _, err := programSize(pattern); err != nil {
 		return nil, err
@@ -148,7 +152,8 @@ func CompilePattern(pattern string) (*regexp.Regexp, error) {
 	return regexp.Compile("(?i)" + pattern)
 }
 
-// programSize returns the number of instructions of a pattern. Its errors are those of CompilePattern.
+// programSize returns the number of instructions of a pattern. Its errors are those of
+// CompilePattern.
 func programSize(pattern string) (int, error) {
 	if pattern == "" || len(pattern) > maxPattern {
 		return 0, errPattern
@@ -182,8 +187,8 @@ func compilePattern(c Condition) (condition, error) {
 	return condition{test: test, not: c.Not, program: size, texts: texts}, nil
 }
 
-// Steps returns the number of steps that the patterns of some conditions take on a transaction with texts of the maximum length. The
-// conditions are valid.
+// Steps returns the number of steps that the patterns of some conditions take on a transaction with
+// texts of the maximum length. The conditions are valid.
 func Steps(conditions []Condition) int64 {
 	var steps int64
 	for _, c := range conditions {
@@ -201,7 +206,8 @@ func Steps(conditions []Condition) int64 {
 	return steps
 }
 
-// stepsOn returns the number of steps of a program on a text. The program also runs at the end of the text.
+// stepsOn returns the number of steps of a program on a text. The program also runs at the end of
+// the text.
 func stepsOn(program, length int) int64 { return int64(program) * int64(length+1) }
 
 // ParseAmount parses a value of an amount condition. It returns ten-thousandths of the major unit.
@@ -213,8 +219,8 @@ func ParseAmount(s string) (int64, error) {
 	return n, err
 }
 
-// compileAmount prepares a comparison of the amount. Values are not negative, so UnknownAmount needs a check for less
-// only.
+// compileAmount prepares a comparison of the amount. Values are not negative, so UnknownAmount
+// needs a check for less only.
 func compileAmount(c Condition) (func(*subject) bool, error) {
 	var values [2]int64
 	for i, s := range c.Values {

@@ -1,11 +1,13 @@
 // Package matching decides what the rules of a user do with a transaction.
 //
-// It is pure: Compile prepares the rules once, and Set.Run evaluates them for one transaction. Rules run in their order, and a later rule
-// sees the texts and tags that earlier ones have set. The first rule that sets a category, a transfer or a skip decides this for all
-// rules. Tags accumulate. An Outcome has no amount, date or wallet, so a rule cannot change them.
+// It is pure: Compile prepares the rules once, and Set.Run evaluates them for one transaction.
+// Rules run in their order, and a later rule sees the texts and tags that earlier ones have set.
+// The first rule that sets a category, a transfer or a skip decides this for all rules. Tags
+// accumulate. An Outcome has no amount, date or wallet, so a rule cannot change them.
 //
-// Texts are compared after Fold: without regard to case, width and repeated spaces. Patterns are RE2 expressions of limited size, so
-// the time of a comparison is linear in the text. MaxSteps limits the patterns of all rules together (ADR 108).
+// Texts are compared after Fold: without regard to case, width and repeated spaces. Patterns are
+// RE2 expressions of limited size, so the time of a comparison is linear in the text. MaxSteps
+// limits the patterns of all rules together (ADR 108).
 package matching
 
 import (
@@ -96,7 +98,8 @@ type Action struct {
 	Value string `json:"value,omitempty"`
 }
 
-// UnknownAmount is the amount of a transaction whose currency is not known yet. It meets no comparison.
+// UnknownAmount is the amount of a transaction whose currency is not known yet. It meets no
+// comparison.
 const UnknownAmount = -1
 
 // Transaction is what rules see of a transaction, a row of an import or a line of a receipt.
@@ -104,8 +107,8 @@ type Transaction struct {
 	Payee, Description, Notes string
 	// AmountE4 is the absolute amount in ten-thousandths of the major unit, or UnknownAmount.
 	AmountE4 int64
-	// Currency and Wallet are empty if they are not known yet. Such a transaction meets no condition on them, except with
-	// Not.
+	// Currency and Wallet are empty if they are not known yet. Such a transaction meets no condition
+	// on them, except with Not.
 	Income   bool
 	Currency string
 	Wallet   uuid.UUID
@@ -146,7 +149,8 @@ type compiled struct {
 	decision uuid.UUID
 }
 
-// Compile prepares rules, in the order in which they run. It returns an error for a condition or an action that is not valid.
+// Compile prepares rules, in the order in which they run. It returns an error for a condition or an
+// action that is not valid.
 func Compile(rules []Rule) (*Set, error) {
 	s := &Set{rules: make([]compiled, len(rules)), left: math.MaxInt64}
 	for i, r := range rules {
@@ -174,12 +178,14 @@ func Compile(rules []Rule) (*Set, error) {
 // Empty reports whether the set has no rules.
 func (s *Set) Empty() bool { return len(s.rules) == 0 }
 
-// Limit sets the maximum number of steps that patterns take in all further runs together. Without it, only MaxSteps limits each run.
+// Limit sets the maximum number of steps that patterns take in all further runs together. Without
+// it, only MaxSteps limits each run.
 func (s *Set) Limit(steps int64) { s.left = steps }
 
-// Run returns what the rules change in a transaction. 500 rules, one in ten with a pattern, take about 40 µs
-// (docs/benchmarks.md). It returns ErrSteps if patterns would take more than MaxSteps on the transaction or exceed the limit of
-// the set, and the error of ctx when it ends. A caller then uses no part of the outcome.
+// Run returns what the rules change in a transaction. 500 rules, one in ten with a pattern, take
+// about 40 µs (docs/benchmarks.md). It returns ErrSteps if patterns would take more than MaxSteps
+// on the transaction or exceed the limit of the set, and the error of ctx when it ends. A caller
+// then uses no part of the outcome.
 func (s *Set) Run(ctx context.Context, t Transaction) (Outcome, error) {
 	var o Outcome
 	steps := min(MaxSteps, s.left)
@@ -218,8 +224,9 @@ func (c *compiled) matches(sub *subject) bool {
 	return !c.Any
 }
 
-// act adds an action to the outcome, and to what later rules see. A tag that the transaction already has is not added
-// again, ignoring case. Later rules still set texts and tags after another rule has decided.
+// act adds an action to the outcome, and to what later rules see. A tag that the transaction
+// already has is not added again, ignoring case. Later rules still set texts and tags after another
+// rule has decided.
 func (c *compiled) act(a Action, sub *subject, o *Outcome) {
 	switch a.Kind {
 	case SetPayee:

@@ -147,7 +147,8 @@ func TestSetRun(t *testing.T) {
 	})
 }
 
-// TestSetRunProperties runs random rules: at most one decision is made, and only by a rule that matches.
+// TestSetRunProperties runs random rules: at most one decision is made, and only by a rule that
+// matches.
 func TestSetRunProperties(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(r *rapid.T) {
@@ -182,8 +183,8 @@ func TestSetRunProperties(t *testing.T) {
 	})
 }
 
-// BenchmarkSetRun runs 500 rules, one in ten with a pattern, on a transaction that none of them matches. 100,000 rows must take less than
-// 5 s, which is 50 µs per row.
+// BenchmarkSetRun runs 500 rules, one in ten with a pattern, on a transaction that none of them
+// matches. 100,000 rows must take less than 5 s, which is 50 µs per row.
 func BenchmarkSetRun(b *testing.B) {
 	var rules []Rule
 	for i := range 500 {

@@ -12,7 +12,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 )
 
-// expensive is a pattern whose program is near the maximum, and that examines each character with all of it.
+// expensive is a pattern whose program is near the maximum, and that examines each character with
+// all of it.
 const expensive = `(?:[^q]?){130}Q0$`
 
 // matching returns a condition with a pattern.
@@ -20,7 +21,8 @@ func matching(field, pattern string) Condition {
 	return Condition{Field: field, Op: Matches, Values: []string{pattern}}
 }
 
-// TestSteps compares the steps that Steps computes with those that Run takes on texts of the maximum length.
+// TestSteps compares the steps that Steps computes with those that Run takes on texts of the
+// maximum length.
 func TestSteps(t *testing.T) {
 	t.Parallel()
 	longest := Transaction{Payee: strings.Repeat("ü", 200), Description: strings.Repeat("ü", 1000), Notes: strings.Repeat("ü", 4000)}

@@ -24,13 +24,15 @@ var textsOf = map[string][]int{
 	Payee: {payeeText}, Description: {descriptionText}, Notes: {notesText}, Text: {payeeText, descriptionText, notesText},
 }
 
-// subject is a transaction while rules run on it. Its texts are folded once, and not again for each condition.
+// subject is a transaction while rules run on it. Its texts are folded once, and not again for each
+// condition.
 type subject struct {
 	Transaction
 	texts [textCount]folded
 	// tags are folded.
 	tags []string
-	// left is the number of steps that patterns may still take. It is negative after they would have taken more.
+	// left is the number of steps that patterns may still take. It is negative after they would have
+	// taken more.
 	left int64
 }
 
@@ -57,7 +59,8 @@ func (s *subject) kind() string {
 	return expense
 }
 
-// folded is a text in the two forms that conditions compare: plain in NFKC with single spaces, and folded also without case.
+// folded is a text in the two forms that conditions compare: plain in NFKC with single spaces, and
+// folded also without case.
 type folded struct{ plain, folded string }
 
 // newFolded returns both forms of a text.
@@ -69,7 +72,8 @@ func newFolded(s string) folded {
 	return folded{plain: plain, folded: foldCase(plain)}
 }
 
-// Fold returns a text in which letters that differ only in case or width are equal, with single spaces.
+// Fold returns a text in which letters that differ only in case or width are equal, with single
+// spaces.
 func Fold(s string) string { return newFolded(s).folded }
 
 // foldAll folds texts.

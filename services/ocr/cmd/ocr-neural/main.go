@@ -1,9 +1,11 @@
-// Command ocr-neural reads the text on pages with neural networks. The ocr service starts it as a separate process:
+// Command ocr-neural reads the text on pages with neural networks. The ocr service starts it as a
+// separate process:
 //
 //	ocr-neural DIR
 //
-// DIR contains ONNX Runtime and the models. The command reads requests from its standard input and writes responses to its standard
-// output until the input ends. A malformed image may crash it, so it may only use files that are open already (sandbox.Confine).
+// DIR contains ONNX Runtime and the models. The command reads requests from its standard input and
+// writes responses to its standard output until the input ends. A malformed image may crash it, so
+// it may only use files that are open already (sandbox.Confine).
 package main
 
 import (

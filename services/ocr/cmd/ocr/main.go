@@ -1,5 +1,6 @@
-// Command ocr is the program of the ocr service: it reads receipts over gRPC. It runs ocr-neural, and a worker for each image or
-// PDF, as separate, confined processes. Workers run Tesseract and the programs for PDF and HEIF files.
+// Command ocr is the program of the ocr service: it reads receipts over gRPC. It runs ocr-neural,
+// and a worker for each image or PDF, as separate, confined processes. Workers run Tesseract and
+// the programs for PDF and HEIF files.
 //
 //	ocr               runs the service until SIGTERM
 //	ocr ocr-worker    reads a file; the service starts it (package worker)
@@ -22,14 +23,16 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/sandbox"
 )
 
-// memoryLimit is the memory in bytes near which the garbage collector runs after every few allocations. Files and encoded images are the
-// largest allocations, are quickly collected because they contain no pointers, and would otherwise accumulate to several times their size.
+// memoryLimit is the memory in bytes near which the garbage collector runs after every few
+// allocations. Files and encoded images are the largest allocations, are quickly collected because
+// they contain no pointers, and would otherwise accumulate to several times their size.
 const memoryLimit = 40 << 20
 
 func main() {
 	// It replaces GOMEMLIMIT, which on Kubernetes also counts the programs of the engines.
 	debug.SetMemoryLimit(memoryLimit)
-	// A worker that a hostile file controls must not read the password of the database in the environment.
+	// A worker that a hostile file controls must not read the password of the database in the
+	// environment.
 	if err := sandbox.Conceal(); err != nil {
 		fmt.Fprintln(os.Stderr, "ocr: concealing the process:", err)
 		os.Exit(1)

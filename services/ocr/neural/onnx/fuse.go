@@ -5,14 +5,16 @@ import (
 	"slices"
 )
 
-// Fuse returns a model that computes the same with fewer operations. The networks of PaddleOCR scale the output of each convolution, apply
-// "hard swish" in four operations, and scale the result again. ONNX Runtime executes each of these separately, and they take as long as the
-// convolutions. Fuse replaces two patterns, in which the factors, terms and limits are single constants:
+// Fuse returns a model that computes the same with fewer operations. The networks of PaddleOCR
+// scale the output of each convolution, apply "hard swish" in four operations, and scale the result
+// again. ONNX Runtime executes each of these separately, and they take as long as the convolutions.
+// Fuse replaces two patterns, in which the factors, terms and limits are single constants:
 //
 //	Conv, Mul, Add                                   by  Conv with other weights
 //	Conv, Add 3, Clip from 0 to 6, Mul, Div 6, Mul, Add  by  Conv, HardSigmoid, Mul, and a Conv that scales each pixel
 //
-// A value within a pattern must have no other use. Other operations remain as they are. The results differ by rounding only.
+// A value within a pattern must have no other use. Other operations remain as they are. The results
+// differ by rounding only.
 func Fuse(model []byte) ([]byte, error) {
 	g, err := parseGraph(model)
 	if err != nil {
@@ -114,8 +116,8 @@ func (g *graph) user(n *node) *node {
 	return users[0]
 }
 
-// next returns the only operation that uses the output of n, and its constant, if it has the operator and a single constant as its other
-// input. Otherwise, or if n is nil, it returns nil.
+// next returns the only operation that uses the output of n, and its constant, if it has the
+// operator and a single constant as its other input. Otherwise, or if n is nil, it returns nil.
 func (g *graph) next(n *node, operator string) (*node, float32) {
 	if n == nil {
 		return nil, 0
@@ -131,7 +133,8 @@ func (g *graph) next(n *node, operator string) (*node, float32) {
 	return user, constant
 }
 
-// split returns the input of an operation whose other input is a single constant, and that constant, or NaN.
+// split returns the input of an operation whose other input is a single constant, and that
+// constant, or NaN.
 func (g *graph) split(n *node) (string, float32) {
 	if len(n.inputs) == 2 {
 		for i, name := range n.inputs {
@@ -143,7 +146,8 @@ func (g *graph) split(n *node) (string, float32) {
 	return "", float32(math.NaN())
 }
 
-// clips reports whether an operation limits its input to values from low to high. Older models have the limits as attributes.
+// clips reports whether an operation limits its input to values from low to high. Older models have
+// the limits as attributes.
 func (g *graph) clips(n *node, low, high float32) bool {
 	if n.operator != "Clip" {
 		return false

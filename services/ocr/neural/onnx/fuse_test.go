@@ -11,7 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// testModel returns a model of operations, each written as "operator inputs -> output". Inputs that are names of constants are in the model.
+// testModel returns a model of operations, each written as "operator inputs -> output". Inputs that
+// are names of constants are in the model.
 func testModel(t *testing.T, constants map[string]tensor, operations ...string) []byte {
 	t.Helper()
 	g := &graph{constants: map[string][]byte{}}
@@ -126,7 +127,8 @@ func initializer(t *testing.T, model []byte, i int) *tensor {
 	return found
 }
 
-// TestFusedNetworks requires that the networks have fewer operations, and the same output except for rounding.
+// TestFusedNetworks requires that the networks have fewer operations, and the same output except
+// for rounding.
 func TestFusedNetworks(t *testing.T) {
 	t.Parallel()
 	dir := os.Getenv("OCR_NEURAL")

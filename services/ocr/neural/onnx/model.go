@@ -11,7 +11,8 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// Numbers of fields in onnx.proto: of a model, a graph, an output, an operation, an attribute and a tensor.
+// Numbers of fields in onnx.proto: of a model, a graph, an output, an operation, an attribute and a
+// tensor.
 const (
 	modelGraph = 7
 
@@ -43,7 +44,8 @@ type graph struct {
 	results   []string
 }
 
-// node is an operation. encoded is nil if it was changed, and the operator is empty if it was removed.
+// node is an operation. encoded is nil if it was changed, and the operator is empty if it was
+// removed.
 type node struct {
 	operator string
 	inputs   []string
@@ -59,7 +61,8 @@ type tensor struct {
 	values     []float32
 }
 
-// field is a field of an encoded message: the bits of a number or the bytes of other values, and the whole encoding.
+// field is a field of an encoded message: the bits of a number or the bytes of other values, and
+// the whole encoding.
 type field struct {
 	number  protowire.Number
 	bits    uint64

@@ -1,9 +1,11 @@
-// Package onnx runs neural networks with ONNX Runtime. It loads the shared library at run time and calls its C interface without cgo, so
-// that the program is compiled without a C compiler, also for another architecture.
+// Package onnx runs neural networks with ONNX Runtime. It loads the shared library at run time and
+// calls its C interface without cgo, so that the program is compiled without a C compiler, also for
+// another architecture.
 //
-// Open loads the library, Runtime.Load a network, and Network.Run applies it. Load first replaces operations by fewer ones with the same
-// result (fuse.go; model.go reads and writes the file's format). They are safe for concurrent use. An
-// invalid network or input is an error of ONNX Runtime. A defect in the library can crash the process, so this package belongs only into a
+// Open loads the library, Runtime.Load a network, and Network.Run applies it. Load first replaces
+// operations by fewer ones with the same result (fuse.go; model.go reads and writes the file's
+// format). They are safe for concurrent use. An invalid network or input is an error of ONNX
+// Runtime. A defect in the library can crash the process, so this package belongs only into a
 // process that may crash.
 package onnx
 
@@ -20,7 +22,8 @@ import (
 // apiVersion is the version of the C interface. Later releases of the library also offer it.
 const apiVersion = 22
 
-// Positions of functions in the table OrtApi of onnxruntime_c_api.h. New functions are only appended to it.
+// Positions of functions in the table OrtApi of onnxruntime_c_api.h. New functions are only
+// appended to it.
 const (
 	getErrorMessage          = 2
 	createEnv                = 3
@@ -56,8 +59,8 @@ const (
 	apiBaseVersionSlot = 0
 )
 
-// Runtime is a loaded library. It is never unloaded, because the process uses it until its end. The fields are addresses
-// of objects of the library.
+// Runtime is a loaded library. It is never unloaded, because the process uses it until its end. The
+// fields are addresses of objects of the library.
 type Runtime struct {
 	table       *[tableLength]uintptr
 	environment uintptr
@@ -109,16 +112,17 @@ func (r *Runtime) call(function int, args ...uintptr) error {
 	return err
 }
 
-// Network is a loaded neural network with one input and one output, both tensors of 32-bit floats. session, input and
-// output are addresses: of the session, and of the names of its two tensors.
+// Network is a loaded neural network with one input and one output, both tensors of 32-bit floats.
+// session, input and output are addresses: of the session, and of the names of its two tensors.
 type Network struct {
 	runtime       *Runtime
 	session       uintptr
 	input, output uintptr
 }
 
-// Load loads a network from a file. A run uses one thread: threads that share the work of a run wait for each other hundreds of times, which
-// takes long on a busy machine. Independent runs in parallel do not.
+// Load loads a network from a file. A run uses one thread: threads that share the work of a run
+// wait for each other hundreds of times, which takes long on a busy machine. Independent runs in
+// parallel do not.
 func (r *Runtime) Load(file string) (*Network, error) {
 	model, err := os.ReadFile(file)
 	if err != nil {
@@ -158,8 +162,8 @@ func (r *Runtime) load(model []byte) (*Network, error) {
 	)
 }
 
-// Run applies the network to a tensor of the given shape, and calls use with the output and its shape. The output is valid only during
-// the call of use.
+// Run applies the network to a tensor of the given shape, and calls use with the output and its
+// shape. The output is valid only during the call of use.
 func (n *Network) Run(input []float32, shape []int64, use func(output []float32, shape []int64) error) error {
 	size := int64(1)
 	for _, d := range shape {
@@ -223,7 +227,8 @@ func (r *Runtime) shape(value uintptr) ([]int64, error) {
 	return out, r.call(getDimensions, info, uintptr(unsafe.Pointer(&out[0])), count)
 }
 
-// pointer converts an address in memory of the library, which Go's garbage collector does not manage.
+// pointer converts an address in memory of the library, which Go's garbage collector does not
+// manage.
 func pointer(address uintptr) unsafe.Pointer {
 	// go vet rejects unsafe.Pointer(address), because an address in Go's memory could become invalid.
 	return *(*unsafe.Pointer)(unsafe.Pointer(&address))

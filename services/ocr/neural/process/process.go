@@ -1,10 +1,13 @@
-// Package process starts, supervises and ends ocr-neural, the confined process of the neural engine, and sends pages to it.
+// Package process starts, supervises and ends ocr-neural, the confined process of the neural
+// engine, and sends pages to it.
 //
-// The process starts with the first page and ends after ten idle minutes, because its models occupy memory. It is killed when a page
-// fails, exceeds its time or is canceled, and the next page starts it again. So a failure costs one page, and no process remains after
-// Stop. Its responses are checked by package neural. ErrFailed marks all failures of the engine.
+// The process starts with the first page and ends after ten idle minutes, because its models occupy
+// memory. It is killed when a page fails, exceeds its time or is canceled, and the next page starts
+// it again. So a failure costs one page, and no process remains after Stop. Its responses are
+// checked by package neural. ErrFailed marks all failures of the engine.
 //
-// The program itself is cmd/ocr-neural, its networks are in package neural, and both speak the format of neural/wire.go.
+// The program itself is cmd/ocr-neural, its networks are in package neural, and both speak the
+// format of neural/wire.go.
 package process
 
 import (
@@ -30,14 +33,18 @@ import (
 const (
 	// Program is the program's name in the folder with its models.
 	Program = "ocr-neural"
-	// idleTime is the time without a request after which the process ends, because its models occupy memory.
+	// idleTime is the time without a request after which the process ends, because its models occupy
+	// memory.
 	idleTime = 10 * time.Minute
-	// recoveryTime is the time after a failure in which the engine counts as unavailable, unless it reads another page.
+	// recoveryTime is the time after a failure in which the engine counts as unavailable, unless it
+	// reads another page.
 	recoveryTime = 10 * time.Minute
-	// memory limits heap and stacks. The process uses up to 400 MiB. addressSpace also counts what the process only reserves, and limits
-	// memory on kernels that do not enforce the first limit for mappings.
+	// memory limits heap and stacks. The process uses up to 400 MiB. addressSpace also counts what the
+	// process only reserves, and limits memory on kernels that do not enforce the first limit for
+	// mappings.
 	memory, addressSpace = 1 << 30, 4 << 30
-	// processorTime, in seconds, ends a process that hangs and has survived the service. Otherwise it only causes a restart.
+	// processorTime, in seconds, ends a process that hangs and has survived the service. Otherwise it
+	// only causes a restart.
 	processorTime = 4 * 60 * 60
 )
 
@@ -46,14 +53,15 @@ var (
 	ErrNotInstalled = errors.New("the neural engine is not installed")
 	// ErrFailed marks failures of the engine. A page without text is not one.
 	ErrFailed = errors.New("the neural engine failed")
-	// ErrAttemptTooLong is the cause of a context that limits an attempt to read a page, while the request continues. A page that ends for
-	// this cause counts as a failure of the engine.
+	// ErrAttemptTooLong is the cause of a context that limits an attempt to read a page, while the
+	// request continues. A page that ends for this cause counts as a failure of the engine.
 	ErrAttemptTooLong = errors.New("the attempt took too long")
 )
 
-// Process runs ocr-neural. The process starts with the first request and then serves one page at a time, because a second one would
-// compete for the same processors. It is killed when a request fails, exceeds its time or is canceled. The next request starts it again.
-// Process is safe for concurrent use.
+// Process runs ocr-neural. The process starts with the first request and then serves one page at a
+// time, because a second one would compete for the same processors. It is killed when a request
+// fails, exceeds its time or is canceled. The next request starts it again. Process is safe for
+// concurrent use.
 type Process struct {
 	dir string
 	// limit is the time for a page, including the start of the process. idle is idleTime, and recovery
@@ -64,7 +72,8 @@ type Process struct {
 	// child is nil while no process runs.
 	child  *child
 	expiry *time.Timer
-	// failing is set if the last page failed, until recovered fires. failures counts such pages. Canceled requests do not count.
+	// failing is set if the last page failed, until recovered fires. failures counts such pages.
+	// Canceled requests do not count.
 	failing   atomic.Bool
 	recovered *time.Timer
 	failures  atomic.Int64
@@ -85,12 +94,12 @@ func (p *Process) Check() error {
 	return nil
 }
 
-// Available reports whether the engine is installed and did not fail on the last page. A failure counts for ten minutes, because without
-// further pages nothing else would end it.
+// Available reports whether the engine is installed and did not fail on the last page. A failure
+// counts for ten minutes, because without further pages nothing else would end it.
 func (p *Process) Available() bool { return !p.failing.Load() && p.Check() == nil }
 
-// Read reads the words on a page, and measures the processor time, also if it fails. It returns an error that wraps ErrFailed, also if ctx ends or another page occupies the process for too
-// long.
+// Read reads the words on a page, and measures the processor time, also if it fails. It returns an
+// error that wraps ErrFailed, also if ctx ends or another page occupies the process for too long.
 func (p *Process) Read(ctx context.Context, req neural.Request) (neural.Page, error) {
 	wait := time.NewTimer(p.limit)
 	defer wait.Stop()
@@ -127,8 +136,9 @@ func (p *Process) Read(ctx context.Context, req neural.Request) (neural.Page, er
 	return failed, fmt.Errorf("%w: %s: %w", ErrFailed, Program, err)
 }
 
-// exchange sends a page to the process and returns its response. A process that served other pages and now ends has most likely been
-// killed, so the page is sent to a new one. After an error no process runs.
+// exchange sends a page to the process and returns its response. A process that served other pages
+// and now ends has most likely been killed, so the page is sent to a new one. After an error no
+// process runs.
 func (p *Process) exchange(ctx context.Context, req neural.Request) (neural.Page, error) {
 	warm := p.child != nil
 	page, err := p.send(ctx, req)
@@ -203,7 +213,8 @@ type child struct {
 	ended     chan struct{}
 }
 
-// start runs the program in a folder, without the service's environment, as the leader of a process group.
+// start runs the program in a folder, without the service's environment, as the leader of a process
+// group.
 func start(dir string) (*child, error) {
 	name, args := filepath.Join(dir, Program), []string{dir}
 	// Other systems than Linux only have the limit on time.
@@ -262,7 +273,8 @@ func (c *child) processorTime() time.Duration {
 	if err != nil {
 		return 0
 	}
-	// The name in brackets may contain spaces. User and system time are the 12th and 13th field after it.
+	// The name in brackets may contain spaces. User and system time are the 12th and 13th field after
+	// it.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	total := time.Duration(0)
 	for _, ticks := range fields[11:13] {
@@ -272,7 +284,8 @@ func (c *child) processorTime() time.Duration {
 	return total
 }
 
-// exchange sends a page and returns the response. When ctx ends, it kills the process, which ends reading and writing.
+// exchange sends a page and returns the response. When ctx ends, it kills the process, which ends
+// reading and writing.
 func (c *child) exchange(ctx context.Context, req neural.Request) (neural.Page, error) {
 	defer context.AfterFunc(ctx, c.signal)()
 	// A process that responds without reading the page must not block the service.

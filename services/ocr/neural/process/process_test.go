@@ -86,7 +86,8 @@ func TestNeuralProcessRestartsAfterFailure(t *testing.T) {
 	}
 }
 
-// TestNeuralProcessMeasuresProcessorTime has a process that counts before it responds, or until it is killed.
+// TestNeuralProcessMeasuresProcessorTime has a process that counts before it responds, or until it
+// is killed.
 func TestNeuralProcessMeasuresProcessorTime(t *testing.T) {
 	t.Parallel()
 	const busy = "i=0; while [ $i -lt 300000 ]; do i=$((i+1)); done; "
@@ -116,7 +117,8 @@ func TestNeuralProcessRestartsAfterItWasKilled(t *testing.T) {
 	require.NotSame(t, first, p.child)
 }
 
-// TestNeuralProcessRepeatsPageAfterItWasKilled has a process that ends with the second page, as if it was killed.
+// TestNeuralProcessRepeatsPageAfterItWasKilled has a process that ends with the second page, as if
+// it was killed.
 func TestNeuralProcessRepeatsPageAfterItWasKilled(t *testing.T) {
 	t.Parallel()
 	p := fake(t, responds+"head -c 76 >/dev/null; kill -KILL $$")
@@ -198,7 +200,8 @@ func TestNeuralProcessNotInstalled(t *testing.T) {
 	}
 }
 
-// installed returns the process of the installed engine. It skips the test if there is none: `make test` installs it.
+// installed returns the process of the installed engine. It skips the test if there is none: `make
+// test` installs it.
 func installed(t *testing.T) *Process {
 	t.Helper()
 	p := New(os.Getenv("OCR_NEURAL"), time.Minute)
@@ -209,8 +212,8 @@ func installed(t *testing.T) *Process {
 	return p
 }
 
-// TestNeuralProcessReadsHostileImages sends images that are made to exhaust the neural engine. It requires that the engine responds
-// within its limits of time and memory.
+// TestNeuralProcessReadsHostileImages sends images that are made to exhaust the neural engine. It
+// requires that the engine responds within its limits of time and memory.
 func TestNeuralProcessReadsHostileImages(t *testing.T) {
 	t.Parallel()
 	p := installed(t)

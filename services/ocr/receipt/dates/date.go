@@ -1,8 +1,10 @@
 // Package dates finds the date of a receipt. All functions are pure: the caller passes the time.
 //
-// On returns the dates that are printed on a line, in many formats and with misread characters (dateformats.go, and months.go for dates
-// with the name of a month). Find scores the dates of a reading by their format and by the words around them. Pick chooses one day among
-// the dates of all readings, and reports whether day and month could be swapped. A date more than two days after now is rejected.
+// On returns the dates that are printed on a line, in many formats and with misread characters
+// (dateformats.go, and months.go for dates with the name of a month). Find scores the dates of a
+// reading by their format and by the words around them. Pick chooses one day among the dates of all
+// readings, and reports whether day and month could be swapped. A date more than two days after now
+// is rejected.
 package dates
 
 import (
@@ -27,8 +29,8 @@ type Date struct {
 	weekday *time.Weekday
 }
 
-// Find returns the dates of one reading, scored by their format and by the words around them. fromRows reports that the lines
-// come from a recognition of single rows.
+// Find returns the dates of one reading, scored by their format and by the words around them.
+// fromRows reports that the lines come from a recognition of single rows.
 func Find(lines []*printed.Line, fromRows bool) []Date {
 	var all []Date
 	for i, l := range lines {
@@ -41,8 +43,8 @@ func Find(lines []*printed.Line, fromRows bool) []Date {
 	return all
 }
 
-// dateCandidate is a day with the total score of the places where it was read. ambiguous is set if day and month could be
-// swapped.
+// dateCandidate is a day with the total score of the places where it was read. ambiguous is set if
+// day and month could be swapped.
 type dateCandidate struct {
 	day       time.Time
 	score     float64
@@ -50,10 +52,12 @@ type dateCandidate struct {
 	ambiguous bool
 }
 
-// Pick chooses among the dates of all readings. It reports true if day and month could be swapped and nothing on the
-// receipt shows their order. The confidence depends on the score and on the lead over the next candidate.
+// Pick chooses among the dates of all readings. It reports true if day and month could be swapped
+// and nothing on the receipt shows their order. The confidence depends on the score and on the lead
+// over the next candidate.
 //
-// lines are the lines of all readings: words and addresses on them may show the order of day and month.
+// lines are the lines of all readings: words and addresses on them may show the order of day and
+// month.
 func Pick(all []Date, lines []*printed.Line, currency string, now time.Time) (printed.Field, bool) {
 	monthFirst, known := dayMonthOrder(all, lines, currency)
 	out := groupByDay(all, monthFirst, now)
@@ -74,8 +78,9 @@ func Pick(all []Date, lines []*printed.Line, currency string, now time.Time) (pr
 	return printed.Field{Value: best.day.Format(time.DateOnly), Confidence: max(0.1, min(confidence, 0.98)), At: best.from.at}, ambiguous
 }
 
-// groupByDay resolves the dates and merges the places with the same day. The place with the highest score counts in full, every other
-// place adds a little, and rows recognized again add less because they tend to repeat the same error.
+// groupByDay resolves the dates and merges the places with the same day. The place with the highest
+// score counts in full, every other place adds a little, and rows recognized again add less because
+// they tend to repeat the same error.
 func groupByDay(all []Date, monthFirst bool, now time.Time) []dateCandidate {
 	var out []dateCandidate
 	for _, d := range all {
@@ -113,16 +118,16 @@ func groupByDay(all []Date, monthFirst bool, now time.Time) []dateCandidate {
 	return out
 }
 
-// HasWord reports whether a line has a word for date, also misspelled or as the end of a compound. "rate" is one letter
-// from "date", but belongs to a tax.
+// HasWord reports whether a line has a word for date, also misspelled or as the end of a compound.
+// "rate" is one letter from "date", but belongs to a tax.
 func HasWord(words []string) bool {
 	return dateWords.Has(words) || slices.ContainsFunc(words, func(w string) bool {
 		return strings.HasSuffix(w, "datum") || strings.HasSuffix(w, "date") || w != "rate" && len(w) >= 3 && len(w) <= 5 && printed.Distance(w, "date") <= 1
 	})
 }
 
-// dateScore returns the points for the words around a date on line i. A word for date and a time of day are evidence; words for
-// other dates, such as an expiry, are evidence against.
+// dateScore returns the points for the words around a date on line i. A word for date and a time of
+// day are evidence; words for other dates, such as an expiry, are evidence against.
 func dateScore(l *printed.Line, lines []*printed.Line, i int) float64 {
 	score := 1.0
 	if HasWord(l.Tokens) {
@@ -143,10 +148,12 @@ func dateScore(l *printed.Line, lines []*printed.Line, i int) float64 {
 	return score + 0.6*(l.MinConfidence(0, len(l.Text))-0.6)
 }
 
-// dayMonthOrder decides whether the month comes before the day, by the currency, by other dates on the receipt and by signs of
-// an American address. It returns known = false if none of these exists; then dollars only suggest the American order.
+// dayMonthOrder decides whether the month comes before the day, by the currency, by other dates on
+// the receipt and by signs of an American address. It returns known = false if none of these
+// exists; then dollars only suggest the American order.
 func dayMonthOrder(all []Date, lines []*printed.Line, currency string) (monthFirst, known bool) {
-	// A dollar may be American, Canadian, Australian or Singaporean. The countries of all other currencies put the day first.
+	// A dollar may be American, Canadian, Australian or Singaporean. The countries of all other
+	// currencies put the day first.
 	if currency != "" && currency != "USD" && currency != "CAD" {
 		return false, true
 	}
@@ -172,8 +179,9 @@ func dayMonthOrder(all []Date, lines []*printed.Line, currency string) (monthFir
 	return currency == "USD", false
 }
 
-// resolve returns the day, and whether day and month could be swapped. It returns ok = false if there is no such day, if it is
-// more than two days in the future, or if it is before 1995: tills did not print the words that this package looks for then.
+// resolve returns the day, and whether day and month could be swapped. It returns ok = false if
+// there is no such day, if it is more than two days in the future, or if it is before 1995: tills
+// did not print the words that this package looks for then.
 func (d Date) resolve(monthFirst bool, now time.Time) (day time.Time, ambiguous, ok bool) {
 	a, b := d.a, d.b
 	if !d.ordered {

@@ -120,7 +120,8 @@ func TestPickLimits(t *testing.T) {
 	}
 }
 
-// TestPickMonthNames reads the names of months in each language that the engines have a model for, in full and abbreviated.
+// TestPickMonthNames reads the names of months in each language that the engines have a model for,
+// in full and abbreviated.
 func TestPickMonthNames(t *testing.T) {
 	t.Parallel()
 	for language, names := range map[string]string{
@@ -143,8 +144,8 @@ func TestPickMonthNames(t *testing.T) {
 	}
 }
 
-// notations are the formats in which receipts print dates, with the first year that each must read. Before 2011, the year may come first
-// in three numbers of two digits.
+// notations are the formats in which receipts print dates, with the first year that each must read.
+// Before 2011, the year may come first in three numbers of two digits.
 var notations = []struct {
 	layout, currency string
 	first            int
@@ -182,7 +183,8 @@ func randomDay(random *rand.Rand, first int) time.Time {
 	return start.AddDate(0, 0, random.IntN(days))
 }
 
-// TestPickRandomDays reads random days in each notation, alone and with a label, a time of day and other lines.
+// TestPickRandomDays reads random days in each notation, alone and with a label, a time of day and
+// other lines.
 func TestPickRandomDays(t *testing.T) {
 	t.Parallel()
 	for seed := range uint64(60) {
@@ -215,8 +217,8 @@ func TestPickMonthFirst(t *testing.T) {
 	}
 }
 
-// TestPickRandomText requires that each date of a random text is a day of the calendar, from 1995 to two days after now. Without a date,
-// everything is empty.
+// TestPickRandomText requires that each date of a random text is a day of the calendar, from 1995
+// to two days after now. Without a date, everything is empty.
 func TestPickRandomText(t *testing.T) {
 	t.Parallel()
 	parts, separators := []string{"Date", "Jan", "31", "0", "l2", "O5", "2S", "19", "2023", "20t9", "2099", "1994", "'24", "18:05"}, "//--..,: "

@@ -10,23 +10,28 @@ import (
 )
 
 var (
-	// yearFirst matches 2023-12-25 and other dates with a leading year. numeric matches dates with a trailing year.
+	// yearFirst matches 2023-12-25 and other dates with a leading year. numeric matches dates with a
+	// trailing year.
 	yearFirst = regexp.MustCompile(`(?:^|\D)(20\d\d)\s?[-/.年]\s?(\d{1,2})\s?[-/.月]\s?(\d{1,2})(?:\D|$)`)
 	numeric   = regexp.MustCompile(`(?:^|[^\d/.]|[a-z:]\.)(\d{1,2})\s?([-/.,])\s?(\d{1,2})\s?([-/.,])\s?'?((?:19|20)\d\d|0[12]\d|\d\d)(?:[^\d]|$)`)
-	// loose matches a date of ten characters with spaces inside, or with any thin character in place of a slash.
+	// loose matches a date of ten characters with spaces inside, or with any thin character in place
+	// of a slash.
 	loose = regexp.MustCompile(`(?:^|\D)(\d\s?\d)\s?[-/.,'’:|\\(~—–_]{1,2}\s?(\d\s?\d)\s?[-/.,'’:|\\(~—–_]{1,2}\s?(2\s?0\s?[0-4]\s?\d)(?:\D|$)`)
-	// mixed matches a date with a year in two digits, in which a point is read as a comma or colon, before a time of day.
+	// mixed matches a date with a year in two digits, in which a point is read as a comma or colon,
+	// before a time of day.
 	mixed = regexp.MustCompile(`(?:^|\D)([0-3]\d)(?:[.,]([01]\d)[.,:]|:([01]\d)[.,])([0-4]\d)\s+(?:[01]\d|2[0-3]):[0-5]\d`)
-	// spaced matches a date whose parts are separated by spaces. It requires a word for date before it.
+	// spaced matches a date whose parts are separated by spaces. It requires a word for date before
+	// it.
 	spaced = regexp.MustCompile(`(?:date|datum|fecha|data|tarikh)\W{0,3}(\d\d) (\d\d) (20\d\d)(?:\D|$)`)
-	// lostSlash matches a date in which a slash is missing or read as 1, 7 or a letter: "2405/2022", "24/0512022",
-	// "24M05/2022".
+	// lostSlash matches a date in which a slash is missing or read as 1, 7 or a letter: "2405/2022",
+	// "24/0512022", "24M05/2022".
 	lostSlash = regexp.MustCompile(`(?:^|[^\da-z])([0-3o][\do])[-/.17a-z]?([01o][\do])[-/.17a-z]?(20[0-4]\d)(?:\D|$)`)
 	// compact matches 20231225.
 	compact = regexp.MustCompile(`(?:^|\D)(20[012345]\d)(0[1-9]|1[0-2])([0-3]\d)(?:\D|$)`)
-	// gluedTime matches a date and the time after it, if the engine has lost the space between them: "25/12/202318:00". The
-	// groups are the date, with the year last, first, after a month's name, or in two digits, and the time. The years 19 and 20
-	// are excluded, because "25/12/2018:12" may be of 2018.
+	// gluedTime matches a date and the time after it, if the engine has lost the space between them:
+	// "25/12/202318:00". The groups are the date, with the year last, first, after a month's name, or
+	// in two digits, and the time. The years 19 and 20 are excluded, because "25/12/2018:12" may be of
+	// 2018.
 	gluedTime = regexp.MustCompile(`(?:(\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d)|((?:19|20)\d\d[-/.]\d\d[-/.]\d\d)|((?:` + monthNames + `)[-/., ]?(?:19|20)\d\d)|` +
 		`(\d\d[-/.]\d\d[-/.](?:0\d|1[0-8]|2[1-9])))((?:[01]?\d|2[0-3]):[0-5]\d)`)
 	// clock matches a time of day. It also matches some prices.
@@ -34,12 +39,14 @@ var (
 	// TimeOfDay matches only times with a colon, so it matches no prices.
 	TimeOfDay   = regexp.MustCompile(`(?:^|\D)(?:[01]?\d|2[0-3])\s?:\s?[0-5]\d(?:\D|$)`)
 	hourFollows = regexp.MustCompile(`^\s?:\s?\d\d`)
-	// timeBefore and halfOfDay match words beside three numbers that are a time, although points separate them.
+	// timeBefore and halfOfDay match words beside three numbers that are a time, although points
+	// separate them.
 	timeBefore  = regexp.MustCompile(`(?:time|zeit|uhr|hora|ora|heure|masa)\W{0,3}$`)
 	halfOfDay   = regexp.MustCompile(`^\.?\s?[ap]\.?m\b`)
 	moreDigits  = regexp.MustCompile(`^\W{0,3}\d`)
 	centsFollow = regexp.MustCompile(`^\s?[.,]\s?\d`)
-	// dateWords name the date of a receipt, and otherDates name other dates, such as expiry or delivery.
+	// dateWords name the date of a receipt, and otherDates name other dates, such as expiry or
+	// delivery.
 	dateWords  = printed.PhraseList(`date,dat,datum,fecha,data,tarikh,dated,date time,invoice date,bill date,rechnungsdatum,lieferdatum,beleg,zeit,time,tgl,dt,day`)
 	otherDates = printed.PhraseList(`expiry,expires,exp,valid,until,due,gultig,bis,best before,since,birth,effective,fallig,echeance,vencimiento,scadenza,valable,valido,
 		return by,start,starting,from,von,print,printed,gst no,period,order date,bestelldatum,orderdatum,delivery date`)
@@ -73,8 +80,8 @@ func weekdayOn(l *printed.Line) *time.Weekday {
 	return out
 }
 
-// On returns every date on a line, in all formats. Formats that often match other numbers are tried only if no other
-// format matches. Scores are relative to a typical date.
+// On returns every date on a line, in all formats. Formats that often match other numbers are tried
+// only if no other format matches. Scores are relative to a typical date.
 func On(l *printed.Line) []Date {
 	text := gluedTime.ReplaceAllString(printed.Fold(dateDigits(l.Text)), "$1$2$3$4 $5")
 	var out []Date
@@ -95,7 +102,8 @@ func On(l *printed.Line) []Date {
 	return out
 }
 
-// numericDates reads dates made of digits. Matches may overlap: in "07- 24/05/2022" the first three numbers are no date.
+// numericDates reads dates made of digits. Matches may overlap: in "07- 24/05/2022" the first three
+// numbers are no date.
 func numericDates(text string) []Date {
 	var out []Date
 	for from := 0; from < len(text); {
@@ -119,8 +127,9 @@ func numericDates(text string) []Date {
 	return out
 }
 
-// numericDate converts the groups of numeric: day and month in either order, and the year. Points may be misread as commas if a
-// time of day follows. It returns a second date if a two-digit year may also come first.
+// numericDate converts the groups of numeric: day and month in either order, and the year. Points
+// may be misread as commas if a time of day follows. It returns a second date if a two-digit year
+// may also come first.
 func numericDate(m []string, timed bool) []Date {
 	short := len(m[5]) == 2
 	d := Date{year: fullYear(m[5]), a: atoi(m[1]), b: atoi(m[3])}
@@ -160,8 +169,8 @@ func (d *Date) fixRoundDigits() {
 
 func pointOrComma(s string) bool { return s == "." || s == "," }
 
-// compactDates reads the formats of last resort. Their scores are low, because eight digits are more often an article or
-// invoice number.
+// compactDates reads the formats of last resort. Their scores are low, because eight digits are
+// more often an article or invoice number.
 func compactDates(text string) []Date {
 	var out []Date
 	for _, m := range compact.FindAllStringSubmatch(text, -1) {
@@ -224,7 +233,8 @@ func dateDigits(text string) string {
 	})
 }
 
-// mostlyDigits replaces misread digits if at least two thirds of the characters are digits. Otherwise the text is a word.
+// mostlyDigits replaces misread digits if at least two thirds of the characters are digits.
+// Otherwise the text is a word.
 func mostlyDigits(s string) string {
 	digits, others := 0, 0
 	for i := range len(s) {

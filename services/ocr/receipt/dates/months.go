@@ -7,13 +7,14 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// monthNames matches the folded names of months in the supported languages, in full and abbreviated.
+// monthNames matches the folded names of months in the supported languages, in full and
+// abbreviated.
 const monthNames = `jan(?:uary|uar|vier|v)?|januar|ene(?:ro)?|gen(?:naio)?|feb(?:ruary|ruar|rero|braio)?|fev(?:r(?:ier)?)?|mar(?:ch|s|zo?)?|maart|mrt|maerz|mrz|apr(?:il|ile)?|avr(?:il)?|abr(?:il)?|` +
 	`may|mai|mayo|mag(?:gio)?|mei|jun(?:e|i|io)?|juin|giu(?:gno)?|jul(?:y|i|io)?|juil(?:let)?|lug(?:lio)?|aug(?:ust)?|aout|ago(?:sto)?|ogos|` +
 	`sept?(?:ember|embre|iembre)?|set(?:tembre)?|oct(?:ober|obre|ubre)?|okt(?:ober)?|ott(?:obre)?|nov(?:ember|embre|iembre)?|dec(?:ember|embre)?|dez(?:ember)?|dic(?:embre|iembre)?|dis`
 
-// monthOf maps the first three letters of a month's name to its number. Three letters are unambiguous across the languages, except for
-// two months in French (see monthNumber).
+// monthOf maps the first three letters of a month's name to its number. Three letters are
+// unambiguous across the languages, except for two months in French (see monthNumber).
 var monthOf = map[string]int{
 	"jan": 1, "ene": 1, "gen": 1, "feb": 2, "fev": 2, "mar": 3, "mae": 3, "mrz": 3, "maa": 3, "mrt": 3, "apr": 4, "avr": 4, "abr": 4, "may": 5, "mai": 5, "mag": 5, "mei": 5,
 	"jun": 6, "giu": 6, "jul": 7, "lug": 7, "aug": 8, "aou": 8, "ago": 8, "ogo": 8, "sep": 9, "set": 9, "oct": 10, "okt": 10, "ott": 10,
@@ -21,8 +22,8 @@ var monthOf = map[string]int{
 }
 
 var (
-	// anyMonth matches three characters in the place of a month's name; one of them may be misread. With a short year, spaces
-	// are no separators, because "2 mug 15" is not a date.
+	// anyMonth matches three characters in the place of a month's name; one of them may be misread.
+	// With a short year, spaces are no separators, because "2 mug 15" is not a date.
 	anyMonth = regexp.MustCompile(`(?:^|\D)(\d{1,2})(?:[-/. ]([a-z0-9]{3})[-/. ]((?:19|20)\d\d)|[-/]([a-z0-9]{3})[-/](\d\d))(?:[^\da-z]|$)`)
 	// dayMonth, monthDay and yearMonth match dates with a month's name, by the order of their parts.
 	dayMonth  = regexp.MustCompile(`(?:^|\D)(\d{1,2})(?:st|nd|rd|th)?[-/.,' ]{0,3}(?:de |di )?(` + monthNames + `)[-/.,' ]{0,3}(?:de |del )?((?:19|20)\d\d|\d\d)(?:\D|$)`)
@@ -30,8 +31,8 @@ var (
 	yearMonth = regexp.MustCompile(`(?:^|\D)((?:19|20)\d\d)[-/. ]{0,2}(` + monthNames + `)[-/. ]{0,2}(\d{1,2})(?:\D|$)`)
 )
 
-// namedMonths reads "25 Dec 2023" and "Dec 25, 2023". The last digits are a price in "1 set 12.90" and an hour in "Dec 25 18:00", and no
-// year.
+// namedMonths reads "25 Dec 2023" and "Dec 25, 2023". The last digits are a price in "1 set 12.90"
+// and an hour in "Dec 25 18:00", and no year.
 func namedMonths(text string) []Date {
 	var out []Date
 	for _, format := range []struct {
@@ -52,8 +53,8 @@ func namedMonths(text string) []Date {
 	return out
 }
 
-// misreadMonths reads "25/Fen/2017" as February if exactly one month is one letter off. English months are tried first, because
-// they are the most common.
+// misreadMonths reads "25/Fen/2017" as February if exactly one month is one letter off. English
+// months are tried first, because they are the most common.
 func misreadMonths(text string) []Date {
 	var out []Date
 	for _, m := range anyMonth.FindAllStringSubmatch(text, -1) {
@@ -72,7 +73,8 @@ func misreadMonths(text string) []Date {
 
 const englishMonths = "jan feb mar apr may jun jul aug sep oct nov dec"
 
-// monthLike returns the only month with an accepted name that is at most one letter off, or 0 if there is none or several.
+// monthLike returns the only month with an accepted name that is at most one letter off, or 0 if
+// there is none or several.
 func monthLike(text string, counts func(name string) bool) int {
 	month := 0
 	for name, n := range monthOf {

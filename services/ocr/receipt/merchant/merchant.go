@@ -1,7 +1,8 @@
 // Package merchant finds the name of the shop on a receipt. All functions are pure.
 //
-// Find returns the possible names of one reading with their scores: lines of the head, the brand or the owner named elsewhere, and the
-// domain of a web address. Pick chooses the name that most readings have, in the spelling that is most similar to all of them. The files:
+// Find returns the possible names of one reading with their scores: lines of the head, the brand or
+// the owner named elsewhere, and the domain of a web address. Pick chooses the name that most
+// readings have, in the spelling that is most similar to all of them. The files:
 //
 //	merchant.go       the lines that may be names, and their scores
 //	merchantwords.go  legal forms, slogans, greetings, addresses and other words that mark a name or exclude one
@@ -17,14 +18,16 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// headLines is the number of lines from the top in which a name is searched. Below them are address, numbers and goods.
+// headLines is the number of lines from the top in which a name is searched. Below them are
+// address, numbers and goods.
 const headLines = 12
 
 // maxNameLetters is the number of letters above which a line is a sentence or an address.
 const maxNameLetters = 60
 
-// Find returns possible names of the merchant, with a score as confidence: lines of the head that look like the name
-// of a business, the brand, owner or shop named elsewhere, and the domain of a web address.
+// Find returns possible names of the merchant, with a score as confidence: lines of the head that
+// look like the name of a business, the brand, owner or shop named elsewhere, and the domain of a
+// web address.
 func Find(lines []*printed.Line) []printed.Field {
 	typical := typicalHeight(lines)
 	head := headOf(lines)
@@ -85,8 +88,8 @@ func Find(lines []*printed.Line) []printed.Field {
 	return out
 }
 
-// headOf returns the lines above the goods, at most headLines. A price on the very first line does not end the head, unless it
-// is a total, because names may contain figures.
+// headOf returns the lines above the goods, at most headLines. A price on the very first line does
+// not end the head, unless it is a total, because names may contain figures.
 func headOf(lines []*printed.Line) []*printed.Line {
 	for i, l := range lines[:min(headLines, len(lines))] {
 		if l.Page != lines[0].Page || l.Kind == printed.KindHeader || l.PriceCount() > 0 && (i > 0 || l.Kind == printed.KindTotal) {
@@ -96,8 +99,8 @@ func headOf(lines []*printed.Line) []*printed.Line {
 	return lines[:min(headLines, len(lines))]
 }
 
-// continues reports whether next belongs to the name on line l: it consists of the kind of business and the legal form, or it
-// closes a bracket, or it begins with a word that begins no name.
+// continues reports whether next belongs to the name on line l: it consists of the kind of business
+// and the legal form, or it closes a bracket, or it begins with a word that begins no name.
 func continues(l, next *printed.Line) bool {
 	if next.PriceCount() > 0 || slogan.MatchString(l.Text) || tradingAs.MatchString(next.Text) {
 		return false
@@ -138,8 +141,8 @@ func closesBracket(text string) bool {
 	return at > 0 && printed.Lettered.MatchString(text[:at]) && !strings.ContainsAny(text[:at], "({[")
 }
 
-// nameScore returns the points for line i of the head as a name, or 0 if it cannot be one. typical is the median height of all
-// lines.
+// nameScore returns the points for line i of the head as a name, or 0 if it cannot be one. typical
+// is the median height of all lines.
 func nameScore(l *printed.Line, i int, typical int) float64 {
 	letters, digits, upper := countLetters(l.Text)
 	if letters < 3 || letters > maxNameLetters || digits > letters || postalCode.MatchString(l.Text) || printed.CodesOnly(joinSpaced(strings.Fields(l.Text))) || streetNumber.MatchString(l.Text) {
@@ -151,7 +154,8 @@ func nameScore(l *printed.Line, i int, typical int) float64 {
 	place := l.Text
 	switch {
 	case legal.MatchString(l.Text), legal.MatchString(name):
-		// The registration number of a company looks like a postcode, so only the name is compared with addresses.
+		// The registration number of a company looks like a postcode, so only the name is compared with
+		// addresses.
 		score, place = score+1.6, name
 	case company.MatchString(l.Text):
 		score += 0.6
@@ -233,7 +237,8 @@ func findDomain(lines []*printed.Line) printed.Field {
 	return printed.Field{}
 }
 
-// sharesStart reports whether a name begins like its domain: with at least four letters and half of the domain.
+// sharesStart reports whether a name begins like its domain: with at least four letters and half of
+// the domain.
 func sharesStart(name, site string) bool {
 	n := 0
 	for n < min(len(name), len(site)) && name[n] == site[n] {
@@ -242,7 +247,8 @@ func sharesStart(name, site string) bool {
 	return n >= 4 && 2*n >= len(site)
 }
 
-// ownerOf reports whether line i names the owner of the shop whose name is directly above. The shop is then the merchant.
+// ownerOf reports whether line i names the owner of the shop whose name is directly above. The shop
+// is then the merchant.
 func ownerOf(lines []*printed.Line, i, typical int) bool {
 	return i > 0 && i < headLines && ownedBy.MatchString(lines[i].Text) && lines[i-1].PriceCount() == 0 && nameScore(lines[i-1], i-1, typical) > 0
 }
@@ -250,8 +256,8 @@ func ownerOf(lines []*printed.Line, i, typical int) bool {
 // brandConfidence exceeds the score of any legal name.
 const brandConfidence = 5
 
-// findOwner returns the names on lines that name the brand of a company, the owner of a shop without a name above, or thank the customer
-// for a visit.
+// findOwner returns the names on lines that name the brand of a company, the owner of a shop
+// without a name above, or thank the customer for a visit.
 func findOwner(lines []*printed.Line) []printed.Field {
 	var out []printed.Field
 	typical := typicalHeight(lines)

@@ -7,8 +7,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// wordPattern returns a pattern that matches any of the parts as a whole word, in upper or lower case. Parts are regular
-// expressions.
+// wordPattern returns a pattern that matches any of the parts as a whole word, in upper or lower
+// case. Parts are regular expressions.
 func wordPattern(parts ...string) *regexp.Regexp {
 	return regexp.MustCompile(`(?i)\b(?:` + strings.Join(parts, "|") + `)\b`)
 }
@@ -21,7 +21,8 @@ const forms = sdnBhd + `|gmbh|mbh|ohg|gbr|e\.?\s?k|ltd|limited|llc|inc|corp|plc|
 	`s\.?n\.?c|s\.l|b\.?v|n\.?v|enterprises?|trading`
 
 var (
-	// legal matches a legal form. company also matches forms that may be other words, and kinds of business.
+	// legal matches a legal form. company also matches forms that may be other words, and kinds of
+	// business.
 	legal   = regexp.MustCompile(`(?i)\b(?:` + forms + `)\b|[\s,]s\.\s?a\.`)
 	company = wordPattern(forms, `ag|kg|ug|co|oy|ab|cash\s*(?:&|and|n)\s*carry|holdings?|industries|services?`,
 		`restaurants?|restoran|cafe|café|coffee|kopitiam|bistro|pizzeria|trattoria|osteria|ristorante|restaurante|gasthaus|brasserie|hotel`,
@@ -36,7 +37,8 @@ var (
 	streetNumber = regexp.MustCompile(`(?i)(?:stra(?:ss|ß|b)e|str\.?|weg|allee|platz|gasse|\bring|damm|ufer)\s*\d{1,4}\s?[a-z]?\W*$|` +
 		`^\W*(?:\d+\s?[a-z]?,?\s+)?(?:rue|avenue|av\.|boulevard|bd|calle|avda|via|viale|piazza|corso|jalan|jln)\s.*\d|` +
 		`^\W*\d+[a-z]?,?\s.*\s(?:street|st|road|rd|avenue|ave|lane|drive|blvd)\b`)
-	// contact matches words of the other lines of a head: how to reach the shop, the title of the document, the cashier.
+	// contact matches words of the other lines of a head: how to reach the shop, the title of the
+	// document, the cashier.
 	contact = regexp.MustCompile(wordPattern(
 		`tel|fax|phone|telefon|hp|www|http|e-?mail|add?ress?e?|factuuradres|afleveradres`,
 		`gst|vat|reg|co\.?\s*no|company no|roc|ust|steuer|siret`,
@@ -46,7 +48,8 @@ var (
 		`customer|member|ship to|bill to|sold to|formerly|licen[sc]ee of`,
 		`welcome|willkommen|bienvenue|thank|please|goods|sold|returnable|refund|exchange|vouchers?|points?|redeem|expiry|survey|promotions?`,
 	).String() + `|@`)
-	// otherParty matches the end of a line above the name of another party: the customer, or a former name of the shop.
+	// otherParty matches the end of a line above the name of another party: the customer, or a former
+	// name of the shop.
 	otherParty = regexp.MustCompile(`(?i)(?:\b(?:bill(?:ed)?|ship(?:ped)?|sold|invoiced?|deliver(?:ed)?) to|customer|client|\bkunde|adresse|address|` +
 		`rechnung an|lieferung an|factur[ée]e? (?:à|a)|cliente|destinatari[oa]|factuuradres|afleveradres|formerly(?: known as)?|` +
 		`licen[sc]ee of)\W*$|\(\s?formerly[^)]*$`)
@@ -55,7 +58,8 @@ var (
 	// continuation matches words that follow a name and never begin one.
 	continuation = regexp.MustCompile(`(?i)^\W*(?:enterprises?|trading|holdings|industries|sdn|gmbh|mbh|vertriebs?|handels(?:gesellschaft)?|` +
 		`betriebs(?:gesellschaft)?|s\.?a\.?r\.?l|s\.?r\.?l|s\.?p\.?a|ltd|limited)\b`)
-	// continuationWords are those words of continuation that are long enough to be recognized with wrong letters.
+	// continuationWords are those words of continuation that are long enough to be recognized with
+	// wrong letters.
 	continuationWords = printed.PhraseList(`enterprise,enterprises,holdings,industries,trading`)
 	// postalCode matches a line that starts with a postal code before the name of a town.
 	postalCode = regexp.MustCompile(`^\W*(?:[A-Z]{1,2}-)?\d{5}\s+\p{Lu}\p{L}+\W*$`)
@@ -70,7 +74,8 @@ var (
 	sentence = regexp.MustCompile(`\p{Ll}{2,}[.!?]\s+\p{Lu}\p{Ll}+`)
 	// cashAndCarry is a kind of shop, although "cash" is a word of contact.
 	cashAndCarry = wordPattern(`cash\s*(?:&|and|n)\s*carry`)
-	// registrationLine matches a line with the registration number of the company above it, either alone or at its start.
+	// registrationLine matches a line with the registration number of the company above it, either
+	// alone or at its start.
 	registrationLine = regexp.MustCompile(`(?i)^\W*(?:co(?:mp(?:any)?)?\W{0,2}\s?)?(?:(?:reg(?:istration)?|roc|ssm|no)\W{0,3}\s?){0,2}` +
 		`(?:\(\s?\d[\d\s-]{4,}|\d[\d-]{4,}\s?-\s?[A-Z])\s?[A-Z]?\W*$|` +
 		`^\W*(?:co|comp|company|roc|business)\W{0,3}(?:reg(?:istration)?\W{0,3})?(?:no|number)\b`)
@@ -80,7 +85,8 @@ var (
 	otherDomains = []string{"gmail", "hotmail", "yahoo", "outlook", "facebook", "web", "gmx", "ingenico", "verifone", "payone", "sumup", "adyen"}
 	// tradingAs matches the text before the name under which a company is known to its customers.
 	tradingAs = regexp.MustCompile(`(?i)\b(?:trading as|t/a|d/?b/?a|doing business as|handelnd (?:als|unter)|nom commercial|nombre comercial|insegna)\b[\s:.]*(.*\pL{3}.*)`)
-	// ownedBy matches the text before the name of the owner, and thanks the text before the name of the shop.
+	// ownedBy matches the text before the name of the owner, and thanks the text before the name of
+	// the shop.
 	ownedBy = regexp.MustCompile(`(?i)\b(?:(?:owned|operated|managed)(?: and operated)? by|dimiliki oleh|betrieben von|exploité par|gestito da|explotado por)\b\W*(.*)`)
 	thanks  = regexp.MustCompile(`(?i)\b(?:(?:thank you|thanks) for (?:shopping|dining|eating|buying|coming|visiting|your visit|your purchase)` +
 		`(?: (?:at|with|to|in))?|(?:einkauf|besuch) (?:bei|im|in der)|(?:visite|achat) chez|(?:compra|visita) en|` +

@@ -14,8 +14,8 @@ const titles = `(?:tax )?(?:invoice|receipt|rechnung|facture|factura|fattura|fac
 var (
 	// sdnBhdForm matches "Sdn Bhd", or "Sdn" with a short misread second half at the end of the name.
 	sdnBhdForm = regexp.MustCompile(`(?i)\bS[DO0][NM]\.?\s?[B8][HN1I][DO0]\b|\bsdn\b\.?\s?[^\s()]{0,6}$`)
-	// sdnBhdEnding matches two misread words of three characters. The H must be right: it is rarely misread, and "sun bed" is
-	// no legal form.
+	// sdnBhdEnding matches two misread words of three characters. The H must be right: it is rarely
+	// misread, and "sun bed" is no legal form.
 	sdnBhdEnding = regexp.MustCompile(`(?i)(?:^|[\s)])([a-z0-9§$&]{3})[.,]?\s?([a-z0-9]h[a-z0-9])\W*$`)
 	// shortForm matches a misread "S/B", the short form of "Sdn Bhd".
 	shortForm = regexp.MustCompile(`(?i)([\s)])(?:\$/[b83]|[5s]/[b8])\b`)
@@ -36,8 +36,8 @@ var (
 	edgeMarks = `|_-–—~=*"'“”‘’:;,.<>«»!\/{}[]`
 )
 
-// merchantName cleans a line to the name on it: it repairs the legal form and removes registration numbers, document titles and
-// dirt.
+// merchantName cleans a line to the name on it: it repairs the legal form and removes registration
+// numbers, document titles and dirt.
 func merchantName(s string) string {
 	// Legal forms are few, so a misread one can be repaired.
 	s = fixLegalForm(sdnBhdForm.ReplaceAllString(registration.ReplaceAllString(s, ""), "SDN BHD"))
@@ -62,7 +62,8 @@ func merchantName(s string) string {
 	return strings.TrimSpace(strings.TrimLeft(strings.Trim(strings.Join(words, " "), `|_-–—~=*"“”:;,<> `), ".'‘’"))
 }
 
-// joinSpaced joins three and more capital letters that were printed with spaces between them, as in "A L D I".
+// joinSpaced joins three and more capital letters that were printed with spaces between them, as in
+// "A L D I".
 func joinSpaced(words []string) []string {
 	var out []string
 	for i := 0; i < len(words); {
@@ -81,8 +82,8 @@ func joinSpaced(words []string) []string {
 	return out
 }
 
-// fixLegalForm repairs "SON 3HD" at the end of a name. Two letters of "SDN BHD" may be wrong, or three after a bracket, where
-// other words are rare.
+// fixLegalForm repairs "SON 3HD" at the end of a name. Two letters of "SDN BHD" may be wrong, or
+// three after a bracket, where other words are rare.
 func fixLegalForm(name string) string {
 	name = shortForm.ReplaceAllString(name, "${1}S/B")
 	m := sdnBhdEnding.FindStringSubmatchIndex(name)
@@ -96,14 +97,15 @@ func fixLegalForm(name string) string {
 	return strings.TrimRight(name[:m[2]], " ") + " SDN BHD"
 }
 
-// Reading holds the possible names of one reading. Rows are single rows that were recognized again for the spelling.
+// Reading holds the possible names of one reading. Rows are single rows that were recognized again
+// for the spelling.
 type Reading struct {
 	Names []printed.Field
 	Rows  []*printed.Line
 }
 
-// Pick returns the name with the highest score, to which every other reading with the same name adds. Its spelling is
-// chosen among all readings.
+// Pick returns the name with the highest score, to which every other reading with the same name
+// adds. Its spelling is chosen among all readings.
 func Pick(readings []Reading) printed.Field {
 	var best printed.Field
 	for i, r := range readings {
@@ -127,14 +129,15 @@ func Pick(readings []Reading) printed.Field {
 	return best
 }
 
-// maxDoubtful is the highest confidence of a name with a doubtful spelling. In measurements, one in five of them had a wrong letter.
+// maxDoubtful is the highest confidence of a name with a doubtful spelling. In measurements, one in
+// five of them had a wrong letter.
 const maxDoubtful = 0.8
 
 // oddCharacter matches characters that names of shops do not have.
 var oddCharacter = regexp.MustCompile(`[^\p{L}\p{M}\d\s&'’‘´.,:()/+@!*#"°-]`)
 
-// doubtfulSpelling reports whether the letters were read with low confidence, or the name has odd characters, or brackets without their
-// counterpart, so that a part of it is missing.
+// doubtfulSpelling reports whether the letters were read with low confidence, or the name has odd
+// characters, or brackets without their counterpart, so that a part of it is missing.
 func doubtfulSpelling(name printed.Field) bool {
 	return name.At.MeanConfidence() < 0.75 || oddCharacter.MatchString(name.Value) || strings.Count(name.Value, "(") != strings.Count(name.Value, ")")
 }
@@ -145,7 +148,8 @@ type spelling struct {
 	meanConfidence float64
 }
 
-// bestSpelling returns the name in the spelling that is most similar to all its recognitions, weighted by their confidence.
+// bestSpelling returns the name in the spelling that is most similar to all its recognitions,
+// weighted by their confidence.
 func bestSpelling(name printed.Field, readings []Reading) printed.Field {
 	if name.At == nil {
 		return name

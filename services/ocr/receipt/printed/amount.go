@@ -22,8 +22,8 @@ type Amount struct {
 	MinConfidence float64
 }
 
-// number matches a run of digits and separators. Engines insert spaces beside separators, so they are allowed there. One
-// separator may be read as two: "4,.60" or "4. .60".
+// number matches a run of digits and separators. Engines insert spaces beside separators, so they
+// are allowed there. One separator may be read as two: "4,.60" or "4. .60".
 var number = regexp.MustCompile(`\d(?:\d|[.,]\s?[.,]\s?\d|[.,'’]\s?\d|\s[.,]\s?\d)*`)
 
 // MaxDigits excludes card numbers and barcodes, and keeps sums within the range of int64.
@@ -72,8 +72,9 @@ func splitNumbers(text string, start, end int) [][2]int {
 	return out
 }
 
-// parseNumber parses the number between two offsets of the text. Point, comma and apostrophe may separate thousands or
-// decimals: the last group is the fraction if its length allows that, and other groups must have three digits.
+// parseNumber parses the number between two offsets of the text. Point, comma and apostrophe may
+// separate thousands or decimals: the last group is the fraction if its length allows that, and
+// other groups must have three digits.
 func (l *Line) parseNumber(start, end int) (Amount, bool) {
 	text := l.Text
 	raw := strings.ReplaceAll(strings.ReplaceAll(text[start:end], " ", ""), "’", "'")
@@ -88,7 +89,8 @@ func (l *Line) parseNumber(start, end int) (Amount, bool) {
 	whole, fraction := raw, ""
 	if len(groups) > 1 {
 		last := groups[len(groups)-1]
-		// A last group of three or four digits is a fraction only if there is one separator: 0.532, but not 1.234.567.
+		// A last group of three or four digits is a fraction only if there is one separator: 0.532, but
+		// not 1.234.567.
 		if len(last) <= 4 && !(len(last) == 4 && len(groups) > 2) && !(len(last) == 3 && len(groups) > 2) {
 			fraction, groups = last, groups[:len(groups)-1]
 		}
@@ -122,8 +124,8 @@ func (l *Line) parseNumber(start, end int) (Amount, bool) {
 // houseNumber matches before the "0." of a misread "No.19".
 var houseNumber = regexp.MustCompile(`(?:^|\s)[Nn]$`)
 
-// partOfCode reports whether a number belongs to a date, a time, a telephone number or an article number, by the characters
-// beside it.
+// partOfCode reports whether a number belongs to a date, a time, a telephone number or an article
+// number, by the characters beside it.
 func partOfCode(text string, start, end int) bool {
 	before, after := byte(' '), byte(' ')
 	if start > 0 {
@@ -153,17 +155,19 @@ func partOfCode(text string, start, end int) bool {
 func IsDigit(b byte) bool { return b >= '0' && b <= '9' }
 
 var (
-	// minusBefore and minusAfter match a minus or an opening bracket beside a number, with or without a currency.
+	// minusBefore and minusAfter match a minus or an opening bracket beside a number, with or without
+	// a currency.
 	minusBefore = regexp.MustCompile(`(?:[-−–~]|\()\s?(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?\s?$|(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])\s?[-−–]\s?$`)
 	minusAfter  = regexp.MustCompile(`^(?:[-−–](?:\s|$|[A-Za-z*])|\s[-−]\s*$)`)
-	// AttachedMinus matches a minus directly before the number and separated from the text before it. On an image it may be
-	// dirt, so it only counts in text and on refunds.
+	// AttachedMinus matches a minus directly before the number and separated from the text before it.
+	// On an image it may be dirt, so it only counts in text and on refunds.
 	AttachedMinus = regexp.MustCompile(`(?:^|\s)(?:[-−](?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?|[-−](?i:rm|myr|eur|usd|gbp|chf)\s)$`)
 	// dashBefore matches a dash that separates a name from its price.
 	dashBefore = regexp.MustCompile(`[\p{L}\d)]\s?[-−–~]\s?$|\s[-−–~]\s+$`)
 )
 
-// negative reports whether a number is printed as -1.00, 1.00-, -RM 1.00 or (1.00). A dash between words is no minus.
+// negative reports whether a number is printed as -1.00, 1.00-, -RM 1.00 or (1.00). A dash between
+// words is no minus.
 func negative(text string, start, end int) bool {
 	head, tail := text[:start], text[end:]
 	if minusAfter.MatchString(tail) {
@@ -182,9 +186,9 @@ func negative(text string, start, end int) bool {
 // IsPrice reports whether the number is printed like a price.
 func (a Amount) IsPrice() bool { return (a.Decimals == 2 || a.markedPrice) && !a.Percent }
 
-// MarkPrices sets markedPrice on prices without two decimals. There are two cases: currencies with no or three decimals, if no
-// number on the page has two; and text, where a currency sign before the number or its place at the end of the line marks a
-// price.
+// MarkPrices sets markedPrice on prices without two decimals. There are two cases: currencies with
+// no or three decimals, if no number on the page has two; and text, where a currency sign before
+// the number or its place at the end of the line marks a price.
 func MarkPrices(lines []*Line, currency string) {
 	c, known := money.ParseCurrency(currency)
 	other := known && (c.Decimals() == 0 || c.Decimals() == 3) && !slices.ContainsFunc(lines, func(l *Line) bool { return l.PriceCount() > 0 })
@@ -215,8 +219,8 @@ func MarkPrices(lines []*Line, currency string) {
 var (
 	// currencySign matches a currency sign directly before a number.
 	currencySign = regexp.MustCompile(`(?:[€$£¥₩₹]|(?:^|\s)R[ps]\.?)\s?$`)
-	// perGallon matches a fuel price with three decimals. Dollars and pounds separate thousands by commas, so this is not a
-	// price in thousands.
+	// perGallon matches a fuel price with three decimals. Dollars and pounds separate thousands by
+	// commas, so this is not a price in thousands.
 	perGallon = regexp.MustCompile(`[$£]\s?\d+\.\d{3}$`)
 )
 
@@ -226,16 +230,19 @@ func endsWithCode(text, currency string) bool {
 	return found && currency != "" && (before == "" || strings.HasSuffix(before, " "))
 }
 
-// lookalike replaces letters that engines read in place of digits. It is applied only inside a word that is otherwise a number.
+// lookalike replaces letters that engines read in place of digits. It is applied only inside a word
+// that is otherwise a number.
 var lookalike = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "@", "0")
 
 // afterCode matches a whole word of a currency and a number with misread digits, such as "RMO.05".
 var afterCode = regexp.MustCompile(`^(RM|EUR|CHF|[€$£])([OoQDlI|SsBZ0-9]{1,4})([.,][0-9OoQDlI|SsBZ]{1,2})?$`)
 
-// almostPrice matches a price with misread digits. Up to three characters may precede it, and a tax code may follow.
+// almostPrice matches a price with misread digits. Up to three characters may precede it, and a tax
+// code may follow.
 var almostPrice = regexp.MustCompile(`^(\D{0,3}?)([0-9OoQDlI|SsBZ@]{1,6}[.,][0-9OoQDlI|SsBZ@]{2})([A-Za-z*]{0,2})$`)
 
-// fixDigits repairs misread digits in a word that is otherwise a price. The result has the same length, so offsets stay valid.
+// fixDigits repairs misread digits in a word that is otherwise a price. The result has the same
+// length, so offsets stay valid.
 func fixDigits(word string) string {
 	if m := afterCode.FindStringSubmatch(word); m != nil {
 		return m[1] + lookalike.Replace(m[2]+m[3])
@@ -250,7 +257,8 @@ func fixDigits(word string) string {
 			digits++
 		}
 	}
-	// At least half of the characters without the separator must be digits. Otherwise the word is a name.
+	// At least half of the characters without the separator must be digits. Otherwise the word is a
+	// name.
 	if digits*2 < len(m[2])-1 {
 		return word
 	}

@@ -8,16 +8,17 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 )
 
-// hint is a pattern that indicates a currency. Weight is the number of points per line that matches. Symbols and codes of one
-// currency have 3 or 4 points, words and misread symbols 1 to 1.5, and symbols of several countries 1.
+// hint is a pattern that indicates a currency. Weight is the number of points per line that
+// matches. Symbols and codes of one currency have 3 or 4 points, words and misread symbols 1 to
+// 1.5, and symbols of several countries 1.
 type hint struct {
 	code    string
 	weight  float64
 	pattern *regexp.Regexp
 }
 
-// hints lists symbols and codes first, then words that only the countries of one currency print. Patterns match the text of a
-// line as it is, because the case of a code matters.
+// hints lists symbols and codes first, then words that only the countries of one currency print.
+// Patterns match the text of a line as it is, because the case of a code matters.
 var hints = []hint{
 	{"MYR", 3, regexp.MustCompile(`(?:^|[^A-Za-z])(?:RM|MYR)(?:[^A-Za-z]|$)`)},
 	{"EUR", 3, regexp.MustCompile(`€|(?:^|[^A-Za-z])(?i:EUR|EURO|EUROS)(?:[^A-Za-z]|$)`)},
@@ -60,8 +61,8 @@ var hints = []hint{
 	{"USD", 1.5, USZip},
 }
 
-// FindCurrency returns the currency with the most points. Each hint counts once per line, on at most four lines. The confidence
-// depends on the share of all points and on their number.
+// FindCurrency returns the currency with the most points. Each hint counts once per line, on at
+// most four lines. The confidence depends on the share of all points and on their number.
 func FindCurrency(lines []*Line) Field {
 	scores := map[string]float64{}
 	where := map[string]*Line{}
@@ -112,7 +113,8 @@ func FindCurrency(lines []*Line) Field {
 	return Field{Value: best, Confidence: min(0.98, share*(0.6+0.1*min(scores[best], 4))), At: where[best]}
 }
 
-// currencyOfTotal returns the ISO 4217 code printed beside a total. On other lines, three capital letters are usually a word.
+// currencyOfTotal returns the ISO 4217 code printed beside a total. On other lines, three capital
+// letters are usually a word.
 func currencyOfTotal(lines []*Line) Field {
 	for _, l := range lines {
 		if l.Kind != KindTotal || len(l.Amounts) == 0 {

@@ -38,14 +38,15 @@ var totalOfRate = regexp.MustCompile(`(?i)tota\w*\s*\(?\d{1,2}(?:[.,]\d+)?\s?%`)
 // ofSupplies mark such a total in the tax invoices of countries with GST.
 var ofSupplies = PhraseList(`supply,supplies`)
 
-// taxInBrackets matches a bracket after a total that names the included tax. The word "incl" may be misread: "TOTAL (GST
-// INGL)".
+// taxInBrackets matches a bracket after a total that names the included tax. The word "incl" may be
+// misread: "TOTAL (GST INGL)".
 var taxInBrackets = regexp.MustCompile(`(?i)tota?l?\s*[(<{\[]\s*[a-z0-9]{2,4}[ .]+[a-z]{2,}`)
 
 // afterDiscount marks an amount from which a discount was subtracted.
 var afterDiscount = PhraseList(`after discount,after disc,nach rabatt,apres remise,tras descuento,dopo sconto`)
 
-// amountWords mark a total of money on a line that also has the number of articles: "Qty: 6 Total Amount".
+// amountWords mark a total of money on a line that also has the number of articles: "Qty: 6 Total
+// Amount".
 var amountWords = PhraseList(`total amount,total amt,total sales,total price`)
 
 // paidWords mark a total that was paid, not requested.
@@ -61,7 +62,8 @@ func Classify(lines []*Line) {
 	}
 }
 
-// kindOf returns the kind of a line. The order of the cases matters: many lines have words of several kinds.
+// kindOf returns the kind of a line. The order of the cases matters: many lines have words of
+// several kinds.
 func kindOf(l *Line) Kind {
 	t := l.Tokens
 	if len(l.Amounts) == 0 && isHeader(t) {
@@ -84,7 +86,8 @@ func kindOf(l *Line) Kind {
 		return totalKind(t)
 	case subtotalWords.Has(t):
 		return KindSubtotal
-	// Words for tips, payments and counts also occur in other meanings, so they only classify short lines.
+	// Words for tips, payments and counts also occur in other meanings, so they only classify short
+	// lines.
 	case tipWords.Has(t) && len(t) <= 4:
 		return KindTip
 	case afterDiscount.Has(t):
@@ -101,10 +104,12 @@ func kindOf(l *Line) Kind {
 	return KindNone
 }
 
-// SavedWords mark an amount that the customer has saved. The prices of the goods already contain it.
+// SavedWords mark an amount that the customer has saved. The prices of the goods already contain
+// it.
 var SavedWords = PhraseList(`total saving,total savings,total discount,you saved,you save,saved,gespart,ersparnis,points`)
 
-// isBalance reports whether "balance" is the only word besides short ones, such as a currency. Articles are named "Balance", too.
+// isBalance reports whether "balance" is the only word besides short ones, such as a currency.
+// Articles are named "Balance", too.
 func isBalance(t []string) bool {
 	long := 0
 	for _, w := range t {
@@ -120,8 +125,8 @@ func OnlyCountWords(t []string) bool {
 	return !slices.ContainsFunc(t, func(w string) bool { return !countWords.Has([]string{w}) })
 }
 
-// totalKind returns the kind of a line with a word for total: "total tax", "total before tax", "total incl. tax" and "total
-// items" are not the total of the receipt.
+// totalKind returns the kind of a line with a word for total: "total tax", "total before tax",
+// "total incl. tax" and "total items" are not the total of the receipt.
 func totalKind(t []string) Kind {
 	tax := taxWords.Has(t)
 	switch {

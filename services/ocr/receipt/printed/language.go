@@ -2,8 +2,8 @@ package printed
 
 import "strings"
 
-// languages lists words that are frequent on the receipts of a language, under the engine's code for it. English is the
-// default.
+// languages lists words that are frequent on the receipts of a language, under the engine's code
+// for it. English is the default.
 var languages = []struct {
 	language string
 	words    Phrases
@@ -15,8 +15,8 @@ var languages = []struct {
 	{"eng", PhraseList(`total,cash,change,tax,invoice,thank,you,date,qty,amount,receipt,gst,tel,no,item,price,rounding,please,goods,and,the,cashier`)},
 }
 
-// Language returns the engine's code for the language of a receipt: the language whose words occur on the most lines. If none
-// has more lines than English, it returns English.
+// Language returns the engine's code for the language of a receipt: the language whose words occur
+// on the most lines. If none has more lines than English, it returns English.
 func Language(pages []Page) string {
 	counts := make([]int, len(languages))
 	for _, l := range Lines(pages) {
@@ -35,7 +35,8 @@ func Language(pages []Page) string {
 	return languages[best].language
 }
 
-// Blank reports whether the pages have fewer than three words with some confidence, too few for a receipt in any language.
+// Blank reports whether the pages have fewer than three words with some confidence, too few for a
+// receipt in any language.
 func Blank(pages []Page) bool {
 	words := 0
 	for _, p := range pages {

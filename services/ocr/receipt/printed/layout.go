@@ -9,8 +9,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Line is a row of the receipt from edge to edge. Engines often take the column of prices for a separate block, so rows are
-// rebuilt from the boxes of the words. Offsets are bytes of text.
+// Line is a row of the receipt from edge to edge. Engines often take the column of prices for a
+// separate block, so rows are rebuilt from the boxes of the words. Offsets are bytes of text.
 type Line struct {
 	Page    int // from 1
 	Index   int // position among the lines of all pages
@@ -39,8 +39,8 @@ func Lines(pages []Page) []*Line {
 	return lines
 }
 
-// RowLines converts words of rows that were each recognized alone. The caller gives all words of a row the same height, so
-// rows may overlap.
+// RowLines converts words of rows that were each recognized alone. The caller gives all words of a
+// row the same height, so rows may overlap.
 func RowLines(pages []Page) []*Line {
 	var lines []*Line
 	for i, p := range pages {
@@ -78,8 +78,8 @@ func newLine(words []Word, exact bool) *Line {
 	return l
 }
 
-// rows groups words whose vertical middle is level with that of their left neighbor. Comparing neighbors instead of whole rows
-// follows paper that is bent or slightly skewed.
+// rows groups words whose vertical middle is level with that of their left neighbor. Comparing
+// neighbors instead of whole rows follows paper that is bent or slightly skewed.
 func rows(words []Word) [][]Word {
 	words = slices.DeleteFunc(slices.Clone(words), func(w Word) bool { return strings.TrimSpace(w.Text) == "" })
 	if len(words) == 0 {
@@ -104,19 +104,21 @@ func rows(words []Word) [][]Word {
 	return out
 }
 
-// nearestRow returns the index of the row that w continues, or -1. typical is the median height of all words.
+// nearestRow returns the index of the row that w continues, or -1. typical is the median height of
+// all words.
 func nearestRow(rows [][]Word, w Word, typical int) int {
 	best, nearest := -1, math.MaxFloat64
 	for i, row := range rows {
 		last := row[len(row)-1]
-		// Some boxes extend over the next word. Only a word that ends clearly before that box belongs to another row.
+		// Some boxes extend over the next word. Only a word that ends clearly before that box belongs to
+		// another row.
 		if end := last.Box.X + last.Box.W; end > w.Box.X+max(w.Box.W/2, typical/2) && end > w.Box.X+w.Box.W+typical/8 {
 			continue
 		}
 		off := math.Abs(float64(middle(last) - middle(w)))
 		if n := len(row); n > 1 {
-			// A comma or dash is not in the middle of the row, so its left neighbor counts, too. One pixel is added, so that
-			// the direct neighbor counts if both are level.
+			// A comma or dash is not in the middle of the row, so its left neighbor counts, too. One pixel
+			// is added, so that the direct neighbor counts if both are level.
 			off = min(off, math.Abs(float64(middle(row[n-2])-middle(w)))+1)
 		}
 		// limit, in pixels, is half of the taller box, but from 3/8 to 1 of the typical height.
@@ -149,7 +151,8 @@ func Median(v []int) int {
 	return s[len(s)/2]
 }
 
-// Evidence returns the text and the box of the words between two offsets, or of the whole line for 0, 0. Plain text has no box.
+// Evidence returns the text and the box of the words between two offsets, or of the whole line for
+// 0, 0. Plain text has no box.
 func (l *Line) Evidence(field string, start, end int) Evidence {
 	if end == 0 {
 		end = len(l.Text)
@@ -198,8 +201,9 @@ func (l *Line) MeanConfidence() float64 {
 	return sum
 }
 
-// FromText converts plain text to pages, one per form feed. Every character occupies one cell, so that columns keep their
-// positions. A letter and its combining marks are composed first, because they are one character of the column.
+// FromText converts plain text to pages, one per form feed. Every character occupies one cell, so
+// that columns keep their positions. A letter and its combining marks are composed first, because
+// they are one character of the column.
 func FromText(text string) []Page {
 	var pages []Page
 	for part := range strings.SplitSeq(norm.NFC.String(text), "\f") {
@@ -216,7 +220,8 @@ func FromText(text string) []Page {
 	return pages
 }
 
-// textWords returns the words of one line of text. Cells have 10 by 24 pixels, and a tab has the width of eight cells.
+// textWords returns the words of one line of text. Cells have 10 by 24 pixels, and a tab has the
+// width of eight cells.
 func textWords(s string, row int) []Word {
 	// A box is 16 pixels high. Rows join below half of that, so rows 24 pixels apart stay separate.
 	const cell, leading = 10, 24
@@ -249,8 +254,8 @@ func textWords(s string, row int) []Word {
 	return words
 }
 
-// SameRow reports whether two lines of different readings are the same row of the page. The middles of their words must be less
-// than the height of a line apart.
+// SameRow reports whether two lines of different readings are the same row of the page. The middles
+// of their words must be less than the height of a line apart.
 func SameRow(a, b *Line) bool {
 	distance := RowMiddle(a.Words) - RowMiddle(b.Words)
 	return a.Page == b.Page && max(distance, -distance) < max(a.Height, b.Height)

@@ -1,10 +1,12 @@
-// Package printed has the vocabulary of the rules: the words that an engine has recognized, the lines of a receipt made from them, and
-// the kind and the amounts of each line. It decides nothing about the receipt.
+// Package printed has the vocabulary of the rules: the words that an engine has recognized, the
+// lines of a receipt made from them, and the kind and the amounts of each line. It decides nothing
+// about the receipt.
 //
-// Lines converts pages to lines from top to bottom. Classify then sets the kind of each line, and MarkPrices the amounts that are prices
-// in the currency of FindCurrency. All functions are pure. Amounts are counts of thousandths. Engines
-// and decoders import this package for words and pages, and no rules. The fields of Line and Amount are
-// exported, because the rules read all of them. The files:
+// Lines converts pages to lines from top to bottom. Classify then sets the kind of each line, and
+// MarkPrices the amounts that are prices in the currency of FindCurrency. All functions are pure.
+// Amounts are counts of thousandths. Engines and decoders import this package for words and pages,
+// and no rules. The fields of Line and Amount are exported, because the rules read all of them. The
+// files:
 //
 //	page.go      words, boxes and pages, which the engines produce; places and values of fields
 //	layout.go    words to lines
@@ -25,12 +27,13 @@ type Word struct {
 // Box is a rectangle in pixels of the upright page.
 type Box struct{ X, Y, W, H int }
 
-// Page holds the words of one page. Width and Height are in pixels, or zero for plain text. Words may come in any order.
+// Page holds the words of one page. Width and Height are in pixels, or zero for plain text. Words
+// may come in any order.
 type Page struct {
 	Width, Height int
 	Words         []Word
-	// Exact is set if the words were text in the file and did not have to be recognized. No digit of them is treated as
-	// misread.
+	// Exact is set if the words were text in the file and did not have to be recognized. No digit of
+	// them is treated as misread.
 	Exact bool
 }
 
@@ -42,7 +45,8 @@ type Evidence struct {
 	Text  string
 }
 
-// Field is the value of a text field with the line where it was read. Before Join, confidence is a score that may exceed 1.
+// Field is the value of a text field with the line where it was read. Before Join, confidence is a
+// score that may exceed 1.
 type Field struct {
 	Value      string
 	Confidence float64

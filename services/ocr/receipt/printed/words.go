@@ -8,8 +8,9 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// Phrases is a vocabulary of phrases, each a list of folded words: lower case, without accents. The vocabularies cover English,
-// German, French, Spanish and Italian, and words that receipts of other countries mix with English.
+// Phrases is a vocabulary of phrases, each a list of folded words: lower case, without accents. The
+// vocabularies cover English, German, French, Spanish and Italian, and words that receipts of other
+// countries mix with English.
 type Phrases [][]string
 
 // PhraseList parses phrases separated by commas.
@@ -69,8 +70,8 @@ func Fold(s string) string {
 	return b.String()
 }
 
-// Tokens returns the folded words of a line. It repairs digits that were read in place of letters, and joins letters that were
-// printed with spaces between them. Numbers are omitted.
+// Tokens returns the folded words of a line. It repairs digits that were read in place of letters,
+// and joins letters that were printed with spaces between them. Numbers are omitted.
 func Tokens(text string) []string {
 	fields := strings.FieldsFunc(Fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '|' })
 	var out []string
@@ -94,7 +95,8 @@ func Tokens(text string) []string {
 		flush()
 		word := asLetters(f)
 		if rest, glued := strings.CutPrefix(word, "total"); glued && len(rest) >= 3 {
-			// "TOTAL(INCL" was read as one word, with the bracket as a letter, or "TOTAL GST" without the space.
+			// "TOTAL(INCL" was read as one word, with the bracket as a letter, or "TOTAL GST" without the
+			// space.
 			out = append(out, "total", strings.TrimPrefix(rest, "c"))
 		} else if word != "" {
 			out = append(out, word)
@@ -104,7 +106,8 @@ func Tokens(text string) []string {
 	return out
 }
 
-// gst matches the misread name of a tax. Its letters resemble digits more than those of other words.
+// gst matches the misread name of a tax. Its letters resemble digits more than those of other
+// words.
 var gst = regexp.MustCompile(`^[g6o0c][s58]t$`)
 
 // letterFor replaces digits that engines read in place of letters, the inverse of lookalike.
@@ -165,8 +168,9 @@ func phraseAt(phrase, words []string) bool {
 	return true
 }
 
-// similar reports whether a recognized word is the word of the vocabulary. One wrong letter is allowed from five letters, two
-// from nine. Shorter words must be equal, because too many others are one letter away.
+// similar reports whether a recognized word is the word of the vocabulary. One wrong letter is
+// allowed from five letters, two from nine. Shorter words must be equal, because too many others
+// are one letter away.
 func similar(want, got string) bool {
 	if want == got {
 		return true
@@ -186,7 +190,8 @@ func similar(want, got string) bool {
 	if want == "change" && strings.HasPrefix(got, "charge") {
 		return false
 	}
-	// A wrong first letter must be the only error, because the vocabulary has many words with the same ending.
+	// A wrong first letter must be the only error, because the vocabulary has many words with the same
+	// ending.
 	if allowed == 0 || len(got) > len(want)+allowed || len(got) < len(want)-allowed || want[0] != got[0] && want[1:] != got[1:] {
 		return false
 	}

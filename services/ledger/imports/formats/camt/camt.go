@@ -1,11 +1,13 @@
-// Package camt parses CAMT.052, CAMT.053 and CAMT.054 of all versions: the account reports, statements and notifications of ISO 20022.
+// Package camt parses CAMT.052, CAMT.053 and CAMT.054 of all versions: the account reports,
+// statements and notifications of ISO 20022.
 //
-// The versions differ in namespaces and in a few levels, so the parser follows the path of the open elements and ignores namespaces. The
-// XML must be well-formed. Only booked entries become records: a pending entry appears again in a later file, with its final amount.
+// The versions differ in namespaces and in a few levels, so the parser follows the path of the open
+// elements and ignores namespaces. The XML must be well-formed. Only booked entries become records:
+// a pending entry appears again in a later file, with its final amount.
 //
-// An entry is a record. A batch whose transactions add up to it becomes a record of each transaction. CdtDbtInd alone gives the sign,
-// also of a reversal (ADR 80). If the balances of a complete statement do not match its entries, the file gets the warning
-// BALANCE_MISMATCH.
+// An entry is a record. A batch whose transactions add up to it becomes a record of each
+// transaction. CdtDbtInd alone gives the sign, also of a reversal (ADR 80). If the balances of a
+// complete statement do not match its entries, the file gets the warning BALANCE_MISMATCH.
 //
 //   - camt.go: the elements of a file. Start reading at Parse
 //   - records.go: the records of an entry, and the balances of a statement
@@ -26,8 +28,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// parser is the state of a CAMT file: the current statement and entry. It follows the path of open elements, so that the same
-// parser reads all versions of CAMT.052, CAMT.053 and CAMT.054, which differ in namespaces and in a few levels.
+// parser is the state of a CAMT file: the current statement and entry. It follows the path of open
+// elements, so that the same parser reads all versions of CAMT.052, CAMT.053 and CAMT.054, which
+// differ in namespaces and in a few levels.
 type parser struct {
 	in         *statement.Input
 	stack      []string // Open elements.
@@ -74,8 +77,9 @@ type transaction struct {
 	additional, bankRef  string
 }
 
-// maxTransactions is the maximum number of transactions of an entry that become separate records. An entry with more becomes one record,
-// because all of its transactions are in memory until the entry ends.
+// maxTransactions is the maximum number of transactions of an entry that become separate records.
+// An entry with more becomes one record, because all of its transactions are in memory until the
+// entry ends.
 const maxTransactions = 2000
 
 // start begins a file.
@@ -120,7 +124,8 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 	}
 }
 
-// handle processes a tag. XML closes each element, so a wrong end tag means a damaged file and is an error: OFX is more lenient.
+// handle processes a tag. XML closes each element, so a wrong end tag means a damaged file and is
+// an error: OFX is more lenient.
 func (p *parser) handle(e scan.Element) error {
 	if e.Closing {
 		if len(p.stack) == 0 || p.stack[len(p.stack)-1] != e.Name {
@@ -169,13 +174,15 @@ func (p *parser) open(e scan.Element) {
 	}
 }
 
-// inMessage reports whether the last element of the stack is a child of the message, which may stand in an envelope.
+// inMessage reports whether the last element of the stack is a child of the message, which may
+// stand in an envelope.
 func (p *parser) inMessage() bool {
 	return len(p.stack) <= 3 || strings.HasPrefix(p.stack[len(p.stack)-2], "BkToCstmr")
 }
 
-// value processes the text of the last element of the stack. An element is recognized by its path below the statement or the entry,
-// because the same name has different meanings in different places: Amt is in balances, entries and transactions.
+// value processes the text of the last element of the stack. An element is recognized by its path
+// below the statement or the entry, because the same name has different meanings in different
+// places: Amt is in balances, entries and transactions.
 func (p *parser) value(e scan.Element) {
 	if i := slices.Index(p.stack, "Ntry"); i >= 0 && p.entry != nil {
 		path := strings.TrimPrefix(strings.Join(p.stack[i+1:], "/"), "NtryDtls/")
@@ -214,8 +221,8 @@ func (p *parser) value(e scan.Element) {
 	}
 }
 
-// page records whether the statement has other pages, whose entries are not in this file. Its balances are then not compared with its
-// entries.
+// page records whether the statement has other pages, whose entries are not in this file. Its
+// balances are then not compared with its entries.
 func (p *parser) page(e scan.Element) {
 	if e.Name == "LastPgInd" && e.Text == "false" || e.Name == "PgNb" && strings.TrimLeft(e.Text, "0") != "1" {
 		p.partial = true
@@ -281,7 +288,8 @@ func (t *transaction) value(path string, e scan.Element) {
 	}
 }
 
-// appendText appends a text to a list of at most 20, and drops further ones. A file could otherwise fill the memory with one entry.
+// appendText appends a text to a list of at most 20, and drops further ones. A file could otherwise
+// fill the memory with one entry.
 func appendText(texts []string, s string) []string {
 	if len(texts) >= 20 {
 		return texts

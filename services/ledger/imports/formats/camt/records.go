@@ -31,8 +31,9 @@ func (p *parser) close(name string) error {
 	return nil
 }
 
-// endBalance records an opening or closing balance. A closing balance of the previous statement (PRCD) serves as the opening balance if
-// there is no other. Available and interim balances are ignored, because they contain entries that are not booked.
+// endBalance records an opening or closing balance. A closing balance of the previous statement
+// (PRCD) serves as the opening balance if there is no other. Available and interim balances are
+// ignored, because they contain entries that are not booked.
 func (p *parser) endBalance() {
 	amount, ok := written.ParseLoose(p.balance.amount)
 	if !ok {
@@ -50,8 +51,9 @@ func (p *parser) endBalance() {
 	}
 }
 
-// endStatement records the account's facts and compares the balances with the entries. If a file has several statements of an account, the
-// opening balance of the first one counts, and the closing balance with the latest date.
+// endStatement records the account's facts and compares the balances with the entries. If a file
+// has several statements of an account, the opening balance of the first one counts, and the
+// closing balance with the latest date.
 func (p *parser) endStatement() error {
 	if p.account == "" && p.opening == "" && p.closing == "" {
 		return nil
@@ -87,13 +89,15 @@ func parseDate(s string) (time.Time, bool) {
 	return d.Date(written.YMD)
 }
 
-// records returns the records of an entry: none if it is not booked, several if it is a batch whose parts add up to it. A pending entry
-// appears again in a later file, with its final amount and another reference.
+// records returns the records of an entry: none if it is not booked, several if it is a batch whose
+// parts add up to it. A pending entry appears again in a later file, with its final amount and
+// another reference.
 func (n *entry) records(p *parser) []statement.Record {
 	if n.status != "" && !strings.EqualFold(n.status, "BOOK") {
 		return nil
 	}
-	// The sign is the one of the entry itself, also with RvslInd: a credited reversal takes back a debit.
+	// The sign is the one of the entry itself, also with RvslInd: a credited reversal takes back a
+	// debit.
 	r := statement.Record{Line: n.line, Account: statement.Text(p.account, statement.MaxName), Currency: cmp.Or(n.currency, p.currency)}
 	var ok bool
 	if r.Date, ok = parseDate(cmp.Or(n.booked, n.valued)); !ok {
@@ -130,8 +134,8 @@ func (a signedAmount) signed(sign string) (string, bool) {
 	return "", false
 }
 
-// split returns a record for each transaction of a batch, or nil if they do not add up to the entry. The entry is then imported as a
-// whole: its amount is what changed the balance.
+// split returns a record for each transaction of a batch, or nil if they do not add up to the
+// entry. The entry is then imported as a whole: its amount is what changed the balance.
 func (n *entry) split(entry statement.Record) []statement.Record {
 	if len(n.transactions) < 2 || n.tooManyForSplits {
 		return nil
@@ -158,7 +162,8 @@ func (n *entry) split(entry statement.Record) []statement.Record {
 	return parts
 }
 
-// describe sets the texts of a record. The payee is the other party: the creditor of a payment, and the debtor of money that arrives.
+// describe sets the texts of a record. The payee is the other party: the creditor of a payment, and
+// the debtor of money that arrives.
 func (t *transaction) describe(r *statement.Record, additional string) {
 	r.Payee = cmp.Or(t.debtor, t.lastDebtor)
 	if strings.HasPrefix(r.Amount, "-") {

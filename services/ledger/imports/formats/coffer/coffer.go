@@ -1,11 +1,13 @@
-// Package coffer parses Coffer's own export, as JSON lines and as CSV, so that users can move their data to another installation.
+// Package coffer parses Coffer's own export, as JSON lines and as CSV, so that users can move their
+// data to another installation.
 //
-// Package export writes both forms. It and this package must change together; a test of export imports what the export wrote (ADR 91).
-// The JSON lines are complete: a transaction has its splits and its time of day, and its wallet and categories keep their looks. The CSV
-// file has one row of each part of a split, and no opening balances.
+// Package export writes both forms. It and this package must change together; a test of export
+// imports what the export wrote (ADR 91). The JSON lines are complete: a transaction has its splits
+// and its time of day, and its wallet and categories keep their looks. The CSV file has one row of
+// each part of a split, and no opening balances.
 //
-// Texts are kept exactly as they are if Coffer accepts them, including repeated spaces. A transaction keeps the external id from its bank,
-// so that a later file of the bank recognizes it.
+// Texts are kept exactly as they are if Coffer accepts them, including repeated spaces. A
+// transaction keeps the external id from its bank, so that a later file of the bank recognizes it.
 //
 //   - coffer.go: the JSON lines. Start reading at Parse
 //   - csv.go: the CSV file
@@ -30,10 +32,11 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// object is a line of Coffer's own export. Each line is a JSON object with one member, which names the kind of the
-// object: {"wallet": {...}}, {"category": {...}}, {"rate": {...}} or {"transaction": {...}}. The values are the objects of
-// the API. Wallets and categories come before the transactions that refer to them. Both legs of a transfer are
-// transactions. Other kinds are skipped, so that later exports may have more.
+// object is a line of Coffer's own export. Each line is a JSON object with one member, which names
+// the kind of the object: {"wallet": {...}}, {"category": {...}}, {"rate": {...}} or
+// {"transaction": {...}}. The values are the objects of the API. Wallets and categories come before
+// the transactions that refer to them. Both legs of a transfer are transactions. Other kinds are
+// skipped, so that later exports may have more.
 type object struct {
 	Wallet      *wallet      `json:"wallet"`
 	Category    *category    `json:"category"`
@@ -94,14 +97,15 @@ const (
 	maxID = 255
 )
 
-// start begins a file. The first line is a wallet, a category or a rate. It is a transaction if the start of the file is cut off.
+// start begins a file. The first line is a wallet, a category or a rate. It is a transaction if the
+// start of the file is cut off.
 var start = regexp.MustCompile(`^\{\s*"(?:wallet|category|rate|transaction|export)"\s*:\s*\{`)
 
 // Detect reports whether a text begins like Coffer's own export.
 func Detect(head string) bool { return start.MatchString(head) }
 
-// parser is the state of an export: its wallets and categories. Package export writes the file, so both must change together; a
-// test imports what the export wrote (ADR 91).
+// parser is the state of an export: its wallets and categories. Package export writes the file, so
+// both must change together; a test imports what the export wrote (ADR 91).
 type parser struct {
 	in         *statement.Input
 	wallets    map[string]string // Account keys by id.
@@ -169,7 +173,8 @@ func (p *parser) line(text []byte, line int) (*statement.Record, error) {
 	return nil, nil
 }
 
-// key returns the key of the account of a new wallet: its name, with a number if another wallet has the same name.
+// key returns the key of the account of a new wallet: its name, with a number if another wallet has
+// the same name.
 func (p *parser) key(name string) string {
 	key := statement.Text(name, statement.MaxName)
 	for n := 2; ; n++ {
@@ -226,8 +231,8 @@ func (p *parser) transaction(t *transaction) statement.Record {
 	return r
 }
 
-// ownID returns the external id of a transaction of an export: the one that it has from its bank, by which files of the bank recognize
-// it, or otherwise its own id.
+// ownID returns the external id of a transaction of an export: the one that it has from its bank,
+// by which files of the bank recognize it, or otherwise its own id.
 func ownID(external, id string) string {
 	switch {
 	case external != "":

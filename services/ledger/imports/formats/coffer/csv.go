@@ -17,8 +17,8 @@ import (
 // heading is the heading of Coffer's own export as CSV.
 var heading = strings.Split("id,date,type,amount,currency,wallet,category,payee,description,notes,tags,transfer_id,external_id,split_of", ",")
 
-// ParseCSV parses Coffer's own export as CSV. The rows of a split follow each other and become a record. The file has no opening
-// balances.
+// ParseCSV parses Coffer's own export as CSV. The rows of a split follow each other and become a
+// record. The file has no opening balances.
 func ParseCSV(in *statement.Input) iter.Seq2[statement.Record, error] {
 	in.Exact = true
 	return func(yield func(statement.Record, error) bool) {
@@ -106,7 +106,8 @@ func join(r *statement.Record, part statement.Record) {
 	}
 }
 
-// joined returns a record whose parts are complete: its amount is their sum, because each row of a split has only the amount of its part.
+// joined returns a record whose parts are complete: its amount is their sum, because each row of a
+// split has only the amount of its part.
 func joined(r *statement.Record) statement.Record {
 	if len(r.Splits) == 0 || r.Problem != "" {
 		return *r
@@ -125,7 +126,8 @@ func joined(r *statement.Record) statement.Record {
 		return *r
 	}
 	r.Category = ""
-	// A row has the description of its part. If the part has none, the row has the description of the transaction.
+	// A row has the description of its part. If the part has none, the row has the description of the
+	// transaction.
 	if slices.ContainsFunc(r.Splits, func(s statement.Split) bool { return s.Description == "" }) {
 		r.Description = ""
 	}

@@ -1,9 +1,11 @@
 // Package csv parses the CSV files of banks, whose columns have no fixed meaning.
 //
-// Delimiter finds the delimiter at the start of a file. Parse yields the rows as records with cells, also the heading and the lines of the
-// bank before and after the table. At the end it proposes a mapping (package proposal), and package mapping converts the cells.
+// Delimiter finds the delimiter at the start of a file. Parse yields the rows as records with
+// cells, also the heading and the lines of the bank before and after the table. At the end it
+// proposes a mapping (package proposal), and package mapping converts the cells.
 //
-// Package scan splits the rows. It accepts quotes where banks write them, and limits the length of a row.
+// Package scan splits the rows. It accepts quotes where banks write them, and limits the length of
+// a row.
 package csv
 
 import (
@@ -19,8 +21,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 )
 
-// Parse parses rows of cells. The mapping is the proposal, which is complete after the last record. With wrapped, each row is one quoted
-// cell.
+// Parse parses rows of cells. The mapping is the proposal, which is complete after the last record.
+// With wrapped, each row is one quoted cell.
 func Parse(in *statement.Input, delimiter byte, wrapped bool) (iter.Seq2[statement.Record, error], *mapping.Mapping) {
 	proposed := &mapping.Mapping{}
 	return func(yield func(statement.Record, error) bool) {
@@ -44,8 +46,9 @@ func Parse(in *statement.Input, delimiter byte, wrapped bool) (iter.Seq2[stateme
 	}, proposed
 }
 
-// Delimiter returns the delimiter of a file, or 0 if the start of the file has no columns. wrapped reports whether each row is one
-// quoted cell. A delimiter that the caller has chosen is not examined.
+// Delimiter returns the delimiter of a file, or 0 if the start of the file has no columns. wrapped
+// reports whether each row is one quoted cell. A delimiter that the caller has chosen is not
+// examined.
 func Delimiter(head, chosen string) (delimiter byte, wrapped bool) {
 	if len(chosen) == 1 {
 		return chosen[0], false
@@ -59,8 +62,9 @@ func Delimiter(head, chosen string) (delimiter byte, wrapped bool) {
 // delimiterRows is the number of rows that decide the delimiter.
 const delimiterRows = 60
 
-// findDelimiter returns the delimiter with which most rows have the same number of columns, or 0. With wrapped, a row is one quoted cell.
-// Known headings count, too: a comma separates the decimals of a file whose delimiter is a semicolon, with a stable number of columns.
+// findDelimiter returns the delimiter with which most rows have the same number of columns, or 0.
+// With wrapped, a row is one quoted cell. Known headings count, too: a comma separates the decimals
+// of a file whose delimiter is a semicolon, with a stable number of columns.
 func findDelimiter(head string, wrapped bool) byte {
 	best, bestScore := byte(0), 0
 	for _, delimiter := range []byte{';', '\t', ',', '|'} {

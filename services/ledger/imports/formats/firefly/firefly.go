@@ -1,11 +1,13 @@
 // Package firefly parses the export of transactions of Firefly III, a CSV file.
 //
-// A row is a journal, from a source to a destination. Its type decides which of the two is the user's account, and so the sign of the
-// amount. Consecutive journals of one group and one account become a record with a split. A transfer between two accounts of the user
-// is one record, and its foreign amount is the amount of the other side. Budgets and bills are skipped with a warning.
-// A payment to a liability and one from it are transfers, whatever their type.
+// A row is a journal, from a source to a destination. Its type decides which of the two is the
+// user's account, and so the sign of the amount. Consecutive journals of one group and one account
+// become a record with a split. A transfer between two accounts of the user is one record, and its
+// foreign amount is the amount of the other side. Budgets and bills are skipped with a warning. A
+// payment to a liability and one from it are transfers, whatever their type.
 //
-// The columns have fixed names, so the records are complete and need no mapping. Start reading at Parse.
+// The columns have fixed names, so the records are complete and need no mapping. Start reading at
+// Parse.
 package firefly
 
 import (
@@ -21,8 +23,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// parser is the state of an export of Firefly III. A journal is a row. A split is several journals with one group, which the
-// export writes one after the other.
+// parser is the state of an export of Firefly III. A journal is a row. A split is several journals
+// with one group, which the export writes one after the other.
 type parser struct {
 	in      *statement.Input
 	columns map[string]int
@@ -43,7 +45,8 @@ func DetectHeading(cells []string) bool {
 	return found == 5
 }
 
-// Parse parses the export of transactions of Firefly III. Consecutive journals of one group and one account become a record with splits.
+// Parse parses the export of transactions of Firefly III. Consecutive journals of one group and one
+// account become a record with splits.
 func Parse(in *statement.Input, delimiter byte) iter.Seq2[statement.Record, error] {
 	return func(yield func(statement.Record, error) bool) {
 		source := &scan.Rows{Lines: scan.NewLines(in.Text), Delimiter: delimiter}
@@ -161,8 +164,8 @@ func (p *parser) journal(cell func(string) string) statement.Record {
 	return r
 }
 
-// isLiability reports whether an account of this type is a debt. Firefly III calls a payment to it a withdrawal, and one from it a deposit,
-// but both change its balance. So they are transfers.
+// isLiability reports whether an account of this type is a debt. Firefly III calls a payment to it
+// a withdrawal, and one from it a deposit, but both change its balance. So they are transfers.
 func isLiability(accountType string) bool {
 	switch strings.ToLower(accountType) {
 	case "loan", "debt", "mortgage":
@@ -171,7 +174,8 @@ func isLiability(accountType string) bool {
 	return false
 }
 
-// isOpposite reports whether an account of this type is the technical other side of an opening balance or a reconciliation.
+// isOpposite reports whether an account of this type is the technical other side of an opening
+// balance or a reconciliation.
 func isOpposite(accountType string) bool {
 	switch strings.ToLower(accountType) {
 	case "initial balance account", "liability credit account", "reconciliation account":

@@ -1,10 +1,12 @@
 // Package headings knows the words in the headings of columns, in 20 languages.
 //
-// headings.txt is the vocabulary: sections of a field and a rank, with the headings that mean this field. A heading can mean several fields,
-// and the contents of its column decide between them. Fields are those of package mapping, and two more that no mapping has.
+// headings.txt is the vocabulary: sections of a field and a rank, with the headings that mean this
+// field. A heading can mean several fields, and the contents of its column decide between them.
+// Fields are those of package mapping, and two more that no mapping has.
 //
-// Meanings returns the fields of a heading. Known counts the headings of a row, which decides the delimiter of a file. Plausible
-// scores a decoded word, which decides the encoding of a file. All functions are pure.
+// Meanings returns the fields of a heading. Known counts the headings of a row, which decides the
+// delimiter of a file. Plausible scores a decoded word, which decides the encoding of a file. All
+// functions are pure.
 package headings
 
 import (
@@ -27,7 +29,8 @@ type Meaning struct {
 	Rank  int
 }
 
-// vocabulary is the list of headings. A heading in several sections has the meaning of the first one whose contents fit.
+// vocabulary is the list of headings. A heading in several sections has the meaning of the first
+// one whose contents fit.
 //
 //go:embed headings.txt
 var vocabulary string
@@ -57,8 +60,9 @@ func newTable() map[string][]Meaning {
 	return t
 }
 
-// Meanings returns the fields that a heading can mean, the best one first. It ignores text in brackets and currencies: "Amount (EUR)" is
-// an amount. A heading can mean several fields, such as "Reference"; the contents of the column decide between them.
+// Meanings returns the fields that a heading can mean, the best one first. It ignores text in
+// brackets and currencies: "Amount (EUR)" is an amount. A heading can mean several fields, such as
+// "Reference"; the contents of the column decide between them.
 func Meanings(text string) []Meaning {
 	key := written.Fold(text)
 	if m := table[key]; len(m) > 0 {
@@ -82,8 +86,9 @@ func Meanings(text string) []Meaning {
 	return looseMeanings(words)
 }
 
-// looseMeanings returns the fields that the first or last word of a heading can mean, at a worse rank than whole headings. Words such as
-// "fee" or "original" exclude the column: its amount or date is not the one of the transaction.
+// looseMeanings returns the fields that the first or last word of a heading can mean, at a worse
+// rank than whole headings. Words such as "fee" or "original" exclude the column: its amount or
+// date is not the one of the transaction.
 func looseMeanings(words []string) []Meaning {
 	for _, w := range words {
 		switch w {
@@ -117,8 +122,9 @@ func SplitCamel(s string) string {
 	return b.String()
 }
 
-// Plausible returns a score for a word that was decoded with a candidate encoding. A known heading raises it; symbols and drawing
-// characters inside of a word lower it. ASCII words have 0, because they look the same in each candidate.
+// Plausible returns a score for a word that was decoded with a candidate encoding. A known heading
+// raises it; symbols and drawing characters inside of a word lower it. ASCII words have 0, because
+// they look the same in each candidate.
 func Plausible(word string) int {
 	ascii := true
 	score := 0

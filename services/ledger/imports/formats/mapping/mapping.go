@@ -1,11 +1,13 @@
-// Package mapping describes how to read the cells of a file whose columns have no fixed meaning, and reads them.
+// Package mapping describes how to read the cells of a file whose columns have no fixed meaning,
+// and reads them.
 //
-// CSV, QIF and YNAB do not define what each value means. Their records only have cells. A Mapping assigns the columns to fields, and names
-// the order of day and month, the decimal mark and the sign of the amounts. Package proposal proposes one. Users change it, and a commit
-// saves it for the next file with the same heading. No value is ever taken from outside the file.
+// CSV, QIF and YNAB do not define what each value means. Their records only have cells. A Mapping
+// assigns the columns to fields, and names the order of day and month, the decimal mark and the
+// sign of the amounts. Package proposal proposes one. Users change it, and a commit saves it for
+// the next file with the same heading. No value is ever taken from outside the file.
 //
-// Mapping.Compile checks a mapping and returns a Reader. Reader.Row converts a row of columns; packages qif and ynab read the cells
-// of their formats with it. All functions are pure.
+// Mapping.Compile checks a mapping and returns a Reader. Reader.Row converts a row of columns;
+// packages qif and ynab read the cells of their formats with it. All functions are pure.
 //
 //   - mapping.go: Mapping and its check. Start reading here
 //   - row.go: the conversion of a row
@@ -46,15 +48,16 @@ var Fields = []string{
 	FieldNotes, FieldCategory, FieldTags, FieldAccount, FieldExternalID, FieldIgnore,
 }
 
-// The amount modes: a signed amount, an amount in one of two columns, or an amount whose sign stands in another column.
+// The amount modes: a signed amount, an amount in one of two columns, or an amount whose sign
+// stands in another column.
 const (
 	Signed      = "signed"
 	DebitCredit = "debitCredit"
 	TypeColumn  = "typeColumn"
 )
 
-// Mapping describes how to read the cells of a file. Open proposes one, users change it, and a commit saves it for the next file with the
-// same heading.
+// Mapping describes how to read the cells of a file. Open proposes one, users change it, and a
+// commit saves it for the next file with the same heading.
 type Mapping struct {
 	Format      string   `json:"format"` // csv, qif or ynab. The columns of the latter two are fixed.
 	Delimiter   string   `json:"delimiter"`
@@ -71,8 +74,8 @@ type Mapping struct {
 	Currency    string   `json:"currency,omitempty"` // Of all rows without a currency column, from a heading or an amount.
 }
 
-// Column assigns a field to the column at an index, from 0. If several columns have the field payee, description, notes or tags, their
-// cells are joined. Any other field has one column.
+// Column assigns a field to the column at an index, from 0. If several columns have the field
+// payee, description, notes or tags, their cells are joined. Any other field has one column.
 type Column struct {
 	Index int    `json:"index"`
 	Field string `json:"field"`
@@ -112,11 +115,13 @@ type Reader struct {
 	mark    written.Marks
 	// columns holds the indexes of the columns by field.
 	columns map[string][]int
-	// negative holds the folded values of the type column that mean money out. If it is empty, written.SignOf decides.
+	// negative holds the folded values of the type column that mean money out. If it is empty,
+	// written.SignOf decides.
 	negative map[string]bool
 }
 
-// Compile checks a mapping and returns its reader. The error is Errors. A mapping that only lacks columns has a reader, too.
+// Compile checks a mapping and returns its reader. The error is Errors. A mapping that only lacks
+// columns has a reader, too.
 func (m *Mapping) Compile() (*Reader, error) {
 	r := &Reader{Mapping: *m, columns: make(map[string][]int), mark: written.Dot}
 	invalid := r.setFormats(m)
@@ -134,7 +139,8 @@ func (m *Mapping) Compile() (*Reader, error) {
 	return r, nil
 }
 
-// setFormats checks the parts of a mapping that do not concern columns, and stores the formats of dates and amounts.
+// setFormats checks the parts of a mapping that do not concern columns, and stores the formats of
+// dates and amounts.
 func (r *Reader) setFormats(m *Mapping) (invalid Errors) {
 	var ok bool
 	if r.order, ok = written.Layouts[m.DateLayout]; !ok {
@@ -161,7 +167,8 @@ func (r *Reader) setFormats(m *Mapping) (invalid Errors) {
 	return invalid
 }
 
-// assign checks the columns and stores their indexes by field. An index may be beyond the cells of a row, which are then empty.
+// assign checks the columns and stores their indexes by field. An index may be beyond the cells of
+// a row, which are then empty.
 func (r *Reader) assign(m *Mapping) (invalid Errors) {
 	if m.Width < 0 || m.Width > scan.MaxColumns {
 		invalid.add("width", fmt.Sprintf("must be between 0 and %d", scan.MaxColumns))

@@ -13,7 +13,8 @@ import (
 // Date reads a date in the order of the mapping.
 func (r *Reader) Date(cell string) (time.Time, bool) { return written.ParseDate(cell, r.order) }
 
-// Amount reads a signed amount with the decimal mark of the mapping, and the unit that is written with it.
+// Amount reads a signed amount with the decimal mark of the mapping, and the unit that is written
+// with it.
 func (r *Reader) Amount(cell string) (amount, unit string, ok bool) {
 	return written.ParseAmount(cell, r.mark)
 }
@@ -28,8 +29,9 @@ func (r *Reader) cell(cells []string, field string) string {
 	return ""
 }
 
-// joined returns the non-empty cells of a field's columns, in the order of the columns. It removes the apostrophe that an application such
-// as Actual writes before a text that begins like a formula.
+// joined returns the non-empty cells of a field's columns, in the order of the columns. It removes
+// the apostrophe that an application such as Actual writes before a text that begins like a
+// formula.
 func (r *Reader) joined(cells []string, field, separator string) string {
 	var texts []string
 	for _, i := range r.columns[field] {
@@ -40,8 +42,9 @@ func (r *Reader) joined(cells []string, field, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// Row fills a record from its cells. A row that the mapping cannot read gets a Problem, except a row that is evidently not a
-// transaction, such as a heading, a total or a line that states a balance: it gets Skip, and the user does not see it.
+// Row fills a record from its cells. A row that the mapping cannot read gets a Problem, except a
+// row that is evidently not a transaction, such as a heading, a total or a line that states a
+// balance: it gets Skip, and the user does not see it.
 func (r *Reader) Row(record *statement.Record) {
 	m, cells := &r.Mapping, record.Cells
 	if record.N <= m.SkipRows || m.Header && record.N == m.SkipRows+1 {
@@ -144,8 +147,9 @@ func (r *Reader) signedAmount(cells []string) (amount, unit, problem string) {
 	return amount, unit, problem
 }
 
-// debitCredit returns the amount of a row with two columns. A debit lowers the balance whatever its sign: some banks write debits as
-// negative numbers. A zero in one column is ignored if the other one has an amount.
+// debitCredit returns the amount of a row with two columns. A debit lowers the balance whatever its
+// sign: some banks write debits as negative numbers. A zero in one column is ignored if the other
+// one has an amount.
 func (r *Reader) debitCredit(cells []string) (amount, unit, problem string) {
 	total, found := "", false
 	for _, field := range []string{FieldDebit, FieldCredit} {

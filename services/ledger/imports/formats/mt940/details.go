@@ -11,11 +11,12 @@ import (
 // details are the texts of field 86.
 type details struct{ payee, text, notes string }
 
-// structured begins a field 86 of German banks: a code of three digits and the separator of its subfields.
+// structured begins a field 86 of German banks: a code of three digits and the separator of its
+// subfields.
 var structured = regexp.MustCompile(`^\s*\d{3}([^\w\s])\d\d`)
 
-// joinDetails joins the lines of a field 86. Lines of structured fields break anywhere, also inside of words, so they are joined without
-// a space.
+// joinDetails joins the lines of a field 86. Lines of structured fields break anywhere, also inside
+// of words, so they are joined without a space.
 func joinDetails(lines []string) string {
 	separator := " "
 	if structured.MatchString(lines[0]) || strings.Contains(lines[0], "?20") || strings.Contains(lines[0], "?00") || strings.HasPrefix(lines[0], "/") {
@@ -66,8 +67,8 @@ func subfields(s, separator string) details {
 	return d
 }
 
-// subfieldWidth is the length of a full subfield. A word that does not fit continues in the next subfield, so a full one is joined without
-// a space.
+// subfieldWidth is the length of a full subfield. A word that does not fit continues in the next
+// subfield, so a full one is joined without a space.
 const subfieldWidth = 27
 
 // joiner joins subfields of fixed width.
@@ -93,8 +94,8 @@ func (j *joiner) String() string { return j.b.String() }
 // sepaKeys are the keys of a SEPA transfer in a text.
 var sepaKeys = regexp.MustCompile(`\b(EREF|KREF|MREF|CRED|DEBT|COAM|OAMT|SVWZ|ABWA|ABWE|BREF|RREF|RTRN|IBAN|BIC|PURP|DDAT|ANAM)[+:]`)
 
-// purpose returns the purpose of a SEPA transfer (SVWZ) in a text. Without that key it returns the whole text: references are better than
-// an empty description.
+// purpose returns the purpose of a SEPA transfer (SVWZ) in a text. Without that key it returns the
+// whole text: references are better than an empty description.
 func purpose(s string) string {
 	found := sepaKeys.FindAllStringSubmatchIndex(s, -1)
 	for i, m := range found {
@@ -115,7 +116,8 @@ func purpose(s string) string {
 // slashKey is a key of the Dutch form /NAME/.../REMI/...
 var slashKey = regexp.MustCompile(`/(TRTP|IBAN|BIC|NAME|REMI|EREF|ORDP|BENM|CNTP|MARF|CSID|PREF|RTRN|TRCD|NRTX|ULTC|ULTD|PURP|ISDT|ADDR|ID|ACCW|SWOC|OCMT|CHGS|EXCH|BUSP|SVCL|OPRP|RCMT)/`)
 
-// slashes reads the form /TRTP/.../NAME/.../REMI/... of Dutch banks. Other texts have no payee and text.
+// slashes reads the form /TRTP/.../NAME/.../REMI/... of Dutch banks. Other texts have no payee and
+// text.
 func slashes(s string) details {
 	found := slashKey.FindAllStringSubmatchIndex(s, -1)
 	var d details

@@ -10,7 +10,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
 )
 
-// tag begins a field. Text of field 86 may have lines that begin with a colon, so only known tags count.
+// tag begins a field. Text of field 86 may have lines that begin with a colon, so only known tags
+// count.
 var tag = regexp.MustCompile(`^:(\d\d[A-Z]?|NS):`)
 
 // anyTag finds the tags at the start of a file, also after the header of a block.

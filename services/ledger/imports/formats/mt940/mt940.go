@@ -1,11 +1,12 @@
 // Package mt940 parses MT940 and MT942, the statements of SWIFT as text.
 //
-// A file consists of fields with numbers. Field 25 is the account, 60 and 62 are the balances, 61 is an entry, and the field 86 after it
-// has the texts of the entry in the form of the bank's country. The blocks of SWIFT around the fields are optional. If the balances do
-// not match the entries, the file gets the warning BALANCE_MISMATCH.
+// A file consists of fields with numbers. Field 25 is the account, 60 and 62 are the balances, 61
+// is an entry, and the field 86 after it has the texts of the entry in the form of the bank's
+// country. The blocks of SWIFT around the fields are optional. If the balances do not match the
+// entries, the file gets the warning BALANCE_MISMATCH.
 //
-// An entry has the entry date, or the value date if there is none. Its external id is the bank's reference together with the day, because
-// banks use references again.
+// An entry has the entry date, or the value date if there is none. Its external id is the bank's
+// reference together with the day, because banks use references again.
 //
 //   - mt940.go: the entries and balances. Start reading at Parse. fields.go: the fields of a file
 //   - details.go: payee and description of a field 86
@@ -23,14 +24,16 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// entryLine is field 61: value date, entry date, debit or credit mark, funds code, amount, type of transaction and references.
+// entryLine is field 61: value date, entry date, debit or credit mark, funds code, amount, type of
+// transaction and references.
 var entryLine = regexp.MustCompile(`^(\d{6})\s*(\d{4})?\s*(R[CD]|E[CD]|[CD])([A-Z])?\s*(\d[\d.]*,?\d*)\s*([A-Z][A-Z0-9 ]{3})?(.*)$`)
 
 // balanceLine is field 60, 62, 64 or 34F: mark, date, currency and amount.
 var balanceLine = regexp.MustCompile(`^([CD]?)(\d{6})?([A-Z]{3})([CD]?)\s*(-?\d[\d.]*,?\d*)`)
 
-// parser is the state of an MT940 or MT942 file: the current statement and entry. An entry is field 61 with the field 86 after it, so
-// a record is complete only when the next entry, a balance or the end of the file follows.
+// parser is the state of an MT940 or MT942 file: the current statement and entry. An entry is field
+// 61 with the field 86 after it, so a record is complete only when the next entry, a balance or the
+// end of the file follows.
 type parser struct {
 	in         *statement.Input
 	account    string
@@ -135,8 +138,9 @@ func (p *parser) balance(s string) (amount string, day time.Time, ok bool) {
 	return amount, day, true
 }
 
-// compare warns if the entries do not add up to the difference of the balances. A file has a pair of balances per day or per page, and the
-// closing balance of one is the opening balance of the next.
+// compare warns if the entries do not add up to the difference of the balances. A file has a pair
+// of balances per day or per page, and the closing balance of one is the opening balance of the
+// next.
 func (p *parser) compare(closing string) {
 	if p.opening == "" {
 		return
@@ -204,8 +208,9 @@ func (p *parser) entry(f field) {
 	r.Notes = strings.Join(f.lines[1:], " ")
 }
 
-// entryDate returns the entry date, or the value date if there is no valid entry date. The entry date has no year in the file. It gets the
-// year in which it is nearest to the value date, so that an entry of January with a value date of December is right.
+// entryDate returns the entry date, or the value date if there is no valid entry date. The entry
+// date has no year in the file. It gets the year in which it is nearest to the value date, so that
+// an entry of January with a value date of December is right.
 func entryDate(value, entry string) (time.Time, bool) {
 	day, ok := parseDate(value)
 	if entry == "" {

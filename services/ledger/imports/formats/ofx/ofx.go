@@ -1,11 +1,14 @@
-// Package ofx parses OFX 1 and 2, and QFX, the formats that banks offer for Quicken and Microsoft Money.
+// Package ofx parses OFX 1 and 2, and QFX, the formats that banks offer for Quicken and Microsoft
+// Money.
 //
-// OFX 1 is SGML: elements with a value have no end tag, and many banks omit other end tags, too. OFX 2 is XML. The parser reads both with
-// the same rules, and ends an element when another one shows that it must have ended. Only a file that ends before its statement is
-// complete is an error.
+// OFX 1 is SGML: elements with a value have no end tag, and many banks omit other end tags, too.
+// OFX 2 is XML. The parser reads both with the same rules, and ends an element when another one
+// shows that it must have ended. Only a file that ends before its statement is complete is an
+// error.
 //
-// A file has statements of bank accounts and cards. Each STMTTRN is a record, its FITID the external id, and the LEDGERBAL the closing
-// balance of the account. Statements of investments are skipped with a warning. The civil date is used as written, whatever its zone.
+// A file has statements of bank accounts and cards. Each STMTTRN is a record, its FITID the
+// external id, and the LEDGERBAL the closing balance of the account. Statements of investments are
+// skipped with a warning. The civil date is used as written, whatever its zone.
 //
 // Start reading at Parse. Package scan splits the file into tags.
 package ofx
@@ -26,8 +29,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// parser is the state of an OFX file: the current statement and transaction. OFX 1 is SGML without end tags of values, and many banks
-// omit other end tags, too. So the parser ends an element when another one shows that it must have ended.
+// parser is the state of an OFX file: the current statement and transaction. OFX 1 is SGML without
+// end tags of values, and many banks omit other end tags, too. So the parser ends an element when
+// another one shows that it must have ended.
 type parser struct {
 	in         *statement.Input
 	account    string
@@ -54,7 +58,8 @@ var start = regexp.MustCompile(`(?i)OFXHEADER\s*[:=]|<OFX>`)
 // Detect reports whether a text begins like OFX.
 func Detect(head string) bool { return start.MatchString(head) }
 
-// maxElements is the maximum number of elements of one transaction, and between two of them. A file with more is not a statement.
+// maxElements is the maximum number of elements of one transaction, and between two of them. A file
+// with more is not a statement.
 const maxElements = 10_000
 
 // Parse parses OFX 1 and 2, and QFX.

@@ -8,8 +8,9 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// mark returns the decimal mark of the file, and whether it was assumed because the numbers do not decide it. A wrong mark would change
-// all amounts by a factor of 1000, so an assumed mark always causes a warning.
+// mark returns the decimal mark of the file, and whether it was assumed because the numbers do not
+// decide it. A wrong mark would change all amounts by a factor of 1000, so an assumed mark always
+// causes a warning.
 func (p *Profile) mark(columns Columns, m *mapping.Mapping) (mark string, assumed bool) {
 	var dots, commas, either int
 	for _, field := range []string{mapping.FieldAmount, mapping.FieldDebit, mapping.FieldCredit, headings.Balance} {
@@ -23,7 +24,8 @@ func (p *Profile) mark(columns Columns, m *mapping.Mapping) (mark string, assume
 	if dots != commas {
 		return markOf(commas > dots), false
 	}
-	// Only numbers such as 1.234 or 1,234: other columns, such as rates, write numbers in the same way.
+	// Only numbers such as 1.234 or 1,234: other columns, such as rates, write numbers in the same
+	// way.
 	for i := range p.columns {
 		if c := &p.columns[i]; c.numbers*10 >= c.filled*8 && c.dates()*2 < c.filled {
 			dots, commas = dots+c.dots, commas+c.commas
@@ -48,8 +50,8 @@ func (p *Profile) usualMark(m *mapping.Mapping) string {
 	return markOf(m.Delimiter != "," && (strings.HasPrefix(m.DateLayout, "DD.") || m.Delimiter == ";"))
 }
 
-// prefersDays reports whether a file with ambiguous dates probably writes the day first: its currency or its numbers are not
-// American.
+// prefersDays reports whether a file with ambiguous dates probably writes the day first: its
+// currency or its numbers are not American.
 func (p *Profile) prefersDays() bool {
 	var dots, commas int
 	for i := range p.columns {
@@ -159,8 +161,8 @@ var payments = []string{
 	"zahlung erhalten", "online payment", "automatic payment", "su pago", "pago recibido", "vielen dank", "uw betaling",
 }
 
-// paid reports whether the few negative amounts of a file are payments to the issuer of a card. Positive amounts are then purchases, and
-// so money out.
+// paid reports whether the few negative amounts of a file are payments to the issuer of a card.
+// Positive amounts are then purchases, and so money out.
 func (p *Profile) paid(amount int) bool {
 	negative, paid, positive := 0, 0, 0
 	for _, cells := range p.sample[p.heading+1:] {
@@ -191,7 +193,8 @@ func (p *Profile) paid(amount int) bool {
 	return paid > 0 && positive > negative && paid*2 >= negative
 }
 
-// inverted reports whether positive amounts are probably money out: most amounts of a card's statement are purchases.
+// inverted reports whether positive amounts are probably money out: most amounts of a card's
+// statement are purchases.
 func (p *Profile) inverted(amount int) bool {
 	c := &p.columns[amount]
 	if p.heading < 0 || c.positive <= c.negative {
@@ -210,7 +213,8 @@ func (p *Profile) inverted(amount int) bool {
 	return card
 }
 
-// Currency returns the currency that headings, amounts or the lines before the heading name, if all agree.
+// Currency returns the currency that headings, amounts or the lines before the heading name, if all
+// agree.
 func (p *Profile) Currency(columns Columns) string {
 	if _, ok := columns[mapping.FieldCurrency]; ok {
 		return ""

@@ -9,9 +9,9 @@ import (
 // maxNumeric is the maximum number of columns with numbers that a chain compares with a balance.
 const maxNumeric = 8
 
-// chain describes how a column of balances follows from columns of amounts: each balance is the neighboring one plus or minus the amount
-// of a row. It is the strongest evidence in a CSV file: it proves which column has the amounts, and which sign means money out, without
-// any heading.
+// chain describes how a column of balances follows from columns of amounts: each balance is the
+// neighboring one plus or minus the amount of a row. It is the strongest evidence in a CSV file: it
+// proves which column has the amounts, and which sign means money out, without any heading.
 type chain struct {
 	balance, debit, credit int  // Columns; debit and credit are equal for a signed amount.
 	inverted               bool // A positive amount lowers the balance.
@@ -19,8 +19,8 @@ type chain struct {
 	covered                int // Rows with an amount.
 }
 
-// follow returns the amounts that explain the balance in most rows of the sample, preferring the given columns. It reports
-// false if none explains at least four of five rows.
+// follow returns the amounts that explain the balance in most rows of the sample, preferring the
+// given columns. It reports false if none explains at least four of five rows.
 func (p *Profile) follow(balances, amounts []int, mark written.Marks, pairs bool) (best chain, ok bool) {
 	sample := p.sample[p.heading+1:]
 	values := make(map[int][]written.Sum)
@@ -62,8 +62,9 @@ func columnSums(sample [][]string, i int, mark written.Marks) []written.Sum {
 	return sums
 }
 
-// improve replaces the chain by another one that explains more rows. It tries both orders of the rows, the oldest first and the newest
-// first, and both signs. Of two chains with equally many matches, the one with amounts in more rows wins.
+// improve replaces the chain by another one that explains more rows. It tries both orders of the
+// rows, the oldest first and the newest first, and both signs. Of two chains with equally many
+// matches, the one with amounts in more rows wins.
 func (c *chain) improve(other chain, values map[int][]written.Sum) {
 	for _, inverted := range []bool{false, true} {
 		if inverted && other.debit != other.credit {
@@ -109,8 +110,8 @@ func (c chain) amount(values map[int][]written.Sum, row int, inverted bool) (int
 	return v, !credit.Unknown && !debit.Unknown
 }
 
-// numeric returns up to maxNumeric columns that contain numbers, are not dates and have no field yet. follow compares each pair of them,
-// so their number is limited.
+// numeric returns up to maxNumeric columns that contain numbers, are not dates and have no field
+// yet. follow compares each pair of them, so their number is limited.
 func (p *Profile) numeric(taken map[int]bool) []int {
 	var found []int
 	for i := range p.columns {
@@ -134,7 +135,8 @@ func (p *Profile) guessMark() written.Marks {
 	return written.Dot
 }
 
-// byBalance chooses the amounts by the balance: among several amounts, and for columns without headings.
+// byBalance chooses the amounts by the balance: among several amounts, and for columns without
+// headings.
 func (p *Profile) byBalance(columns Columns, taken map[int]bool) {
 	balance, known := columns[headings.Balance]
 	amount, hasAmount := columns[mapping.FieldAmount]
@@ -170,8 +172,8 @@ func (p *Profile) byBalance(columns Columns, taken map[int]bool) {
 	}
 }
 
-// contradicted reports whether the balances change by the amounts, but not in the direction of their signs: the file has no sign that the
-// mapping could use.
+// contradicted reports whether the balances change by the amounts, but not in the direction of
+// their signs: the file has no sign that the mapping could use.
 func (p *Profile) contradicted(columns Columns, mark written.Marks) bool {
 	balance, ok := columns[headings.Balance]
 	amount, hasAmount := columns[mapping.FieldAmount]

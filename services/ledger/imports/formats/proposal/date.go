@@ -6,9 +6,10 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// order returns the order of the column's dates, and whether it was assumed because the dates do not decide it. If all dates are valid in
-// two orders, the evidence is, from strong to weak: the rows are sorted in one of the orders only, the locale of the request, and
-// the language and the numbers of the file.
+// order returns the order of the column's dates, and whether it was assumed because the dates do
+// not decide it. If all dates are valid in two orders, the evidence is, from strong to weak: the
+// rows are sorted in one of the orders only, the locale of the request, and the language and the
+// numbers of the file.
 func (c *column) order(locale string, daysFirst bool) (order written.Orders, assumed bool) {
 	most := c.dates()
 	var possible []int
@@ -24,7 +25,8 @@ func (c *column) order(locale string, daysFirst bool) (order written.Orders, ass
 	if len(possible) == 1 || most == 0 {
 		return all[possible[0]], false
 	}
-	// All dates are valid in both orders. The rows of most files are sorted, in one of the orders only.
+	// All dates are valid in both orders. The rows of most files are sorted, in one of the orders
+	// only.
 	sorted := func(i int) bool { return min(c.up[i], c.down[i]) == 0 && c.up[i]+c.down[i] > 0 }
 	if a, b := sorted(possible[0]), sorted(possible[1]); a != b {
 		if a {

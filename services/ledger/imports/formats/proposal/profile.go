@@ -1,11 +1,13 @@
 // Package proposal proposes a mapping for a file whose columns have no fixed meaning.
 //
-// Whether 03/04 is in March or April, and whether 1.234 has a decimal mark, needs all rows. So a Profile counts the kinds of cells of each
-// column while the rows are read. It keeps only the first rows, so its memory does not depend on the length of the file. At the end,
-// Propose assigns columns to fields by their headings and their contents.
+// Whether 03/04 is in March or April, and whether 1.234 has a decimal mark, needs all rows. So a
+// Profile counts the kinds of cells of each column while the rows are read. It keeps only the first
+// rows, so its memory does not depend on the length of the file. At the end, Propose assigns
+// columns to fields by their headings and their contents.
 //
-// Where a column has balances, the amounts must explain it. This decides among several amounts, finds the columns of files without a
-// heading, and shows inverted signs (ADR 80). Each guess that the file does not prove becomes a warning, which the user sees.
+// Where a column has balances, the amounts must explain it. This decides among several amounts,
+// finds the columns of files without a heading, and shows inverted signs (ADR 80). Each guess that
+// the file does not prove becomes a warning, which the user sees.
 //
 //   - profile.go: the counts. Start reading here and at Propose in propose.go
 //   - propose.go: the fields of the columns. amount.go and date.go: the form of amounts and dates
@@ -31,7 +33,8 @@ const (
 	sampleBytes = 1 << 20
 )
 
-// Profile collects the counts that a proposal needs while the rows are read. It keeps the first rows and only counts the others.
+// Profile collects the counts that a proposal needs while the rows are read. It keeps the first
+// rows and only counts the others.
 type Profile struct {
 	options statement.Options
 	rows    int
@@ -71,7 +74,8 @@ const maxValues = 24
 // NewProfile returns an empty profile of a file whose heading is not known.
 func NewProfile(options statement.Options) *Profile { return &Profile{options: options, heading: -1} }
 
-// NewFixedProfile returns an empty profile of a file with fixed columns. Their headings may be empty. Rows may have fewer cells.
+// NewFixedProfile returns an empty profile of a file with fixed columns. Their headings may be
+// empty. Rows may have fewer cells.
 func NewFixedProfile(options statement.Options, heading []string) *Profile {
 	return &Profile{options: options, sample: [][]string{heading}, columns: make([]column, len(heading)), decided: true}
 }
@@ -107,8 +111,9 @@ func (p *Profile) decide() {
 // MaxPreamble is the maximum number of rows before the heading.
 const MaxPreamble = 40
 
-// findHeading returns the position of the row that names most fields, or -1. Banks write the account, the period and balances before the
-// heading. A row with dates or numbers is not a heading.
+// findHeading returns the position of the row that names most fields, or -1. Banks write the
+// account, the period and balances before the heading. A row with dates or numbers is not a
+// heading.
 func findHeading(sample [][]string) int {
 	best, bestScore := -1, 1
 	for i, cells := range sample[:min(len(sample), MaxPreamble)] {
@@ -142,7 +147,8 @@ func findHeading(sample [][]string) int {
 	return best
 }
 
-// count counts the cells of a row. A row without a date is no transaction: a line of stars below the heading, a total or a summary.
+// count counts the cells of a row. A row without a date is no transaction: a line of stars below
+// the heading, a total or a summary.
 func (p *Profile) count(cells []string) {
 	for len(p.columns) < len(cells) {
 		p.columns = append(p.columns, column{})
@@ -185,7 +191,8 @@ func (c *column) count(cell string) {
 	}
 }
 
-// value counts the different values of a column as long as they are few and short. Columns of types, currencies and accounts have few.
+// value counts the different values of a column as long as they are few and short. Columns of
+// types, currencies and accounts have few.
 func (c *column) value(cell string) {
 	if c.many {
 		return
@@ -200,8 +207,9 @@ func (c *column) value(cell string) {
 	c.values[cell]++
 }
 
-// date counts a cell that is a date in each order in which it is one, and whether the dates rise or fall in that order. It returns false
-// for digits without separators that may as well be a number, such as 240131.
+// date counts a cell that is a date in each order in which it is one, and whether the dates rise or
+// fall in that order. It returns false for digits without separators that may as well be a number,
+// such as 240131.
 func (c *column) date(cell string) bool {
 	d, ok := written.ScanDate(cell)
 	if !ok {

@@ -12,7 +12,8 @@ import (
 // Columns holds the columns of a proposal by field. A missing field has no entry.
 type Columns map[string]int
 
-// Propose returns the mapping of a CSV file after its last row, and adds the warnings of its guesses.
+// Propose returns the mapping of a CSV file after its last row, and adds the warnings of its
+// guesses.
 func (p *Profile) Propose(in *statement.Input, delimiter string) mapping.Mapping {
 	p.decide()
 	m := mapping.Mapping{Format: statement.CSV, Delimiter: delimiter, Encoding: "utf-8", AmountMode: mapping.Signed, DecimalMark: ".", DateLayout: "YYYY-MM-DD"}
@@ -41,7 +42,8 @@ func (p *Profile) Propose(in *statement.Input, delimiter string) mapping.Mapping
 	return m
 }
 
-// ProposeForms sets the layout of the dates and the decimal mark of a mapping, and adds the warnings of these guesses.
+// ProposeForms sets the layout of the dates and the decimal mark of a mapping, and adds the
+// warnings of these guesses.
 func (p *Profile) ProposeForms(in *statement.Input, m *mapping.Mapping, columns Columns) {
 	if i, ok := columns[mapping.FieldDate]; ok && p.columns[i].dates() > 0 {
 		order, assumed := p.columns[i].order(in.Options.Locale, p.prefersDays())
@@ -63,8 +65,9 @@ func (p *Profile) title(i int) string {
 	return p.sample[p.heading][i]
 }
 
-// fits reports whether the contents of a column can have a field. The shares are lower than 100 % because rows may have empty or unusual
-// cells. So a heading alone never assigns a column, for example "Date" over a column of texts.
+// fits reports whether the contents of a column can have a field. The shares are lower than 100 %
+// because rows may have empty or unusual cells. So a heading alone never assigns a column, for
+// example "Date" over a column of texts.
 func (c *column) fits(field string) bool {
 	switch field {
 	case mapping.FieldDate:
@@ -93,8 +96,9 @@ func (c *column) all(ok func(string) bool) bool {
 	return len(c.values) > 0
 }
 
-// choose assigns columns to fields by their headings, and then by their contents. The order of the fields matters: a field with an
-// unmistakable heading takes its column before a field whose heading has several meanings.
+// choose assigns columns to fields by their headings, and then by their contents. The order of the
+// fields matters: a field with an unmistakable heading takes its column before a field whose
+// heading has several meanings.
 func (p *Profile) choose() Columns {
 	columns := make(Columns)
 	taken := make(map[int]bool)
@@ -148,8 +152,9 @@ func (p *Profile) best(field string, taken map[int]bool, columns Columns) int {
 // applicationHeadings are headings that GnuCash and Actual write, and no bank.
 var applicationHeadings = map[string]bool{"full category path": true, "voller kategorie-pfad": true, "split amount": true}
 
-// fromApplication reports whether the file is an export of all accounts of a finance application. Its column of accounts may have as many
-// values as the application has accounts. In the file of a bank, such a column has the accounts of the other parties.
+// fromApplication reports whether the file is an export of all accounts of a finance application.
+// Its column of accounts may have as many values as the application has accounts. In the file of a
+// bank, such a column has the accounts of the other parties.
 func (p *Profile) fromApplication() bool {
 	return p.heading >= 0 && slices.ContainsFunc(p.sample[p.heading], func(title string) bool { return applicationHeadings[written.Fold(title)] })
 }
@@ -157,7 +162,8 @@ func (p *Profile) fromApplication() bool {
 // rowsBelow returns the number of rows below the heading.
 func (p *Profile) rowsBelow() int { return p.rows - p.heading - 1 }
 
-// distance returns how far a currency's column is from the amount's. Columns after the amount are nearer.
+// distance returns how far a currency's column is from the amount's. Columns after the amount are
+// nearer.
 func distance(amount, i int) int {
 	if i > amount {
 		return i - amount
@@ -216,7 +222,8 @@ func (p *Profile) byContents(columns Columns, taken map[int]bool) {
 	})
 }
 
-// byType assigns the column that says whether an amount is money out, if no amount has a sign and no heading names it.
+// byType assigns the column that says whether an amount is money out, if no amount has a sign and
+// no heading names it.
 func (p *Profile) byType(columns Columns, taken map[int]bool) {
 	amount, ok := columns[mapping.FieldAmount]
 	if _, has := columns[mapping.FieldType]; has || !ok || p.columns[amount].negative > 0 {

@@ -1,10 +1,12 @@
 // Package qif parses QIF, the old format of Quicken, and reads its records.
 //
-// A line is a field: its first character is the code, and the rest the value. A line with ^ ends a record. A file has sections of
-// accounts; those of investments and budgets are skipped with a warning, and lists of categories are ignored.
+// A line is a field: its first character is the code, and the rest the value. A line with ^ ends a
+// record. A file has sections of accounts; those of investments and budgets are skipped with a
+// warning, and lists of categories are ignored.
 //
-// QIF does not say the order of day and month or the decimal mark. So Parse yields records with cells and proposes a mapping, and Read
-// converts the cells. The constants of qif.go define the cells.
+// QIF does not say the order of day and month or the decimal mark. So Parse yields records with
+// cells and proposes a mapping, and Read converts the cells. The constants of qif.go define the
+// cells.
 //
 //   - qif.go: the file. Start reading at Parse
 //   - read.go: the conversion of a record, with its transfer and the parts of its split
@@ -25,7 +27,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 )
 
-// The cells of a QIF record. Further cells are the parts of a split, three each: category, memo and amount.
+// The cells of a QIF record. Further cells are the parts of a split, three each: category, memo and
+// amount.
 const (
 	cellDate = iota
 	cellAmount
@@ -37,8 +40,8 @@ const (
 	cellParts
 )
 
-// parser is the state of a QIF file: the current section and record. A line is a field: its first character is the code, and the rest
-// the value. A line with ^ ends a record.
+// parser is the state of a QIF file: the current section and record. A line is a field: its first
+// character is the code, and the rest the value. A line with ^ ends a record.
 type parser struct {
 	in       *statement.Input
 	profile  *proposal.Profile
@@ -54,8 +57,8 @@ type parser struct {
 // accountSections are the sections with transactions of an account.
 var accountSections = map[string]bool{"bank": true, "cash": true, "ccard": true, "oth a": true, "oth l": true, "other": true, "bank account": true}
 
-// Parse parses QIF. Its records have cells, because the file does not say the order of day and month. The mapping is the proposal, which
-// is complete after the last record.
+// Parse parses QIF. Its records have cells, because the file does not say the order of day and
+// month. The mapping is the proposal, which is complete after the last record.
 func Parse(in *statement.Input) (iter.Seq2[statement.Record, error], *mapping.Mapping) {
 	proposed := &mapping.Mapping{}
 	return func(yield func(statement.Record, error) bool) {

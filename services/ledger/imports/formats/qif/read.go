@@ -59,8 +59,8 @@ func meaningOf(s string) (category string, transfer *statement.Transfer, tags []
 	return s, nil, tags
 }
 
-// readParts reads the parts of a split. If they do not add up to the amount, it omits them and states that in the notes, because the
-// amount of the whole changed the balance.
+// readParts reads the parts of a split. If they do not add up to the amount, it omits them and
+// states that in the notes, because the amount of the whole changed the balance.
 func readParts(r *mapping.Reader, record *statement.Record, cells []string) {
 	var total written.Sum
 	var parts []statement.Split

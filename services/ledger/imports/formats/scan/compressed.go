@@ -14,7 +14,8 @@ import (
 	"strings"
 )
 
-// ratioSlack is the number of bytes that any file may decompress to, whatever its ratio. Short files of equal rows have high ratios.
+// ratioSlack is the number of bytes that any file may decompress to, whatever its ratio. Short
+// files of equal rows have high ratios.
 const ratioSlack = 1 << 20
 
 // counter counts the bytes read from r.
@@ -30,8 +31,8 @@ func (c *counter) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// bounded ends the reading of a file that decompresses to too many bytes. It checks while the file is read, because the sizes that an
-// archive states may be wrong.
+// bounded ends the reading of a file that decompresses to too many bytes. It checks while the file
+// is read, because the sizes that an archive states may be wrong.
 type bounded struct {
 	r     io.Reader
 	n     int64
@@ -88,8 +89,8 @@ func (a archiveReader) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// zipFile reads the one file of a zip archive in a single pass, without its directory at the end. archive/zip needs the directory first,
-// and so the whole archive in memory or on disk.
+// zipFile reads the one file of a zip archive in a single pass, without its directory at the end.
+// archive/zip needs the directory first, and so the whole archive in memory or on disk.
 type zipFile struct {
 	source *bufio.Reader
 	entry  zipEntry
@@ -189,7 +190,8 @@ func (z *zipFile) next() (bool, error) {
 // errDamagedZip reports an archive that ends early or has wrong sizes or checksums.
 var errDamagedZip = &ParseError{Message: "the zip file is damaged or incomplete"}
 
-// Read reads the data of the file. At its end it checks the checksum, and that no other file follows.
+// Read reads the data of the file. At its end it checks the checksum, and that no other file
+// follows.
 func (z *zipFile) Read(p []byte) (int, error) {
 	if z.ended {
 		return 0, io.EOF

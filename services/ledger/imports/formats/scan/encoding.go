@@ -18,15 +18,17 @@ import (
 	"golang.org/x/text/transform"
 )
 
-// PeekBytes is the length of the start of a file that decides its encoding and format. The rest is converted while it is parsed.
+// PeekBytes is the length of the start of a file that decides its encoding and format. The rest is
+// converted while it is parsed.
 const PeekBytes = 64 << 10
 
 // declared finds the encoding that the start of an XML or OFX file names.
 var declared = regexp.MustCompile(`(?i)^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']|(?:^|\s)CHARSET:\s*([\w-]+)|(?:^|\s)ENCODING:\s*(UTF-?8|UNICODE)`)
 
-// ToUTF8 returns the text of a file as UTF-8, and a function that reports whether the encoding was guessed. start is the start of the
-// file, and r reads all of it. The order is: the caller's choice, byte order mark, declaration in the file, valid UTF-8, and otherwise the
-// legacy encoding whose words have the highest total of plausible.
+// ToUTF8 returns the text of a file as UTF-8, and a function that reports whether the encoding was
+// guessed. start is the start of the file, and r reads all of it. The order is: the caller's
+// choice, byte order mark, declaration in the file, valid UTF-8, and otherwise the legacy encoding
+// whose words have the highest total of plausible.
 func ToUTF8(start []byte, r io.Reader, name string, plausible func(word string) int) (io.Reader, func() bool, error) {
 	never := func() bool { return false }
 	if name != "" {
@@ -44,7 +46,8 @@ func ToUTF8(start []byte, r io.Reader, name string, plausible func(word string) 
 	case isUTF16(start, 0):
 		return transform.NewReader(r, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder()), never, nil
 	}
-	// A file that claims an encoding and has bytes of UTF-8 is UTF-8: many writers copy the header from elsewhere.
+	// A file that claims an encoding and has bytes of UTF-8 is UTF-8: many writers copy the header
+	// from elsewhere.
 	legacy := declaredEncoding(start)
 	assumed := legacy == nil
 	if assumed {
@@ -63,7 +66,8 @@ func named(name string) (encoding.Encoding, bool) {
 	case "1250", "1251", "1252", "1253", "1254", "1257":
 		name = "windows-" + name
 	case "8859-1", "ISO-8859-1", "LATIN1", "ISO8859-1", "USASCII", "US-ASCII", "ASCII":
-		// The control characters of ISO 8859-1 never occur. Files with this name are written as Windows-1252.
+		// The control characters of ISO 8859-1 never occur. Files with this name are written as
+		// Windows-1252.
 		return charmap.Windows1252, true
 	case "CP1250", "CP1251", "CP1252":
 		name = "windows-" + upper[2:]
@@ -132,8 +136,8 @@ var candidates = []encoding.Encoding{
 	japanese.ShiftJIS, simplifiedchinese.GB18030, korean.EUCKR, traditionalchinese.Big5, japanese.EUCJP,
 }
 
-// minMultibyte is the score from which a file has an encoding with characters of several bytes: two known headings. Nearly all bytes of
-// other files are valid in such an encoding, too.
+// minMultibyte is the score from which a file has an encoding with characters of several bytes: two
+// known headings. Nearly all bytes of other files are valid in such an encoding, too.
 const minMultibyte = 30
 
 // guess returns the legacy encoding with the most plausible words at the start.
@@ -172,9 +176,11 @@ func (m mixedEncoding) NewDecoder() *encoding.Decoder {
 // NewEncoder is never used.
 func (m mixedEncoding) NewEncoder() *encoding.Encoder { return encoding.Replacement.NewEncoder() }
 
-// mixedDecoder decodes a file that is UTF-8 or in a legacy encoding, without reading it twice. It copies UTF-8, and decodes each invalid
-// byte with the legacy encoding. The first byte beyond ASCII decides: if a valid character of several bytes comes first, the file is
-// UTF-8, and later invalid bytes are exceptions. If an invalid byte comes first, the rest of the file is in the legacy encoding.
+// mixedDecoder decodes a file that is UTF-8 or in a legacy encoding, without reading it twice. It
+// copies UTF-8, and decodes each invalid byte with the legacy encoding. The first byte beyond ASCII
+// decides: if a valid character of several bytes comes first, the file is UTF-8, and later invalid
+// bytes are exceptions. If an invalid byte comes first, the rest of the file is in the legacy
+// encoding.
 type mixedDecoder struct {
 	legacy     encoding.Encoding
 	multibyte  bool // The file has a valid character of several bytes.

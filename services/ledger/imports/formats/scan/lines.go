@@ -8,8 +8,8 @@ import (
 	"io"
 )
 
-// Lines reads lines of at most Limit bytes. A line ends with LF, CR LF or CR, as on Unix, on Windows and in old files of the Mac.
-// bufio.ScanLines does not end a line at CR alone.
+// Lines reads lines of at most Limit bytes. A line ends with LF, CR LF or CR, as on Unix, on
+// Windows and in old files of the Mac. bufio.ScanLines does not end a line at CR alone.
 type Lines struct {
 	r     *bufio.Reader
 	Limit int

@@ -23,8 +23,9 @@ type Element struct {
 	Line       int
 }
 
-// Markup reads the tags of OFX 1 and 2 and of XML. All its buffers are bounded, unlike those of xml.Decoder, and no entity is
-// ever expanded. Tags may be unclosed, as SGML allows, and text may contain '<' and '&'.
+// Markup reads the tags of OFX 1 and 2 and of XML. All its buffers are bounded, unlike those of
+// xml.Decoder, and no entity is ever expanded. Tags may be unclosed, as SGML allows, and text may
+// contain '<' and '&'.
 type Markup struct {
 	r    *bufio.Reader
 	Line int
@@ -82,7 +83,8 @@ func isTagStart(c byte) bool {
 	return c == '/' || c == '?' || c == '!' || c >= 'A' && c <= 'Z' || c >= 'a' && c <= 'z'
 }
 
-// until reads up to and including the next '<' and returns the text before it. It fails if there is none.
+// until reads up to and including the next '<' and returns the text before it. It fails if there is
+// none.
 func (m *Markup) until() (string, error) {
 	m.buf = m.buf[:0]
 	for {
@@ -156,8 +158,8 @@ func (m *Markup) skip(end string) error {
 	return nil
 }
 
-// text reads the text after an opening tag, up to the next tag. It includes CDATA sections and characters that only look like the start of
-// a tag.
+// text reads the text after an opening tag, up to the next tag. It includes CDATA sections and
+// characters that only look like the start of a tag.
 func (m *Markup) text() (string, error) {
 	var b strings.Builder
 	for {
@@ -217,8 +219,8 @@ func (m *Markup) ended(err error) error {
 	return err
 }
 
-// clean decodes entities and trims a text. Unknown entities stay as they are. Some programs escape twice ("&amp;amp;"), so it decodes a
-// second time if an entity remains.
+// clean decodes entities and trims a text. Unknown entities stay as they are. Some programs escape
+// twice ("&amp;amp;"), so it decodes a second time if an entity remains.
 func clean(s string) string {
 	s = strings.TrimSpace(s)
 	if !strings.Contains(s, "&") {

@@ -8,9 +8,10 @@ import (
 	"strings"
 )
 
-// Rows reads the records of a CSV file. Unlike encoding/csv it accepts quotes inside of cells and text after a closing quote, which banks
-// write, and it limits the length of a record. It returns records with different numbers of cells, because banks put lines before the
-// heading and after the last row.
+// Rows reads the records of a CSV file. Unlike encoding/csv it accepts quotes inside of cells and
+// text after a closing quote, which banks write, and it limits the length of a record. It returns
+// records with different numbers of cells, because banks put lines before the heading and after the
+// last row.
 type Rows struct {
 	Lines     *Lines
 	Delimiter byte
@@ -51,7 +52,8 @@ func (r *Rows) Next() (cells []string, line int, err error) {
 	}
 }
 
-// literal returns the text of a cell that is a formula with a text only, such as ="0123". Spreadsheets keep the zeros of such a cell.
+// literal returns the text of a cell that is a formula with a text only, such as ="0123".
+// Spreadsheets keep the zeros of such a cell.
 func literal(cell string) string {
 	text, isFormula := strings.CutPrefix(cell, `="`)
 	if text, closed := strings.CutSuffix(text, `"`); isFormula && closed && !strings.Contains(text, `"`) {
@@ -60,7 +62,8 @@ func literal(cell string) string {
 	return cell
 }
 
-// split appends the cells of a record to row and ends. It reads further lines for quoted cells with line breaks.
+// split appends the cells of a record to row and ends. It reads further lines for quoted cells with
+// line breaks.
 func (r *Rows) split(text []byte) error {
 	line := r.Lines.Line
 	for i := 0; ; {
@@ -120,7 +123,8 @@ func (r *Rows) quoted(text []byte, line int) ([]byte, error) {
 			i++
 			continue
 		}
-		// A single quote in the middle of a cell is part of the text. Only a quote at the end of the cell closes it.
+		// A single quote in the middle of a cell is part of the text. Only a quote at the end of the cell
+		// closes it.
 		after := i + 1
 		for after < len(text) && text[after] == ' ' {
 			after++

@@ -1,8 +1,10 @@
-// Package scan turns the bytes of a file into text of limited length: lines, the rows of a CSV file, or the tags of OFX and XML.
+// Package scan turns the bytes of a file into text of limited length: lines, the rows of a CSV
+// file, or the tags of OFX and XML.
 //
-// Decompress reads plain, gzip and zip files, and ToUTF8 converts legacy encodings. Lines, Rows and Markup read the text. Each of them
-// keeps one line, row or tag in memory, and returns an error if it is longer than its limit. The text may be malformed: banks write quotes
-// inside of cells and tags without an end. Package formats gives a meaning to the text.
+// Decompress reads plain, gzip and zip files, and ToUTF8 converts legacy encodings. Lines, Rows and
+// Markup read the text. Each of them keeps one line, row or tag in memory, and returns an error if
+// it is longer than its limit. The text may be malformed: banks write quotes inside of cells and
+// tags without an end. Package formats gives a meaning to the text.
 package scan
 
 import (
@@ -10,7 +12,8 @@ import (
 	"fmt"
 )
 
-// Limits of a file. A reader returns an error beyond them: a file that was cut silently would import wrong balances.
+// Limits of a file. A reader returns an error beyond them: a file that was cut silently would
+// import wrong balances.
 const (
 	MaxBytes   = 512 << 20 // After decompression.
 	MaxRatio   = 200       // Decompressed bytes per compressed byte.

@@ -10,15 +10,16 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// IDs assigns the external ids of the records of one import. Its zero value is ready to use. A wallet never has two
-// transactions with the same external id, so two records of one file must not share one: two equal coffees on one day stay two.
+// IDs assigns the external ids of the records of one import. Its zero value is ready to use. A
+// wallet never has two transactions with the same external id, so two records of one file must not
+// share one: two equal coffees on one day stay two.
 type IDs struct {
 	ids     map[uint64]int // How often an id of the source occurred, by account.
 	content map[uint64]int // How often a record occurred.
 }
 
-// Assign sets the external id of a record, unless it is no transaction. It must be called for all records in file order. The same file
-// always gets the same ids.
+// Assign sets the external id of a record, unless it is no transaction. It must be called for all
+// records in file order. The same file always gets the same ids.
 func (s *IDs) Assign(r *Record) {
 	if r.Skip || r.Opening || r.Problem != "" {
 		return
@@ -38,7 +39,8 @@ func (s *IDs) Assign(r *Record) {
 	if s.ids[first]++; n == 0 {
 		return
 	}
-	// Some banks repeat an id. The amount distinguishes most of these records, and a number the others.
+	// Some banks repeat an id. The amount distinguishes most of these records, and a number the
+	// others.
 	r.ExternalID += ":" + written.TrimDecimals(r.Amount)
 	second := short(r.Account, r.ExternalID)
 	if n := s.ids[second]; n > 0 {
@@ -47,8 +49,9 @@ func (s *IDs) Assign(r *Record) {
 	s.ids[second]++
 }
 
-// hash returns 16 bytes of SHA-256 over the contents of a record: account, day, amount, currency, and payee and description without case
-// and punctuation. These are the same in a second file that overlaps the first.
+// hash returns 16 bytes of SHA-256 over the contents of a record: account, day, amount, currency,
+// and payee and description without case and punctuation. These are the same in a second file that
+// overlaps the first.
 func (r *Record) hash() [16]byte {
 	h := sha256.New()
 	for _, text := range []string{r.Account, r.Date.Format(time.DateOnly), written.TrimDecimals(r.Amount), r.Currency, written.Fold(r.Payee + " " + r.Description)} {

@@ -36,7 +36,8 @@ func (in *Input) Warn(code string) {
 	}
 }
 
-// Account returns the account with a key, valid until the next call. It adds the account if it is new.
+// Account returns the account with a key, valid until the next call. It adds the account if it is
+// new.
 func (in *Input) Account(key string) (*Account, error) {
 	key = Text(key, MaxName)
 	i, ok := in.accounts[key]
@@ -76,8 +77,8 @@ func (in *Input) Note(r *Record) {
 	}
 }
 
-// Unreadable returns an error if the file has records, but none that can be read. A file in which some records can be read is accepted, and
-// the user sees the problems of the others.
+// Unreadable returns an error if the file has records, but none that can be read. A file in which
+// some records can be read is accepted, and the user sees the problems of the others.
 func (in *Input) Unreadable() error {
 	if in.valid > 0 || in.problem == nil {
 		return nil

@@ -1,13 +1,17 @@
-// Package statement defines the common form of the files that can be imported: statements of banks, and exports of applications.
+// Package statement defines the common form of the files that can be imported: statements of banks,
+// and exports of applications.
 //
-// A Record is a transaction of a file, and Facts are the properties that only the end of the file decides. An amount is canonical
-// decimal text: "-12.30", never a float. Record.Minor converts it to minor units. A record that cannot be read has a Problem. A record
-// with Skip set is not a transaction, such as a heading or a total. It is only reported for files with a mapping, because another mapping
-// may need its cells.
+// A Record is a transaction of a file, and Facts are the properties that only the end of the file
+// decides. An amount is canonical decimal text: "-12.30", never a float. Record.Minor converts it
+// to minor units. A record that cannot be read has a Problem. A record with Skip set is not a
+// transaction, such as a heading or a total. It is only reported for files with a mapping, because
+// another mapping may need its cells.
 //
-// All functions are pure. A parser reads an Input and holds one record and the accounts of the file. IDs holds 24 bytes per record.
+// All functions are pure. A parser reads an Input and holds one record and the accounts of the
+// file. IDs holds 24 bytes per record.
 //
-//   - statement.go: the types, the names of the formats, the warnings and the limits. Start reading here
+//   - statement.go: the types, the names of the formats, the warnings and the limits. Start reading
+//     here
 //   - input.go: Input, which a parser reads, and to which it adds accounts and warnings
 //   - text.go: texts of limited length. ids.go: the external ids of the records of one import
 package statement
@@ -31,7 +35,8 @@ const (
 	Coffer  = "coffer"
 )
 
-// The warnings in Facts.Warnings. They name a guess that the user should check, or contents that the import leaves out.
+// The warnings in Facts.Warnings. They name a guess that the user should check, or contents that
+// the import leaves out.
 const (
 	// CurrencyAssumed means that at least one record has no currency in the file.
 	CurrencyAssumed = "CURRENCY_ASSUMED"
@@ -39,7 +44,8 @@ const (
 	DateOrderAssumed = "DATE_ORDER_ASSUMED"
 	// DecimalsAssumed means that no amount shows which character is the decimal mark.
 	DecimalsAssumed = "DECIMALS_ASSUMED"
-	// BalanceMismatch means that the records do not add up to the balances in the file. A commit then requires force.
+	// BalanceMismatch means that the records do not add up to the balances in the file. A commit then
+	// requires force.
 	BalanceMismatch = "BALANCE_MISMATCH"
 	// EncodingAssumed means that the file is not UTF-8 and names no encoding.
 	EncodingAssumed = "ENCODING_ASSUMED"
@@ -51,12 +57,12 @@ const (
 	BudgetsSkipped = "BUDGETS_SKIPPED"
 )
 
-// MaxRows is the maximum number of records of a file. A file with more is rejected: a file that was cut silently would import wrong
-// balances.
+// MaxRows is the maximum number of records of a file. A file with more is rejected: a file that was
+// cut silently would import wrong balances.
 const MaxRows = 200_000
 
-// Limits of a record's texts, in characters. Longer texts are cut, because a text does not change a balance. They are the limits of
-// transactions.
+// Limits of a record's texts, in characters. Longer texts are cut, because a text does not change a
+// balance. They are the limits of transactions.
 const (
 	MaxText  = 1000
 	MaxNotes = 4000
@@ -147,8 +153,8 @@ type Facts struct {
 	Warnings   []string // Sorted, each once.
 }
 
-// Minor returns the amount in minor units of the currency, or of fallback if the record has no currency. It never rounds: an amount with
-// more decimals than the currency is an error.
+// Minor returns the amount in minor units of the currency, or of fallback if the record has no
+// currency. It never rounds: an amount with more decimals than the currency is an error.
 func (r *Record) Minor(fallback money.Currency) (int64, money.Currency, error) {
 	currency := fallback
 	if r.Currency != "" {

@@ -9,7 +9,8 @@ import (
 	"github.com/coffer-budget/coffer/internal/text"
 )
 
-// Clean trims the texts of a record and cuts them to their limits. It reports whether the description was cut.
+// Clean trims the texts of a record and cuts them to their limits. It reports whether the
+// description was cut.
 func (r *Record) Clean() bool {
 	full := OneLine(r.Description)
 	r.Description = Cut(full, MaxText)
@@ -27,8 +28,9 @@ func (r *Record) Clean() bool {
 // Text returns s in one line, cut to a number of characters.
 func Text(s string, limit int) string { return Cut(OneLine(s), limit) }
 
-// OneLine returns valid text with single spaces and without control characters, in Unicode Normalization Form C like the texts of
-// requests. A text without a visible character becomes empty, because it would name a category that nobody can read.
+// OneLine returns valid text with single spaces and without control characters, in Unicode
+// Normalization Form C like the texts of requests. A text without a visible character becomes
+// empty, because it would name a category that nobody can read.
 func OneLine(s string) string {
 	clean := true
 	for i := range len(s) {
@@ -64,7 +66,8 @@ func Cut(s string, n int) string {
 	return s
 }
 
-// Last4 returns the last four letters and digits of an account number, or "" for shorter texts and texts without digits.
+// Last4 returns the last four letters and digits of an account number, or "" for shorter texts and
+// texts without digits.
 func Last4(number string) string {
 	var kept []rune
 	digits := 0
@@ -82,8 +85,8 @@ func Last4(number string) string {
 	return string(kept[len(kept)-4:])
 }
 
-// Distinctive reports whether a reference can identify a transaction: it has at least four characters, not all equal. Some banks write 0
-// or a row of zeros in each transaction.
+// Distinctive reports whether a reference can identify a transaction: it has at least four
+// characters, not all equal. Some banks write 0 or a row of zeros in each transaction.
 func Distinctive(id string) bool {
 	return len(id) >= 4 && strings.Trim(id, id[:1]) != ""
 }

@@ -1,8 +1,11 @@
-// Package written reads values as files write them: amounts, dates, currencies, and the words for money in and money out.
+// Package written reads values as files write them: amounts, dates, currencies, and the words for
+// money in and money out.
 //
-// A value may be open: 1.234 is well-formed with each decimal mark, and 03/04/2026 is a day in two orders. ScanNumber and ScanDate return
-// all readings of a value as a set, Marks or Orders, and package formats chooses one for the whole column. ParseAmount and ParseDate
-// then read the values. They reject a value that does not fit the choice, because another reading would be wrong silently.
+// A value may be open: 1.234 is well-formed with each decimal mark, and 03/04/2026 is a day in two
+// orders. ScanNumber and ScanDate return all readings of a value as a set, Marks or Orders, and
+// package formats chooses one for the whole column. ParseAmount and ParseDate then read the values.
+// They reject a value that does not fit the choice, because another reading would be wrong
+// silently.
 //
 // An amount is canonical decimal text, and Sum adds amounts exactly.
 package written
@@ -21,7 +24,8 @@ const (
 	Comma
 )
 
-// maxDigits is the maximum number of digits of an amount. Longer numbers are references, such as account numbers.
+// maxDigits is the maximum number of digits of an amount. Longer numbers are references, such as
+// account numbers.
 const maxDigits = 24
 
 // Number is an amount as written, without its decoration.
@@ -32,14 +36,16 @@ type Number struct {
 	Unit     string // Letters or symbols around the digits: "EUR", "$".
 }
 
-// Suffixes and prefixes of amounts that decide the sign, in English and German: "12.50 DR", "S 12,50".
+// Suffixes and prefixes of amounts that decide the sign, in English and German: "12.50 DR", "S
+// 12,50".
 var (
 	debitMarks  = map[string]bool{"DR": true, "D": true, "DB": true, "S": true, "SOLL": true, "DEBIT": true, "DT": true}
 	creditMarks = map[string]bool{"CR": true, "C": true, "H": true, "HABEN": true, "CREDIT": true, "CT": true}
 )
 
-// ScanNumber separates the digits of a cell from sign and currency. It reports false for everything except one number, such as a text
-// with a number in it, a date or a range: an amount must not be taken from a text. It does not decide which mark is the decimal one.
+// ScanNumber separates the digits of a cell from sign and currency. It reports false for everything
+// except one number, such as a text with a number in it, a date or a range: an amount must not be
+// taken from a text. It does not decide which mark is the decimal one.
 func ScanNumber(s string) (n Number, ok bool) {
 	s = strings.TrimSpace(s)
 	if s == "" || len(s) > 64 {

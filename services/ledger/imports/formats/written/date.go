@@ -17,8 +17,9 @@ const (
 	MDY
 )
 
-// Layouts maps the names of the layouts to their orders. Only the order matters for reading: separators and the widths of years, months
-// and days may differ from row to row. The name shows users the form of the dates in their file.
+// Layouts maps the names of the layouts to their orders. Only the order matters for reading:
+// separators and the widths of years, months and days may differ from row to row. The name shows
+// users the form of the dates in their file.
 var Layouts = map[string]Orders{
 	"YYYY-MM-DD": YMD, "YYYY/MM/DD": YMD, "YYYY.MM.DD": YMD, "YYYYMMDD": YMD, "YYYY MMM DD": YMD,
 	"YY-MM-DD": YMD, "YY/MM/DD": YMD, "YY.MM.DD": YMD, "YYMMDD": YMD,
@@ -34,14 +35,15 @@ type Part struct {
 	Digits int // 0: a month's name.
 }
 
-// DateText is a date as written, split into its parts. It has no order yet: 03/04/2026 is a day in each of two orders, and the whole
-// column decides which one applies.
+// DateText is a date as written, split into its parts. It has no order yet: 03/04/2026 is a day in
+// each of two orders, and the whole column decides which one applies.
 type DateText struct {
 	Parts     [3]Part
 	Separator byte // Between the first two parts, 0 in compact dates.
 }
 
-// ScanDate splits a cell into the parts of a date. It reports false for text that is not a date, perhaps with a time after it.
+// ScanDate splits a cell into the parts of a date. It reports false for text that is not a date,
+// perhaps with a time after it.
 func ScanDate(s string) (d DateText, ok bool) {
 	s = strings.TrimSpace(s)
 	if len(s) < 4 || len(s) > 48 {
@@ -85,8 +87,8 @@ func ScanDate(s string) (d DateText, ok bool) {
 	return d, isTime(s)
 }
 
-// isFiller reports whether a word may be part of a date without a meaning: a weekday before it, or the ending of an ordinal or "de"
-// inside.
+// isFiller reports whether a word may be part of a date without a meaning: a weekday before it, or
+// the ending of an ordinal or "de" inside.
 func isFiller(n int, word string) bool {
 	if n == 0 {
 		return len([]rune(word)) <= 12
@@ -122,7 +124,8 @@ func scanDigits(s string) (p Part, rest string, ok bool) {
 	return p, s[p.Digits:], true
 }
 
-// compact splits 6, 8, 12 or 14 digits into the parts of a date. The parts keep the positions of YYYYMMDD or of DDMMYYYY.
+// compact splits 6, 8, 12 or 14 digits into the parts of a date. The parts keep the positions of
+// YYYYMMDD or of DDMMYYYY.
 func compact(p Part, rest string) (d DateText, ok bool) {
 	v := p.value
 	switch p.Digits {
@@ -173,7 +176,8 @@ func IsDigitsOnly(s string) bool {
 	return s != ""
 }
 
-// Orders returns the orders in which the parts are a day of the calendar. 31/12/2026 has one order, and 03/04/2026 has two.
+// Orders returns the orders in which the parts are a day of the calendar. 31/12/2026 has one order,
+// and 03/04/2026 has two.
 func (d DateText) Orders() Orders {
 	var all Orders
 	for _, order := range []Orders{YMD, DMY, MDY} {
@@ -237,7 +241,8 @@ func ParseDate(s string, order Orders) (time.Time, bool) {
 	if t, ok := d.Date(order); ok {
 		return t, true
 	}
-	// A file may write a few dates otherwise, such as 2024-01-31 among names of months. A unique reading is safe.
+	// A file may write a few dates otherwise, such as 2024-01-31 among names of months. A unique
+	// reading is safe.
 	if all := d.Orders(); all == YMD || d.Parts[0].Digits == 0 || d.Parts[1].Digits == 0 {
 		return d.Date(all)
 	}

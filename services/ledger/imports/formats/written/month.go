@@ -8,7 +8,8 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// months maps folded names and abbreviations of months to their numbers. A name may appear in several languages.
+// months maps folded names and abbreviations of months to their numbers. A name may appear in
+// several languages.
 var months = monthTable()
 
 // monthNames has a line of names and abbreviations for each month.

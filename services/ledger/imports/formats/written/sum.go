@@ -11,8 +11,9 @@ import (
 // sumDecimals is the number of decimals of sums. No currency has more than four.
 const sumDecimals = 4
 
-// Sum adds canonical amounts exactly. Its zero value is 0. After an amount that it cannot represent it is unknown, and an unknown sum
-// Differs from no other: it must not cause a warning about balances.
+// Sum adds canonical amounts exactly. Its zero value is 0. After an amount that it cannot represent
+// it is unknown, and an unknown sum Differs from no other: it must not cause a warning about
+// balances.
 type Sum struct {
 	Units   int64
 	Unknown bool
@@ -60,7 +61,8 @@ func SumOf(amounts ...string) Sum {
 	return s
 }
 
-// Text returns the sum as a canonical amount with as few decimals as possible, at least two unless it has none.
+// Text returns the sum as a canonical amount with as few decimals as possible, at least two unless
+// it has none.
 func (s Sum) Text() (string, bool) {
 	if s.Unknown {
 		return "", false

@@ -9,13 +9,15 @@ import (
 	"github.com/coffer-budget/coffer/internal/money"
 )
 
-// Fold returns text for comparisons: compatibility forms, lower case, no accents, single spaces instead of punctuation.
+// Fold returns text for comparisons: compatibility forms, lower case, no accents, single spaces
+// instead of punctuation.
 func Fold(s string) string {
 	s = stripAccents(strings.ToLower(norm.NFKC.String(s)))
 	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '-' }), " ")
 }
 
-// symbols maps currency symbols to the currencies that they mean without doubt. "$", "kr" and "¥" mean several.
+// symbols maps currency symbols to the currencies that they mean without doubt. "$", "kr" and "¥"
+// mean several.
 var symbols = map[string]string{
 	"€": "EUR", "£": "GBP", "円": "JPY", "人民币": "CNY", "rmb": "CNY",
 	"zł": "PLN", "zl": "PLN", "kč": "CZK", "kc": "CZK", "ft": "HUF", "r$": "BRL", "₹": "INR",
@@ -33,7 +35,8 @@ func CurrencyOf(unit string) string {
 	return symbols[unit]
 }
 
-// CurrencyIn returns the currency that a text names as a word or symbol, such as "Amount (EUR)", or "".
+// CurrencyIn returns the currency that a text names as a word or symbol, such as "Amount (EUR)", or
+// "".
 func CurrencyIn(text string) string {
 	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) }) {
 		// "CAD$" is the dollar of Canada.
@@ -82,8 +85,8 @@ var balanceWords = []string{
 	"eindsaldo", "ancien solde", "nouveau solde", "balance brought forward", "balance carried forward", "saldo poczatkowe", "saldo koncowe", "total",
 }
 
-// StatesBalance reports whether a text begins with the name of a balance. Such a row is not a transaction: importing it would count the
-// balance twice.
+// StatesBalance reports whether a text begins with the name of a balance. Such a row is not a
+// transaction: importing it would count the balance twice.
 func StatesBalance(text string) bool {
 	text = Fold(text)
 	for _, words := range balanceWords {
@@ -113,8 +116,8 @@ func SignOf(value string) (negative, known bool) {
 	return out, out != in
 }
 
-// Parts applies change to the parts of a text between semicolons, tabs and vertical bars, and joins them again. Programs that open a CSV
-// file may split its cells there.
+// Parts applies change to the parts of a text between semicolons, tabs and vertical bars, and joins
+// them again. Programs that open a CSV file may split its cells there.
 func Parts(s string, change func(string) string) string {
 	var b strings.Builder
 	for {
@@ -129,12 +132,12 @@ func Parts(s string, change func(string) string) string {
 	}
 }
 
-// UnguardParts removes the apostrophes that Coffer's export puts before each part that begins like a formula: it is the inverse of guard
-// in package export.
+// UnguardParts removes the apostrophes that Coffer's export puts before each part that begins like
+// a formula: it is the inverse of guard in package export.
 func UnguardParts(s string) string { return Parts(s, Unguard) }
 
-// Unguard removes the apostrophe that an export puts before a text that begins like a formula, and only that one. Other applications
-// write the same apostrophe.
+// Unguard removes the apostrophe that an export puts before a text that begins like a formula, and
+// only that one. Other applications write the same apostrophe.
 func Unguard(s string) string {
 	if rest := strings.TrimLeft(s, "'"); len(rest) < len(s) && rest != "" && strings.ContainsRune("=+-@\t\r", rune(rest[0])) {
 		return s[1:]

@@ -8,7 +8,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 )
 
-// Read fills a record from its cells. The cells of a split are the rows of its parts one after the other, each of the mapping's width.
+// Read fills a record from its cells. The cells of a split are the rows of its parts one after the
+// other, each of the mapping's width.
 func Read(r *mapping.Reader, record *statement.Record) {
 	cells, width := record.Cells, r.Mapping.Width
 	if width <= 0 || len(cells) <= width {

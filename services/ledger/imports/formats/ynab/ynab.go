@@ -1,10 +1,13 @@
-// Package ynab parses the register of YNAB, a CSV file, and reads its records. Both generations of YNAB are read.
+// Package ynab parses the register of YNAB, a CSV file, and reads its records. Both generations of
+// YNAB are read.
 //
-// The columns have fixed names, but the order of day and month, the decimal mark and the currency depend on the budget. So Parse yields
-// records with cells and a mapping, and Read converts the cells.
+// The columns have fixed names, but the order of day and month, the decimal mark and the currency
+// depend on the budget. So Parse yields records with cells and a mapping, and Read converts the
+// cells.
 //
-// The parts of a split are consecutive rows with a number in their memo. They become one record, whose cells are those of all its rows. A
-// transfer has a row in each of its two accounts. The archive of YNAB also has the budget, which package scan skips.
+// The parts of a split are consecutive rows with a number in their memo. They become one record,
+// whose cells are those of all its rows. A transfer has a row in each of its two accounts. The
+// archive of YNAB also has the budget, which package scan skips.
 //
 //   - ynab.go: the file. Start reading at Parse
 //   - read.go: the conversion of a record, with its transfer and the parts of its split
@@ -44,8 +47,8 @@ func DetectHeading(cells []string) bool {
 // splitMemo is the memo of a split's part.
 var splitMemo = regexp.MustCompile(`^\(?Split \(?(\d+)/(\d+)\)\)?\s*`)
 
-// Parse parses YNAB's register. The parts of a split are consecutive rows. They become one record whose cells are those of all rows. The
-// mapping is complete after the last record.
+// Parse parses YNAB's register. The parts of a split are consecutive rows. They become one record
+// whose cells are those of all rows. The mapping is complete after the last record.
 func Parse(in *statement.Input, delimiter byte) (iter.Seq2[statement.Record, error], *mapping.Mapping) {
 	proposed := &mapping.Mapping{}
 	return func(yield func(statement.Record, error) bool) {

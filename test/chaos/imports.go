@@ -78,20 +78,30 @@ func (s *statement) form() (form []byte, contentType string, err error) {
 	if err != nil {
 		return nil, "", err
 	}
-	file := "Date,Amount,Currency,Description,Account,Category\n"
-	for row := range s.rows {
-		account, category := "", ""
-		if s.creates {
-			account, category = s.named("wallet", row%createdWallets), s.named("category", row%createdCategories)
-		}
-		amount := big.NewRat(s.amount(row), 100).FloatString(2)
-		file += fmt.Sprintf("2026-03-14,%s,EUR,%s %d,%s,%s\n", amount, s.mark, row, account, category)
-	}
-	if _, err := part.Write([]byte(file)); err != nil {
+	if _, err := part.Write([]byte(s.file())); err != nil {
 		return nil, "", err
 	}
 	err = w.Close()
 	return b.Bytes(), w.FormDataContentType(), err
+}
+
+// file returns the file. The two kinds of files have different headings: the mapping of a committed
+// import is used again for files with the same heading, and without values two of the columns have
+// no meaning.
+func (s *statement) file() string {
+	file := "Date,Amount,Currency,Description"
+	if s.creates {
+		file += ",Account,Category"
+	}
+	for row := range s.rows {
+		amount := big.NewRat(s.amount(row), 100).FloatString(2)
+		file += fmt.Sprintf("\n2026-03-14,%s,EUR,%s %d", amount, s.mark, row)
+		if s.creates {
+			account := s.named("wallet", row%createdWallets)
+			file += "," + account + "," + s.named("category", row%createdCategories)
+		}
+	}
+	return file + "\n"
 }
 
 // proceed sends the next request for the import, and reports whether it has its final status. Each

@@ -1,5 +1,5 @@
-const VERSION = "e365e65b8dfc0b38";
-const FILES = ["/","/assets/Home-CpzSUL2g.js","/assets/account-DPg9P7s5.js","/assets/base-BMohQvMr.js","/assets/charts-DYG_RkWM.js","/assets/daily-_7RcpcSA.js","/assets/data-CHPoOpV5.js","/assets/data-DE_Ep0aL.css","/assets/data-de-b29-CEA8.js","/assets/data-en-CwRHjtez.js","/assets/de-BAWZHMyb.js","/assets/en-CP8rxXEA.js","/assets/index-C3FHMJO-.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CxyN7udB.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
+const VERSION = "c686e20322632275";
+const FILES = ["/","/assets/Home-CoXqnbIn.js","/assets/account-Vw-9B22P.js","/assets/base-DjpGfFEH.js","/assets/charts-Cp53CTzS.js","/assets/daily-Bi7zxjqD.js","/assets/data-B5gju-t-.js","/assets/data-DE_Ep0aL.css","/assets/data-de-nD3ezBqG.js","/assets/data-en-2LaFL2z3.js","/assets/de-CakSe5ed.js","/assets/en-ILwby3vG.js","/assets/index-CdgUQ7fH.js","/assets/rolldown-runtime-DK3Fl9T5.js","/assets/style-CxyN7udB.css","/icon-180.png","/icon-192.png","/icon-512.png","/icon-maskable-512.png","/icon.svg","/manifest.webmanifest"];
 // The service worker stores the files of the build, so that the console opens without a connection. It never touches the API: data are
 // stored by the pages (src/offline/store.ts). The build puts VERSION and FILES in front of this file.
 /* global VERSION, FILES */

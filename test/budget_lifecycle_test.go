@@ -185,7 +185,7 @@ func TestUpdateMemberRoleAndShare(t *testing.T) {
 	owner.patch(seat, object{"sharePercent": 10.01}).fails(http.StatusBadRequest, "BUDGET_SHARE_EXCEEDED").blames("sharePercent")
 	owner.patch(path+"/members/me", object{"role": "viewer"}).fails(http.StatusBadRequest, "INVALID_BUDGET_MEMBER_ID")
 	owner.del(path+"/members/me").fails(http.StatusBadRequest, "INVALID_BUDGET_MEMBER_ID")
-	owner.get(path + "/members/me").fails(http.StatusBadRequest, "INVALID_BUDGET_MEMBER_ID")
+	owner.get(path+"/members/me").fails(http.StatusBadRequest, "INVALID_BUDGET_MEMBER_ID")
 }
 
 // TestInvitationLifecycle sends an invitation, accepts it, leaves the budget, renews the invitation

@@ -177,12 +177,9 @@ func From(ctx context.Context) (Identity, bool) {
 	return id, ok
 }
 
-// ID returns the id of the acting user. Package rpc runs no RPC for users without one, so a handler
-// never sees uuid.Nil.
+// ID returns the id of the acting user, who owns the rows that a request reads and writes. Package
+// rpc runs no RPC for users without one, so a handler never sees uuid.Nil.
 func ID(ctx context.Context) uuid.UUID {
 	id, _ := From(ctx)
 	return id.UserID
 }
-
-// Owner returns the id of the user whose rows a request reads and writes: the acting user.
-func Owner(ctx context.Context) uuid.UUID { return ID(ctx) }

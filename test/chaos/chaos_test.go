@@ -84,7 +84,7 @@ var mutants = []struct {
 		}, "no event was published for"},
 		{"no ownership", programs.Change{
 			File: "services/ledger/transactions/transactions.go",
-			Old:  "if t.OwnerID != caller.Owner(ctx) {", New: "if caller.Owner(ctx) == uuid.Nil {",
+			Old:  "if t.OwnerID != caller.ID(ctx) {", New: "if caller.ID(ctx) == uuid.Nil {",
 		}, "accessed"},
 		{"a leg remains", programs.Change{
 			File: "services/ledger/transfers/write.go",

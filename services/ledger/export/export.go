@@ -131,7 +131,7 @@ type entry struct {
 func (s *Exports) ExportTransactions(req *ledgerv1.ExportTransactionsRequest, stream grpc.ServerStreamingServer[ledgerv1.ExportTransactionsResponse]) error {
 	ctx := stream.Context()
 	f, p := parse(req)
-	f.owner = caller.Owner(ctx)
+	f.owner = caller.ID(ctx)
 	if p.Err() != nil {
 		return request.CheckFilter(ctx, s.DB, p, f.owner, request.Filter{Wallets: f.wallets, Categories: f.categories})
 	}

@@ -30,7 +30,7 @@ func (s *Imports) CommitImport(ctx context.Context, req *ledgerv1.CommitImportRe
 		return nil, errInvalidID
 	}
 	resp := &ledgerv1.CommitImportResponse{}
-	call := idem.Call{Scope: caller.Owner(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		e, err := lock(ctx, tx, id, "")
@@ -70,7 +70,7 @@ func (s *Imports) UndoImport(ctx context.Context, req *ledgerv1.UndoImportReques
 		return nil, errInvalidID
 	}
 	resp := &ledgerv1.UndoImportResponse{}
-	call := idem.Call{Scope: caller.Owner(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
 	var err error
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
 		e, err := lock(ctx, tx, id, "")

@@ -230,7 +230,7 @@ func TestCommitImportCounterpartChanges(t *testing.T) {
 			require.NoError(t, err)
 			ended := make(chan struct{})
 			err = pg.InTx(s.Ctx, s.DB, func(tx pgx.Tx) error {
-				if err := posting.ShareOwner(s.Ctx, tx, caller.Owner(s.Ctx)); err != nil {
+				if err := posting.ShareOwner(s.Ctx, tx, caller.ID(s.Ctx)); err != nil {
 					return err
 				}
 				if _, err := tx.Exec(s.Ctx, change, id); err != nil {

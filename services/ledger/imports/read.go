@@ -29,7 +29,7 @@ const (
 
 // ListImports returns a page of the caller's imports, newest first.
 func (s *Imports) ListImports(ctx context.Context, req *ledgerv1.ListImportsRequest) (*ledgerv1.ListImportsResponse, error) {
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	entries, pagination, err := page.List(s.cursors, page.Query[staging.Import, uuid.UUID]{
 		Scope: "imports " + owner.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
 		Position: func(e staging.Import) uuid.UUID { return e.ID },
@@ -63,7 +63,7 @@ func (s *Imports) GetImport(ctx context.Context, req *ledgerv1.GetImportRequest)
 	if wait < 0 || wait > maxWait {
 		return nil, apierr.Validation([]apierr.Field{{Name: "wait", Message: "must be 0 to 8"}})
 	}
-	e, err := unknown(staging.SelectImport(ctx, s.DB, caller.Owner(ctx), id))
+	e, err := unknown(staging.SelectImport(ctx, s.DB, caller.ID(ctx), id))
 	if err != nil {
 		return nil, err
 	}
@@ -77,7 +77,7 @@ waiting:
 			break waiting
 		case <-time.After(waitStep):
 		}
-		if e, err = unknown(staging.SelectImport(ctx, s.DB, caller.Owner(ctx), id)); err != nil {
+		if e, err = unknown(staging.SelectImport(ctx, s.DB, caller.ID(ctx), id)); err != nil {
 			return nil, err
 		}
 	}
@@ -114,7 +114,7 @@ func (s *Imports) ListImportRows(ctx context.Context, req *ledgerv1.ListImportRo
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	// The version is read before the rows, so it cannot be newer than they are.
 	e, err := unknown(staging.SelectImport(ctx, s.DB, owner, id))
 	if err != nil {
@@ -137,7 +137,7 @@ func (s *Imports) ListImportRows(ctx context.Context, req *ledgerv1.ListImportRo
 
 // ListImportProfiles returns the caller's saved mappings, newest first, as many as fit into a page.
 func (s *Imports) ListImportProfiles(ctx context.Context, _ *ledgerv1.ListImportProfilesRequest) (*ledgerv1.ListImportProfilesResponse, error) {
-	profiles, err := staging.SelectProfiles(ctx, s.DB, caller.Owner(ctx))
+	profiles, err := staging.SelectProfiles(ctx, s.DB, caller.ID(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -158,7 +158,7 @@ func (s *Imports) DeleteImportProfile(ctx context.Context, req *ledgerv1.DeleteI
 	if !ok {
 		return nil, errInvalidProfileID
 	}
-	found, err := staging.DeleteProfile(ctx, s.DB, caller.Owner(ctx), id)
+	found, err := staging.DeleteProfile(ctx, s.DB, caller.ID(ctx), id)
 	if err != nil {
 		return nil, err
 	}

@@ -21,7 +21,7 @@ import (
 
 // lock locks an import of the caller whose version matches If-Match.
 func lock(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (staging.Import, error) {
-	e, err := unknown(staging.LockImport(ctx, tx, caller.Owner(ctx), id))
+	e, err := unknown(staging.LockImport(ctx, tx, caller.ID(ctx), id))
 	if err == nil && !etag.Matches(ifMatch, e.Version) {
 		err = apierr.VersionMismatch
 	}

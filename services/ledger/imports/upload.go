@@ -96,7 +96,7 @@ func (w *work) leave() {
 // whole file shows that it is the same. It is deleted then, and the response is the first one.
 func (s *Imports) CreateImport(stream upload) error {
 	ctx := stream.Context()
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	first, err := stream.Recv()
 	if err != nil {
 		return err

@@ -43,7 +43,7 @@ func (s *Receipts) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptReque
 // ListReceipts returns a page of the caller's receipts, newest first. A page of long receipts may
 // have fewer than the limit.
 func (s *Receipts) ListReceipts(ctx context.Context, req *ledgerv1.ListReceiptsRequest) (*ledgerv1.ListReceiptsResponse, error) {
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	rows, pagination, err := page.List(s.Cursors, page.Query[receipt, uuid.UUID]{
 		Scope: "receipts " + owner.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
 		Position: func(r receipt) uuid.UUID { return r.ID },
@@ -73,7 +73,7 @@ func (s *Receipts) DeleteReceipt(ctx context.Context, req *ledgerv1.DeleteReceip
 	if !ok {
 		return nil, errInvalidReceiptID
 	}
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		if err := posting.ShareOwner(ctx, tx, owner); err != nil {
 			return err

@@ -54,7 +54,7 @@ func (s *Rules) ApplyRule(ctx context.Context, req *ledgerv1.ApplyRuleRequest) (
 	}
 	var p apierr.Problems
 	w := parseWindow(&p, req)
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	resp := &ledgerv1.ApplyRuleResponse{}
 	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
 	err := request.CheckOwned(ctx, s.DB, p, owner, request.References{Wallet: w.Wallet})

@@ -24,7 +24,7 @@ const (
 // rule categorizes or replaces already has none, also if the rule is not enabled: a further rule
 // would not decide, or the user has switched it off on purpose.
 func (s *Rules) SuggestRules(ctx context.Context, _ *ledgerv1.SuggestRulesRequest) (*ledgerv1.SuggestRulesResponse, error) {
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	leave, err := s.reads.Enter(ctx, owner)
 	if err != nil {
 		return nil, err

@@ -80,7 +80,7 @@ func New(book *posting.Ledger, gates *reads.Gates, log *slog.Logger) *Rules {
 func (s *Rules) CreateRule(ctx context.Context, req *ledgerv1.CreateRuleRequest) (*ledgerv1.CreateRuleResponse, error) {
 	var p apierr.Problems
 	r := parseRule(&p, req)
-	r.ID, r.OwnerID, r.Version, r.CreatedAt = s.NewID(), caller.Owner(ctx), 1, s.Now()
+	r.ID, r.OwnerID, r.Version, r.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
 	r.UpdatedAt = r.CreatedAt
 	call := idem.Call{Scope: r.OwnerID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateRuleResponse{}
@@ -155,7 +155,7 @@ func checkSteps(ctx context.Context, tx pgx.Tx, r, before Rule) error {
 // ListRules returns all rules of the caller by position. There are at most maxRules, so the list
 // has no pages.
 func (s *Rules) ListRules(ctx context.Context, _ *ledgerv1.ListRulesRequest) (*ledgerv1.ListRulesResponse, error) {
-	rows, err := selectRules(ctx, s.DB, caller.Owner(ctx))
+	rows, err := selectRules(ctx, s.DB, caller.ID(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -183,7 +183,7 @@ func (s *Rules) GetRule(ctx context.Context, req *ledgerv1.GetRuleRequest) (*led
 	if wait < 0 || wait > maxWait {
 		return nil, apierr.Validation([]apierr.Field{{Name: "wait", Message: "must be 0 to 8"}})
 	}
-	r, err := known(selectRule(ctx, s.DB, caller.Owner(ctx), id))
+	r, err := known(selectRule(ctx, s.DB, caller.ID(ctx), id))
 	if err != nil {
 		return nil, err
 	}
@@ -197,7 +197,7 @@ waiting:
 			break waiting
 		case <-time.After(waitStep):
 		}
-		if r, err = known(selectRule(ctx, s.DB, caller.Owner(ctx), id)); err != nil {
+		if r, err = known(selectRule(ctx, s.DB, caller.ID(ctx), id)); err != nil {
 			return nil, err
 		}
 	}
@@ -258,7 +258,7 @@ func (s *Rules) UpdateRule(ctx context.Context, req *ledgerv1.UpdateRuleRequest)
 // If-Match. No other write of the rule can start until tx ends, because each of them takes the
 // owner's next number.
 func lockMatching(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (Rule, error) {
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	if err := posting.ShareOwner(ctx, tx, owner); err != nil {
 		return Rule{}, err
 	}
@@ -304,7 +304,7 @@ func (s *Rules) OrderRules(ctx context.Context, req *ledgerv1.OrderRulesRequest)
 	if err != nil {
 		return nil, err
 	}
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	resp := &ledgerv1.OrderRulesResponse{}
 	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {

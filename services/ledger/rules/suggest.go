@@ -36,7 +36,7 @@ const (
 func (s *Rules) SuggestCategories(ctx context.Context, req *ledgerv1.SuggestCategoriesRequest) (*ledgerv1.SuggestCategoriesResponse, error) {
 	var p apierr.Problems
 	items, named := parseItems(&p, req.GetItems())
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	owned, err := request.SelectOwned(ctx, s.DB, owner, named, nil)
 	if err != nil {
 		return nil, err

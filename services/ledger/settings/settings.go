@@ -46,7 +46,7 @@ var _ ledgerv1.SettingsServiceServer = (*Server)(nil)
 
 // GetSettings returns the caller's settings, or the defaults.
 func (s *Server) GetSettings(ctx context.Context, _ *ledgerv1.GetSettingsRequest) (*ledgerv1.GetSettingsResponse, error) {
-	row, err := Select(ctx, s.DB, caller.Owner(ctx))
+	row, err := Select(ctx, s.DB, caller.ID(ctx))
 	if err != nil {
 		return nil, err
 	}
@@ -65,7 +65,7 @@ func (s *Server) UpdateSettings(ctx context.Context, req *ledgerv1.UpdateSetting
 	if err != nil {
 		return nil, err
 	}
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	resp := &ledgerv1.UpdateSettingsResponse{}
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		// A row that does not exist cannot be locked. The owner's row is locked instead, which also

@@ -136,7 +136,7 @@ func (s *Server) ListChanges(ctx context.Context, req *ledgerv1.ListChangesReque
 	if problem != nil {
 		return nil, apierr.Validation([]apierr.Field{*problem})
 	}
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	scope := "changes " + owner.String()
 	var after position
 	if req.GetCursor() != "" {

@@ -62,7 +62,7 @@ var _ ledgerv1.TagServiceServer = (*Server)(nil)
 
 // ListTags returns all tags of the caller, by name.
 func (s *Server) ListTags(ctx context.Context, _ *ledgerv1.ListTagsRequest) (*ledgerv1.ListTagsResponse, error) {
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	leave, err := s.Reads.Enter(ctx, owner)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func (s *Server) ListTags(ctx context.Context, _ *ledgerv1.ListTagsRequest) (*le
 // GetTag returns one of the caller's tags. Errors: TAG_NOT_FOUND, also for a text that cannot be a
 // name.
 func (s *Server) GetTag(ctx context.Context, req *ledgerv1.GetTagRequest) (*ledgerv1.GetTagResponse, error) {
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	leave, err := s.Reads.Enter(ctx, owner)
 	if err != nil {
 		return nil, err
@@ -144,7 +144,7 @@ func (s *Server) UpdateTag(ctx context.Context, req *ledgerv1.UpdateTagRequest) 
 	if err != nil {
 		return nil, err
 	}
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	leave, err := s.Reads.Enter(ctx, owner)
 	if err != nil {
 		return nil, err
@@ -220,7 +220,7 @@ func (s *Server) rename(ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, 
 // DeleteTag deletes one of the caller's tags and removes it from all transactions, each of which
 // gets a new version. Errors: TAG_NOT_FOUND, and LIMIT_REACHED as in UpdateTag.
 func (s *Server) DeleteTag(ctx context.Context, req *ledgerv1.DeleteTagRequest) (*ledgerv1.DeleteTagResponse, error) {
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	leave, err := s.Reads.Enter(ctx, owner)
 	if err != nil {
 		return nil, err

@@ -37,7 +37,7 @@ func (s *Transactions) ListPayees(ctx context.Context, req *ledgerv1.ListPayeesR
 	if err := p.Err(); err != nil {
 		return nil, err
 	}
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	leave, err := s.reads.Enter(ctx, owner)
 	if err != nil {
 		return nil, err

@@ -274,7 +274,7 @@ func (s *Transactions) DeleteTransaction(ctx context.Context, req *ledgerv1.Dele
 // returns them if the version of the transaction matches If-Match. It shares the owner's lock
 // first, like each database transaction that writes totals (see ownerLock).
 func lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (locked, error) {
-	if err := posting.ShareOwner(ctx, tx, caller.Owner(ctx)); err != nil {
+	if err := posting.ShareOwner(ctx, tx, caller.ID(ctx)); err != nil {
 		return locked{}, err
 	}
 	rows, err := posting.Lock(ctx, tx, id)
@@ -323,7 +323,7 @@ func ownTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (posting.Tr
 // 404 for an unknown id (ADR 14). Wallets, categories, receipts and transfers return 404 in both
 // cases.
 func checkOwner(ctx context.Context, t posting.Transaction) error {
-	if t.OwnerID != caller.Owner(ctx) {
+	if t.OwnerID != caller.ID(ctx) {
 		return errTransactionOwnerMismatch
 	}
 	return nil

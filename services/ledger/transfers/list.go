@@ -37,7 +37,7 @@ var (
 // more follow. s.Reads limits the simultaneous reads of a user.
 func (s *Transfers) ListTransfers(ctx context.Context, req *ledgerv1.ListTransfersRequest) (*ledgerv1.ListTransfersResponse, error) {
 	l, p := parseTransferList(req)
-	l.owner = caller.Owner(ctx)
+	l.owner = caller.ID(ctx)
 	if err := request.CheckOwned(ctx, s.DB, p, l.owner, request.References{Wallet: l.wallet}); err != nil {
 		return nil, err
 	}

@@ -37,7 +37,7 @@ const (
 // The owner's lock is exclusive, because writes that share it rely on a leg staying a leg.
 func (s *Transfers) MatchTransfer(ctx context.Context, req *ledgerv1.MatchTransferRequest) (*ledgerv1.MatchTransferResponse, error) {
 	var p apierr.Problems
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	out := request.RequireReference(&p, outField, req.GetOutTransactionId(), errInvalidTransactionID)
 	in := request.RequireReference(&p, inField, req.GetInTransactionId(), errInvalidTransactionID)
 	if p.Err() != nil {
@@ -150,7 +150,7 @@ func (s *Transfers) UnlinkTransfer(ctx context.Context, req *ledgerv1.UnlinkTran
 		return nil, errInvalidTransferID
 	}
 	var p apierr.Problems
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	category := request.RequireReference(&p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID)
 	inCategory := category
 	if req.InCategoryId != nil {

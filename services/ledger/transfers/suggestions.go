@@ -49,7 +49,7 @@ func (s *Transfers) SuggestTransfers(ctx context.Context, req *ledgerv1.SuggestT
 	if err != nil {
 		return nil, err
 	}
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	leave, err := s.Reads.Enter(ctx, owner)
 	if err != nil {
 		return nil, err

@@ -64,7 +64,7 @@ var _ ledgerv1.TransferServiceServer = (*Transfers)(nil)
 // invalid fields.
 func (s *Transfers) CreateTransfer(ctx context.Context, req *ledgerv1.CreateTransferRequest) (*ledgerv1.CreateTransferResponse, error) {
 	var p apierr.Problems
-	owner, c := caller.Owner(ctx), parseTransfer(&p, req)
+	owner, c := caller.ID(ctx), parseTransfer(&p, req)
 	valid := p.Err() == nil
 	currencies, err := selectCurrencies(ctx, s.DB, owner, c.wallets())
 	if err != nil {
@@ -150,7 +150,7 @@ func (s *Transfers) GetTransfer(ctx context.Context, req *ledgerv1.GetTransferRe
 	if !ok {
 		return nil, errInvalidTransferID
 	}
-	t, err := selectTransfer(ctx, s.DB, caller.Owner(ctx), id)
+	t, err := selectTransfer(ctx, s.DB, caller.ID(ctx), id)
 	if err != nil {
 		return nil, unknownTransfer(err)
 	}
@@ -228,7 +228,7 @@ func (s *Transfers) DeleteTransfer(ctx context.Context, req *ledgerv1.DeleteTran
 // lockForChange locks both legs of the caller's transfer and returns it if its version matches
 // If-Match. It shares the owner's lock first, like each database transaction that writes balances.
 func (s *Transfers) lockForChange(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (Transfer, error) {
-	owner := caller.Owner(ctx)
+	owner := caller.ID(ctx)
 	if err := posting.ShareOwner(ctx, tx, owner); err != nil {
 		return Transfer{}, err
 	}

@@ -2,7 +2,7 @@ BIN := $(CURDIR)/.bin
 SERVICES := auth ledger budget ocr gateway
 # APART lists the modules with code of this repository that are not in the workspace.
 APART := deploy/k8s deploy/telemetry tools/generate tools/images tools/prose
-TOOLS := $(APART) tools/actionlint tools/benchstat tools/buf tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff tools/vegeta tools/vulns
+TOOLS := $(APART) tools/actionlint tools/benchstat tools/grpcurl tools/licenses tools/lint tools/oapi-codegen tools/oasdiff tools/vegeta tools/vulns
 # PROTOS is the last release of grpc-gateway with a copy of the googleapis protos. No current Go module contains them.
 PROTOS := github.com/grpc-ecosystem/grpc-gateway@v1.16.0
 COFFER = tools/progress.sh coffer go build -o $(BIN)/coffer ./devstack/cmd/coffer
@@ -11,6 +11,8 @@ WITH_POSTGRES = tools/progress.sh with-postgres go build -o $(BIN)/with-postgres
 NEURAL = { services/ocr/neural/fetch.sh .cache/neural && CGO_ENABLED=0 go build -trimpath -o .cache/neural/ocr-neural ./services/ocr/cmd/ocr-neural; } \
 	|| echo "Receipts are read with Tesseract alone."
 export OCR_NEURAL ?= $(CURDIR)/.cache/neural
+# buf compiles for minutes, so its program comes from npm.
+BUF := tools/buf/node_modules/.bin/buf
 WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo "$${dir\#$(CURDIR)/}" && 
 
 .PHONY: help
@@ -40,12 +42,14 @@ demo: ## Fill an account of the running Coffer with a year of a household (DEMOF
 
 .PHONY: test
 test: ## Run the tests on a temporary PostgreSQL (MODULE=services/ledger: only that module; TESTFLAGS=-race)
-	@devstack/install.sh test
+	@devstack/install.sh $(if $(filter-out services/ledger services/ocr devstack test,$(MODULE)),database,test)
+ifeq ($(filter-out services/ocr devstack test,$(MODULE)),)
 	@$(NEURAL)
+endif
 	@$(WITH_POSTGRES)
 ifdef MODULE
-	GOWORK=off go -C $(MODULE) vet ./...
-	@GOWORK=off tools/failures.sh $(BIN)/with-postgres go -C $(MODULE) test $(if $(filter docs,$(MODULE)),-count=1) $(TESTFLAGS) ./...
+	@GOWORK=off tools/progress.sh "$(MODULE)" go -C $(MODULE) vet ./...
+	@GOWORK=off tools/failures.sh $(BIN)/with-postgres go -C $(MODULE) test -vet=off $(if $(filter docs,$(MODULE)),-count=1) $(TESTFLAGS) ./...
 else
 	@tools/progress.sh "all packages" go vet work
 	@echo "Compiling and running all tests. On a new machine the first results appear after some minutes."
@@ -130,17 +134,21 @@ load: $(BIN)/vegeta ## Measure throughput and latency at up to three times Coffe
 test-modules: ## Compile and vet each module without the workspace
 	@$(WITHOUT_WORKSPACE) GOWORK=off go vet ./... || exit 1; done
 
+# CROWDED lists packages that still have more than 16 files.
+CROWDED := gateway|services\/(budget|ledger\/transactions)|test\/chaos
 .PHONY: lint
 ifdef MODULE
 lint: $(BIN)/golangci-lint
 	$(BIN)/golangci-lint run ./$(MODULE)/...
 	GOWORK=off go -C $(MODULE) mod tidy -diff
 else
-lint: $(BIN)/golangci-lint $(BIN)/buf protos licenses lint-workflows ## Check the code, the protos, the workflows, the go.mod files, the licenses and the language (MODULE=services/ledger: only that module)
+lint: $(BIN)/golangci-lint tools/buf/node_modules/.installed protos licenses lint-workflows ## Check the code, the protos, the workflows, the go.mod files, the licenses and the language (MODULE=services/ledger: only that module)
 	$(BIN)/golangci-lint run $$(go list -m -f '{{.Dir}}/...')
 	@GOWORK=off go -C tools/prose run . $(CURDIR)
-	$(BIN)/buf lint
-	$(BIN)/buf format -d --exit-code proto
+	@git ls-files '*.go' | grep -v -e '_test\.go$$' -e /gen/ | xargs -n 1 dirname | sort | uniq -c | \
+		awk '$$1 > 16 && !/ ($(CROWDED))$$/ {print "a package has up to 16 files without tests: " $$0; bad = 1} END {exit bad}'
+	$(BUF) lint
+	$(BUF) format -d --exit-code proto
 	@for dir in $(APART); do (cd $$dir && GOWORK=off $(BIN)/golangci-lint run ./...) || exit 1; done
 	@for dir in $$(go list -m -f '{{.Dir}}') $(TOOLS); do GOWORK=off go -C $$dir mod tidy -diff || exit 1; done
 endif
@@ -169,9 +177,9 @@ lint-commits: ## Check the subjects of the commits since BASE: package: imperati
 		awk 'length > 72 || !/^[a-z0-9.\/_-]+(, [a-z0-9.\/_-]+)*: / {print "not \"package: imperative\" in 72 characters: " $$0; bad = 1} END {exit bad}'
 
 .PHONY: fmt
-fmt: $(BIN)/golangci-lint $(BIN)/buf protos ## Format the code and the protos
+fmt: $(BIN)/golangci-lint tools/buf/node_modules/.installed protos ## Format the code and the protos
 	$(BIN)/golangci-lint fmt $$(go list -m -f '{{.Dir}}')
-	$(BIN)/buf format -w proto
+	$(BUF) format -w proto
 
 .PHONY: generate
 generate: $(BIN)/oapi-codegen protos ## Generate Go, the OpenAPI document, docs/errors.md and the Go client from the protos
@@ -195,10 +203,10 @@ generate-check: ## Fail if the committed generated files are outdated
 	@diff -ru .cache/before/proto proto && diff -ru .cache/before/gateway gateway && diff -ru -x node_modules .cache/before/clients clients && diff -u .cache/before/errors.md docs/errors.md
 
 .PHONY: breaking
-breaking: $(BIN)/buf $(BIN)/oasdiff protos ## Fail if protos or REST API break the clients of another commit (BASE=origin/main)
+breaking: tools/buf/node_modules/.installed $(BIN)/oasdiff protos ## Fail if protos or REST API break the clients of another commit (BASE=origin/main)
 	@rm -rf .cache/base && mkdir -p .cache/base/.cache
 	@git archive $(or $(BASE),HEAD) buf.yaml proto gateway/openapi.json | tar -x -C .cache/base && cp -R .cache/proto .cache/base/.cache/
-	$(BIN)/buf breaking --against .cache/base
+	$(BUF) breaking --against .cache/base
 	$(BIN)/oasdiff breaking --fail-on ERR --err-ignore gateway/allowed-breaks.txt .cache/base/gateway/openapi.json gateway/openapi.json
 
 .PHONY: clients-check
@@ -215,10 +223,6 @@ clients: clients-check ## Check the clients as clients-check does, and run their
 	@devstack/install.sh
 	@$(WITH_POSTGRES)
 	$(BIN)/with-postgres go test -count=1 -run Client ./test
-
-clients/typescript/node_modules/.installed: clients/typescript/package-lock.json
-	npm --prefix clients/typescript ci --no-fund --no-audit
-	@touch $@
 
 .PHONY: web
 web: web/node_modules/.installed ## Build the web console into web/dist; needs Node and npm
@@ -250,12 +254,8 @@ bench-web: web/node_modules/.installed web/bench/node_modules/.installed ## Meas
 	@devstack/install.sh web
 	ROWS="$(ROWS)" node web/bench/bench.js
 
-web/bench/node_modules/.installed: web/bench/package-lock.json
-	npm --prefix web/bench ci --no-fund --no-audit
-	@touch $@
-
-web/node_modules/.installed: web/package-lock.json
-	npm --prefix web ci --no-fund --no-audit
+%/node_modules/.installed: %/package-lock.json
+	npm --prefix $* ci --no-fund --no-audit
 	@touch $@
 
 .PHONY: protos
@@ -326,7 +326,6 @@ $(TOOL_CACHE)/$(2)-%/$(1):
 	@GOWORK=off GOBIN=$$(@D) tools/progress.sh $(1) go -C tools/$(2) install tool
 endef
 $(eval $(call TOOL,golangci-lint,lint))
-$(eval $(call TOOL,buf,buf))
 $(eval $(call TOOL,grpcurl,grpcurl))
 $(eval $(call TOOL,actionlint,actionlint))
 $(eval $(call TOOL,go-licenses,licenses))

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// databaseURLFile is in the data folder and contains the superuser's URL. dumpFile and secretsFile
-	// are the contents of a backup, and secretsFile is in the data folder, too.
+	// databaseURLFile is in the data folder and contains the superuser's URL. dumpFile and
+	// secretsFile are the contents of a backup, and secretsFile is in the data folder, too.
 	databaseURLFile = "database-url"
 	dumpFile        = "coffer.dump"
 	secretsFile     = "secrets.json"
@@ -41,7 +41,8 @@ func Backup(ctx context.Context, config Config, to string) error {
 		return fmt.Errorf("creating the backup's folder: %w", err)
 	}
 	dump := filepath.Join(to, dumpFile)
-	if err := client(ctx, config, strings.TrimSpace(string(url)), "pg_dump", "--format=custom", "--file="+dump); err != nil {
+	if err := client(ctx, config, strings.TrimSpace(string(url)), "pg_dump", "--format=custom",
+		"--file="+dump); err != nil {
 		return fmt.Errorf("dumping the database: %w", err)
 	}
 	return os.WriteFile(filepath.Join(to, secretsFile), secrets, 0o600)
@@ -71,7 +72,8 @@ func Restore(ctx context.Context, config Config, from string) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, unlock()) }()
-	server, err := pgserver.Start(ctx, pgserver.Options{Dir: filepath.Join(dir, "postgres"), Bin: config.PGBin, Durable: true})
+	server, err := pgserver.Start(ctx,
+		pgserver.Options{Dir: filepath.Join(dir, "postgres"), Bin: config.PGBin, Durable: true})
 	if err != nil {
 		return err
 	}
@@ -86,7 +88,8 @@ func Restore(ctx context.Context, config Config, from string) (err error) {
 	if err := createDatabase(ctx, server.URL, database, secrets.Passwords); err != nil {
 		return fmt.Errorf("creating the database: %w", err)
 	}
-	if err := client(ctx, config, server.URL, "pg_restore", "--exit-on-error", "--dbname="+database, filepath.Join(from, dumpFile)); err != nil {
+	if err := client(ctx, config, server.URL, "pg_restore", "--exit-on-error", "--dbname="+database,
+		filepath.Join(from, dumpFile)); err != nil {
 		return fmt.Errorf("restoring the database: %w", err)
 	}
 	return nil
@@ -108,7 +111,8 @@ func client(ctx context.Context, config Config, url, program string, args ...str
 	// The environment holds the password, because all users of the machine can see the arguments.
 	at := conn.Config()
 	cmd := exec.CommandContext(ctx, filepath.Join(bin, program), args...)
-	cmd.Env = append(os.Environ(), "PGHOST="+at.Host, "PGPORT="+strconv.Itoa(int(at.Port)), "PGUSER="+at.User, "PGPASSWORD="+at.Password, "PGDATABASE="+at.Database)
+	cmd.Env = append(os.Environ(), "PGHOST="+at.Host, "PGPORT="+strconv.Itoa(int(at.Port)),
+		"PGUSER="+at.User, "PGPASSWORD="+at.Password, "PGDATABASE="+at.Database)
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", program, err, output)
 	}

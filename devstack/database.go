@@ -41,7 +41,9 @@ var schemas = []struct {
 // URLs for Stack.Databases. It is repeated at each start and applies the migrations of a newer
 // release. The superuser creates roles and the database, owner runs the migrations, and each
 // service connects as its own role, as in production.
-func prepareDatabase(ctx context.Context, superuser, database string, passwords map[string]string) (map[string]string, error) {
+func prepareDatabase(
+	ctx context.Context, superuser, database string, passwords map[string]string,
+) (map[string]string, error) {
 	if err := createDatabase(ctx, superuser, database, passwords); err != nil {
 		return nil, fmt.Errorf("setting up the database: %w", err)
 	}
@@ -78,7 +80,9 @@ func prepareDatabase(ctx context.Context, superuser, database string, passwords 
 // passwords. An advisory lock serializes concurrent stacks on one server, because roles belong to
 // the whole server. PostgreSQL releases the lock with the connection. Role names and passwords are
 // part of the statement because CREATE ROLE accepts no parameters.
-func createDatabase(ctx context.Context, superuser, database string, passwords map[string]string) error {
+func createDatabase(
+	ctx context.Context, superuser, database string, passwords map[string]string,
+) error {
 	conn, err := pgx.Connect(ctx, superuser)
 	if err != nil {
 		return err
@@ -89,23 +93,27 @@ func createDatabase(ctx context.Context, superuser, database string, passwords m
 	}
 	for role, password := range passwords {
 		var exists bool
-		if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)`, role).Scan(&exists); err != nil {
+		if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_roles WHERE rolname = $1)`,
+			role).Scan(&exists); err != nil {
 			return err
 		}
 		verb := "CREATE"
 		if exists {
 			verb = "ALTER"
 		}
-		sql := fmt.Sprintf(`%s ROLE %s LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD '%s'`, verb, pgx.Identifier{role}.Sanitize(), strings.ReplaceAll(password, "'", "''"))
+		sql := fmt.Sprintf(`%s ROLE %s LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE PASSWORD '%s'`,
+			verb, pgx.Identifier{role}.Sanitize(), strings.ReplaceAll(password, "'", "''"))
 		if _, err := conn.Exec(ctx, sql); err != nil {
 			return fmt.Errorf("creating the role %s: %w", role, err)
 		}
 	}
 	var exists bool
-	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, database).Scan(&exists); err != nil || exists {
+	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`,
+		database).Scan(&exists); err != nil || exists {
 		return err
 	}
-	_, err = conn.Exec(ctx, `CREATE DATABASE `+pgx.Identifier{database}.Sanitize()+` TEMPLATE template0`)
+	_, err = conn.Exec(ctx,
+		`CREATE DATABASE `+pgx.Identifier{database}.Sanitize()+` TEMPLATE template0`)
 	return err
 }
 
@@ -141,7 +149,8 @@ func (s *Stack) borrowDatabase(ctx context.Context, superuser string) (map[strin
 			return fmt.Errorf("dropping the database: %w", err)
 		}
 		defer func() { _ = conn.Close(ctx) }()
-		_, err = conn.Exec(ctx, `DROP DATABASE IF EXISTS `+pgx.Identifier{database}.Sanitize()+` WITH (FORCE)`)
+		_, err = conn.Exec(ctx,
+			`DROP DATABASE IF EXISTS `+pgx.Identifier{database}.Sanitize()+` WITH (FORCE)`)
 		return err
 	})
 	// All stacks on the server use the same roles, so their passwords must be the same too.

@@ -32,8 +32,8 @@ import (
 type Config struct {
 	// DataDir is the folder of the database, the events, the secrets and the log.
 	DataDir string `env:"DATA_DIR" envDefault:".data"`
-	// HTTPAddr is the address of the gateway. The following fields are the addresses of the services
-	// and of NATS.
+	// HTTPAddr is the address of the gateway. The following fields are the addresses of the
+	// services and of NATS.
 	HTTPAddr   string `env:"HTTP_ADDR" envDefault:"127.0.0.1:8080"`
 	AuthAddr   string `env:"AUTH_ADDR" envDefault:"127.0.0.1:9081"`
 	LedgerAddr string `env:"LEDGER_ADDR" envDefault:"127.0.0.1:9082"`
@@ -51,11 +51,11 @@ type Config struct {
 
 	// Environment adds variables for the services, such as CORS_ALLOWED_ORIGINS.
 	Environment map[string]string `env:"-"`
-	// Programs is a folder with the services' programs. Each then runs as a separate process. If it is
-	// empty, all run in this process.
+	// Programs is a folder with the services' programs. Each then runs as a separate process. If it
+	// is empty, all run in this process.
 	Programs string `env:"-"`
-	// Link, if set, replaces the address with which a part connects to another, for example by a proxy
-	// that injects faults.
+	// Link, if set, replaces the address with which a part connects to another, for example by a
+	// proxy that injects faults.
 	Link func(from, to, addr string) (string, error) `env:"-"`
 
 	// ephemeral makes the stores faster but not durable, and deletes all data at the end.
@@ -74,20 +74,20 @@ type Stack struct {
 	URL string
 	// GRPC is each service's host:port, by name: auth, ledger, budget, ocr.
 	GRPC map[string]string
-	// Databases maps each service to the URL of its role, and "" to the URL of the superuser. All name
-	// the same database.
+	// Databases maps each service to the URL of its role, and "" to the URL of the superuser. All
+	// name the same database.
 	Databases map[string]string
 	// NATS is the server's URL, with user and password.
 	NATS string
 	// ServiceKey authenticates RPCs between services.
 	ServiceKey string
-	// Certificates maps the services, the gateway and NATS to their certificates. It is empty without
-	// MTLS.
+	// Certificates maps the services, the gateway and NATS to their certificates. It is empty
+	// without MTLS.
 	Certificates map[string]mtls.Config
 	// PostgresDir is the folder of the cluster, empty if the stack uses an existing server.
 	PostgresDir string
-	// Failed delivers the failures of parts, which the stack restarts. Failures that no receiver reads
-	// are dropped.
+	// Failed delivers the failures of parts, which the stack restarts. Failures that no receiver
+	// reads are dropped.
 	Failed <-chan error
 
 	// parts are in the order of their start.
@@ -108,7 +108,8 @@ type part interface {
 	start(ctx context.Context) error
 	// stop returns when the part has finished the requests in flight.
 	stop() error
-	// failures delivers the reason when the part ends or stops working although stop was not called.
+	// failures delivers the reason when the part ends or stops working although stop was not
+	// called.
 	failures() <-chan error
 }
 
@@ -127,19 +128,24 @@ func Start(ctx context.Context, config Config) (*Stack, error) {
 // StartEphemeral starts a stack for tests, on free ports and with temporary data. It creates a
 // database on server, the URL of a PostgreSQL superuser, or starts a temporary PostgreSQL if server
 // is empty. environment is the environment of `make run`, except folders and addresses.
-func StartEphemeral(ctx context.Context, server string, environment map[string]string) (*Stack, error) {
+func StartEphemeral(
+	ctx context.Context, server string, environment map[string]string,
+) (*Stack, error) {
 	dir, err := os.MkdirTemp("", "coffer-")
 	if err != nil {
 		return nil, fmt.Errorf("creating a folder for temporary data: %w", err)
 	}
 	// PostgreSQL may run as another user, which must be able to enter the folder.
 	if err := os.Chmod(dir, 0o711); err != nil {
-		return nil, errors.Join(fmt.Errorf("setting the permissions of %s: %w", dir, err), os.RemoveAll(dir))
+		return nil, errors.Join(fmt.Errorf("setting the permissions of %s: %w", dir, err),
+			os.RemoveAll(dir))
 	}
 	const free = "127.0.0.1:0"
 	config := Config{
-		DataDir: dir, HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
-		MTLS: environment["MTLS"] == "true", Environment: environment, ephemeral: true, server: server,
+		DataDir: dir, HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free,
+		OCRAddr: free, NATSAddr: free,
+		MTLS: environment["MTLS"] == "true", Environment: environment, ephemeral: true,
+		server: server,
 	}
 	s, err := Start(ctx, config)
 	if err != nil {
@@ -268,7 +274,9 @@ func (s *Stack) assemble(ctx context.Context, config Config) error {
 func (s *Stack) startStores(ctx context.Context, config Config, dir string, secrets secrets) error {
 	superuser := config.server
 	if superuser == "" {
-		p := &postgres{options: pgserver.Options{Dir: filepath.Join(dir, "postgres"), Bin: config.PGBin, Durable: !config.ephemeral}, broken: make(chan error, 1)}
+		p := &postgres{options: pgserver.Options{
+			Dir: filepath.Join(dir, "postgres"), Bin: config.PGBin, Durable: !config.ephemeral,
+		}, broken: make(chan error, 1)}
 		if err := s.start(ctx, p); err != nil {
 			return err
 		}
@@ -288,10 +296,14 @@ func (s *Stack) startStores(ctx context.Context, config Config, dir string, secr
 	}
 	// psql and Backup use this file. Only the user can read it, because it contains the superuser's
 	// password.
-	if err := os.WriteFile(filepath.Join(dir, databaseURLFile), []byte(s.Databases[""]+"\n"), 0o600); err != nil {
+	if err := os.WriteFile(filepath.Join(dir, databaseURLFile), []byte(s.Databases[""]+"\n"),
+		0o600); err != nil {
 		return fmt.Errorf("storing the database's URL: %w", err)
 	}
-	n := &natsServer{addr: config.NATSAddr, dir: filepath.Join(dir, "nats"), password: secrets.NATS, certificate: s.Certificates["nats"], broken: make(chan error, 1)}
+	n := &natsServer{
+		addr: config.NATSAddr, dir: filepath.Join(dir, "nats"), password: secrets.NATS,
+		certificate: s.Certificates["nats"], broken: make(chan error, 1),
+	}
 	if err := s.start(ctx, n); err != nil {
 		return err
 	}

@@ -23,7 +23,8 @@ func testServer(t *testing.T) string {
 		t.Skip("needs PostgreSQL")
 	}
 	url := os.Getenv("TEST_DATABASE_URL")
-	require.NotEmpty(t, url, "TEST_DATABASE_URL is not set: run `make test`, which starts a temporary PostgreSQL")
+	require.NotEmpty(t, url,
+		"TEST_DATABASE_URL is not set: run `make test`, which starts a temporary PostgreSQL")
 	return url
 }
 
@@ -43,7 +44,10 @@ func kept(t *testing.T) Config {
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o711))
 	const free = "127.0.0.1:0"
-	return Config{DataDir: filepath.Join(dir, "data"), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free}
+	return Config{
+		DataDir: filepath.Join(dir, "data"), HTTPAddr: free, AuthAddr: free, LedgerAddr: free,
+		BudgetAddr: free, OCRAddr: free, NATSAddr: free,
+	}
 }
 
 func connect(t *testing.T, url string) *pgx.Conn {
@@ -68,7 +72,8 @@ func TestStopDropsDatabaseOfEphemeralStack(t *testing.T) {
 	require.NoError(t, s.Stop())
 
 	var left int
-	require.NoError(t, connect(t, url).QueryRow(t.Context(), `SELECT count(*) FROM pg_database WHERE datname = $1`, config.Database).Scan(&left))
+	require.NoError(t, connect(t, url).QueryRow(t.Context(),
+		`SELECT count(*) FROM pg_database WHERE datname = $1`, config.Database).Scan(&left))
 	require.Zero(t, left)
 	require.Error(t, ready(t.Context(), s.URL[len("http://"):]))
 }
@@ -80,7 +85,11 @@ func TestDatabaseRolesAccessOnlyTheirSchema(t *testing.T) {
 		conn := connect(t, s.Databases[own.name])
 		_, err := conn.Exec(t.Context(), `SELECT count(*) FROM goose_db_version`)
 		require.NoError(t, err)
-		refused := []string{`CREATE TABLE mine (id int)`, `CREATE TABLE public.mine (id int)`, `CREATE SCHEMA mine`, `CREATE TEMP TABLE mine (id int)`, `DELETE FROM goose_db_version`}
+		refused := []string{
+			`CREATE TABLE mine (id int)`, `CREATE TABLE public.mine (id int)`,
+			`CREATE SCHEMA mine`, `CREATE TEMP TABLE mine (id int)`,
+			`DELETE FROM goose_db_version`,
+		}
 		for _, other := range schemas {
 			if other.name != own.name {
 				refused = append(refused, `SELECT count(*) FROM `+other.name+`.goose_db_version`)
@@ -101,7 +110,9 @@ func TestResumeStartsPartAtItsAddress(t *testing.T) {
 	for _, name := range []string{"ledger", "nats", "gateway"} {
 		require.NoError(t, s.Halt(name), name)
 		require.NoError(t, s.Resume(t.Context(), name), name)
-		require.Eventually(t, func() bool { return ready(t.Context(), s.URL[len("http://"):]) == nil }, time.Minute, 10*time.Millisecond, name)
+		require.Eventually(t, func() bool {
+			return ready(t.Context(), s.URL[len("http://"):]) == nil
+		}, time.Minute, 10*time.Millisecond, name)
 	}
 	require.Error(t, s.Halt("postgres"), "it is not the stack's own")
 	select {
@@ -117,9 +128,13 @@ func TestResumeAfterHaltOfPostgres(t *testing.T) {
 	s, err := StartEphemeral(t.Context(), "", nil)
 	require.NoError(t, err)
 	require.NoError(t, s.Halt("postgres"))
-	require.Eventually(t, func() bool { return ready(t.Context(), s.URL[len("http://"):]) != nil }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return ready(t.Context(), s.URL[len("http://"):]) != nil
+	}, time.Minute, 10*time.Millisecond)
 	require.NoError(t, s.Resume(t.Context(), "postgres"))
-	require.Eventually(t, func() bool { return ready(t.Context(), s.URL[len("http://"):]) == nil }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return ready(t.Context(), s.URL[len("http://"):]) == nil
+	}, time.Minute, 10*time.Millisecond)
 	dir := s.PostgresDir
 	require.NoError(t, s.Stop())
 	require.NoDirExists(t, dir)
@@ -135,12 +150,15 @@ func TestStartKeepsData(t *testing.T) {
 	environment, err := first.environment("gateway", config)
 	require.NoError(t, err)
 	require.Equal(t, rpc.InProcess+first.GRPC["auth"], environment["AUTH_ADDR"])
-	register := strings.NewReader(`{"name":"Alma","email":"alma@example.com","password":"a long enough secret"}`)
+	register := strings.NewReader(
+		`{"name":"Alma","email":"alma@example.com","password":"a long enough secret"}`,
+	)
 	resp, err := http.Post(first.URL+"/api/v1/auth/register", "application/json", register)
 	require.NoError(t, err)
 	require.NoError(t, resp.Body.Close())
 	require.Equal(t, http.StatusCreated, resp.StatusCode)
-	_, err = connect(t, first.Databases[""]).Exec(t.Context(), `CREATE TABLE ledger.kept AS SELECT 1; ALTER TABLE ledger.kept OWNER TO `+owner)
+	_, err = connect(t, first.Databases[""]).Exec(t.Context(),
+		`CREATE TABLE ledger.kept AS SELECT 1; ALTER TABLE ledger.kept OWNER TO `+owner)
 	require.NoError(t, err)
 
 	_, err = Start(t.Context(), config)
@@ -152,7 +170,8 @@ func TestStartKeepsData(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, second.Stop()) }()
 	var n int
-	require.NoError(t, connect(t, second.Databases[""]).QueryRow(t.Context(), `SELECT count(*) FROM ledger.kept`).Scan(&n))
+	require.NoError(t, connect(t, second.Databases[""]).QueryRow(t.Context(),
+		`SELECT count(*) FROM ledger.kept`).Scan(&n))
 	require.Equal(t, 1, n)
 	require.Equal(t, first.ServiceKey, second.ServiceKey)
 	for _, name := range []string{"secrets.json", "lock"} {
@@ -184,7 +203,8 @@ func TestStartReportsOccupiedPort(t *testing.T) {
 			take(&config)
 			_, err := Start(t.Context(), config)
 			require.ErrorContains(t, err, addr)
-			require.ErrorContains(t, err, "is in use by another program: stop that program, or set "+setting)
+			require.ErrorContains(t, err,
+				"is in use by another program: stop that program, or set "+setting)
 			require.NoDirExists(t, filepath.Join(config.DataDir, "postgres"))
 		})
 	}
@@ -207,7 +227,9 @@ func TestListenRejectsInvalidAddress(t *testing.T) {
 
 func TestReachableReplacesUnspecifiedAddress(t *testing.T) {
 	t.Parallel()
-	for addr, want := range map[string]string{"0.0.0.0:80": "127.0.0.1:80", "[::]:80": "127.0.0.1:80", "192.0.2.7:80": "192.0.2.7:80"} {
+	for addr, want := range map[string]string{
+		"0.0.0.0:80": "127.0.0.1:80", "[::]:80": "127.0.0.1:80", "192.0.2.7:80": "192.0.2.7:80",
+	} {
 		at, err := net.ResolveTCPAddr("tcp", addr)
 		require.NoError(t, err)
 		require.Equal(t, want, reachable(at))

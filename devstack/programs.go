@@ -23,7 +23,9 @@ var (
 // file. It replaces the service's Run. The function closes the listener, because the program opens
 // the port itself. Its metrics get a free port, because several programs with the port of
 // METRICS_ADDR would collide.
-func launch(program, logName string, environment map[string]string) func(context.Context, net.Listener) error {
+func launch(
+	program, logName string, environment map[string]string,
+) func(context.Context, net.Listener) error {
 	return func(ctx context.Context, lis net.Listener) error {
 		logFile, err := os.OpenFile(logName, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 		if err != nil {
@@ -35,7 +37,8 @@ func launch(program, logName string, environment map[string]string) func(context
 		}
 		ports.AwaitClosed(ctx, lis.Addr().String())
 		cmd := exec.CommandContext(ctx, program)
-		cmd.Env = append(os.Environ(), "LISTEN_ADDR="+lis.Addr().String(), "METRICS_ADDR=127.0.0.1:0")
+		cmd.Env = append(os.Environ(), "LISTEN_ADDR="+lis.Addr().String(),
+			"METRICS_ADDR=127.0.0.1:0")
 		for name, value := range environment {
 			cmd.Env = append(cmd.Env, name+"="+value)
 		}
@@ -48,8 +51,8 @@ func launch(program, logName string, environment map[string]string) func(context
 			}
 			return cmd.Process.Signal(syscall.SIGTERM)
 		}
-		// Linux sends the signal for the parent's death when the thread that started the child ends, so
-		// this goroutine keeps it.
+		// Linux sends the signal for the parent's death when the thread that started the child
+		// ends, so this goroutine keeps it.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err = cmd.Run()

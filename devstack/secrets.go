@@ -48,7 +48,8 @@ func loadSecrets(dir string) (secrets, error) {
 		return secrets{}, fmt.Errorf("encoding the passwords: %w", err)
 	}
 	// A rename is atomic: an interruption leaves the old file or the new one.
-	if err := errors.Join(os.WriteFile(name+".new", append(text, '\n'), 0o600), os.Rename(name+".new", name)); err != nil {
+	if err := errors.Join(os.WriteFile(name+".new", append(text, '\n'), 0o600),
+		os.Rename(name+".new", name)); err != nil {
 		return secrets{}, fmt.Errorf("storing the passwords: %w", err)
 	}
 	return s, nil
@@ -90,7 +91,8 @@ func issueCertificates(dir string, wanted bool) (map[string]mtls.Config, error) 
 	}
 	issued := map[string]mtls.Config{}
 	for _, name := range []string{"auth", "ocr", "ledger", "budget", "gateway", "nats"} {
-		if issued[name], err = authority.Issue(filepath.Join(dir, "tls", name), name, certificateLife); err != nil {
+		if issued[name], err = authority.Issue(filepath.Join(dir, "tls", name), name,
+			certificateLife); err != nil {
 			return nil, fmt.Errorf("issuing the certificate of %s: %w", name, err)
 		}
 	}
@@ -103,7 +105,9 @@ func lock(dir string) (unlock func() error, err error) {
 	name := filepath.Join(dir, "lock")
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, fmt.Errorf("the data in %s belong to another user: run Coffer as that user, or set DATA_DIR to another folder", dir)
+		return nil,
+			fmt.Errorf("the data in %s belong to another user: run Coffer as that user, or set DATA_DIR to another folder",
+				dir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the lock file: %w", err)
@@ -111,7 +115,9 @@ func lock(dir string) (unlock func() error, err error) {
 	// The lock, unlike the existence of the file, does not outlive the process.
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		holder, _ := os.ReadFile(name)
-		return nil, errors.Join(fmt.Errorf("another Coffer (process %s) is running with the data in %s: stop it, or set DATA_DIR to another folder", strings.TrimSpace(string(holder)), dir), f.Close())
+		return nil,
+			errors.Join(fmt.Errorf("another Coffer (process %s) is running with the data in %s: stop it, or set DATA_DIR to another folder",
+				strings.TrimSpace(string(holder)), dir), f.Close())
 	}
 	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
 		return nil, errors.Join(fmt.Errorf("writing the lock file: %w", err), f.Close())

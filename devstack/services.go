@@ -27,8 +27,8 @@ import (
 )
 
 const (
-	// readyTime limits the start of a service. It is long because the machine may be compiling at the
-	// same time.
+	// readyTime limits the start of a service. It is long because the machine may be compiling at
+	// the same time.
 	readyTime = time.Minute
 	// stopTimeout limits how long Stop waits for the requests in flight of a service.
 	stopTimeout = 5 * time.Second
@@ -47,13 +47,13 @@ type service struct {
 	// probe returns an error while the service is not ready.
 	probe func(ctx context.Context, addr string) error
 
-	// broken has room for one failure, see report. cancel is nil while the service is not running, and
-	// ended is closed when serve has returned.
+	// broken has room for one failure, see report. cancel is nil while the service is not running,
+	// and ended is closed when serve has returned.
 	broken chan error
 	cancel context.CancelCauseFunc
 	ended  chan struct{}
-	// err is the result of serve, and unrequested reports that it returned before stop. Both are valid
-	// once ended is closed.
+	// err is the result of serve, and unrequested reports that it returned before stop. Both are
+	// valid once ended is closed.
 	err         error
 	unrequested bool
 }
@@ -74,8 +74,8 @@ func (s *service) begin(ctx context.Context) error {
 		}
 		s.lis = lis
 	}
-	// The service runs until stop, not until the caller's context ends, because Stop stops the parts
-	// in order.
+	// The service runs until stop, not until the caller's context ends, because Stop stops the
+	// parts in order.
 	serving, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
 	s.cancel, s.ended, s.err, s.unrequested = cancel, make(chan struct{}), nil, false
 	go func(lis net.Listener) {
@@ -165,7 +165,10 @@ func (s *Stack) open(ctx context.Context, config *Config) ([]*service, error) {
 		{title: "gateway", addr: config.HTTPAddr, probe: ready},
 	}
 	// The settings are named in the errors of listen.
-	settings := map[string]string{"auth": "AUTH_ADDR", "ocr": "OCR_ADDR", "ledger": "LEDGER_ADDR", "budget": "BUDGET_ADDR", "gateway": "HTTP_ADDR"}
+	settings := map[string]string{
+		"auth": "AUTH_ADDR", "ocr": "OCR_ADDR", "ledger": "LEDGER_ADDR", "budget": "BUDGET_ADDR",
+		"gateway": "HTTP_ADDR",
+	}
 	s.GRPC = map[string]string{}
 	for _, service := range services {
 		lis, err := listen(ctx, service.addr, service.title, settings[service.title])
@@ -214,7 +217,8 @@ func (s *Stack) startServices(ctx context.Context, services []*service, config C
 		}
 		service.serve = here[service.title](environment)
 		if config.Programs != "" {
-			service.serve = launch(filepath.Join(config.Programs, service.title), filepath.Join(config.DataDir, service.title+".log"), environment)
+			service.serve = launch(filepath.Join(config.Programs, service.title),
+				filepath.Join(config.DataDir, service.title+".log"), environment)
 		}
 		s.parts = append(s.parts, &supervised{part: service})
 		if err := service.begin(ctx); err != nil {
@@ -280,7 +284,9 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 
 // bind returns a function that parses a service's configuration from an environment and runs the
 // service in this process. Defaults and checks are the same as in a separate process.
-func bind[C any](run func(context.Context, C, net.Listener) error) func(map[string]string) func(context.Context, net.Listener) error {
+func bind[C any](
+	run func(context.Context, C, net.Listener) error,
+) func(map[string]string) func(context.Context, net.Listener) error {
 	return func(environment map[string]string) func(context.Context, net.Listener) error {
 		return func(ctx context.Context, lis net.Listener) error {
 			config, err := app.ParseEnv[C](environment)
@@ -296,7 +302,8 @@ func bind[C any](run func(context.Context, C, net.Listener) error) func(map[stri
 // gateway's certificate.
 func (s *Stack) healthy(name string) func(ctx context.Context, addr string) error {
 	return func(ctx context.Context, addr string) error {
-		conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(mtls.Client(s.Certificates["gateway"], name)))
+		conn, err := grpc.NewClient("passthrough:///"+addr,
+			grpc.WithTransportCredentials(mtls.Client(s.Certificates["gateway"], name)))
 		if err != nil {
 			return err
 		}
@@ -309,7 +316,8 @@ func (s *Stack) healthy(name string) func(ctx context.Context, addr string) erro
 func serving(ctx context.Context, conn *grpc.ClientConn) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
-	resp, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{}, grpc.WaitForReady(true))
+	resp, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{},
+		grpc.WaitForReady(true))
 	if err != nil {
 		return err
 	}
@@ -323,7 +331,8 @@ func serving(ctx context.Context, conn *grpc.ClientConn) error {
 func ready(ctx context.Context, addr string) error {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
 	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz", http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz",
+		http.NoBody)
 	if err != nil {
 		return err
 	}

@@ -78,8 +78,8 @@ func (p *postgres) kill() error {
 const (
 	// natsUser is the user of all services. The password is in secrets.json.
 	natsUser = "coffer"
-	// natsMaxStore limits the stream's files, in bytes. NATS's default is three quarters of the space
-	// that is free at its start. That is too little after the disk was full.
+	// natsMaxStore limits the stream's files, in bytes. NATS's default is three quarters of the
+	// space that is free at its start. That is too little after the disk was full.
 	natsMaxStore = 8 << 30
 )
 
@@ -114,13 +114,14 @@ func (n *natsServer) start(ctx context.Context) error {
 	options := &server.Options{
 		ServerName: "coffer", Host: host, Port: port, Username: natsUser, Password: n.password,
 		JetStream: true, StoreDir: n.dir, JetStreamMaxStore: natsMaxStore, NoSigs: true,
-		// The relay keeps an event in the outbox for longer than this, until NATS has certainly synced it
-		// (ADR 25).
+		// The relay keeps an event in the outbox for longer than this, until NATS has certainly
+		// synced it (ADR 25).
 		SyncInterval: time.Second,
 	}
 	if n.certificate.On() {
 		if options.TLSConfig, err = server.GenTLSConfig(&server.TLSConfigOpts{
-			CertFile: n.certificate.Cert, KeyFile: n.certificate.Key, CaFile: n.certificate.CA, Verify: true,
+			CertFile: n.certificate.Cert, KeyFile: n.certificate.Key, CaFile: n.certificate.CA,
+			Verify: true,
 		}); err != nil {
 			return fmt.Errorf("setting up NATS's certificate: %w", err)
 		}
@@ -137,10 +138,14 @@ func (n *natsServer) start(ctx context.Context) error {
 		return fmt.Errorf("NATS did not start with its data in %s", n.dir)
 	}
 	n.addr = s.Addr().String()
-	if n.reports, err = outbox.Connect(outbox.Config{NATSURL: n.url(), NATSReplicas: 1, TLS: n.certificate}, "coffer", slog.Default()); err != nil {
+	if n.reports, err = outbox.Connect(outbox.Config{
+		NATSURL: n.url(), NATSReplicas: 1, TLS: n.certificate,
+	}, "coffer", slog.Default()); err != nil {
 		return err
 	}
-	if err := n.reports.NotifyUnstored(func() { report(n.broken, errors.New("NATS stores no events")) }); err != nil {
+	if err := n.reports.NotifyUnstored(func() {
+		report(n.broken, errors.New("NATS stores no events"))
+	}); err != nil {
 		return fmt.Errorf("listening for reports of relays: %w", err)
 	}
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)

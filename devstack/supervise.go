@@ -64,7 +64,8 @@ func (s *Stack) watch(ctx context.Context, p *supervised) {
 			delay = firstRestart
 		}
 		for err != nil {
-			slog.ErrorContext(ctx, "failed part is started again", "part", p.part.name(), "error", err, "delay", delay.String())
+			slog.ErrorContext(ctx, "failed part is started again", "part", p.part.name(), "error",
+				err, "delay", delay.String())
 			select {
 			case <-ctx.Done():
 				return
@@ -90,7 +91,8 @@ func (p *supervised) restart(ctx context.Context) error {
 	stopped := p.part.stop()
 	select {
 	case err := <-p.part.failures():
-		slog.DebugContext(ctx, "failed again before the restart", "part", p.part.name(), "error", err)
+		slog.DebugContext(ctx, "failed again before the restart", "part", p.part.name(),
+			"error", err)
 	default:
 	}
 	if err := p.part.start(ctx); err != nil {

@@ -35,9 +35,12 @@ type user struct {
 func register(t *testing.T, s *Stack) user {
 	t.Helper()
 	u := user{stack: s}
-	status, _ := u.post(t, "/api/v1/auth/register", map[string]any{"name": "Alma", "email": "alma@example.com", "password": "a long enough secret"})
+	status, _ := u.post(t, "/api/v1/auth/register", map[string]any{
+		"name": "Alma", "email": "alma@example.com", "password": "a long enough secret",
+	})
 	require.Equal(t, http.StatusCreated, status)
-	status, body := u.post(t, "/api/v1/auth/login", map[string]any{"email": "alma@example.com", "password": "a long enough secret"})
+	status, body := u.post(t, "/api/v1/auth/login",
+		map[string]any{"email": "alma@example.com", "password": "a long enough secret"})
 	require.Equal(t, http.StatusOK, status)
 	u.token = body["accessToken"].(string)
 	status, body = u.post(t, "/api/v1/wallet", map[string]any{"name": "Cash", "currency": "EUR"})
@@ -55,7 +58,8 @@ func (u user) post(t *testing.T, path string, body map[string]any) (int, map[str
 	t.Helper()
 	encoded, err := json.Marshal(body)
 	require.NoError(t, err)
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.stack.URL+path, bytes.NewReader(encoded))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, u.stack.URL+path,
+		bytes.NewReader(encoded))
 	require.NoError(t, err)
 	req.Header.Set("Content-Type", "application/json")
 	req.Header.Set("Authorization", "Bearer "+u.token)
@@ -82,7 +86,8 @@ func (u user) transactions(t *testing.T, done func(acknowledged, unavailable int
 	unavailable := 0
 	deadline := time.Now().Add(2 * time.Minute)
 	for !done(len(acknowledged), unavailable) {
-		require.True(t, time.Now().Before(deadline), "%d acknowledged, %d unavailable", len(acknowledged), unavailable)
+		require.True(t, time.Now().Before(deadline), "%d acknowledged, %d unavailable",
+			len(acknowledged), unavailable)
 		description := rand.Text()
 		switch status, body := u.post(t, "/api/v1/transaction", map[string]any{
 			"amount": 1, "currency": "EUR", "date": "2026-11-22", "walletId": u.wallet, "categoryId": u.category, "description": description,
@@ -103,7 +108,8 @@ func requireStored(t *testing.T, s *Stack, acknowledged []string) {
 	t.Helper()
 	var missing []string
 	rows, err := connect(t, s.Databases[""]).Query(t.Context(), `
-		SELECT d FROM unnest($1::text[]) AS a (d) WHERE NOT EXISTS (SELECT FROM ledger.transactions AS t WHERE t.description = a.d)`, acknowledged)
+		SELECT d FROM unnest($1::text[]) AS a (d) WHERE NOT EXISTS (SELECT FROM ledger.transactions AS t WHERE t.description = a.d)`,
+		acknowledged)
 	require.NoError(t, err)
 	missing, err = pgx.CollectRows(rows, pgx.RowTo[string])
 	require.NoError(t, err)
@@ -118,7 +124,8 @@ func outboxLength(t *testing.T, s *Stack) int {
 	}
 	defer conn.Close(t.Context())
 	var n int
-	if err := conn.QueryRow(t.Context(), `SELECT count(*) FROM ledger.outbox`).Scan(&n); err != nil {
+	if err := conn.QueryRow(t.Context(),
+		`SELECT count(*) FROM ledger.outbox`).Scan(&n); err != nil {
 		return -1
 	}
 	return n
@@ -141,9 +148,13 @@ func TestStackRestartsPostgres(t *testing.T) {
 
 	before := u.transactions(t, func(acknowledged, _ int) bool { return acknowledged == 20 })
 	require.NoError(t, syscall.Kill(postmaster, syscall.SIGKILL))
-	during := u.transactions(t, func(acknowledged, unavailable int) bool { return acknowledged > 20 && unavailable > 0 })
+	during := u.transactions(t, func(acknowledged, unavailable int) bool {
+		return acknowledged > 20 && unavailable > 0
+	})
 	requireStored(t, s, append(before, during...))
-	require.Eventually(t, func() bool { return outboxLength(t, s) == 0 }, time.Minute, 100*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return outboxLength(t, s) == 0
+	}, time.Minute, 100*time.Millisecond)
 	require.ErrorContains(t, <-s.Failed, "PostgreSQL ended")
 }
 
@@ -160,7 +171,8 @@ func TestStackRecoversFromFullDisk(t *testing.T) {
 			config.Environment = map[string]string{"RATE_LIMIT": "0"}
 			folder := filepath.Join(config.DataDir, test.folder)
 			require.NoError(t, os.MkdirAll(folder, 0o711))
-			if err := syscall.Mount("tmpfs", folder, "tmpfs", 0, "mode=0711,size="+test.size); err != nil {
+			if err := syscall.Mount("tmpfs", folder, "tmpfs", 0,
+				"mode=0711,size="+test.size); err != nil {
 				require.ErrorIs(t, err, syscall.EPERM)
 				t.Skip("mounting a small file system needs root")
 			}
@@ -169,12 +181,16 @@ func TestStackRecoversFromFullDisk(t *testing.T) {
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, s.Stop()) })
 			u := register(t, s)
-			acknowledged := u.transactions(t, func(acknowledged, _ int) bool { return acknowledged == 20 })
+			acknowledged := u.transactions(t, func(acknowledged, _ int) bool {
+				return acknowledged == 20
+			})
 
 			filler := filepath.Join(folder, "filler")
 			size := fill(t, filler)
 			if test.folder == "" {
-				require.Eventually(t, func() bool { return storage(t, s) == "low" }, time.Minute, 100*time.Millisecond)
+				require.Eventually(t, func() bool {
+					return storage(t, s) == "low"
+				}, time.Minute, 100*time.Millisecond)
 			}
 			acknowledged = append(acknowledged, u.transactions(t, func(_, unavailable int) bool {
 				select {
@@ -191,12 +207,18 @@ func TestStackRecoversFromFullDisk(t *testing.T) {
 				return false
 			})...)
 			require.NoError(t, os.Remove(filler))
-			require.Eventually(t, func() bool { return storage(t, s) == "ok" }, time.Minute, 100*time.Millisecond)
+			require.Eventually(t, func() bool {
+				return storage(t, s) == "ok"
+			}, time.Minute, 100*time.Millisecond)
 
-			acknowledged = append(acknowledged, u.transactions(t, func(acknowledged, _ int) bool { return acknowledged == 20 })...)
+			acknowledged = append(acknowledged,
+				u.transactions(t, func(acknowledged, _ int) bool { return acknowledged == 20 })...)
 			requireStored(t, s, acknowledged)
-			require.Eventually(t, func() bool { return outboxLength(t, s) == 0 }, 2*time.Minute, 100*time.Millisecond)
-			require.GreaterOrEqual(t, streamLength(t, s, "ledger.v1.transaction.created.>"), len(acknowledged))
+			require.Eventually(t, func() bool {
+				return outboxLength(t, s) == 0
+			}, 2*time.Minute, 100*time.Millisecond)
+			require.GreaterOrEqual(t, streamLength(t, s, "ledger.v1.transaction.created.>"),
+				len(acknowledged))
 			requireConsumed(t, s)
 		})
 	}
@@ -205,7 +227,8 @@ func TestStackRecoversFromFullDisk(t *testing.T) {
 // storage returns the free space of the database's volume as /readyz states it.
 func storage(t *testing.T, s *Stack) string {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/readyz", http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, s.URL+"/readyz",
+		http.NoBody)
 	require.NoError(t, err)
 	resp, err := http.DefaultClient.Do(req)
 	if err != nil {
@@ -221,7 +244,8 @@ func storage(t *testing.T, s *Stack) string {
 // the audit trail, process all events.
 func requireConsumed(t *testing.T, s *Stack) {
 	t.Helper()
-	bus, err := outbox.Connect(outbox.Config{NATSURL: s.NATS, NATSReplicas: 1}, "test", slog.New(slog.DiscardHandler))
+	bus, err := outbox.Connect(outbox.Config{NATSURL: s.NATS, NATSReplicas: 1}, "test",
+		slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	defer bus.Close()
 	for _, consumer := range []string{"budget-events", "auth-audit"} {

@@ -20,8 +20,10 @@ func TestReasonIsReturned(t *testing.T) {
 	used := map[string]bool{}
 	reference := regexp.MustCompile(`restv1\.Reason_(\w+)`)
 	for _, dir := range []string{"internal", "gateway", "services"} {
-		require.NoError(t, filepath.WalkDir(filepath.Join(root, dir), func(path string, _ fs.DirEntry, err error) error {
-			if err != nil || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go") {
+		require.NoError(t, filepath.WalkDir(filepath.Join(root,
+			dir), func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, ".go") ||
+				strings.HasSuffix(path, "_test.go") {
 				return err
 			}
 			source, err := os.ReadFile(path)

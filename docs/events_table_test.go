@@ -22,7 +22,10 @@ var words = regexp.MustCompile(`[A-Z][a-z]+`)
 func TestEventTable(t *testing.T) {
 	t.Parallel()
 	var want [][]string
-	for _, file := range []protoreflect.FileDescriptor{authv1.File_coffer_auth_v1_events_proto, ledgerv1.File_coffer_ledger_v1_events_proto, budgetv1.File_coffer_budget_v1_events_proto} {
+	for _, file := range []protoreflect.FileDescriptor{
+		authv1.File_coffer_auth_v1_events_proto, ledgerv1.File_coffer_ledger_v1_events_proto,
+		budgetv1.File_coffer_budget_v1_events_proto,
+	} {
 		for i := range file.Messages().Len() {
 			m := file.Messages().Get(i)
 			service := strings.TrimPrefix(string(file.Package()), "coffer.")

@@ -23,7 +23,9 @@ func TestMutantsOfPackages(t *testing.T) {
 		listed[word] = true
 	}
 	found := map[string]bool{}
-	for _, pattern := range []string{"services/*/store_*.go", "services/*/*/store_*.go", "services/*/internal/*/store_*.go"} {
+	for _, pattern := range []string{
+		"services/*/store_*.go", "services/*/*/store_*.go", "services/*/internal/*/store_*.go",
+	} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		require.NoError(t, err)
 		for _, file := range files {

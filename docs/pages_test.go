@@ -84,7 +84,9 @@ func texts(t testing.TB, dir string, ends ...string) map[string]string {
 		case entry.IsDir():
 			return nil
 		}
-		if !slices.ContainsFunc(ends, func(end string) bool { return strings.HasSuffix(name, end) }) {
+		if !slices.ContainsFunc(ends, func(end string) bool {
+			return strings.HasSuffix(name, end)
+		}) {
 			return nil
 		}
 		text, err := os.ReadFile(name)

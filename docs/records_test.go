@@ -39,7 +39,8 @@ func TestNumbersOfRecords(t *testing.T) {
 	exists := records(t)
 	former := formerNumbers(t)
 	replaces := regexp.MustCompile(`(?m)^Replaces ADR (\d+): `)
-	// A line of a comment may end between ADR and its number. Only parentheses have lists of numbers.
+	// A line of a comment may end between ADR and its number. Only parentheses have lists of
+	// numbers.
 	named := regexp.MustCompile(`\bADRs?[\s/#*-]+(\d+)((?:, \d+)+\))?`)
 	missing := map[string]bool{}
 	found := 0

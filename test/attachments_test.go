@@ -40,27 +40,34 @@ func TestAttachments(t *testing.T) {
 
 	list := u.get("/api/v1/transaction/" + transaction + "/attachments").ok("ATTACHMENTS_FETCHED")
 	require.Equal(t, created.at("attachment"), list.at("attachments.0"))
-	require.Equal(t, "1", u.get("/api/v1/transaction/"+transaction).ok("TRANSACTION_FETCHED").text("transaction.attachmentCount"))
-	require.Equal(t, "1", u.get("/api/v1/transaction").ok("TRANSACTIONS_FETCHED").text("transactions.0.attachmentCount"))
+	require.Equal(t, "1", u.get("/api/v1/transaction/"+transaction).ok("TRANSACTION_FETCHED").
+		text("transaction.attachmentCount"))
+	require.Equal(t, "1", u.get("/api/v1/transaction").ok("TRANSACTIONS_FETCHED").
+		text("transactions.0.attachmentCount"))
 
 	// A browser saves the file, and never runs it.
 	file := u.get("/api/v1/attachments/" + id)
 	require.Equal(t, http.StatusOK, file.status)
 	require.Equal(t, content, string(file.raw))
 	require.Equal(t, "application/pdf", file.header.Get("Content-Type"))
-	require.Equal(t, `attachment; filename="M_rz <b>.html"; filename*=utf-8''M%C3%A4rz%20%3Cb%3E.html`, file.header.Get("Content-Disposition"))
+	require.Equal(
+		t, `attachment; filename="M_rz <b>.html"; filename*=utf-8''M%C3%A4rz%20%3Cb%3E.html`,
+		file.header.Get("Content-Disposition"),
+	)
 	require.Equal(t, "nosniff", file.header.Get("X-Content-Type-Options"))
 	require.Equal(t, "no-store", file.header.Get("Cache-Control"))
-	require.Equal(t, "default-src 'none'; frame-ancestors 'none'; sandbox", file.header.Get("Content-Security-Policy"))
+	require.Equal(t, "default-src 'none'; frame-ancestors 'none'; sandbox",
+		file.header.Get("Content-Security-Policy"))
 
 	again := u.attach(transaction, "other.pdf", content).ok("ATTACHMENT_FETCHED")
 	require.Equal(t, created.at("attachment"), again.at("attachment"))
 
 	deleted := u.del("/api/v1/attachments/" + id).ok("ATTACHMENT_DELETED")
 	require.Equal(t, id, deleted.text("id"))
-	u.get("/api/v1/attachments/"+id).fails(http.StatusNotFound, "ATTACHMENT_NOT_FOUND")
-	u.del("/api/v1/attachments/"+id).fails(http.StatusNotFound, "ATTACHMENT_NOT_FOUND")
-	require.Equal(t, "0", u.get("/api/v1/transaction/"+transaction).ok("TRANSACTION_FETCHED").text("transaction.attachmentCount"))
+	u.get("/api/v1/attachments/"+id).fails(404, "ATTACHMENT_NOT_FOUND")
+	u.del("/api/v1/attachments/"+id).fails(404, "ATTACHMENT_NOT_FOUND")
+	require.Equal(t, "0", u.get("/api/v1/transaction/"+transaction).ok("TRANSACTION_FETCHED").
+		text("transaction.attachmentCount"))
 }
 
 // TestAttachmentsReachOtherDevices follows an attachment by the live stream and by GET /changes, as
@@ -78,7 +85,8 @@ func TestAttachmentsReachOtherDevices(t *testing.T) {
 		var e liveEvent
 		for e.kind != kind {
 			e = stream.next()
-			require.NotEqual(t, "ledger.v1.transaction.updated", e.kind, "the transaction keeps its version")
+			require.NotEqual(t, "ledger.v1.transaction.updated", e.kind,
+				"the transaction keeps its version")
 		}
 		require.Equal(t, created.at("attachment"), e.data["data"].(object)["attachment"])
 		news := u.get("/api/v1/changes?cursor=" + cursor).ok("CHANGES_FETCHED")
@@ -98,14 +106,21 @@ func TestAttachmentsReferences(t *testing.T) {
 	other, _ := withTransaction(t)
 	id := u.attach(transaction, "a", "x").created("ATTACHMENT_CREATED").text("attachment.id")
 	for wrong, want := range map[string]string{
-		"x": "400 INVALID_TRANSACTION_ID", uuid.NewString(): "404 TRANSACTION_NOT_FOUND", transaction: "403 TRANSACTION_OWNER_MISMATCH",
+		"x": "400 INVALID_TRANSACTION_ID", uuid.NewString(): "404 TRANSACTION_NOT_FOUND",
+		transaction: "403 TRANSACTION_OWNER_MISMATCH",
 	} {
-		for _, a := range []response{other.attach(wrong, "a", "x"), other.get("/api/v1/transaction/" + wrong + "/attachments")} {
+		for _, a := range []response{other.attach(wrong, "a",
+			"x"), other.get("/api/v1/transaction/" + wrong + "/attachments")} {
 			require.Equal(t, want, fmt.Sprint(a.status, " ", a.code()))
 		}
 	}
-	for wrong, want := range map[string]string{"x": "400 INVALID_ATTACHMENT_ID", uuid.NewString(): "404 ATTACHMENT_NOT_FOUND", id: "404 ATTACHMENT_NOT_FOUND"} {
-		for _, a := range []response{other.get("/api/v1/attachments/" + wrong), other.del("/api/v1/attachments/" + wrong)} {
+	for wrong, want := range map[string]string{
+		"x": "400 INVALID_ATTACHMENT_ID", uuid.NewString(): "404 ATTACHMENT_NOT_FOUND",
+		id: "404 ATTACHMENT_NOT_FOUND",
+	} {
+		for _, a := range []response{
+			other.get("/api/v1/attachments/" + wrong), other.del("/api/v1/attachments/" + wrong),
+		} {
 			require.Equal(t, want, fmt.Sprint(a.status, " ", a.code()))
 		}
 	}
@@ -116,12 +131,14 @@ func TestCreateAttachmentRejects(t *testing.T) {
 	t.Parallel()
 	u, transaction := withTransaction(t)
 	path := "/api/v1/transaction/" + transaction + "/attachments"
-	u.attach(transaction, "a.exe", "MZ\x90\x00").fails(http.StatusBadRequest, "UNSUPPORTED_ATTACHMENT_TYPE").blames("file")
-	u.attach(transaction, "a.txt", "").fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("file")
-	u.attach(transaction, "a.pdf", smallPDF+strings.Repeat("x", 10<<20)).fails(http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
-	u.attach(transaction, "a.pdf", strings.Repeat("x", 70<<20)).fails(http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
-	u.post(path, object{"file": "x"}).fails(http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
-	u.post(path, nil).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("file")
+	u.attach(transaction, "a.exe", "MZ\x90\x00").fails(400, "UNSUPPORTED_ATTACHMENT_TYPE").
+		blames("file")
+	u.attach(transaction, "a.txt", "").invalid("file")
+	u.attach(transaction, "a.pdf", smallPDF+strings.Repeat("x", 10<<20)).
+		fails(413, "PAYLOAD_TOO_LARGE")
+	u.attach(transaction, "a.pdf", strings.Repeat("x", 70<<20)).fails(413, "PAYLOAD_TOO_LARGE")
+	u.post(path, object{"file": "x"}).fails(415, "UNSUPPORTED_MEDIA_TYPE")
+	u.post(path, nil).invalid("file")
 
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
@@ -131,7 +148,8 @@ func TestCreateAttachmentRejects(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, w.WriteField("note", "after the file"))
 	require.NoError(t, w.Close())
-	u.call(http.MethodPost, path, form.Bytes(), "Content-Type", w.FormDataContentType()).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("file")
+	u.call(http.MethodPost, path, form.Bytes(), "Content-Type", w.FormDataContentType()).
+		invalid("file")
 	require.Empty(t, u.get(path).list("attachments"))
 }
 
@@ -144,7 +162,8 @@ func TestCreateAttachmentCompressed(t *testing.T) {
 	_, err := z.Write(form)
 	require.NoError(t, err)
 	require.NoError(t, z.Close())
-	a := u.call(http.MethodPost, "/api/v1/transaction/"+transaction+"/attachments", packed.Bytes(), "Content-Type", contentType, "Content-Encoding", "gzip")
+	a := u.call(http.MethodPost, "/api/v1/transaction/"+transaction+"/attachments", packed.Bytes(),
+		"Content-Type", contentType, "Content-Encoding", "gzip")
 	require.Equal(t, "50000", a.created("ATTACHMENT_CREATED").text("attachment.size"))
 }
 
@@ -156,7 +175,7 @@ func TestCreateAttachmentIdempotencyKey(t *testing.T) {
 	again := u.attach(transaction, "a.txt", "x", key...).created("ATTACHMENT_CREATED")
 	require.Equal(t, "true", again.header.Get("Idempotency-Replayed"))
 	require.Equal(t, first.at("attachment"), again.at("attachment"))
-	u.attach(transaction, "a.txt", "y", key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
+	u.attach(transaction, "a.txt", "y", key...).fails(409, "IDEMPOTENCY_KEY_CONFLICT")
 }
 
 func TestCreateAttachmentLimit(t *testing.T) {
@@ -174,11 +193,12 @@ func TestCreateAttachmentLimit(t *testing.T) {
 			created++
 			continue
 		}
-		a.fails(http.StatusConflict, "LIMIT_REACHED").blames("file")
+		a.fails(409, "LIMIT_REACHED").blames("file")
 		require.Contains(t, string(a.raw), "at most 10 attachments")
 	}
 	require.Equal(t, 10, created)
-	require.Equal(t, "10", u.get("/api/v1/transaction/"+transaction).text("transaction.attachmentCount"))
+	require.Equal(t, "10", u.get("/api/v1/transaction/"+transaction).
+		text("transaction.attachmentCount"))
 }
 
 // TestCreateAttachmentDuringRestart ends the ledger in the middle of an upload. Nothing of the file

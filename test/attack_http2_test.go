@@ -24,7 +24,8 @@ import (
 var floods = map[string]func(*http2Client) error{
 	"streams reset immediately": func(c *http2Client) error {
 		for range 10_000 {
-			if err := errors.Join(c.begin(), c.framer.WriteRSTStream(c.stream, http2.ErrCodeCancel)); err != nil {
+			if err := errors.Join(c.begin(),
+				c.framer.WriteRSTStream(c.stream, http2.ErrCodeCancel)); err != nil {
 				return err
 			}
 		}
@@ -40,13 +41,17 @@ var floods = map[string]func(*http2Client) error{
 	},
 	"endless headers": func(c *http2Client) error {
 		c.stream = 1
-		err := c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: c.stream, BlockFragment: c.call})
+		err := c.framer.WriteHeaders(http2.HeadersFrameParam{
+			StreamID: c.stream, BlockFragment: c.call,
+		})
 		for range 1000 {
 			if err != nil {
 				return err
 			}
 			c.block.Reset()
-			_ = c.hpack.WriteField(hpack.HeaderField{Name: "x-more", Value: strings.Repeat("x", 10_000), Sensitive: true})
+			_ = c.hpack.WriteField(hpack.HeaderField{
+				Name: "x-more", Value: strings.Repeat("x", 10_000), Sensitive: true,
+			})
 			err = c.framer.WriteContinuation(c.stream, false, c.block.Bytes())
 		}
 		return err
@@ -61,7 +66,9 @@ var floods = map[string]func(*http2Client) error{
 	},
 	"settings": func(c *http2Client) error {
 		for range 30_000 {
-			if err := c.framer.WriteSettings(http2.Setting{ID: http2.SettingInitialWindowSize, Val: 1}); err != nil {
+			if err := c.framer.WriteSettings(http2.Setting{
+				ID: http2.SettingInitialWindowSize, Val: 1,
+			}); err != nil {
 				return err
 			}
 		}
@@ -109,7 +116,8 @@ func TestHTTP2Floods(t *testing.T) {
 			for _, reads := range []bool{true, false} {
 				c := newHTTP2Client(t, addr, floodTime, reads)
 				attack.Go(func() {
-					_ = flood(c) // A failed write proves nothing, because the kernel buffers writes.
+					// A failed write proves nothing, because the kernel buffers writes.
+					_ = flood(c)
 					if reads && slices.Contains(disconnected, what) && !c.ended() {
 						t.Errorf("%s: %s: the connection is still open", service, what)
 					}
@@ -171,7 +179,8 @@ func newHTTP2Client(t *testing.T, addr string, writes time.Duration, reads bool)
 		{"te", "trailers"},
 	} {
 		// Sensitive fields are not added to the HPACK table, so the block can be sent repeatedly.
-		require.NoError(t, c.hpack.WriteField(hpack.HeaderField{Name: f[0], Value: f[1], Sensitive: true}))
+		require.NoError(t,
+			c.hpack.WriteField(hpack.HeaderField{Name: f[0], Value: f[1], Sensitive: true}))
 	}
 	c.call = bytes.Clone(c.block.Bytes())
 	if reads {
@@ -196,5 +205,7 @@ func (c *http2Client) ended() bool {
 // begin opens a stream without sending a message.
 func (c *http2Client) begin() error {
 	c.stream = (c.stream + 2) | 1
-	return c.framer.WriteHeaders(http2.HeadersFrameParam{StreamID: c.stream, BlockFragment: c.call, EndHeaders: true})
+	return c.framer.WriteHeaders(http2.HeadersFrameParam{
+		StreamID: c.stream, BlockFragment: c.call, EndHeaders: true,
+	})
 }

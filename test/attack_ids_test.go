@@ -12,9 +12,12 @@ import (
 
 // kinds maps the path segment before an id to the kind of the resource.
 var kinds = map[string]string{
-	"wallet": "wallet", "categories": "category", "transaction": "transaction", "budgets": "budget", "members": "member", "notifications": "notification",
-	"receipts": "receipt", "sessions": "session", "webhooks": "webhook", "deliveries": "delivery", "attachments": "attachment",
-	"transfers": "transfer", "imports": "import", "profiles": "profile", "tags": "tag", "rules": "rule",
+	"wallet": "wallet", "categories": "category", "transaction": "transaction", "budgets": "budget",
+	"members": "member", "notifications": "notification",
+	"receipts": "receipt", "sessions": "session", "webhooks": "webhook", "deliveries": "delivery",
+	"attachments": "attachment",
+	"transfers":   "transfer", "imports": "import", "profiles": "profile", "tags": "tag",
+	"rules": "rule",
 }
 
 // params returns the kind of resource for each id in the operation's path.
@@ -73,65 +76,82 @@ var notFound = []int{http.StatusForbidden, http.StatusNotFound}
 // position for an id, in path, query, body and headers.
 func (s *attackRun) ids(t *testing.T) {
 	t.Helper()
-	s.eachOperation(t, func(operation) bool { return true }, func(t *testing.T, u *user, o operation) {
-		t.Helper()
-		body := s.body(t, o)
-		if places := o.params(t); len(places) > 0 {
-			for _, path := range o.paths(s.victimIDs, s.attackerIDs) {
-				o.requireRejected(t, s.call(u, o, path, body), notFound, path)
-			}
-			for _, id := range s.victimIDs {
-				everywhere := slices.Repeat([]string{id}, len(places))
-				o.requireRejected(t, s.call(u, o, o.at(everywhere...), body), []int{400, 403, 404}, everywhere)
-			}
-		}
-		for field, value := range body {
-			if !strings.HasSuffix(field, "Id") && !strings.HasSuffix(field, "Ids") {
-				continue
-			}
-			for kind, id := range s.victimIDs {
-				attack := object{field: id}
-				if _, list := value.([]string); list {
-					attack[field] = []string{s.attackerIDs["category"], id}
+	s.eachOperation(t, func(operation) bool { return true },
+		func(t *testing.T, u *user, o operation) {
+			t.Helper()
+			body := s.body(t, o)
+			if places := o.params(t); len(places) > 0 {
+				for _, path := range o.paths(s.victimIDs, s.attackerIDs) {
+					o.requireRejected(t, s.call(u, o, path, body), notFound, path)
 				}
-				o.requireRejected(t, s.call(u, o, s.path(t, o), with(body, attack)), []int{400, 403, 404}, field, "=", kind)
-			}
-		}
-		for _, param := range o.Parameters {
-			for kind, id := range s.victimIDs {
-				switch param.Value.In {
-				case "query":
-					o.requireSafe(t, s.call(u, o, s.path(t, o)+"?"+param.Value.Name+"="+id, body), param.Value.Name, "=", kind)
-				case "header":
-					o.requireSafe(t, s.call(u, o, s.path(t, o), body, param.Value.Name, id), param.Value.Name, "=", kind)
+				for _, id := range s.victimIDs {
+					everywhere := slices.Repeat([]string{id}, len(places))
+					o.requireRejected(t, s.call(u, o, o.at(everywhere...), body),
+						[]int{400, 403, 404}, everywhere)
 				}
 			}
-		}
-		if body != nil {
-			// Fields that no client may set.
-			for _, field := range []string{"id", "ownerId", "userId", "createdBy", "memberId", "budgetId", "sessionId"} {
-				o.requireSafe(t, s.call(u, o, s.path(t, o), with(body, object{field: s.victimIDs["user"]})), field)
+			for field, value := range body {
+				if !strings.HasSuffix(field, "Id") && !strings.HasSuffix(field, "Ids") {
+					continue
+				}
+				for kind, id := range s.victimIDs {
+					attack := object{field: id}
+					if _, list := value.([]string); list {
+						attack[field] = []string{s.attackerIDs["category"], id}
+					}
+					o.requireRejected(t, s.call(u, o, s.path(t, o), with(body, attack)),
+						[]int{400, 403, 404}, field, "=", kind)
+				}
 			}
-			o.requireSafe(t, s.call(u, o, s.path(t, o), with(body, object{"role": "owner", "isAdmin": true, "version": -1, "createdAt": "1970-01-01"})))
-		}
-	})
+			for _, param := range o.Parameters {
+				for kind, id := range s.victimIDs {
+					switch param.Value.In {
+					case "query":
+						o.requireSafe(t, s.call(u, o, s.path(t, o)+"?"+param.Value.Name+"="+id,
+							body), param.Value.Name, "=", kind)
+					case "header":
+						o.requireSafe(t, s.call(u, o, s.path(t, o), body, param.Value.Name, id),
+							param.Value.Name, "=", kind)
+					}
+				}
+			}
+			if body != nil {
+				// Fields that no client may set.
+				for _, field := range []string{
+					"id", "ownerId", "userId", "createdBy", "memberId", "budgetId", "sessionId",
+				} {
+					o.requireSafe(t, s.call(u, o, s.path(t, o),
+						with(body, object{field: s.victimIDs["user"]})), field)
+				}
+				o.requireSafe(t, s.call(u, o, s.path(t, o), with(body, object{
+					"role": "owner", "isAdmin": true, "version": -1, "createdAt": "1970-01-01",
+				})))
+			}
+		})
 	t.Run("receipts", func(t *testing.T) {
 		u := &user{t: t, base: s.stack.URL, token: s.attacker.token}
 		for _, field := range []string{"walletId", "categoryId"} {
 			for _, id := range s.victimIDs {
-				form := map[string]string{"walletId": s.attackerIDs["wallet"], "categoryId": s.attackerIDs["category"], field: id}
+				form := map[string]string{
+					"walletId": s.attackerIDs["wallet"], "categoryId": s.attackerIDs["category"],
+					field: id,
+				}
 				s.count.Add(1)
-				a := u.upload("", []byte(groceries), "walletId", form["walletId"], "categoryId", form["categoryId"])
+				a := u.upload("", []byte(groceries), "walletId", form["walletId"], "categoryId",
+					form["categoryId"])
 				require.Contains(t, []int{400, 403, 404}, a.status, "%s", a.raw)
 				require.NotContains(t, string(a.raw), victimMark)
 			}
 		}
 		// A correction must not book a line in another user's category.
 		for _, id := range s.victimIDs {
-			corrections, err := json.Marshal(object{"lines": []any{object{"description": "All", "amount": json.Number("23.25"), "categoryId": id}}})
+			corrections, err := json.Marshal(object{"lines": []any{
+				object{"description": "All", "amount": json.Number("23.25"), "categoryId": id},
+			}})
 			require.NoError(t, err)
 			s.count.Add(1)
-			a := u.upload("", []byte(groceries), "walletId", s.attackerIDs["wallet"], "categoryId", s.attackerIDs["category"], "corrections", string(corrections))
+			a := u.upload("", []byte(groceries), "walletId", s.attackerIDs["wallet"], "categoryId",
+				s.attackerIDs["category"], "corrections", string(corrections))
 			require.Contains(t, []int{400, 404}, a.status, "%s", a.raw)
 			a.blames("corrections.lines[0].categoryId")
 			require.NotContains(t, string(a.raw), victimMark)

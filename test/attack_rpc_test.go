@@ -29,7 +29,8 @@ func (s *attackRun) rpcs(t *testing.T) {
 	forged := s.forgeries(t)
 	conns := map[string]*grpc.ClientConn{}
 	for service, addr := range s.stack.GRPC {
-		conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()))
+		conn, err := grpc.NewClient("passthrough:///"+addr,
+			grpc.WithTransportCredentials(insecure.NewCredentials()))
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		conns[service] = conn
@@ -38,18 +39,27 @@ func (s *attackRun) rpcs(t *testing.T) {
 		t.Run(string(m.Name()), func(t *testing.T) {
 			access := proto.GetExtension(m.Options(), restv1.E_Access).(restv1.Access)
 			if access != restv1.Access_ACCESS_PUBLIC {
-				want := map[restv1.Access]codes.Code{restv1.Access_ACCESS_SERVICE: codes.PermissionDenied}[access]
+				want := map[restv1.Access]codes.Code{
+					restv1.Access_ACCESS_SERVICE: codes.PermissionDenied,
+				}[access]
 				if want == 0 {
 					want = codes.Unauthenticated
 				}
-				// The tokens attack sends all forgeries through the gateway, so a selection is enough here.
-				for _, what := range []string{"alg none", "HS256 with the public key", "an unknown key in the header", "another user's claims", "expired", "another audience", "no session"} {
+				// The tokens attack sends all forgeries through the gateway, so a selection is
+				// enough here.
+				for _, what := range []string{
+					"alg none", "HS256 with the public key", "an unknown key in the header",
+					"another user's claims", "expired", "another audience", "no session",
+				} {
 					require.Contains(t, forged, what)
-					_, err := s.ask(t, conns[service], m, nil, "authorization", "Bearer "+forged[what])
+					_, err := s.ask(t, conns[service], m, nil, "authorization",
+						"Bearer "+forged[what])
 					require.Equal(t, want, status.Code(err), "%s: %v", what, err)
 				}
 				for _, pairs := range [][]string{
-					{"coffer-service-key", "guess"}, {"coffer-service-key", ""}, {"x-user-id", s.victimIDs["user"]}, {"grpc-metadata-authorization", "Bearer " + s.victim.token},
+					{"coffer-service-key", "guess"}, {"coffer-service-key", ""}, {
+						"x-user-id", s.victimIDs["user"],
+					}, {"grpc-metadata-authorization", "Bearer " + s.victim.token},
 				} {
 					_, err := s.ask(t, conns[service], m, nil, pairs...)
 					require.Equal(t, want, status.Code(err), "%v: %v", pairs, err)
@@ -65,7 +75,8 @@ func (s *attackRun) rpcs(t *testing.T) {
 			}
 			for _, text := range texts {
 				if !strings.Contains(text, "\xff") { // Protobuf cannot encode invalid UTF-8.
-					resp, err := s.ask(t, conns[service], m, filledMessage(m.Input(), text, 0), asUser...)
+					resp, err := s.ask(t, conns[service], m, filledMessage(m.Input(), text, 0),
+						asUser...)
 					requireHarmless(t, m, resp, err, text[:min(40, len(text))])
 				}
 			}
@@ -74,16 +85,21 @@ func (s *attackRun) rpcs(t *testing.T) {
 }
 
 // ask calls any RPC. A nil request is replaced by an empty one.
-func (s *attackRun) ask(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor, req proto.Message, pairs ...string) (proto.Message, error) {
+func (s *attackRun) ask(
+	t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor, req proto.Message,
+	pairs ...string,
+) (proto.Message, error) {
 	t.Helper()
 	s.count.Add(1)
 	if req == nil {
 		req = dynamicpb.NewMessage(m.Input())
 	}
-	ctx, cancel := context.WithCancel(metadata.NewOutgoingContext(t.Context(), metadata.Pairs(pairs...)))
+	ctx, cancel := context.WithCancel(metadata.NewOutgoingContext(t.Context(),
+		metadata.Pairs(pairs...)))
 	defer cancel()
 	resp := dynamicpb.NewMessage(m.Output())
-	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: m.IsStreamingServer()}, "/"+string(m.Parent().FullName())+"/"+string(m.Name()))
+	stream, err := conn.NewStream(ctx, &grpc.StreamDesc{ServerStreams: m.IsStreamingServer()},
+		"/"+string(m.Parent().FullName())+"/"+string(m.Name()))
 	if err == nil {
 		err = stream.SendMsg(req)
 	}
@@ -95,13 +111,17 @@ func (s *attackRun) ask(t *testing.T, conn *grpc.ClientConn, m protoreflect.Meth
 
 // requireHarmless requires that a response contains no data of the victim, or that an error is a
 // declared one.
-func requireHarmless(t *testing.T, m protoreflect.MethodDescriptor, resp proto.Message, err error, what string) {
+func requireHarmless(
+	t *testing.T, m protoreflect.MethodDescriptor, resp proto.Message, err error, what string,
+) {
 	t.Helper()
 	if err == nil {
 		require.NotContains(t, prototext.Format(resp), victimMark, "%s with %s", m.Name(), what)
 		return
 	}
-	require.NotContains(t, []codes.Code{codes.Internal, codes.Unknown, codes.Unavailable, codes.DeadlineExceeded}, status.Code(err), "%s with %s: %v", m.Name(), what, err)
+	require.NotContains(t, []codes.Code{
+		codes.Internal, codes.Unknown, codes.Unavailable, codes.DeadlineExceeded,
+	}, status.Code(err), "%s with %s: %v", m.Name(), what, err)
 	require.NotNil(t, apierr.From(err), "%s with %s: %v", m.Name(), what, err)
 	require.NotRegexp(t, internalText, status.Convert(err).Message(), "%s with %s", m.Name(), what)
 }
@@ -118,7 +138,8 @@ func filledMessage(d protoreflect.MessageDescriptor, text string, depth int) *dy
 		case field.IsList() && field.Kind() == protoreflect.StringKind:
 			value.List().Append(protoreflect.ValueOfString(text))
 		case field.IsList() && field.Kind() == protoreflect.MessageKind:
-			value.List().Append(protoreflect.ValueOfMessage(filledMessage(field.Message(), text, depth+1)))
+			value.List().
+				Append(protoreflect.ValueOfMessage(filledMessage(field.Message(), text, depth+1)))
 		case field.IsList():
 			continue
 		case field.Kind() == protoreflect.StringKind:
@@ -141,12 +162,16 @@ func filledMessage(d protoreflect.MessageDescriptor, text string, depth int) *dy
 
 // attackRequest returns a request with an id of the victim in each field for an id, and valid
 // values in the other fields.
-func (s *attackRun) attackRequest(t *testing.T, m protoreflect.MethodDescriptor, id string) proto.Message {
+func (s *attackRun) attackRequest(
+	t *testing.T, m protoreflect.MethodDescriptor, id string,
+) proto.Message {
 	t.Helper()
 	request := filledMessage(m.Input(), id, 0)
 	valid := map[string]string{
-		"name": "Thing", "currency": "EUR", "limit": "100", "period": "monthly", "start_date": "2026-03-01", "amount": "1", "date": "2026-03-14", "type": "expense",
-		"status": "accepted", "role": "viewer", "url": "https://example.com/x", "description": "Lunch",
+		"name": "Thing", "currency": "EUR", "limit": "100", "period": "monthly",
+		"start_date": "2026-03-01", "amount": "1", "date": "2026-03-14", "type": "expense",
+		"status": "accepted", "role": "viewer", "url": "https://example.com/x",
+		"description": "Lunch",
 	}
 	for i := range m.Input().Fields().Len() {
 		field := m.Input().Fields().Get(i)
@@ -155,7 +180,8 @@ func (s *attackRun) attackRequest(t *testing.T, m protoreflect.MethodDescriptor,
 		switch {
 		case known && field.Kind() == protoreflect.StringKind && !field.IsList():
 			request.Set(field, protoreflect.ValueOfString(text))
-		case !slices.Contains([]string{"id", "ids"}, name) && !strings.HasSuffix(name, "_id") && !strings.HasSuffix(name, "_ids"):
+		case !slices.Contains([]string{"id", "ids"}, name) && !strings.HasSuffix(name, "_id") &&
+			!strings.HasSuffix(name, "_ids"):
 			request.Clear(field)
 		}
 	}

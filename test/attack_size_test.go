@@ -28,22 +28,27 @@ func TestRPCMessageLimit(t *testing.T) {
 	u := newUserAt(t, own.URL, "Ada")
 	conns := map[string]*grpc.ClientConn{}
 	for service, addr := range own.GRPC {
-		conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(insecure.NewCredentials()),
+		conn, err := grpc.NewClient("passthrough:///"+addr,
+			grpc.WithTransportCredentials(insecure.NewCredentials()),
 			grpc.WithDefaultCallOptions(grpc.MaxCallSendMsgSize(2*rpc.MaxMessage)))
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		conns[service] = conn
 	}
-	large := protowire.AppendBytes(protowire.AppendTag(nil, 1000, protowire.BytesType), make([]byte, rpc.MaxMessage+1))
+	large := protowire.AppendBytes(protowire.AppendTag(nil, 1000, protowire.BytesType),
+		make([]byte, rpc.MaxMessage+1))
 	heap := heapInUse()
 	eachRPC(func(service string, m protoreflect.MethodDescriptor) {
 		t.Run(string(m.Name()), func(t *testing.T) {
 			t.Parallel()
-			stream, err := conns[service].NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: m.IsStreamingServer()}, "/"+string(m.Parent().FullName())+"/"+string(m.Name()))
+			stream, err := conns[service].NewStream(t.Context(), &grpc.StreamDesc{
+				ServerStreams: m.IsStreamingServer(),
+			}, "/"+string(m.Parent().FullName())+"/"+string(m.Name()))
 			require.NoError(t, err)
 			req := dynamicpb.NewMessage(m.Input())
 			req.SetUnknown(large)
-			if err := stream.SendMsg(req); err != io.EOF { //nolint:errorlint // SendMsg documents this very value
+			//nolint:errorlint // SendMsg documents this very value
+			if err := stream.SendMsg(req); err != io.EOF {
 				require.NoError(t, err)
 			}
 			err = stream.RecvMsg(dynamicpb.NewMessage(m.Output()))
@@ -64,7 +69,8 @@ func TestRPCMessageLimit(t *testing.T) {
 			frame, err := c.framer.ReadFrame()
 			require.NoError(t, err)
 			if headers, ok := frame.(*http2.MetaHeadersFrame); ok {
-				require.Contains(t, headers.Fields, hpack.HeaderField{Name: "grpc-status", Value: "8"})
+				require.Contains(t, headers.Fields,
+					hpack.HeaderField{Name: "grpc-status", Value: "8"})
 				answered = true
 			}
 		}

@@ -27,8 +27,8 @@ func TestSlowConnections(t *testing.T) {
 	token := "Authorization: Bearer " + u.token + "\r\n"
 	const (
 		each = 50
-		// headers and body limit the lifetime of a connection. The gateway's limits are 5 s and 15 s; a
-		// busy machine may be slower.
+		// headers and body limit the lifetime of a connection. The gateway's limits are 5 s and 15
+		// s; a busy machine may be slower.
 		headers, body = 20 * time.Second, 30 * time.Second
 		json          = "Content-Type: application/json\r\n"
 		form          = "Content-Type: multipart/form-data; boundary=x\r\n"
@@ -41,21 +41,37 @@ func TestSlowConnections(t *testing.T) {
 		// status is 0 if the connection ends without a response.
 		status int
 	}{
-		"nothing":                     {"", headers, 0},
-		"an endless request line":     {"GET /api/v1/", headers, 400},
-		"endless headers":             {"GET /api/v1/wallet HTTP/1.1\r\nHost: x\r\nX-Slow: ", headers, 0},
-		"a body":                      {"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\n" + token + json + "Content-Length: 1000\r\n\r\n", body, 504},
-		"a body in chunks":            {"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\n" + token + json + "Transfer-Encoding: chunked\r\n\r\n3E8\r\n", body, 504},
-		"a login":                     {"POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\n" + json + "Content-Length: 1000\r\n\r\n", body, 504},
-		"a body without a token":      {"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\n" + json + "Content-Length: 1000\r\n\r\n", body, 401},
-		"an upload without a token":   {"POST /api/v1/transaction/receipt HTTP/1.1\r\nHost: x\r\n" + form + "Content-Length: 1000000\r\n\r\n", body, 401},
-		"a body for GET":              {"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n", body, 200},
-		"a body for an unknown route": {"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n", body, 404},
-		"a body after Expect":         {"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n" + json + "Content-Length: 1000\r\n\r\n", body, 401},
+		"nothing":                 {"", headers, 0},
+		"an endless request line": {"GET /api/v1/", headers, 400},
+		"endless headers": {
+			"GET /api/v1/wallet HTTP/1.1\r\nHost: x\r\nX-Slow: ", headers, 0,
+		},
+		"a body": {"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\n" + token +
+			json + "Content-Length: 1000\r\n\r\n", body, 504},
+		"a body in chunks": {"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\n" + token +
+			json + "Transfer-Encoding: chunked\r\n\r\n3E8\r\n", body, 504},
+		"a login": {"POST /api/v1/auth/login HTTP/1.1\r\nHost: x\r\n" + json +
+			"Content-Length: 1000\r\n\r\n", body, 504},
+		"a body without a token": {"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\n" + json +
+			"Content-Length: 1000\r\n\r\n", body, 401},
+		"an upload without a token": {"POST /api/v1/transaction/receipt HTTP/1.1\r\nHost: x\r\n" +
+			form + "Content-Length: 1000000\r\n\r\n", body, 401},
+		"a body for GET": {
+			"GET /livez HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n", body, 200,
+		},
+		"a body for an unknown route": {
+			"POST /nowhere HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n", body, 404,
+		},
+		"a body after Expect": {
+			"POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\nExpect: 100-continue\r\n" + json +
+				"Content-Length: 1000\r\n\r\n",
+			body, 401,
+		},
 	} {
 		for range each {
 			attack.Go(func() {
-				status, took, err := trickle(strings.TrimPrefix(own.URL, "http://"), c.request, 100*time.Millisecond, c.within)
+				status, took, err := trickle(strings.TrimPrefix(own.URL, "http://"), c.request,
+					100*time.Millisecond, c.within)
 				if err != nil || status != c.status {
 					t.Errorf("%s: status %d after %s: %v", what, status, took, err)
 				}
@@ -88,7 +104,9 @@ func TestSlowConnections(t *testing.T) {
 // trickle sends the beginning of a request. If it is not empty, it then sends a byte in each
 // interval, until the server closes the connection or the limit is reached. It returns the
 // response's status, or 0 without a response, and the lifetime of the connection.
-func trickle(addr, request string, interval, limit time.Duration) (status int, took time.Duration, err error) {
+func trickle(
+	addr, request string, interval, limit time.Duration,
+) (status int, took time.Duration, err error) {
 	begin := time.Now()
 	conn, err := net.Dial("tcp", addr)
 	if err != nil {

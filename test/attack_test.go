@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// minAttacks is the minimum number of attacks. They are derived from the OpenAPI document and the
-	// protos, so a lower number means that the derivation is broken.
+	// minAttacks is the minimum number of attacks. They are derived from the OpenAPI document and
+	// the protos, so a lower number means that the derivation is broken.
 	minAttacks = 1000
 	// victimMark is in every name and description of the victim. No response to the attacker may
 	// contain it.
@@ -50,15 +50,19 @@ type attackRun struct {
 // of the victim, whose data must not change.
 func TestAttacks(t *testing.T) {
 	t.Parallel()
-	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "TRUST_PROXY_HOPS": "1"})
+	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"),
+		map[string]string{"RATE_LIMIT": "0", "TRUST_PROXY_HOPS": "1"})
 	s := &attackRun{stack: own}
 	s.victim, s.victimIDs = s.newUserWithResources(t, victimMark)
 	s.attacker, s.attackerIDs = s.newUserWithResources(t, "Mine")
 	before, heap := s.awaitState(t), heapInUse()
 
-	for name, attack := range map[string]func(*testing.T){"tokens": s.tokens, "ids": s.ids, "values": s.values, "wire": s.wire, "rpcs": s.rpcs} {
+	for name, attack := range map[string]func(*testing.T){
+		"tokens": s.tokens, "ids": s.ids, "values": s.values, "wire": s.wire, "rpcs": s.rpcs,
+	} {
 		t.Run(name, attack)
-		s.attacker.get("/api/v1/auth/me").ok("USER_FETCHED") // The session still exists, so the rejections had other reasons.
+		// The session still exists, so the rejections had other reasons.
+		s.attacker.get("/api/v1/auth/me").ok("USER_FETCHED")
 	}
 	require.Equal(t, before, s.state(t), "the victim's data have changed")
 	requireHeapBelow(t, heap+maxGrowth)
@@ -91,24 +95,34 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 	spent := expense(ids["wallet"], ids["category"], "1")
 	spent["description"], spent["tags"] = word, []any{word}
 	ids["tag"] = word
-	ids["transaction"] = u.post("/api/v1/transaction", spent).created("TRANSACTION_CREATED").text("transaction.id")
+	ids["transaction"] = u.record(spent)
 	ids["bank"] = u.wallet("EUR", "0")
-	moved := object{"fromWalletId": ids["wallet"], "toWalletId": ids["bank"], "amount": 5, "date": "2026-03-14", "description": word}
+	moved := object{
+		"fromWalletId": ids["wallet"], "toWalletId": ids["bank"], "amount": 5, "date": "2026-03-14",
+		"description": word,
+	}
 	transfer := u.post("/api/v1/transfers", moved).created("TRANSFER_CREATED")
-	ids["transfer"], ids["leg"] = transfer.text("transfer.id"), transfer.text("transfer.inTransactionId")
-	read := u.upload("?keepImage=true", []byte(groceries), "walletId", ids["wallet"], "categoryId", ids["category"]).created("RECEIPT_TRANSACTIONS_CREATED")
+	ids["transfer"], ids["leg"] = transfer.text("transfer.id"),
+		transfer.text("transfer.inTransactionId")
+	read := u.upload("?keepImage=true", []byte(groceries), "walletId", ids["wallet"], "categoryId",
+		ids["category"]).created("RECEIPT_TRANSACTIONS_CREATED")
 	ids["receipt"] = read.text("receipt.id")
-	ids["attachment"] = u.attach(ids["transaction"], word, word).created("ATTACHMENT_CREATED").text("attachment.id")
-	ids["rule"] = u.post("/api/v1/rules", with(u.rule(ids["category"]), object{"name": word})).created("RULE_CREATED").text("rule.id")
+	ids["attachment"] = u.attach(ids["transaction"], word, word).created("ATTACHMENT_CREATED").
+		text("attachment.id")
+	ids["rule"] = u.post("/api/v1/rules", with(u.rule(ids["category"]), object{"name": word})).
+		created("RULE_CREATED").text("rule.id")
 	ids["import"], ids["profile"] = u.importedFile(word, ids["wallet"], ids["category"])
-	ids["webhook"] = u.post("/api/v1/webhooks", object{"url": "https://example.com/" + word, "description": word}).created("WEBHOOK_CREATED").text("webhook.id")
+	ids["webhook"] = u.post("/api/v1/webhooks", object{
+		"url": "https://example.com/" + word, "description": word,
+	}).created("WEBHOOK_CREATED").text("webhook.id")
 	ids["budget"] = u.budgetNamed(word, ids["wallet"], ids["category"])
 	u.invite(ids["budget"], friend, "editor", "accepted")
 	ids["member"] = friend.id
 	ids["session"] = u.get("/api/v1/auth/sessions").ok("SESSIONS_FETCHED").text("sessions.0.id")
 	ids["notification"] = u.notified("budget.v1.invitation.answered", 1)[0]["id"].(string)
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
-		list := u.get("/api/v1/webhooks/" + ids["webhook"] + "/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries")
+		list := u.get("/api/v1/webhooks/" + ids["webhook"] + "/deliveries").
+			ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries")
 		if assert.NotEmpty(c, list) {
 			ids["delivery"] = list[0].(object)["id"].(string)
 		}
@@ -124,7 +138,8 @@ func (s *attackRun) state(t *testing.T) map[string]string {
 	seen := map[string]string{}
 	victim := &user{t: t, base: s.victim.base, token: s.victim.token}
 	for _, o := range operations() {
-		if o.method != http.MethodGet || o.OperationID == "streamEvents" || strings.Contains(o.path, "/image") {
+		if o.method != http.MethodGet || o.OperationID == "streamEvents" || strings.Contains(o.path,
+			"/image") {
 			continue
 		}
 		for _, path := range o.paths(s.victimIDs, nil) {
@@ -167,16 +182,21 @@ func (s *attackRun) awaitState(t *testing.T) (state map[string]string) {
 }
 
 // eachOperation runs one part of the attack on the selected operations in parallel.
-func (s *attackRun) eachOperation(t *testing.T, which func(operation) bool, attack func(t *testing.T, u *user, o operation)) {
+func (s *attackRun) eachOperation(
+	t *testing.T, which func(operation) bool, attack func(t *testing.T, u *user, o operation),
+) {
 	t.Helper()
 	for _, o := range operations() {
 		if which(o) {
 			t.Run(o.OperationID, func(t *testing.T) {
 				t.Parallel()
-				u := &user{t: t, base: s.stack.URL, token: s.attacker.token, email: s.attacker.email, password: s.attacker.password}
+				u := &user{
+					t: t, base: s.stack.URL, token: s.attacker.token, email: s.attacker.email,
+					password: s.attacker.password,
+				}
 				if o.OperationID == "logout" || o.OperationID == "changePassword" {
-					// Logout ends the session that the other attacks need, and failed password changes block the
-					// account.
+					// Logout ends the session that the other attacks need, and failed password
+					// changes block the account.
 					u = newUserAt(t, s.stack.URL, "Mine")
 				}
 				attack(t, u, o)
@@ -220,7 +240,8 @@ func (o operation) requireSafe(t *testing.T, a response, what ...any) {
 func (o operation) requireRejected(t *testing.T, a response, statuses []int, what ...any) {
 	t.Helper()
 	o.requireSafe(t, a, what...)
-	require.Contains(t, statuses, a.status, "%s %s: %.300s", o.OperationID, fmt.Sprint(what...), a.raw)
+	require.Contains(t, statuses, a.status, "%s %s: %.300s", o.OperationID, fmt.Sprint(what...),
+		a.raw)
 }
 
 // path returns the operation's path with ids of the attacker's resources. DELETE gets unknown ids,
@@ -246,20 +267,36 @@ func (s *attackRun) body(t *testing.T, o operation) object {
 		return nil
 	}
 	known := object{
-		"name": uuid.NewString(), "currency": "EUR", "limit": 100, "period": "monthly", "startDate": "2026-03-01", "walletId": s.attackerIDs["wallet"],
-		"categoryId": s.attackerIDs["category"], "categoryIds": []string{s.attackerIDs["category"]}, "amount": 1, "date": "2026-03-14", "type": "expense",
-		"description": "Lunch", "balance": 1, "url": "https://example.com/x", "events": []string{}, "enabled": false, "email": uuid.NewString() + "@example.com",
-		"password": "a long enough secret", "refreshToken": "none", "status": "accepted", "role": "viewer", "sharePercent": 1, "read": true, "archived": false,
-		"color": "#2F6F4F", "icon": "💶", "kind": "expense", "position": 1, "openingDate": "2026-01-01", "initialBalance": 1,
-		"fromWalletId": s.attackerIDs["wallet"], "toWalletId": s.attackerIDs["bank"], "toAmount": 1, "toCurrency": "EUR", "notes": "by card",
-		"payee": "Shop", "tags": []string{"Trip"}, "timeZone": "UTC", "weekStart": "monday", "locale": "de-DE", "baseCurrency": "EUR",
+		"name": uuid.NewString(), "currency": "EUR", "limit": 100, "period": "monthly",
+		"startDate": "2026-03-01", "walletId": s.attackerIDs["wallet"],
+		"categoryId": s.attackerIDs["category"], "categoryIds": []string{s.attackerIDs["category"]},
+		"amount": 1, "date": "2026-03-14", "type": "expense",
+		"description": "Lunch", "balance": 1, "url": "https://example.com/x", "events": []string{},
+		"enabled": false, "email": uuid.NewString() + "@example.com",
+		"password": "a long enough secret", "refreshToken": "none", "status": "accepted",
+		"role": "viewer", "sharePercent": 1, "read": true, "archived": false,
+		"color": "#2F6F4F", "icon": "💶", "kind": "expense", "position": 1,
+		"openingDate": "2026-01-01", "initialBalance": 1,
+		"fromWalletId": s.attackerIDs["wallet"], "toWalletId": s.attackerIDs["bank"], "toAmount": 1,
+		"toCurrency": "EUR", "notes": "by card",
+		"payee": "Shop", "tags": []string{"Trip"}, "timeZone": "UTC", "weekStart": "monday",
+		"locale": "de-DE", "baseCurrency": "EUR",
 		"defaultWalletId": s.attackerIDs["wallet"], "defaultCategoryId": s.attackerIDs["category"],
-		"accounts": []object{}, "categories": []object{}, "defaults": object{"walletId": s.attackerIDs["wallet"]}, "rows": []object{{"n": 2, "action": "skip"}}, "force": false,
-		"from": "2026-03-01", "to": "2026-03-31", "dryRun": true, "items": []object{{"payee": "Shop", "walletId": s.attackerIDs["wallet"]}},
-		"match": "all", "stop": false, "on": []string{"import"}, "ids": []string{s.attackerIDs["rule"]},
-		"conditions": []object{{"field": "payee", "op": "in", "values": []string{"Shop"}}}, "actions": []object{{"kind": "addTag", "value": "Trip"}},
-		"outTransactionId": s.attackerIDs["transaction"], "inTransactionId": s.attackerIDs["transaction"], "inCategoryId": s.attackerIDs["category"],
-		"transactions": []object{expense(s.attackerIDs["wallet"], s.attackerIDs["category"], "1")}, "alertThresholds": []int{50}, "currentPassword": "not the password", "newPassword": "another long secret",
+		"accounts": []object{}, "categories": []object{}, "defaults": object{
+			"walletId": s.attackerIDs["wallet"],
+		}, "rows": []object{{"n": 2, "action": "skip"}}, "force": false,
+		"from": "2026-03-01", "to": "2026-03-31", "dryRun": true,
+		"items": []object{{"payee": "Shop", "walletId": s.attackerIDs["wallet"]}},
+		"match": "all", "stop": false, "on": []string{"import"},
+		"ids":              []string{s.attackerIDs["rule"]},
+		"conditions":       []object{{"field": "payee", "op": "in", "values": []string{"Shop"}}},
+		"actions":          []object{{"kind": "addTag", "value": "Trip"}},
+		"outTransactionId": s.attackerIDs["transaction"],
+		"inTransactionId":  s.attackerIDs["transaction"], "inCategoryId": s.attackerIDs["category"],
+		"transactions": []object{
+			expense(s.attackerIDs["wallet"], s.attackerIDs["category"], "1"),
+		}, "alertThresholds": []int{50}, "currentPassword": "not the password",
+		"newPassword": "another long secret",
 	}
 	body := object{}
 	for field := range o.RequestBody.Value.Content.Get("application/json").Schema.Value.Properties {
@@ -267,7 +304,8 @@ func (s *attackRun) body(t *testing.T, o operation) object {
 			body[field] = v
 		} else {
 			// An external id is the client's own, and a request with splits has no categoryId.
-			require.Contains(t, []string{"endDate", "response", "externalId", "splits", "mapping"}, field, "add this field of %s to this test", o.OperationID)
+			require.Contains(t, []string{"endDate", "response", "externalId", "splits", "mapping"},
+				field, "add this field of %s to this test", o.OperationID)
 		}
 	}
 	return body

@@ -23,8 +23,9 @@ func TestBudgetLifecycle(t *testing.T) {
 	body["ownerId"], body["id"], body["role"] = stranger.id, stranger.id, "viewer"
 	created := u.post("/api/v1/budgets", body).created("BUDGET_CREATED")
 	for field, want := range map[string]string{
-		"name": "Eating", "currency": "EUR", "limit": "123.40", "period": "monthly", "startDate": "2026-03-01",
-		"walletId": wallet, "categoryIds.0": food, "ownerId": u.id, "role": "owner",
+		"name": "Eating", "currency": "EUR", "limit": "123.40", "period": "monthly",
+		"startDate": "2026-03-01",
+		"walletId":  wallet, "categoryIds.0": food, "ownerId": u.id, "role": "owner",
 	} {
 		require.Equal(t, want, created.text("budget."+field), field)
 	}
@@ -32,17 +33,19 @@ func TestBudgetLifecycle(t *testing.T) {
 	require.Equal(t, "active", created.text("budget.status"))
 	require.NotEqual(t, stranger.id, id)
 	path := "/api/v1/budgets/" + id
-	require.Equal(t, created.header.Get("ETag"), u.get(path).ok("BUDGET_FETCHED").header.Get("ETag"))
+	require.Equal(t, created.header.Get("ETag"),
+		u.get(path).ok("BUDGET_FETCHED").header.Get("ETag"))
 	require.Equal(t, id, u.get("/api/v1/budgets").ok("BUDGETS_FETCHED").text("budgets.0.id"))
 
 	bank := u.wallet("USD", "0")
 	for field, value := range map[string]any{
-		"name": "Living", "currency": "USD", "limit": json.Number("9000"), "period": "weekly", "startDate": "2026-03-02",
-		"endDate": "2026-12-31", "walletId": bank, "categoryIds": []any{food, fun},
+		"name": "Living", "currency": "USD", "limit": json.Number("9000"), "period": "weekly",
+		"startDate": "2026-03-02",
+		"endDate":   "2026-12-31", "walletId": bank, "categoryIds": []any{food, fun},
 	} {
 		change := object{field: value, "ownerId": stranger.id}
 		if field == "currency" {
-			u.patch(path, change).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("limit")
+			u.patch(path, change).invalid("limit")
 			change["limit"] = json.Number("9000")
 		}
 		a := u.patch(path, change).ok("BUDGET_UPDATED")
@@ -56,17 +59,21 @@ func TestBudgetLifecycle(t *testing.T) {
 			require.Equal(t, v, a.text("budget."+field))
 		}
 	}
-	for _, a := range []response{created, u.patch(path, object{"name": "Life"}).ok("BUDGET_UPDATED")} {
-		require.Equal(t, "0.00", a.text("budget.progress.spent"), "POST and PATCH return the budget with its progress: %s", a.raw)
+	for _, a := range []response{created, u.patch(path, object{"name": "Life"}).
+		ok("BUDGET_UPDATED")} {
+		require.Equal(t, "0.00", a.text("budget.progress.spent"),
+			"POST and PATCH return the budget with its progress: %s", a.raw)
 	}
-	require.Nil(t, u.patch(path, object{"endDate": nil, "name": "Living on"}).ok("BUDGET_UPDATED").at("budget.endDate"), "null removes the end date")
+	require.Nil(t, u.patch(path, object{"endDate": nil, "name": "Living on"}).ok("BUDGET_UPDATED").
+		at("budget.endDate"), "null removes the end date")
 	u.invite(id, stranger, "viewer", "")
-	require.Len(t, u.patch(path, object{"limit": 8000}).ok("BUDGET_UPDATED").list("budget.members"), 1)
+	require.Len(t, u.patch(path, object{"limit": 8000}).ok("BUDGET_UPDATED").list("budget.members"),
+		1)
 	require.Equal(t, "8000.00", u.get(path).text("budget.progress.remaining"))
 
 	require.Empty(t, stranger.get("/api/v1/budgets").list("budgets"))
 	require.Equal(t, id, u.del(path).ok("BUDGET_DELETED").text("id"))
-	u.get(path).fails(http.StatusNotFound, "BUDGET_NOT_FOUND")
+	u.get(path).fails(404, "BUDGET_NOT_FOUND")
 	require.Empty(t, u.get("/api/v1/budgets").list("budgets"))
 }
 
@@ -95,54 +102,59 @@ func TestBudgetWindows(t *testing.T) {
 		}
 		id := u.post("/api/v1/budgets", body).created("BUDGET_CREATED").text("budget.id")
 		a := u.get("/api/v1/budgets/" + id + "?at=" + c.at).ok("BUDGET_FETCHED")
-		require.Equal(t, [2]string{c.from, c.to}, [2]string{a.text("budget.progress.windowStart"), a.text("budget.progress.windowEnd")}, "%s at %s", c.period, c.at)
+		require.Equal(t, [2]string{c.from, c.to}, [2]string{
+			a.text("budget.progress.windowStart"), a.text("budget.progress.windowEnd"),
+		}, "%s at %s", c.period, c.at)
 	}
 	custom := aBudget("Open", wallet, category)
 	custom["period"] = "custom"
-	u.post("/api/v1/budgets", custom).fails(http.StatusBadRequest, "INVALID_BUDGET_TIMEFRAME").blames("endDate")
+	u.post("/api/v1/budgets", custom).fails(400, "INVALID_BUDGET_TIMEFRAME").blames("endDate")
 	custom["endDate"] = "2036-03-02"
-	u.post("/api/v1/budgets", custom).fails(http.StatusBadRequest, "INVALID_BUDGET_TIMEFRAME")
+	u.post("/api/v1/budgets", custom).fails(400, "INVALID_BUDGET_TIMEFRAME")
 }
 
 func TestBudgetProgress(t *testing.T) {
 	t.Parallel()
 	// The progress is correct immediately after each write.
-	t.Run("counts the transactions of its wallet, categories, currency and window", func(t *testing.T) {
-		t.Parallel()
-		u := newUser(t)
-		wallet, other, food, fun := u.wallet("EUR", "0"), u.wallet("EUR", "0"), u.category("Food"), u.category("Fun")
-		id := u.budgetNamed("Food", wallet, food)
-		create := func(change object) string {
-			body := expense(wallet, food, "40")
-			maps.Copy(body, change)
-			return u.post("/api/v1/transaction", body).created("TRANSACTION_CREATED").text("transaction.id")
-		}
-		progress := func(spent, remaining, percentage, state string) {
-			a := u.get("/api/v1/budgets/" + id + "?at=2026-03-31").ok("BUDGET_FETCHED")
-			require.Equal(t, [4]string{spent, remaining, percentage, state}, [4]string{
-				a.text("budget.progress.spent"), a.text("budget.progress.remaining"), a.text("budget.progress.percentage"), a.text("budget.progress.state"),
-			}, "%s", a.raw)
-		}
-		progress("0.00", "100.00", "0", "ok")
-		create(object{"walletId": other})
-		create(object{"categoryId": fun})
-		create(object{"date": "2026-02-28"})
-		create(object{"date": "2026-04-01"})
-		progress("0.00", "100.00", "0", "ok")
-		first := create(nil)
-		progress("40.00", "60.00", "40", "ok")
-		create(object{"date": "2026-03-31T23:59:59.999Z"})
-		create(object{"date": "2026-03-01"})
-		progress("120.00", "-20.00", "120", "over")
-		create(object{"type": "income", "amount": json.Number("25")})
-		progress("95.00", "5.00", "95", "near")
-		u.del("/api/v1/transaction/" + first).ok("TRANSACTION_DELETED")
-		progress("55.00", "45.00", "55", "ok")
-		create(object{"currency": "JPY", "amount": 700})
-		progress("55.00", "45.00", "55", "ok")
-		a := u.get("/api/v1/budgets/" + id + "?at=2026-03-31")
-		require.Equal(t, "JPY", a.text("budget.progress.otherCurrencies.0.currency"))
-	})
+	t.Run("counts the transactions of its wallet, categories, currency and window",
+		func(t *testing.T) {
+			t.Parallel()
+			u := newUser(t)
+			wallet, other, food, fun := u.wallet("EUR", "0"), u.wallet("EUR", "0"),
+				u.category("Food"), u.category("Fun")
+			id := u.budgetNamed("Food", wallet, food)
+			create := func(change object) string {
+				body := expense(wallet, food, "40")
+				maps.Copy(body, change)
+				return u.record(body)
+			}
+			progress := func(spent, remaining, percentage, state string) {
+				a := u.get("/api/v1/budgets/" + id + "?at=2026-03-31").ok("BUDGET_FETCHED")
+				require.Equal(t, [4]string{spent, remaining, percentage, state}, [4]string{
+					a.text("budget.progress.spent"), a.text("budget.progress.remaining"),
+					a.text("budget.progress.percentage"), a.text("budget.progress.state"),
+				}, "%s", a.raw)
+			}
+			progress("0.00", "100.00", "0", "ok")
+			create(object{"walletId": other})
+			create(object{"categoryId": fun})
+			create(object{"date": "2026-02-28"})
+			create(object{"date": "2026-04-01"})
+			progress("0.00", "100.00", "0", "ok")
+			first := create(nil)
+			progress("40.00", "60.00", "40", "ok")
+			create(object{"date": "2026-03-31T23:59:59.999Z"})
+			create(object{"date": "2026-03-01"})
+			progress("120.00", "-20.00", "120", "over")
+			create(object{"type": "income", "amount": json.Number("25")})
+			progress("95.00", "5.00", "95", "near")
+			u.del("/api/v1/transaction/" + first).ok("TRANSACTION_DELETED")
+			progress("55.00", "45.00", "55", "ok")
+			create(object{"currency": "JPY", "amount": 700})
+			progress("55.00", "45.00", "55", "ok")
+			a := u.get("/api/v1/budgets/" + id + "?at=2026-03-31")
+			require.Equal(t, "JPY", a.text("budget.progress.otherCurrencies.0.currency"))
+		})
 	t.Run("continues after a merge of its category", func(t *testing.T) {
 		t.Parallel()
 		u := newUser(t)
@@ -166,26 +178,32 @@ func TestUpdateMemberRoleAndShare(t *testing.T) {
 	path := "/api/v1/budgets/" + id
 	seat := path + "/members/" + friend.id
 	owner.invite(id, friend, "viewer", "")
-	require.Equal(t, "40.00", owner.patch(seat, object{"sharePercent": 40}).ok("BUDGET_MEMBER_UPDATED").text("member.sharePercent"))
+	require.Equal(t, "40.00", owner.patch(seat, object{"sharePercent": 40}).
+		ok("BUDGET_MEMBER_UPDATED").text("member.sharePercent"))
 	require.Equal(t, "40.00", friend.get("/api/v1/invitations").text("invitations.0.sharePercent"))
 	friend.patch(seat, object{"status": "accepted"}).ok("BUDGET_MEMBER_UPDATED")
-	changed := owner.patch(seat, object{"role": "editor", "sharePercent": nil}).ok("BUDGET_MEMBER_UPDATED")
+	changed := owner.patch(seat, object{"role": "editor", "sharePercent": nil}).
+		ok("BUDGET_MEMBER_UPDATED")
 	require.Equal(t, "editor", changed.text("member.role"))
 	require.Equal(t, "accepted", changed.text("member.status"))
 	require.NotContains(t, changed.at("member"), "sharePercent")
 	friend.patch(path, object{"limit": 7}).ok("BUDGET_UPDATED")
 	require.Len(t, friend.notified("budget.v1.member.updated", 2), 2)
 
-	friend.patch(seat, object{"role": "viewer"}).fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS")
-	friend.patch(seat, object{"role": "viewer", "status": "rejected"}).fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS")
-	owner.patch(seat, object{"role": "viewer", "status": "rejected"}).fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS")
-	owner.patch(seat, object{"role": "owner", "sharePercent": 0}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("role", "sharePercent")
+	friend.patch(seat, object{"role": "viewer"}).fails(403, "INSUFFICIENT_PERMISSIONS")
+	friend.patch(seat, object{"role": "viewer", "status": "rejected"}).
+		fails(403, "INSUFFICIENT_PERMISSIONS")
+	owner.patch(seat, object{"role": "viewer", "status": "rejected"}).
+		fails(403, "INSUFFICIENT_PERMISSIONS")
+	owner.patch(seat, object{"role": "owner", "sharePercent": 0}).invalid("role", "sharePercent")
 	third := newUser(t)
-	owner.post(path+"/share", object{"email": third.email, "sharePercent": 90}).created("BUDGET_SHARED")
-	owner.patch(seat, object{"sharePercent": 10.01}).fails(http.StatusBadRequest, "BUDGET_SHARE_EXCEEDED").blames("sharePercent")
-	owner.patch(path+"/members/me", object{"role": "viewer"}).fails(http.StatusBadRequest, "INVALID_BUDGET_MEMBER_ID")
-	owner.del(path+"/members/me").fails(http.StatusBadRequest, "INVALID_BUDGET_MEMBER_ID")
-	owner.get(path+"/members/me").fails(http.StatusBadRequest, "INVALID_BUDGET_MEMBER_ID")
+	owner.post(path+"/share", object{"email": third.email, "sharePercent": 90}).
+		created("BUDGET_SHARED")
+	owner.patch(seat, object{"sharePercent": 10.01}).fails(400, "BUDGET_SHARE_EXCEEDED").
+		blames("sharePercent")
+	owner.patch(path+"/members/me", object{"role": "viewer"}).fails(400, "INVALID_BUDGET_MEMBER_ID")
+	owner.del(path+"/members/me").fails(400, "INVALID_BUDGET_MEMBER_ID")
+	owner.get(path+"/members/me").fails(400, "INVALID_BUDGET_MEMBER_ID")
 }
 
 // TestInvitationLifecycle sends an invitation, accepts it, leaves the budget, renews the invitation
@@ -196,9 +214,12 @@ func TestInvitationLifecycle(t *testing.T) {
 	id := owner.budget(owner.wallet("EUR", "0"), owner.category("Food"))
 	path := "/api/v1/budgets/" + id
 	seat := path + "/members/" + friend.id
-	member := owner.post(path+"/share", object{"email": " " + strings.ToUpper(friend.email), "sharePercent": 50}).is(http.StatusCreated, "BUDGET_SHARED")
+	member := owner.post(path+"/share", object{
+		"email": " " + strings.ToUpper(friend.email), "sharePercent": 50,
+	}).is(http.StatusCreated, "BUDGET_SHARED")
 	for field, want := range map[string]string{
-		"id": friend.id, "memberId": friend.id, "budgetId": id, "email": friend.email, "role": "viewer", "status": "pending", "sharePercent": "50.00",
+		"id": friend.id, "memberId": friend.id, "budgetId": id, "email": friend.email,
+		"role": "viewer", "status": "pending", "sharePercent": "50.00",
 	} {
 		require.Equal(t, want, member.text("member."+field), field)
 	}
@@ -209,20 +230,21 @@ func TestInvitationLifecycle(t *testing.T) {
 			require.Equal(t, status, a.text("member.status"))
 		}
 	}
-	owner.patch(seat, object{"status": "accepted"}).fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS")
-	friend.get(path).fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS")
+	owner.patch(seat, object{"status": "accepted"}).fails(403, "INSUFFICIENT_PERMISSIONS")
+	friend.get(path).fails(403, "INSUFFICIENT_PERMISSIONS")
 	respond("accepted")
 	friend.get(path).ok("BUDGET_FETCHED")
 	respond("rejected")
-	friend.get(path).fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS")
-	owner.post(path+"/share", object{"email": friend.email, "role": "editor"}).is(http.StatusCreated, "BUDGET_SHARED")
+	friend.get(path).fails(403, "INSUFFICIENT_PERMISSIONS")
+	owner.post(path+"/share", object{"email": friend.email, "role": "editor"}).
+		is(http.StatusCreated, "BUDGET_SHARED")
 	require.Equal(t, "pending", owner.get(path+"/members").text("members.0.status"))
 	respond("accepted")
 	friend.patch(path, object{"limit": 7}).ok("BUDGET_UPDATED")
 
 	gone := owner.del(seat)
 	require.Equal(t, http.StatusOK, gone.status, "%s", gone.raw)
-	friend.get(path).fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS")
+	friend.get(path).fails(403, "INSUFFICIENT_PERMISSIONS")
 	require.Empty(t, owner.get(path+"/members").list("members"))
-	owner.del(seat).fails(http.StatusNotFound, "BUDGET_MEMBER_NOT_FOUND")
+	owner.del(seat).fails(404, "BUDGET_MEMBER_NOT_FOUND")
 }

@@ -12,12 +12,14 @@ import (
 
 func aBudget(name, wallet, category string) object {
 	return object{
-		"name": name, "currency": "EUR", "limit": 100, "period": "monthly", "startDate": "2026-03-01", "walletId": wallet, "categoryIds": []string{category},
+		"name": name, "currency": "EUR", "limit": 100, "period": "monthly",
+		"startDate": "2026-03-01", "walletId": wallet, "categoryIds": []string{category},
 	}
 }
 
 func (u *user) budgetNamed(name, wallet, category string) string {
-	return u.post("/api/v1/budgets", aBudget(name, wallet, category)).created("BUDGET_CREATED").text("budget.id")
+	return u.post("/api/v1/budgets", aBudget(name, wallet, category)).created("BUDGET_CREATED").
+		text("budget.id")
 }
 
 func (u *user) budget(wallet, category string) string {
@@ -27,7 +29,8 @@ func (u *user) budget(wallet, category string) string {
 // invite shares a budget with another user. If response is not empty, the other user answers the
 // invitation.
 func (u *user) invite(budget string, other *user, role, response string) {
-	u.post("/api/v1/budgets/"+budget+"/share", object{"email": other.email, "role": role}).is(http.StatusCreated, "BUDGET_SHARED")
+	u.post("/api/v1/budgets/"+budget+"/share", object{"email": other.email, "role": role}).
+		is(http.StatusCreated, "BUDGET_SHARED")
 	if response != "" {
 		a := other.patch("/api/v1/budgets/"+budget+"/members/"+other.id, object{"status": response})
 		require.Equal(u.t, http.StatusOK, a.status, "%s", a.raw)
@@ -57,10 +60,18 @@ func TestBudgetInvalidFields(t *testing.T) {
 		"an invalid start date":   {"startDate", "2026-02-30", 400, "INVALID_BUDGET_TIMEFRAME"},
 		"an end before the start": {"endDate", "2020-01-01", 400, "INVALID_BUDGET_TIMEFRAME"},
 		"a malformed wallet":      {"walletId", "x", 400, "WALLET_NOT_FOUND"},
-		"another user's wallet":   {"walletId", stranger.wallet("EUR", "0"), 404, "WALLET_NOT_FOUND"},
-		"a malformed category":    {"categoryIds", []string{"x"}, 400, "INVALID_CATEGORY_EXIST_PARAMS"},
-		"no category":             {"categoryIds", []string{}, 400, "INVALID_CATEGORY_EXIST_PARAMS"},
-		"another user's category": {"categoryIds", []string{category, stranger.category(uuid.NewString())}, 404, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"another user's wallet": {
+			"walletId", stranger.wallet("EUR", "0"), 404, "WALLET_NOT_FOUND",
+		},
+		"a malformed category": {
+			"categoryIds", []string{"x"}, 400, "INVALID_CATEGORY_EXIST_PARAMS",
+		},
+		"no category": {
+			"categoryIds", []string{}, 400, "INVALID_CATEGORY_EXIST_PARAMS",
+		},
+		"another user's category": {"categoryIds", []string{
+			category, stranger.category(uuid.NewString()),
+		}, 404, "INVALID_CATEGORY_EXIST_PARAMS"},
 	} {
 		t.Run(name, func(*testing.T) {
 			body := aBudget("Wrong", wallet, category)
@@ -77,7 +88,11 @@ func TestBudgetInvalidFields(t *testing.T) {
 // stranger.
 func TestBudgetPermissions(t *testing.T) {
 	t.Parallel()
-	owner, editor, viewer, invited, stranger := newUser(t), newUser(t), newUser(t), newUser(t), newUser(t)
+	owner := newUser(t)
+	editor := newUser(t)
+	viewer := newUser(t)
+	invited := newUser(t)
+	stranger := newUser(t)
 	wallet, category := owner.wallet("EUR", "0"), owner.category("Food")
 	id := owner.budget(wallet, category)
 	owner.invite(id, editor, "editor", "accepted")
@@ -85,8 +100,9 @@ func TestBudgetPermissions(t *testing.T) {
 	owner.invite(id, invited, "viewer", "")
 	path := "/api/v1/budgets/" + id
 	ok := func(a response) { require.Equal(t, http.StatusOK, a.status, "%s", a.raw) }
-	rejected := func(a response) { a.fails(http.StatusForbidden, "INSUFFICIENT_PERMISSIONS") }
-	require.Equal(t, "You do not have permission to perform this action", stranger.get(path).text("message"))
+	rejected := func(a response) { a.fails(403, "INSUFFICIENT_PERMISSIONS") }
+	require.Equal(t, "You do not have permission to perform this action",
+		stranger.get(path).text("message"))
 
 	for who, u := range map[string]*user{"owner": owner, "editor": editor, "viewer": viewer} {
 		a := u.get(path)
@@ -94,10 +110,14 @@ func TestBudgetPermissions(t *testing.T) {
 		require.Equal(t, who, a.text("budget.role"))
 		require.Equal(t, "0.00", a.text("budget.progress.spent"))
 		ok(u.get(path + "/members"))
-		require.Equal(t, who == "owner", a.at("budget.ownerName") == nil, "members read the owner's name: %s", a.raw)
+		require.Equal(t, who == "owner", a.at("budget.ownerName") == nil,
+			"members read the owner's name: %s", a.raw)
 		limits := u.get(path + "/limits").ok("BUDGET_LIMITS_FETCHED").list("limits")
 		require.Len(t, limits, 1)
-		require.Equal(t, object{"limit": a.at("budget.limit"), "currency": "EUR", "from": a.text("budget.createdAt")[:10]}, limits[0])
+		require.Equal(t, object{
+			"limit": a.at("budget.limit"), "currency": "EUR",
+			"from": a.text("budget.createdAt")[:10],
+		}, limits[0])
 	}
 	ok(owner.patch(path, object{"limit": 60}))
 	ok(editor.patch(path, object{"limit": 70}))
@@ -116,8 +136,12 @@ func TestBudgetPermissions(t *testing.T) {
 	require.Empty(t, invited.get("/api/v1/budgets").list("budgets"))
 	name := invited.get("/api/v1/invitations").text("invitations.0.budgetName")
 	ok(owner.patch(path, object{"name": "Secret"}))
-	require.Equal(t, []any{map[string]any{"id": id, "name": name, "ownerId": owner.id, "role": "viewer", "membershipStatus": "pending"}},
-		invited.get("/api/v1/budgets?include=invited").ok("BUDGETS_FETCHED").list("budgets"), "the contents of the invitation and nothing newer")
+	require.Equal(t, []any{map[string]any{
+		"id": id, "name": name, "ownerId": owner.id, "role": "viewer",
+		"membershipStatus": "pending",
+	}},
+		invited.get("/api/v1/budgets?include=invited").ok("BUDGETS_FETCHED").list("budgets"),
+		"the contents of the invitation and nothing newer")
 	ok(invited.patch(path+"/members/"+invited.id, object{"response": "rejected"}))
 	ok(editor.del(path + "/members/" + editor.id))
 	ok(owner.del(path))
@@ -129,19 +153,22 @@ func TestShareBudgetErrors(t *testing.T) {
 	id := owner.budget(owner.wallet("EUR", "0"), owner.category("Food"))
 	path := "/api/v1/budgets/" + id
 	share := func(body object) response { return owner.post(path+"/share", body) }
-	share(object{"email": "nobody"}).fails(400, "VALIDATION_ERROR").blames("email")
+	share(object{"email": "nobody"}).invalid("email")
 	share(object{"email": uuid.NewString() + "@example.com"}).fails(404, "USER_NOT_FOUND")
 	share(object{"email": strings.ToUpper(owner.email)}).fails(400, "CANNOT_INVITE_SELF")
-	share(object{"email": friend.email, "role": "owner"}).fails(400, "VALIDATION_ERROR").blames("role")
-	share(object{"email": friend.email, "sharePercent": 0}).fails(400, "VALIDATION_ERROR").blames("sharePercent")
-	share(object{"email": friend.email, "sharePercent": json.Number("60.5")}).is(201, "BUDGET_SHARED")
+	share(object{"email": friend.email, "role": "owner"}).invalid("role")
+	share(object{"email": friend.email, "sharePercent": 0}).invalid("sharePercent")
+	share(object{"email": friend.email, "sharePercent": json.Number("60.5")}).
+		is(201, "BUDGET_SHARED")
 	share(object{"email": friend.email}).fails(409, "BUDGET_MEMBER_ALREADY_EXISTS")
 	share(object{"email": third.email, "sharePercent": 40}).fails(400, "BUDGET_SHARE_EXCEEDED")
 
-	friend.patch(path+"/members/"+friend.id, object{"status": "maybe"}).fails(400, "INVALID_INVITE_RESPONSE")
+	friend.patch(path+"/members/"+friend.id, object{"status": "maybe"}).
+		fails(400, "INVALID_INVITE_RESPONSE")
 	friend.patch(path+"/members/"+friend.id, object{}).fails(400, "INVALID_INVITE_RESPONSE")
 	owner.del(path+"/members/"+third.id).fails(404, "BUDGET_MEMBER_NOT_FOUND")
-	owner.patch(path+"/members/"+third.id, object{"status": "accepted"}).fails(404, "BUDGET_MEMBER_NOT_FOUND")
+	owner.patch(path+"/members/"+third.id, object{"status": "accepted"}).
+		fails(404, "BUDGET_MEMBER_NOT_FOUND")
 	for bad, want := range map[string]struct {
 		status int
 		code   string
@@ -153,7 +180,8 @@ func TestShareBudgetErrors(t *testing.T) {
 		owner.get(path+"/members").fails(want.status, want.code)
 		owner.post(path+"/share", object{"email": friend.email}).fails(want.status, want.code)
 		owner.del(path+"/members/"+friend.id).fails(want.status, want.code)
-		friend.patch(path+"/members/"+friend.id, object{"status": "accepted"}).fails(want.status, want.code)
+		friend.patch(path+"/members/"+friend.id, object{"status": "accepted"}).
+			fails(want.status, want.code)
 	}
 }
 

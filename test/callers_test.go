@@ -23,7 +23,8 @@ import (
 // RPC in the protos, and the required address settings of the services.
 func TestCallersMatchAddressSettings(t *testing.T) {
 	t.Parallel()
-	graph := slices.Concat(edges[gateway.Config](t, "gateway"), edges[auth.Config](t, "auth"), edges[ledger.Config](t, "ledger"),
+	graph := slices.Concat(edges[gateway.Config](t, "gateway"), edges[auth.Config](t, "auth"),
+		edges[ledger.Config](t, "ledger"),
 		edges[budget.Config](t, "budget"), edges[ocr.Config](t, "ocr"))
 	require.NotEmpty(t, graph)
 	var listed []string
@@ -32,9 +33,12 @@ func TestCallersMatchAddressSettings(t *testing.T) {
 			methods := file.Services().Get(i).Methods()
 			for j := range methods.Len() {
 				callee := string(file.Package().Parent().Name())
-				callers, _ := proto.GetExtension(methods.Get(j).Options(), restv1.E_Callers).([]string)
-				service := proto.GetExtension(methods.Get(j).Options(), restv1.E_Access) == restv1.Access_ACCESS_SERVICE
-				require.False(t, service && len(callers) == 0, "%s lists no callers", methods.Get(j).FullName())
+				callers, _ := proto.GetExtension(methods.Get(j).Options(),
+					restv1.E_Callers).([]string)
+				service := proto.GetExtension(methods.Get(j).Options(),
+					restv1.E_Access) == restv1.Access_ACCESS_SERVICE
+				require.False(t, service && len(callers) == 0, "%s lists no callers",
+					methods.Get(j).FullName())
 				for _, caller := range callers {
 					listed = append(listed, caller+" "+callee)
 				}

@@ -46,7 +46,9 @@ func newUserAt(t require.TestingT, base, name string) *user {
 		t: t, base: base, password: "a long enough secret",
 		email: fmt.Sprintf("p%d-%d@example.com", time.Now().UnixNano(), userNumber.Add(1)),
 	}
-	u.id = u.post("/api/v1/auth/register", object{"name": name, "email": u.email, "password": u.password}).created("USER_REGISTERED").text("user.id")
+	u.id = u.post("/api/v1/auth/register", object{
+		"name": name, "email": u.email, "password": u.password,
+	}).created("USER_REGISTERED").text("user.id")
 	u.signIn()
 	return u
 }
@@ -61,7 +63,8 @@ func (u *user) dial() net.Conn {
 }
 
 func (u *user) signIn() {
-	login := u.post("/api/v1/auth/login", object{"email": u.email, "password": u.password}).ok("LOGIN_SUCCESS")
+	login := u.post("/api/v1/auth/login", object{"email": u.email, "password": u.password}).
+		ok("LOGIN_SUCCESS")
 	u.token, u.refreshToken = login.text("accessToken"), login.text("refreshToken")
 }
 
@@ -123,13 +126,15 @@ func (u *user) call(method, path string, body any, headers ...string) response {
 // upload sends a receipt with form fields, given as alternating names and values.
 func (u *user) upload(query string, file []byte, fields ...string) response {
 	form, contentType := u.form(file, fields...)
-	return u.call(http.MethodPost, "/api/v1/transaction/receipt"+query, form, "Content-Type", contentType)
+	return u.call(http.MethodPost, "/api/v1/transaction/receipt"+query, form, "Content-Type",
+		contentType)
 }
 
 // attach uploads a file to a transaction.
 func (u *user) attach(transaction, name, content string, headers ...string) response {
 	form, contentType := u.fileForm(name, content)
-	return u.call(http.MethodPost, "/api/v1/transaction/"+transaction+"/attachments", form, append(headers, "Content-Type", contentType)...)
+	return u.call(http.MethodPost, "/api/v1/transaction/"+transaction+"/attachments", form,
+		append(headers, "Content-Type", contentType)...)
 }
 
 // fileForm encodes the form of an upload: pairs of fields and values, and then the file.
@@ -173,7 +178,8 @@ func (u *user) send(req *http.Request) response {
 	raw, err := io.ReadAll(resp.Body)
 	require.NoError(u.t, err)
 	a := response{t: u.t, status: resp.StatusCode, header: resp.Header, raw: raw}
-	if req.Method != http.MethodHead && strings.HasPrefix(resp.Header.Get("Content-Type"), "application/json") {
+	if req.Method != http.MethodHead && strings.HasPrefix(resp.Header.Get("Content-Type"),
+		"application/json") {
 		decoder := json.NewDecoder(bytes.NewReader(raw))
 		decoder.UseNumber()
 		require.NoError(u.t, decoder.Decode(&a.body), "%s", raw)
@@ -182,13 +188,17 @@ func (u *user) send(req *http.Request) response {
 	route.URL.Scheme, route.URL.Host = "", ""
 	// The document's router also matches ids with a colon or a slash, which the gateway does not
 	// route.
-	if found, params, err := router.FindRoute(route); err == nil && a.code() != "ROUTE_NOT_FOUND" && a.code() != "METHOD_NOT_ALLOWED" {
+	if found, params, err := router.FindRoute(route); err == nil && a.code() != "ROUTE_NOT_FOUND" &&
+		a.code() != "METHOD_NOT_ALLOWED" {
 		exercised.Store(found.Operation.OperationID+" "+a.code(), true)
-		err := openapi3filter.ValidateResponse(req.Context(), &openapi3filter.ResponseValidationInput{
-			RequestValidationInput: &openapi3filter.RequestValidationInput{Request: req, PathParams: params, Route: found},
-			Status:                 a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(raw)),
-			Options: &openapi3filter.Options{IncludeResponseStatus: true},
-		})
+		err := openapi3filter.ValidateResponse(req.Context(),
+			&openapi3filter.ResponseValidationInput{
+				RequestValidationInput: &openapi3filter.RequestValidationInput{
+					Request: req, PathParams: params, Route: found,
+				},
+				Status: a.status, Header: a.header, Body: io.NopCloser(bytes.NewReader(raw)),
+				Options: &openapi3filter.Options{IncludeResponseStatus: true},
+			})
 		require.NoError(u.t, err, "%s %s: %d %s", req.Method, req.URL.Path, a.status, raw)
 	}
 	return a
@@ -200,7 +210,8 @@ func (a response) code() string {
 }
 
 func (a response) is(status int, code string) response {
-	require.Equal(a.t, fmt.Sprint(status, " ", code), fmt.Sprint(a.status, " ", a.code()), "%s", a.raw)
+	require.Equal(a.t, fmt.Sprint(status, " ", code), fmt.Sprint(a.status, " ", a.code()), "%s",
+		a.raw)
 	return a
 }
 
@@ -226,6 +237,11 @@ func (a response) blames(fields ...string) response {
 	}
 	require.ElementsMatch(a.t, fields, got, "%s", a.raw)
 	return a
+}
+
+// invalid requires a validation error that names exactly these fields.
+func (a response) invalid(fields ...string) response {
+	return a.fails(http.StatusBadRequest, "VALIDATION_ERROR").blames(fields...)
 }
 
 // at returns the value at a path like "user.id" or "wallets.0.name".
@@ -255,6 +271,15 @@ func (a response) text(path string) string {
 	return fmt.Sprint(v)
 }
 
+// texts returns the texts at several paths.
+func (a response) texts(paths ...string) []string {
+	var out []string
+	for _, path := range paths {
+		out = append(out, a.text(path))
+	}
+	return out
+}
+
 func (a response) list(path string) []any {
 	v, ok := a.at(path).([]any)
 	require.True(a.t, ok, "%s in %s", path, a.raw)
@@ -268,16 +293,25 @@ func (u *user) wallet(currency, balance string) string {
 }
 
 func (u *user) category(name string) string {
-	return u.post("/api/v1/categories", object{"name": name}).created("CATEGORY_CREATED").text("category.id")
+	return u.post("/api/v1/categories", object{"name": name}).created("CATEGORY_CREATED").
+		text("category.id")
 }
 
 // expense returns the body of an ordinary transaction.
 func expense(wallet, category, amount string) object {
-	return object{"amount": json.Number(amount), "date": "2026-03-14", "currency": "EUR", "walletId": wallet, "categoryId": category, "type": "expense"}
+	return object{
+		"amount": json.Number(amount), "date": "2026-03-14", "currency": "EUR", "walletId": wallet,
+		"categoryId": category, "type": "expense",
+	}
+}
+
+// record creates a transaction and returns its id.
+func (u *user) record(body any) string {
+	return u.post("/api/v1/transaction", body).created("TRANSACTION_CREATED").text("transaction.id")
 }
 
 func (u *user) spend(wallet, category, amount string) string {
-	return u.post("/api/v1/transaction", expense(wallet, category, amount)).created("TRANSACTION_CREATED").text("transaction.id")
+	return u.record(expense(wallet, category, amount))
 }
 
 func (u *user) balance(wallet string) string {

@@ -40,7 +40,8 @@ func TestListTransactionsDuringWrites(t *testing.T) {
 				case <-done:
 					return
 				default:
-					u.del("/api/v1/transaction/" + u.spend(wallet, category, "1")).ok("TRANSACTION_DELETED")
+					u.del("/api/v1/transaction/" + u.spend(wallet, category, "1")).
+						ok("TRANSACTION_DELETED")
 				}
 			}
 		})
@@ -50,7 +51,8 @@ func TestListTransactionsDuringWrites(t *testing.T) {
 	for _, sort := range []string{"-date", "date", "-amount", "amount"} {
 		listed := map[string]int{}
 		for cursor, more := "", true; more; {
-			a := u.get("/api/v1/transaction?limit=60&sort=" + sort + "&cursor=" + cursor).ok("TRANSACTIONS_FETCHED")
+			a := u.get("/api/v1/transaction?limit=60&sort=" + sort + "&cursor=" + cursor).
+				ok("TRANSACTIONS_FETCHED")
 			for _, tr := range a.list("transactions") {
 				listed[tr.(object)["id"].(string)]++
 			}
@@ -71,10 +73,12 @@ func TestIfMatchConcurrently(t *testing.T) {
 	u := newUser(t)
 	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	for path, change := range map[string]object{
-		"/api/v1/wallet/" + wallet:                                        {"name": "New"},
-		"/api/v1/categories/" + category:                                  {"name": "New"},
-		"/api/v1/transaction/" + u.spend(wallet, category, "1"):           {"amount": json.Number("2")},
-		"/api/v1/budgets/" + u.budgetNamed("Contested", wallet, category): {"limit": json.Number("2")},
+		"/api/v1/wallet/" + wallet:       {"name": "New"},
+		"/api/v1/categories/" + category: {"name": "New"},
+		"/api/v1/transaction/" + u.spend(wallet, category,
+			"1"): {"amount": json.Number("2")},
+		"/api/v1/budgets/" + u.budgetNamed("Contested", wallet,
+			category): {"limit": json.Number("2")},
 	} {
 		tag := u.get(path).header.Get("ETag")
 		statuses := make([]int, 6)
@@ -87,7 +91,8 @@ func TestIfMatchConcurrently(t *testing.T) {
 		for _, s := range statuses {
 			count[s]++
 		}
-		require.Equal(t, map[int]int{http.StatusOK: 1, http.StatusPreconditionFailed: 5}, count, path)
+		require.Equal(t, map[int]int{http.StatusOK: 1, http.StatusPreconditionFailed: 5}, count,
+			path)
 	}
 	require.Equal(t, "-2.00", u.balance(wallet))
 }
@@ -99,9 +104,11 @@ func TestUniqueNamesConcurrently(t *testing.T) {
 	u, anonymous := newUser(t), &user{t: t}
 	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	for path, body := range map[string]object{
-		"/api/v1/categories":    {"name": "Same"},
-		"/api/v1/budgets":       aBudget("Same", wallet, category),
-		"/api/v1/auth/register": {"name": "Ada", "email": "same-" + u.email, "password": u.password},
+		"/api/v1/categories": {"name": "Same"},
+		"/api/v1/budgets":    aBudget("Same", wallet, category),
+		"/api/v1/auth/register": {
+			"name": "Ada", "email": "same-" + u.email, "password": u.password,
+		},
 	} {
 		responses := make([]response, 6)
 		var taking sync.WaitGroup

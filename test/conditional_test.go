@@ -14,7 +14,10 @@ func TestConditionalLists(t *testing.T) {
 	u := newUser(t)
 	wallet, category := u.wallet("EUR", "100"), u.category("Food")
 	u.budget(wallet, category)
-	paths := []string{"/api/v1/wallet", "/api/v1/categories", "/api/v1/budgets", "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31"}
+	paths := []string{
+		"/api/v1/wallet", "/api/v1/categories", "/api/v1/budgets",
+		"/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31",
+	}
 	tags := map[string]string{}
 	for _, path := range paths {
 		tags[path] = u.get(path).header.Get("ETag")
@@ -24,9 +27,11 @@ func TestConditionalLists(t *testing.T) {
 		require.Empty(t, unchanged.raw, path)
 		require.Equal(t, tags[path], unchanged.header.Get("ETag"), path)
 		// An ETag of another list of another user matches nothing.
-		require.Equal(t, http.StatusOK, newUser(t).get(path, "If-None-Match", tags[path]).status, path)
+		require.Equal(t, http.StatusOK, newUser(t).get(path, "If-None-Match", tags[path]).status,
+			path)
 	}
-	require.Equal(t, http.StatusOK, u.get("/api/v1/dashboard/summary?from=2026-02-01&to=2026-02-28", "If-None-Match", tags[paths[3]]).status)
+	require.Equal(t, http.StatusOK, u.get("/api/v1/dashboard/summary?from=2026-02-01&to=2026-02-28",
+		"If-None-Match", tags[paths[3]]).status)
 
 	u.spend(wallet, category, "10")
 	u.category("Rent")

@@ -36,8 +36,10 @@ var costly = map[string]struct {
 	"createImport":                  {10 * time.Second, "rules on each row, see rules.ImportSteps"},
 	"updateImport":                  {10 * time.Second, "rules on each row, see rules.ImportSteps"},
 	"createTransactionsFromReceipt": {20 * time.Second, "OCR_PROCESSOR_TIME"},
-	"listTransactions":              {3 * time.Second, "LIKE is quadratic for long repetitive texts"},
-	"exportTransactions":            {5 * time.Second, "a stream of all transactions"},
+	"listTransactions": {
+		3 * time.Second, "LIKE is quadratic for long repetitive texts",
+	},
+	"exportTransactions": {5 * time.Second, "a stream of all transactions"},
 }
 
 // notMeasured has the operations without a request here, and the reasons.
@@ -69,7 +71,8 @@ func TestCosts(t *testing.T) {
 			if worst.code != "" {
 				require.Equal(t, worst.code, answer.code(), "%s: %.500s", name, answer.raw)
 			} else {
-				require.Contains(t, []int{200, 201, 202}, answer.status, "%s: %.500s", name, answer.raw)
+				require.Contains(t, []int{200, 201, 202}, answer.status, "%s: %.500s", name,
+					answer.raw)
 			}
 			limit := maxCost
 			if exception, ok := costly[o.OperationID]; ok {

@@ -76,7 +76,8 @@ var worstRequests = map[string]func(c *costRun) []worstRequest{
 		return one("a tag of all", func() response { return c.u.del("/api/v1/tags/tag%202") })
 	},
 	"deleteCategory": func(c *costRun) []worstRequest {
-		path := fmt.Sprint("/api/v1/categories/", c.ids["category"], "?reassignTo=", c.categories[0])
+		path := fmt.Sprint("/api/v1/categories/", c.ids["category"], "?reassignTo=",
+			c.categories[0])
 		return one("a category of all", func() response { return c.u.del(path) })
 	},
 }
@@ -129,7 +130,8 @@ var requestsOfState = map[string]func(c *costRun) []worstRequest{
 			lines := strings.Repeat(longText[:200]+" 1.00\n", rows)
 			file := fmt.Appendf(nil, "%sTotal %d.00\n", lines, rows)
 			return func() response {
-				return c.u.upload("", file, "walletId", ids["wallet"], "categoryId", ids["category"])
+				return c.u.upload("", file, "walletId", ids["wallet"], "categoryId",
+					ids["category"])
 			}
 		}
 		return []worstRequest{
@@ -155,7 +157,8 @@ var requestsOfState = map[string]func(c *costRun) []worstRequest{
 	},
 	"unlinkTransfer": func(c *costRun) []worstRequest {
 		moved := c.u.post("/api/v1/transfers", moves(c.ids["wallet"], c.ids["bank"], "1"))
-		path := "/api/v1/transfers/" + moved.created("TRANSFER_CREATED").text("transfer.id") + "/unlink"
+		path := "/api/v1/transfers/" + moved.created("TRANSFER_CREATED").
+			text("transfer.id") + "/unlink"
 		body := object{"categoryId": c.categories[0]}
 		return one("a transfer", func() response { return c.u.post(path, body) })
 	},
@@ -163,7 +166,9 @@ var requestsOfState = map[string]func(c *costRun) []worstRequest{
 		ids := c.ids
 		in := with(expense(ids["bank"], ids["category"], "50"), object{"type": "income"})
 		received := c.u.post("/api/v1/transaction", in).created("TRANSACTION_CREATED")
-		both := object{"outTransactionId": c.spend(), "inTransactionId": received.text("transaction.id")}
+		both := object{
+			"outTransactionId": c.spend(), "inTransactionId": received.text("transaction.id"),
+		}
 		return one("two transactions", func() response {
 			return c.u.post("/api/v1/transfers/match", both)
 		})
@@ -172,7 +177,8 @@ var requestsOfState = map[string]func(c *costRun) []worstRequest{
 		friend := newUserAt(c.u.t, c.stack.URL, "Friend")
 		path := "/api/v1/budgets/" + c.ids["budget"] + "/share"
 		return one("a member", func() response {
-			return c.u.post(path, object{"email": friend.email, "role": "viewer", "sharePercent": 1})
+			return c.u.post(path,
+				object{"email": friend.email, "role": "viewer", "sharePercent": 1})
 		})
 	},
 	"respondToInvitation": func(c *costRun) []worstRequest {
@@ -193,7 +199,8 @@ var requestsOfState = map[string]func(c *costRun) []worstRequest{
 	},
 	"login": func(c *costRun) []worstRequest {
 		return one("a hash", func() response {
-			return c.u.post("/api/v1/auth/login", object{"email": c.other.email, "password": c.other.password})
+			return c.u.post("/api/v1/auth/login",
+				object{"email": c.other.email, "password": c.other.password})
 		})
 	},
 	"refresh": func(c *costRun) []worstRequest {
@@ -214,14 +221,17 @@ var requestsOfState = map[string]func(c *costRun) []worstRequest{
 	"changePassword": func(c *costRun) []worstRequest {
 		u := newUserAt(c.u.t, c.stack.URL, "Changing")
 		return one("two hashes", func() response {
-			change := object{"currentPassword": u.password, "newPassword": longText[:120] + "8 more c"}
+			change := object{
+				"currentPassword": u.password, "newPassword": longText[:120] + "8 more c",
+			}
 			return u.patch("/api/v1/auth/password", change)
 		})
 	},
 	"updateMe": func(c *costRun) []worstRequest {
 		u := newUserAt(c.u.t, c.stack.URL, "Changing")
 		change := object{
-			"name": longText[:100], "email": uuid.NewString() + "@example.com", "currentPassword": u.password,
+			"name": longText[:100], "email": uuid.NewString() + "@example.com",
+			"currentPassword": u.password,
 		}
 		return one("all fields", func() response { return u.patch("/api/v1/auth/me", change) })
 	},
@@ -278,5 +288,6 @@ func (c *costRun) longRule() object {
 
 // patternFile returns a file to import with 40 rows of the longest description.
 func patternFile() string {
-	return "Date,Amount,Currency,Description\n" + strings.Repeat("2026-01-31,-1.00,EUR,"+longText+"\n", 40)
+	return "Date,Amount,Currency,Description\n" +
+		strings.Repeat("2026-01-31,-1.00,EUR,"+longText+"\n", 40)
 }

@@ -16,8 +16,9 @@ import (
 func TestDemo(t *testing.T) {
 	t.Parallel()
 	o := demo.Options{
-		URL: baseURL, Email: "ada-" + uuid.NewString() + "@example.com", PartnerEmail: "sam-" + uuid.NewString() + "@example.com",
-		Days: 45, Receipts: 1, Seed: 1, Now: time.Now().UTC(),
+		URL: baseURL, Email: "ada-" + uuid.NewString() + "@example.com",
+		PartnerEmail: "sam-" + uuid.NewString() + "@example.com",
+		Days:         45, Receipts: 1, Seed: 1, Now: time.Now().UTC(),
 	}
 	created, err := demo.Fill(t.Context(), o)
 	require.NoError(t, err)
@@ -29,7 +30,8 @@ func TestDemo(t *testing.T) {
 	require.Len(t, u.get("/api/v1/transfers?limit=200").list("transfers"), created.Transfers)
 	require.Len(t, u.get("/api/v1/rules").list("rules"), created.Rules)
 	imports := u.get("/api/v1/imports").ok("IMPORTS_FETCHED")
-	require.Equal(t, []string{"preview", "done"}, []string{imports.text("imports.0.status"), imports.text("imports.1.status")})
+	require.Equal(t, []string{"preview", "done"},
+		imports.texts("imports.0.status", "imports.1.status"))
 	require.Equal(t, "2", imports.text("imports.0.counts.duplicate"))
 	require.NotEqual(t, "0", imports.text("imports.0.counts.matched"))
 	require.Equal(t, "1", imports.text("imports.0.counts.invalid"))
@@ -37,23 +39,29 @@ func TestDemo(t *testing.T) {
 	require.Len(t, u.get("/api/v1/webhooks").list("webhooks"), 2)
 	for _, w := range u.get("/api/v1/wallet?limit=200").list("wallets") {
 		if wallet := w.(object); wallet["name"] == "Savings" {
-			require.Equal(t, json.Number("12641.80"), wallet["balance"], "the opening balance follows from the final one")
+			require.Equal(t, json.Number("12641.80"), wallet["balance"],
+				"the opening balance follows from the final one")
 		}
 	}
 	require.Len(t, u.get("/api/v1/invitations").list("invitations"), 1)
-	summary := u.get(fmt.Sprintf("/api/v1/dashboard/summary?from=%s&to=%s", o.Now.AddDate(0, 0, -60).Format(time.DateOnly), o.Now.Format(time.DateOnly))).ok("DASHBOARD_SUMMARY_FETCHED")
+	summary := u.get(fmt.Sprintf("/api/v1/dashboard/summary?from=%s&to=%s", o.Now.AddDate(0, 0,
+		-60).Format(time.DateOnly), o.Now.Format(time.DateOnly))).ok("DASHBOARD_SUMMARY_FETCHED")
 	require.Len(t, summary.list("summary.totals"), 2, "two currencies")
-	require.NotEmpty(t, u.get("/api/v1/transaction?q=CORNER%20BAKERY").body, "the receipts have been read")
+	require.NotEmpty(t, u.get("/api/v1/transaction?q=CORNER%20BAKERY").body,
+		"the receipts have been read")
 	shared := u.get("/api/v1/budgets").list("budgets")
 	require.Condition(t, func() bool {
 		for _, b := range shared {
-			if members, _ := u.get("/api/v1/budgets/" + b.(object)["id"].(string) + "/members").body["members"].([]any); len(members) == 1 {
+			if members, _ := u.get("/api/v1/budgets/" + b.(object)["id"].(string) +
+				"/members").body["members"].([]any); len(members) == 1 {
 				return members[0].(object)["status"] == "accepted"
 			}
 		}
 		return false
 	})
-	require.Eventually(t, func() bool { return len(u.get("/api/v1/notifications").list("notifications")) > 0 }, time.Minute, 100*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return len(u.get("/api/v1/notifications").list("notifications")) > 0
+	}, time.Minute, 100*time.Millisecond)
 
 	_, err = demo.Fill(t.Context(), o)
 	require.ErrorIs(t, err, demo.ErrExists)

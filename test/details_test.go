@@ -13,7 +13,10 @@ func TestDetailsOfTransactions(t *testing.T) {
 	u := newUser(t)
 	wallet, food, fun := u.wallet("EUR", "0"), u.category("Food"), u.category("Fun")
 	body := func(with object) object {
-		o := object{"amount": json.Number("10"), "currency": "EUR", "date": "2026-03-14", "walletId": wallet, "type": "expense"}
+		o := object{
+			"amount": json.Number("10"), "currency": "EUR", "date": "2026-03-14",
+			"walletId": wallet, "type": "expense",
+		}
 		for k, v := range with {
 			o[k] = v
 		}
@@ -24,7 +27,8 @@ func TestDetailsOfTransactions(t *testing.T) {
 	}
 	parts := []any{part(food, "10.5"), part(fun, "-0.5")}
 	created := u.post("/api/v1/transaction", body(object{
-		"payee": "Bakery", "notes": "a\nb", "tags": []any{"Trip", "TRIP"}, "externalId": "1", "splits": parts,
+		"payee": "Bakery", "notes": "a\nb", "tags": []any{"Trip", "TRIP"}, "externalId": "1",
+		"splits": parts,
 	})).created("TRANSACTION_CREATED").at("transaction").(object)
 	id := created["id"].(string)
 	require.Equal(t, []any{"Trip"}, created["tags"])
@@ -33,19 +37,29 @@ func TestDetailsOfTransactions(t *testing.T) {
 	require.Len(t, created["splits"], 2)
 	require.Equal(t, created, u.get("/api/v1/transaction/"+id).at("transaction"))
 
-	u.post("/api/v1/transaction", body(object{"categoryId": food, "externalId": "1"})).fails(409, "TRANSACTION_DUPLICATE").blames("externalId")
-	u.post("/api/v1/transaction/batch", object{"transactions": []any{body(object{"categoryId": food}), body(object{"categoryId": food, "externalId": "1"})}}).
+	u.post("/api/v1/transaction", body(object{"categoryId": food, "externalId": "1"})).
+		fails(409, "TRANSACTION_DUPLICATE").blames("externalId")
+	u.post("/api/v1/transaction/batch", object{"transactions": []any{
+		body(object{"categoryId": food}), body(object{"categoryId": food, "externalId": "1"}),
+	}}).
 		fails(409, "TRANSACTION_DUPLICATE").blames("transactions[1].externalId")
-	u.post("/api/v1/transaction", body(object{"splits": []any{part(food, "1"), part(fun, "2")}})).fails(400, "SPLIT_SUM_MISMATCH").blames("splits")
-	u.post("/api/v1/transaction", body(object{"splits": parts, "categoryId": food})).fails(400, "VALIDATION_ERROR").blames("categoryId")
-	u.patch("/api/v1/transaction/"+id, object{"amount": json.Number("9")}).fails(400, "SPLIT_SUM_MISMATCH").blames("splits")
-	u.patch("/api/v1/transaction/"+id, object{"splits": []any{}}).fails(400, "VALIDATION_ERROR").blames("categoryId")
+	u.post("/api/v1/transaction", body(object{"splits": []any{part(food, "1"), part(fun, "2")}})).
+		fails(400, "SPLIT_SUM_MISMATCH").blames("splits")
+	u.post("/api/v1/transaction", body(object{"splits": parts, "categoryId": food})).
+		invalid("categoryId")
+	u.patch("/api/v1/transaction/"+id, object{"amount": json.Number("9")}).
+		fails(400, "SPLIT_SUM_MISMATCH").blames("splits")
+	u.patch("/api/v1/transaction/"+id, object{"splits": []any{}}).invalid("categoryId")
 
 	for _, query := range []string{"tag=trip", "payee=bakery", "q=bak", "categoryId=" + fun} {
-		require.Len(t, u.get("/api/v1/transaction?"+query).ok("TRANSACTIONS_FETCHED").at("transactions"), 1, query)
+		require.Len(t, u.get("/api/v1/transaction?"+query).ok("TRANSACTIONS_FETCHED").
+			at("transactions"), 1, query)
 	}
-	require.Empty(t, u.get("/api/v1/transaction?untagged=true").ok("TRANSACTIONS_FETCHED").at("transactions"))
-	ended := u.patch("/api/v1/transaction/"+id, object{"splits": []any{}, "categoryId": food, "tags": []any{}}).ok("TRANSACTION_UPDATED").at("transaction")
+	require.Empty(t, u.get("/api/v1/transaction?untagged=true").ok("TRANSACTIONS_FETCHED").
+		at("transactions"))
+	ended := u.patch("/api/v1/transaction/"+id, object{
+		"splits": []any{}, "categoryId": food, "tags": []any{},
+	}).ok("TRANSACTION_UPDATED").at("transaction")
 	require.NotContains(t, ended, "splits")
 	require.NotContains(t, ended, "tags")
 }
@@ -55,16 +69,22 @@ func TestTags(t *testing.T) {
 	u, stranger := newUser(t), newUser(t)
 	wallet, food := u.wallet("EUR", "0"), u.category("Food")
 	for _, tags := range [][]any{{"Trip to Rome", "Work"}, {"work"}} {
-		u.post("/api/v1/transaction", object{
-			"amount": json.Number("1"), "currency": "EUR", "date": "2026-03-14", "walletId": wallet, "categoryId": food, "tags": tags,
-		}).created("TRANSACTION_CREATED")
+		u.record(object{
+			"amount": json.Number("1"), "currency": "EUR", "date": "2026-03-14", "walletId": wallet,
+			"categoryId": food, "tags": tags,
+		})
 	}
 	require.Equal(t, []any{
-		object{"name": "Trip to Rome", "transactionCount": json.Number("1")}, object{"name": "Work", "transactionCount": json.Number("2")},
+		object{"name": "Trip to Rome", "transactionCount": json.Number("1")},
+		object{"name": "Work", "transactionCount": json.Number("2")},
 	}, u.get("/api/v1/tags").ok("TAGS_FETCHED").at("tags"))
-	renamed := u.patch("/api/v1/tags/trip%20to%20rome", object{"name": "Rom", "color": "#112233"}).ok("TAG_UPDATED")
-	require.Equal(t, object{"name": "Rom", "color": "#112233", "transactionCount": json.Number("1")}, renamed.at("tag"))
-	u.patch("/api/v1/tags/rom", object{"name": "work"}).fails(409, "TAG_ALREADY_EXISTS").blames("name")
+	renamed := u.patch("/api/v1/tags/trip%20to%20rome", object{"name": "Rom", "color": "#112233"}).
+		ok("TAG_UPDATED")
+	require.Equal(t, object{
+		"name": "Rom", "color": "#112233", "transactionCount": json.Number("1"),
+	}, renamed.at("tag"))
+	u.patch("/api/v1/tags/rom", object{"name": "work"}).fails(409, "TAG_ALREADY_EXISTS").
+		blames("name")
 	merged := u.patch("/api/v1/tags/rom?merge=true", object{"name": "work"}).ok("TAG_UPDATED")
 	require.Equal(t, object{"name": "Work", "transactionCount": json.Number("2")}, merged.at("tag"))
 	stranger.patch("/api/v1/tags/work", object{"name": "x"}).fails(404, "TAG_NOT_FOUND")
@@ -84,10 +104,11 @@ func TestRefundParts(t *testing.T) {
 	part := func(category, amount string) object {
 		return object{"categoryId": category, "amount": json.Number(amount)}
 	}
-	u.post("/api/v1/transaction", object{
-		"amount": 10, "currency": "EUR", "date": "2026-03-14", "walletId": wallet, "type": "expense", "tags": []any{"Trip"},
+	u.record(object{
+		"amount": 10, "currency": "EUR", "date": "2026-03-14", "walletId": wallet,
+		"type": "expense", "tags": []any{"Trip"},
 		"splits": []any{part(food, "30"), part(fun, "-20")},
-	}).created("TRANSACTION_CREATED")
+	})
 	sums := func(row any) [3]string {
 		fields := row.(object)
 		text := func(name string) string { return fmt.Sprint(fields[name]) }
@@ -98,10 +119,14 @@ func TestRefundParts(t *testing.T) {
 		return [3]string{text("income"), text("expense"), count}
 	}
 	whole, none := [3]string{"0.00", "10.00", "1"}, "<nil>"
-	for _, window := range []string{"from=2026-03-01&to=2026-03-31", "from=2026-03-02&to=2026-03-20"} {
-		summary := u.get("/api/v1/dashboard/summary?include=daily&include=tags&" + window).ok("DASHBOARD_SUMMARY_FETCHED")
+	for _, window := range []string{
+		"from=2026-03-01&to=2026-03-31", "from=2026-03-02&to=2026-03-20",
+	} {
+		summary := u.get("/api/v1/dashboard/summary?include=daily&include=tags&" + window).
+			ok("DASHBOARD_SUMMARY_FETCHED")
 		require.Equal(t, whole, sums(summary.list("summary.totals")[0]))
-		require.Equal(t, [3]string{"0.00", "10.00", none}, sums(summary.list("summary.byWallet")[0]))
+		require.Equal(t, [3]string{"0.00", "10.00", none},
+			sums(summary.list("summary.byWallet")[0]))
 		require.Equal(t, [3]string{"0.00", "10.00", none}, sums(summary.list("summary.daily")[0]))
 		require.Equal(t, [3]string{"0.00", "10.00", none}, sums(summary.list("summary.trend")[11]))
 		require.Equal(t, whole, sums(summary.list("summary.byTag")[0]))
@@ -109,18 +134,25 @@ func TestRefundParts(t *testing.T) {
 		require.Len(t, categories, 2)
 		require.Equal(t, [3]string{"0.00", "30.00", none}, sums(categories[0]))
 		require.Equal(t, [3]string{"0.00", "-20.00", none}, sums(categories[1]))
-		require.Equal(t, []string{"100", "0"}, []string{fmt.Sprint(categories[0].(object)["percentage"]), fmt.Sprint(categories[1].(object)["percentage"])})
+		require.Equal(t, []string{"100", "0"}, []string{
+			fmt.Sprint(categories[0].(object)["percentage"]),
+			fmt.Sprint(categories[1].(object)["percentage"]),
+		})
 
 		list := func(query string) []any {
-			return u.get("/api/v1/transaction?include=totals&" + window + query).ok("TRANSACTIONS_FETCHED").list("totals")
+			return u.get("/api/v1/transaction?include=totals&" + window + query).
+				ok("TRANSACTIONS_FETCHED").list("totals")
 		}
-		for _, query := range []string{"", "&type=expense", "&tag=trip", "&walletId=" + wallet, "&categoryId=" + food + "&categoryId=" + fun} {
+		for _, query := range []string{"", "&type=expense", "&tag=trip", "&walletId=" +
+			wallet, "&categoryId=" + food + "&categoryId=" + fun} {
 			require.Equal(t, whole, sums(list(query)[0]), query)
 		}
 		require.Equal(t, [3]string{"0.00", "30.00", "1"}, sums(list("&categoryId=" + food)[0]))
 		require.Equal(t, [3]string{"0.00", "-20.00", "1"}, sums(list("&categoryId=" + fun)[0]))
 		require.Empty(t, list("&type=income"))
 	}
-	require.Equal(t, "30.00", u.get("/api/v1/budgets/"+foodBudget+"?at=2026-03-20").text("budget.progress.spent"))
-	require.Equal(t, "-20.00", u.get("/api/v1/budgets/"+funBudget+"?at=2026-03-20").text("budget.progress.spent"))
+	require.Equal(t, "30.00", u.get("/api/v1/budgets/"+foodBudget+"?at=2026-03-20").
+		text("budget.progress.spent"))
+	require.Equal(t, "-20.00", u.get("/api/v1/budgets/"+funBudget+"?at=2026-03-20").
+		text("budget.progress.spent"))
 }

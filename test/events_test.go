@@ -31,7 +31,8 @@ type liveEvent struct {
 
 func (u *user) listen(ctx context.Context, after string) *listener {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, cmp.Or(u.base, baseURL)+"/api/v1/events", nil)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet,
+		cmp.Or(u.base, baseURL)+"/api/v1/events", nil)
 	require.NoError(u.t, err)
 	req.Header.Set("Authorization", "Bearer "+u.token)
 	if after != "" {
@@ -41,7 +42,9 @@ func (u *user) listen(ctx context.Context, after string) *listener {
 	require.NoError(u.t, err)
 	require.Equal(u.t, http.StatusOK, resp.StatusCode)
 	require.Equal(u.t, "text/event-stream", resp.Header.Get("Content-Type"))
-	l := &listener{u: u, lines: bufio.NewScanner(resp.Body), close: func() { cancel(); _ = resp.Body.Close() }}
+	l := &listener{
+		u: u, lines: bufio.NewScanner(resp.Body), close: func() { cancel(); _ = resp.Body.Close() },
+	}
 	l.block()
 	return l
 }
@@ -96,7 +99,8 @@ func TestStreamEvents(t *testing.T) {
 		require.Equal(t, "1.0", e.data["specversion"])
 		require.Equal(t, "/coffer/ledger", e.data["source"])
 		require.Equal(t, "application/json", e.data["datacontenttype"])
-		require.Equal(t, json.Number("10.00"), e.data["data"].(object)["wallet"].(object)["balance"])
+		require.Equal(t, json.Number("10.00"),
+			e.data["data"].(object)["wallet"].(object)["balance"])
 		category := u.category("Food")
 		require.Equal(t, "ledger.v1.category.created", mine.next().kind)
 		u.spend(wallet, category, "2")
@@ -108,7 +112,8 @@ func TestStreamEvents(t *testing.T) {
 		require.Equal(t, "budget.v1.invitation.sent", mine.next().kind)
 		invited := theirs.next()
 		require.Equal(t, "budget.v1.invitation.sent", invited.kind, "the friend's first event")
-		require.Equal(t, invited.data["id"], friend.notified("budget.v1.invitation.sent", 1)[0]["id"])
+		require.Equal(t, invited.data["id"],
+			friend.notified("budget.v1.invitation.sent", 1)[0]["id"])
 	})
 	t.Run("resumes after the last event", func(t *testing.T) {
 		t.Parallel()
@@ -125,13 +130,14 @@ func TestStreamEvents(t *testing.T) {
 		defer again.close()
 		require.Equal(t, "ledger.v1.category.created", again.next().kind)
 		for _, amount := range []string{"-2.00", "-3.00"} {
-			require.Equal(t, json.Number(amount), again.next().data["data"].(object)["transaction"].(object)["amount"])
+			require.Equal(t, json.Number(amount),
+				again.next().data["data"].(object)["transaction"].(object)["amount"])
 		}
 
 		for _, bad := range []string{"x", "1", seen.id + "A"} {
-			u.get("/api/v1/events", "Last-Event-ID", bad).fails(http.StatusBadRequest, "INVALID_CURSOR")
+			u.get("/api/v1/events", "Last-Event-ID", bad).fails(400, "INVALID_CURSOR")
 		}
-		newUser(t).get("/api/v1/events", "Last-Event-ID", seen.id).fails(http.StatusBadRequest, "INVALID_CURSOR")
+		newUser(t).get("/api/v1/events", "Last-Event-ID", seen.id).fails(400, "INVALID_CURSOR")
 	})
 	t.Run("limits the open streams of a user", func(t *testing.T) {
 		t.Parallel()
@@ -143,7 +149,7 @@ func TestStreamEvents(t *testing.T) {
 			l := u.listen(t.Context(), "")
 			defer l.close()
 		}
-		a := u.get("/api/v1/events").fails(http.StatusTooManyRequests, "RATE_LIMITED")
+		a := u.get("/api/v1/events").fails(429, "RATE_LIMITED")
 		require.NotEmpty(t, a.header.Get("Retry-After"))
 		other := newUser(t).listen(t.Context(), "")
 		other.close()
@@ -230,11 +236,15 @@ func TestStreamEventsAfterSilence(t *testing.T) {
 		{
 			"ledger.v1.transaction.created": func() { u.spend(wallet, category, "1") },
 			"budget.v1.budget.created":      func() { u.budget(wallet, category) },
-			"auth.v1.user.updated":          func() { u.patch("/api/v1/auth/me", object{"name": "Ada L."}).is(http.StatusOK, "USER_UPDATED") },
+			"auth.v1.user.updated": func() {
+				u.patch("/api/v1/auth/me", object{"name": "Ada L."}).
+					is(http.StatusOK, "USER_UPDATED")
+			},
 		},
 		{"ledger.v1.wallet.created": func() { u.wallet("EUR", "1") }},
 		{"ledger.v1.transaction.created": func() {
-			u.post("/api/v1/transaction/batch", batch(expense(wallet, category, "1"))).created("TRANSACTIONS_CREATED")
+			u.post("/api/v1/transaction/batch", batch(expense(wallet, category, "1"))).
+				created("TRANSACTIONS_CREATED")
 		}},
 	} {
 		// The relay's intervals have then grown to 6.4 or 10 seconds.

@@ -30,8 +30,8 @@ type example struct {
 	Parameters map[string]any `json:"parameters,omitempty"`
 	Request    any            `json:"request,omitempty"`
 	Responses  map[string]any `json:"responses"`
-	// Also has a further response by status. It only gives examples to schemas that the first response
-	// lacks.
+	// Also has a further response by status. It only gives examples to schemas that the first
+	// response lacks.
 	Also map[string]any `json:"also,omitempty"`
 }
 
@@ -55,7 +55,8 @@ func TestExamples(t *testing.T) {
 	for _, o := range operations() {
 		// A file has no example.
 		files := []string{"getReceiptImage", "downloadAttachment", "exportTransactions"}
-		require.True(t, r.examples[o.OperationID] != nil || slices.Contains(files, o.OperationID), "TestExamples does not call %s", o.OperationID)
+		require.True(t, r.examples[o.OperationID] != nil || slices.Contains(files, o.OperationID),
+			"TestExamples does not call %s", o.OperationID)
 	}
 	recorded := new(bytes.Buffer)
 	encoder := json.NewEncoder(recorded)
@@ -73,35 +74,60 @@ func TestExamples(t *testing.T) {
 
 // user registers and signs in. Each run has different e-mails.
 func (r *recorder) user(name string) *user {
-	u := &user{t: r.t, password: "a long enough secret", email: fmt.Sprintf("%s-%d@example.com", strings.ToLower(name), time.Now().UnixNano())}
+	u := &user{t: r.t, password: "a long enough secret", email: fmt.Sprintf("%s-%d@example.com",
+		strings.ToLower(name), time.Now().UnixNano())}
 	r.texts[u.email] = strings.ToLower(name) + "@example.com"
-	u.id = r.call(u, http.MethodPost, "/api/v1/auth/register", object{"name": name, "email": u.email, "password": u.password}).text("user.id")
-	login := r.call(u, http.MethodPost, "/api/v1/auth/login", object{"email": u.email, "password": u.password})
+	u.id = r.call(u, http.MethodPost, "/api/v1/auth/register",
+		object{"name": name, "email": u.email, "password": u.password}).text("user.id")
+	login := r.call(u, http.MethodPost, "/api/v1/auth/login",
+		object{"email": u.email, "password": u.password})
 	u.token, u.refreshToken = login.text("accessToken"), login.text("refreshToken")
 	return u
 }
 
 // ledger creates and reads wallets, categories, transactions and a receipt.
 func (r *recorder) ledger(u *user) (wallet, category string) {
-	wallet = r.call(u, http.MethodPost, "/api/v1/wallet", object{"name": "Cash", "currency": "EUR", "balance": json.Number("250.00"), "openingDate": "2026-03-01", "color": "#2F6F4F", "icon": "💶", "position": json.Number("1")}).text("wallet.id")
-	category = r.call(u, http.MethodPost, "/api/v1/categories", object{"name": "Groceries", "color": "#B5651D", "icon": "🛒", "kind": "expense"}).text("category.id")
-	lunch := object{"amount": json.Number("12.30"), "description": "Lunch", "date": "2026-03-14", "currency": "EUR", "walletId": wallet, "categoryId": category, "type": "expense"}
+	wallet = r.call(u, http.MethodPost, "/api/v1/wallet", object{
+		"name": "Cash", "currency": "EUR", "balance": json.Number("250.00"),
+		"openingDate": "2026-03-01", "color": "#2F6F4F", "icon": "💶", "position": json.Number("1"),
+	}).text("wallet.id")
+	category = r.call(u, http.MethodPost, "/api/v1/categories", object{
+		"name": "Groceries", "color": "#B5651D", "icon": "🛒", "kind": "expense",
+	}).text("category.id")
+	lunch := object{
+		"amount": json.Number("12.30"), "description": "Lunch", "date": "2026-03-14",
+		"currency": "EUR", "walletId": wallet, "categoryId": category, "type": "expense",
+	}
 	id := r.call(u, http.MethodPost, "/api/v1/transaction", lunch).text("transaction.id")
-	abroad := object{"amount": json.Number("20.00"), "description": "Souvenir", "date": "2026-03-15", "currency": "USD", "walletId": wallet, "categoryId": category, "type": "expense"}
-	salary := object{"amount": json.Number("1500.00"), "description": "Salary", "date": "2026-03-01", "currency": "EUR", "walletId": wallet, "categoryId": u.category("Work"), "type": "income"}
-	r.call(u, http.MethodPost, "/api/v1/transaction/batch", object{"transactions": []any{abroad, salary}})
-	r.call(u, http.MethodPatch, "/api/v1/transaction/"+id, object{"amount": json.Number("12.50"), "description": "Lunch with Grace"})
+	abroad := object{
+		"amount": json.Number("20.00"), "description": "Souvenir", "date": "2026-03-15",
+		"currency": "USD", "walletId": wallet, "categoryId": category, "type": "expense",
+	}
+	salary := object{
+		"amount": json.Number("1500.00"), "description": "Salary", "date": "2026-03-01",
+		"currency": "EUR", "walletId": wallet, "categoryId": u.category("Work"), "type": "income",
+	}
+	r.call(u, http.MethodPost, "/api/v1/transaction/batch",
+		object{"transactions": []any{abroad, salary}})
+	r.call(u, http.MethodPatch, "/api/v1/transaction/"+id,
+		object{"amount": json.Number("12.50"), "description": "Lunch with Grace"})
 	for range 2 { // created, and found by its content
-		r.record(http.MethodPost, "/api/v1/transaction/"+id+"/attachments", object{"file": "Soup 4.50"}, u.attach(id, "menu.txt", "Soup 4.50"))
+		r.record(http.MethodPost, "/api/v1/transaction/"+id+"/attachments",
+			object{"file": "Soup 4.50"}, u.attach(id, "menu.txt", "Soup 4.50"))
 	}
 	attached := r.call(u, http.MethodGet, "/api/v1/transaction/"+id+"/attachments", nil)
 	r.call(u, http.MethodGet, "/api/v1/transaction/"+id, nil)
 	r.call(u, http.MethodDelete, "/api/v1/attachments/"+attached.text("attachments.0.id"), nil)
-	r.call(u, http.MethodGet, "/api/v1/transaction?type=expense&from=2026-03-01&to=2026-03-31&limit=1&include=totals", nil)
+	r.call(u, http.MethodGet,
+		"/api/v1/transaction?type=expense&from=2026-03-01&to=2026-03-31&limit=1&include=totals",
+		nil)
 	text := "CORNER SHOP\n2026-03-18\nBread 5.00\nMilk 3.00\nTotal 8.00\n"
 	corrections := object{"merchant": "Corner Bakery", "lines": []any{
 		object{"description": "Rye bread", "amount": json.Number("5.00")},
-		object{"description": "Milk", "amount": json.Number("3.00"), "categoryId": u.category("Breakfast")},
+		object{
+			"description": "Milk", "amount": json.Number("3.00"),
+			"categoryId": u.category("Breakfast"),
+		},
 	}}
 	r.upload(u, "?dryRun=true", text, wallet, category, corrections)
 	made := r.upload(u, "", text, wallet, category, corrections)
@@ -110,44 +136,58 @@ func (r *recorder) ledger(u *user) (wallet, category string) {
 	r.call(u, http.MethodDelete, "/api/v1/receipts/"+made.text("receipt.id"), nil)
 	r.call(u, http.MethodGet, "/api/v1/payees?q=corner&limit=50", nil)
 	r.call(u, http.MethodGet, "/api/v1/currencies", nil)
-	r.call(u, http.MethodPatch, "/api/v1/wallet/"+wallet, object{"name": "Pocket money", "initialBalance": json.Number("245.00"), "openingDate": "2026-02-01"})
+	r.call(u, http.MethodPatch, "/api/v1/wallet/"+wallet, object{
+		"name": "Pocket money", "initialBalance": json.Number("245.00"),
+		"openingDate": "2026-02-01",
+	})
 	r.call(u, http.MethodGet, "/api/v1/wallet/"+wallet, nil)
 	r.call(u, http.MethodGet, "/api/v1/wallet?archived=false&limit=50", nil)
 	r.call(u, http.MethodPatch, "/api/v1/categories/"+category, object{"name": "Food"})
 	r.call(u, http.MethodGet, "/api/v1/categories/"+category, nil)
 	r.call(u, http.MethodGet, "/api/v1/categories?limit=50", nil)
-	r.call(u, http.MethodPatch, "/api/v1/settings", object{"timeZone": "Europe/Berlin", "weekStart": "monday", "locale": "de-DE", "baseCurrency": "EUR", "defaultWalletId": wallet, "defaultCategoryId": category})
+	r.call(u, http.MethodPatch, "/api/v1/settings", object{
+		"timeZone": "Europe/Berlin", "weekStart": "monday", "locale": "de-DE",
+		"baseCurrency": "EUR", "defaultWalletId": wallet, "defaultCategoryId": category,
+	})
 	r.call(u, http.MethodGet, "/api/v1/settings", nil)
 	r.call(u, http.MethodGet, "/api/v1/changes?limit=2", nil)
-	r.call(u, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31&currency=EUR&include=daily&include=tags", nil)
+	r.call(u, http.MethodGet,
+		"/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31&currency=EUR&include=daily&include=tags", nil)
 	return wallet, category
 }
 
 // transfers moves money between two wallets, and makes a transfer of an expense and an income. It
 // leaves no transfer.
 func (r *recorder) transfers(u *user, wallet string) {
-	savings := u.post("/api/v1/wallet", object{"name": "Savings", "currency": "EUR"}).created("WALLET_CREATED").text("wallet.id")
+	savings := u.post("/api/v1/wallet", object{"name": "Savings", "currency": "EUR"}).
+		created("WALLET_CREATED").text("wallet.id")
 	made := r.call(u, http.MethodPost, "/api/v1/transfers", object{
-		"fromWalletId": wallet, "toWalletId": savings, "amount": json.Number("100.00"), "date": "2026-05-02", "description": "Savings",
+		"fromWalletId": wallet, "toWalletId": savings, "amount": json.Number("100.00"),
+		"date": "2026-05-02", "description": "Savings",
 		"tags": []any{"Savings"},
 	}).text("transfer.id")
 	path := "/api/v1/transfers/" + made
-	r.call(u, http.MethodPatch, path, object{"amount": json.Number("120.00"), "notes": "For the summer", "tags": []any{"Savings", "Summer"}})
+	r.call(u, http.MethodPatch, path, object{
+		"amount": json.Number("120.00"), "notes": "For the summer",
+		"tags": []any{"Savings", "Summer"},
+	})
 	r.call(u, http.MethodGet, path, nil)
 	r.call(u, http.MethodGet, "/api/v1/transfers?from=2026-05-01&to=2026-05-31&limit=50", nil)
 	r.call(u, http.MethodDelete, path, nil)
 	paid := expense(wallet, u.category("Unsorted"), "30.00")
 	received := with(paid, object{"walletId": savings, "type": "income", "date": "2026-05-09"})
-	out := u.post("/api/v1/transaction", with(paid, object{"date": "2026-05-08"})).created("TRANSACTION_CREATED").text("transaction.id")
-	in := u.post("/api/v1/transaction", received).created("TRANSACTION_CREATED").text("transaction.id")
+	out := u.record(with(paid, object{"date": "2026-05-08"}))
+	in := u.record(received)
 	r.call(u, http.MethodGet, "/api/v1/transfers/suggestions?from=2026-05-01&to=2026-05-31", nil)
-	matched := r.call(u, http.MethodPost, "/api/v1/transfers/match", object{"outTransactionId": out, "inTransactionId": in}).text("transfer.id")
-	r.call(u, http.MethodPost, "/api/v1/transfers/"+matched+"/unlink", object{"categoryId": paid["categoryId"]})
+	matched := r.call(u, http.MethodPost, "/api/v1/transfers/match",
+		object{"outTransactionId": out, "inTransactionId": in}).text("transfer.id")
+	r.call(u, http.MethodPost, "/api/v1/transfers/"+matched+"/unlink",
+		object{"categoryId": paid["categoryId"]})
 }
 
 // tags renames and deletes a tag.
 func (r *recorder) tags(u *user, wallet, category string) {
-	u.post("/api/v1/transaction", with(expense(wallet, category, "9.00"), object{"tags": []any{"Trip"}})).created("TRANSACTION_CREATED")
+	u.record(with(expense(wallet, category, "9.00"), object{"tags": []any{"Trip"}}))
 	r.call(u, http.MethodGet, "/api/v1/tags", nil)
 	r.call(u, http.MethodGet, "/api/v1/tags/Trip", nil)
 	r.call(u, http.MethodPatch, "/api/v1/tags/Trip", object{"name": "Rome", "color": "#B5651D"})
@@ -162,11 +202,15 @@ func (r *recorder) rules(u *user, category string) {
 	r.call(u, http.MethodGet, path+"?wait=0", nil)
 	r.call(u, http.MethodPatch, path, object{"name": "Bakeries", "stop": true})
 	r.call(u, http.MethodPost, "/api/v1/rules/order", object{"ids": []any{id}})
-	r.call(u, http.MethodPost, path+"/apply", object{"from": "2026-01-01", "to": "2026-12-31", "dryRun": true})
+	r.call(u, http.MethodPost, path+"/apply",
+		object{"from": "2026-01-01", "to": "2026-12-31", "dryRun": true})
 	r.call(u, http.MethodPost, path+"/apply", object{"from": "2026-01-01"})
 	u.awaitRule(path)
 	r.call(u, http.MethodPost, "/api/v1/suggestions", object{"items": []any{
-		object{"payee": "Corner Bakery", "amount": json.Number("4.20"), "currency": "EUR", "type": "expense"},
+		object{
+			"payee": "Corner Bakery", "amount": json.Number("4.20"), "currency": "EUR",
+			"type": "expense",
+		},
 	}})
 	r.call(u, http.MethodDelete, path, nil)
 }
@@ -175,14 +219,15 @@ func (r *recorder) rules(u *user, category string) {
 func (u *user) bakeries(wallet, category string) {
 	day := time.Now().UTC().Format(time.DateOnly)
 	for _, payee := range []string{"Bakery 3", "Bakery 7", "BAKERY 12"} {
-		u.post("/api/v1/transaction", with(expense(wallet, category, "3"), object{"payee": payee, "date": day})).created("TRANSACTION_CREATED")
+		u.record(with(expense(wallet, category, "3"), object{"payee": payee, "date": day}))
 	}
 }
 
 // awaitRule waits until the job of a rule has ended.
 func (u *user) awaitRule(path string) {
 	require.EventuallyWithT(u.t, func(c *assert.CollectT) {
-		require.Equal(c, "done", u.get(path+"?wait=1").ok("RULE_FETCHED").text("rule.progress.status"))
+		require.Equal(c, "done", u.get(path+"?wait=1").ok("RULE_FETCHED").
+			text("rule.progress.status"))
 	}, time.Minute, 10*time.Millisecond)
 }
 
@@ -194,8 +239,11 @@ func (r *recorder) imports(u *user, wallet, category string) {
 	r.record(http.MethodPost, "/api/v1/imports", object{"walletId": wallet, "file": file}, made)
 	path := "/api/v1/imports/" + made.text("import.id")
 	r.call(u, http.MethodGet, "/api/v1/imports?limit=50", nil)
-	r.call(u, http.MethodPatch, path, object{"defaults": object{"walletId": wallet, "expenseCategoryId": category, "incomeCategoryId": category}})
-	r.call(u, http.MethodPatch, path+"/rows", object{"rows": []any{object{"n": made.at("rows.0.n"), "description": "Bread"}}})
+	r.call(u, http.MethodPatch, path, object{"defaults": object{
+		"walletId": wallet, "expenseCategoryId": category, "incomeCategoryId": category,
+	}})
+	r.call(u, http.MethodPatch, path+"/rows",
+		object{"rows": []any{object{"n": made.at("rows.0.n"), "description": "Bread"}}})
 	r.call(u, http.MethodGet, path+"/rows?status=ready&limit=50", nil)
 	r.call(u, http.MethodPost, path+"/commit", nil)
 	u.awaitImport(path, "done")
@@ -220,8 +268,10 @@ func (u *user) awaitImport(path, status string) {
 // depend on the day of the test.
 func (r *recorder) budget(u *user, wallet, category string) (id string) {
 	id = r.call(u, http.MethodPost, "/api/v1/budgets", object{
-		"name": "Food", "currency": "EUR", "limit": json.Number("400.00"), "period": "monthly", "startDate": "2026-03-01", "walletId": wallet,
-		"categoryIds": []any{category}, "alertThresholds": []any{json.Number("80"), json.Number("100")},
+		"name": "Food", "currency": "EUR", "limit": json.Number("400.00"), "period": "monthly",
+		"startDate": "2026-03-01", "walletId": wallet,
+		"categoryIds":     []any{category},
+		"alertThresholds": []any{json.Number("80"), json.Number("100")},
 	}).text("budget.id")
 	r.call(u, http.MethodPatch, "/api/v1/budgets/"+id, object{"limit": json.Number("350.00")})
 	return id
@@ -231,7 +281,8 @@ func (r *recorder) budget(u *user, wallet, category string) (id string) {
 // later.
 func (r *recorder) sharing(owner, member *user, budget string) {
 	path := "/api/v1/budgets/" + budget
-	r.call(owner, http.MethodPost, path+"/share", object{"email": member.email, "role": "editor", "sharePercent": json.Number("50")})
+	r.call(owner, http.MethodPost, path+"/share",
+		object{"email": member.email, "role": "editor", "sharePercent": json.Number("50")})
 	r.call(member, http.MethodGet, "/api/v1/invitations?limit=50", nil)
 	sent := member.notified("budget.v1.invitation.sent", 1)[0]["id"].(string)
 	r.call(member, http.MethodGet, "/api/v1/notifications?read=false&limit=50", nil)
@@ -258,12 +309,17 @@ func (r *recorder) event(u *user) {
 	stream := u.listen(r.t.Context(), "")
 	defer stream.close()
 	u.category("Travel")
-	r.examples["streamEvents"] = &example{Responses: map[string]any{"200": r.stable("", stream.next().data)}}
+	r.examples["streamEvents"] = &example{
+		Responses: map[string]any{"200": r.stable("", stream.next().data)},
+	}
 }
 
 // webhooks disables the webhook before it has deliveries, so that they wait.
 func (r *recorder) webhooks(u *user) {
-	id := r.call(u, http.MethodPost, "/api/v1/webhooks", object{"url": "https://example.com/coffer", "events": []any{"budget.v1.*.*"}, "description": "Alerts"}).text("webhook.id")
+	id := r.call(u, http.MethodPost, "/api/v1/webhooks", object{
+		"url": "https://example.com/coffer", "events": []any{"budget.v1.*.*"},
+		"description": "Alerts",
+	}).text("webhook.id")
 	path := "/api/v1/webhooks/" + id
 	r.call(u, http.MethodPatch, path, object{"enabled": false})
 	r.call(u, http.MethodGet, path, nil)
@@ -284,8 +340,10 @@ func (r *recorder) sessions(u *user) {
 	other.signIn()
 	sessions := r.call(u, http.MethodGet, "/api/v1/auth/sessions?limit=50", nil)
 	r.call(u, http.MethodDelete, "/api/v1/auth/sessions/"+sessions.text("sessions.0.id"), nil)
-	r.call(u, http.MethodPatch, "/api/v1/auth/password", object{"currentPassword": u.password, "newPassword": "another long secret"})
-	u.token = r.call(u, http.MethodPost, "/api/v1/auth/refresh", object{"refreshToken": u.refreshToken}).text("accessToken")
+	r.call(u, http.MethodPatch, "/api/v1/auth/password",
+		object{"currentPassword": u.password, "newPassword": "another long secret"})
+	u.token = r.call(u, http.MethodPost, "/api/v1/auth/refresh",
+		object{"refreshToken": u.refreshToken}).text("accessToken")
 }
 
 func (r *recorder) deletions(u *user, wallet, category string) {
@@ -302,7 +360,8 @@ func (r *recorder) deletions(u *user, wallet, category string) {
 func (r *recorder) parts(u *user) {
 	wallet, food, fun := u.wallet("EUR", "250.00"), u.category("Food"), u.category("Fun")
 	r.also(http.MethodPost, "/api/v1/transaction", u.post("/api/v1/transaction", object{
-		"amount": json.Number("12.00"), "description": "Market", "date": "2026-03-14", "currency": "EUR", "walletId": wallet, "type": "expense",
+		"amount": json.Number("12.00"), "description": "Market", "date": "2026-03-14",
+		"currency": "EUR", "walletId": wallet, "type": "expense",
 		"tags": []any{"Trip"}, "splits": []any{
 			object{"categoryId": food, "amount": json.Number("8.00"), "description": "Bread"},
 			object{"categoryId": fun, "amount": json.Number("4.00")},
@@ -310,7 +369,8 @@ func (r *recorder) parts(u *user) {
 	}))
 	file := "!Type:Bank\nD25/04'26\nT-12.00\nPMarket\nSFood\nEBread\n$-8.00\nSFun\n$-4.00\n^\n"
 	form, contentType := u.fileForm("april.qif", file, "walletId", wallet)
-	r.also(http.MethodPost, "/api/v1/imports", u.call(http.MethodPost, "/api/v1/imports", form, "Content-Type", contentType))
+	r.also(http.MethodPost, "/api/v1/imports",
+		u.call(http.MethodPost, "/api/v1/imports", form, "Content-Type", contentType))
 	unused := u.category("Travel")
 	cursor := u.get("/api/v1/changes").ok("CHANGES_FETCHED").text("pagination.nextCursor")
 	u.patch("/api/v1/tags/Trip", object{"color": "#B5651D"}).ok("TAG_UPDATED")
@@ -345,15 +405,21 @@ func (r *recorder) also(method, path string, a response) {
 	require.NoError(r.t, err)
 	found, _, err := router.FindRoute(req)
 	require.NoError(r.t, err)
-	r.examples[found.Operation.OperationID].Also = map[string]any{fmt.Sprint(a.status): r.stable("", a.body)}
+	r.examples[found.Operation.OperationID].Also = map[string]any{fmt.Sprint(a.status): r.stable("",
+		a.body)}
 }
 
-func (r *recorder) upload(u *user, query, text, wallet, category string, corrections object) response {
+func (r *recorder) upload(
+	u *user, query, text, wallet, category string, corrections object,
+) response {
 	r.t.Helper()
 	encoded, err := json.Marshal(corrections)
 	require.NoError(r.t, err)
-	a := u.upload(query, []byte(text), "walletId", wallet, "categoryId", category, "corrections", string(encoded))
-	r.record(http.MethodPost, "/api/v1/transaction/receipt"+query, object{"receipt": text, "walletId": wallet, "categoryId": category, "corrections": corrections}, a)
+	a := u.upload(query, []byte(text), "walletId", wallet, "categoryId", category, "corrections",
+		string(encoded))
+	r.record(http.MethodPost, "/api/v1/transaction/receipt"+query, object{
+		"receipt": text, "walletId": wallet, "categoryId": category, "corrections": corrections,
+	}, a)
 	return a
 }
 
@@ -403,18 +469,22 @@ func sent(parameter *openapi3.Parameter, inPath map[string]string, req *http.Req
 
 var (
 	anyUUID = regexp.MustCompile(`[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}`)
-	// secrets are the replacements of fields that are different in each run, or must not be published.
+	// secrets are the replacements of fields that are different in each run, or must not be
+	// published.
 	secrets = map[string]string{
-		"accessToken": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl", "token": "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl",
+		"accessToken":  "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl",
+		"token":        "eyJhbGciOiJFZERTQSJ9.eyJzdWIiOiIwMTk5ZjBjNSJ9.c2lnbmF0dXJl",
 		"deviceKey":    "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8",
-		"refreshToken": "r-4Wn1ZBqkq0cVfDyGxJ2A", "secret": "whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0", "nextCursor": "AAECAwQFBgcICQoLDA0ODw",
-		"x": "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "kid": "2026-11-20",
+		"refreshToken": "r-4Wn1ZBqkq0cVfDyGxJ2A", "secret": "whsec_Y29mZmVyLWV4YW1wbGUtc2VjcmV0",
+		"nextCursor": "AAECAwQFBgcICQoLDA0ODw",
+		"x":          "11qYAYKxCrfVS_7TyWQHOg7hcvPapiMlrwIaaPcHURo", "kid": "2026-11-20",
 	}
 )
 
 // later are the replacements of times that are after the request.
 var later = map[string]string{
-	"expiresAt": "2026-12-20T10:15:00.000Z", "previousSecretUntil": "2026-11-21T10:15:00.000Z", "nextAttemptAt": "2026-11-20T10:15:30.000Z",
+	"expiresAt": "2026-12-20T10:15:00.000Z", "previousSecretUntil": "2026-11-21T10:15:00.000Z",
+	"nextAttemptAt": "2026-11-20T10:15:30.000Z",
 }
 
 // stable replaces ids by their order of appearance, and the time of the test, addresses, tokens and

@@ -15,7 +15,8 @@ import (
 
 // hostileTexts have signs that files of other programs give a meaning.
 var hostileTexts = []string{
-	"Corner \"Shop\"", "=SUM(A1)", "'=1", "-1+2", "@x", "a, b; c", "two  spaces", "日本 銀行", "É\u200d", "it's", "", "", "100", "Transfer : Cash", "{\"a\":1}", "#tag",
+	"Corner \"Shop\"", "=SUM(A1)", "'=1", "-1+2", "@x", "a, b; c", "two  spaces", "日本 銀行",
+	"É\u200d", "it's", "", "", "100", "Transfer : Cash", "{\"a\":1}", "#tag",
 }
 
 // populate creates books with all that an export contains. The choices are the same in each run.
@@ -26,9 +27,18 @@ func (u *user) populate(t *testing.T) {
 	type account struct{ id, currency string }
 	var wallets []account
 	for _, w := range []object{
-		{"name": "Cash", "currency": "EUR", "balance": json.Number("10.50"), "color": "#12ab9F", "icon": "🏦", "position": 3},
-		{"name": "Cash", "currency": "USD", "balance": json.Number("-5"), "position": 0, "openingDate": nil},
-		{"name": "=日本: 銀行; x", "currency": "JPY", "balance": json.Number("1000"), "openingDate": "2026-03-02"},
+		{
+			"name": "Cash", "currency": "EUR", "balance": json.Number("10.50"), "color": "#12ab9F",
+			"icon": "🏦", "position": 3,
+		},
+		{
+			"name": "Cash", "currency": "USD", "balance": json.Number("-5"), "position": 0,
+			"openingDate": nil,
+		},
+		{
+			"name": "=日本: 銀行; x", "currency": "JPY", "balance": json.Number("1000"),
+			"openingDate": "2026-03-02",
+		},
 		{"name": "'@  old", "currency": "KWD", "balance": json.Number("-1.234"), "icon": "🪙"},
 		{"name": "Unused", "currency": "CHF"},
 	} {
@@ -44,15 +54,19 @@ func (u *user) populate(t *testing.T) {
 		{"name": "two  spaces"},
 		{"name": "Unused", "color": "#123456"},
 	} {
-		categories = append(categories, u.post("/api/v1/categories", c).created("CATEGORY_CREATED").text("category.id"))
+		categories = append(categories, u.post("/api/v1/categories", c).created("CATEGORY_CREATED").
+			text("category.id"))
 	}
 	transaction := func(i int) object {
 		w := wallets[r.IntN(4)]
 		body := object{
-			"amount": 1 + r.IntN(9000), "currency": w.currency, "walletId": w.id, "categoryId": categories[r.IntN(4)], "type": pick([]string{"expense", "income"}),
-			"date": fmt.Sprintf("2026-03-%02dT%02d:15:00.%03dZ", 1+r.IntN(28), r.IntN(24), r.IntN(1000)), "payee": pick(hostileTexts),
-			"description": pick(hostileTexts), "notes": pick([]string{"", "one\n\ntwo", "=x", "\"quoted\", text"}),
-			"tags": [][]string{nil, {"Trip"}, {"Été 2026", "=x"}}[r.IntN(3)],
+			"amount": 1 + r.IntN(9000), "currency": w.currency, "walletId": w.id,
+			"categoryId": categories[r.IntN(4)], "type": pick([]string{"expense", "income"}),
+			"date": fmt.Sprintf("2026-03-%02dT%02d:15:00.%03dZ", 1+r.IntN(28), r.IntN(24),
+				r.IntN(1000)), "payee": pick(hostileTexts),
+			"description": pick(hostileTexts),
+			"notes":       pick([]string{"", "one\n\ntwo", "=x", "\"quoted\", text"}),
+			"tags":        [][]string{nil, {"Trip"}, {"Été 2026", "=x"}}[r.IntN(3)],
 		}
 		switch i % 5 {
 		case 0:
@@ -62,35 +76,41 @@ func (u *user) populate(t *testing.T) {
 		case 2:
 			delete(body, "categoryId")
 			body["splits"] = []any{
-				object{"categoryId": categories[0], "amount": body["amount"].(int) + 3, "description": pick(hostileTexts)},
+				object{"categoryId": categories[0], "amount": body["amount"].(int) +
+					3, "description": pick(hostileTexts)},
 				object{"categoryId": categories[r.IntN(4)], "amount": -3},
 			}
 		}
 		return body
 	}
 	for i := range 50 {
-		u.post("/api/v1/transaction", transaction(i)).created("TRANSACTION_CREATED")
+		u.record(transaction(i))
 	}
 	for i := range 12 {
 		from, to := wallets[i%4], wallets[(i+1+i/4)%4]
 		u.post("/api/v1/transfers", object{
-			"fromWalletId": from.id, "toWalletId": to.id, "amount": 1 + r.IntN(500), "currency": from.currency, "toCurrency": to.currency,
-			"toAmount": 1 + r.IntN(500), "date": fmt.Sprintf("2026-03-%02d", 1+i/3), "description": pick(hostileTexts), "tags": []string{"Trip"},
+			"fromWalletId": from.id, "toWalletId": to.id, "amount": 1 + r.IntN(500),
+			"currency": from.currency, "toCurrency": to.currency,
+			"toAmount": 1 + r.IntN(500), "date": fmt.Sprintf("2026-03-%02d", 1+i/3),
+			"description": pick(hostileTexts), "tags": []string{"Trip"},
 		}).created("TRANSFER_CREATED")
 	}
 	// Legs that were matched may have different days, texts and external ids.
-	out := with(expense(wallets[0].id, categories[0], "7"), object{"description": "out", "externalId": "camt:1"})
-	in := with(expense(wallets[1].id, categories[0], "7"), object{"type": "income", "date": "2026-03-16", "description": "in"})
+	out := with(expense(wallets[0].id, categories[0], "7"),
+		object{"description": "out", "externalId": "camt:1"})
+	in := with(expense(wallets[1].id, categories[0], "7"),
+		object{"type": "income", "date": "2026-03-16", "description": "in"})
 	u.post("/api/v1/transfers/match", object{
-		"outTransactionId": u.post("/api/v1/transaction", out).created("TRANSACTION_CREATED").text("transaction.id"),
-		"inTransactionId":  u.post("/api/v1/transaction", in).created("TRANSACTION_CREATED").text("transaction.id"),
+		"outTransactionId": u.record(out),
+		"inTransactionId":  u.record(in),
 	}).created("TRANSFER_CREATED")
 }
 
 // importExport imports an export into the account of u and waits until it is committed.
 func (u *user) importExport(name string, file []byte) response {
 	form, contentType := u.fileForm(name, string(file))
-	path := "/api/v1/imports/" + u.call(http.MethodPost, "/api/v1/imports", form, "Content-Type", contentType).created("IMPORT_CREATED").text("import.id")
+	path := "/api/v1/imports/" + u.call(http.MethodPost, "/api/v1/imports", form, "Content-Type",
+		contentType).created("IMPORT_CREATED").text("import.id")
 	require.Equal(u.t, http.StatusAccepted, u.post(path+"/commit", nil).status)
 	u.awaitImport(path, "done")
 	return u.get(path)
@@ -115,7 +135,8 @@ func books(t *testing.T, file []byte) (lines []string) {
 				names[one["id"]] = one["name"].(string)
 			case "transaction":
 				if one["transferId"] != nil {
-					legs[one["transferId"]] = append(legs[one["transferId"]], fmt.Sprint(one["date"], one["amount"], names[one["walletId"]]))
+					legs[one["transferId"]] = append(legs[one["transferId"]],
+						fmt.Sprint(one["date"], one["amount"], names[one["walletId"]]))
 				}
 			}
 		}
@@ -184,7 +205,8 @@ func TestExportRoundTrip(t *testing.T) {
 			m := moved.importExport("books.csv", exported(u, query))
 			require.Equal(t, "coffer", m.text("import.format"))
 			require.Equal(t, "76", m.text("import.counts.booked"))
-			require.Equal(t, rowsWithoutIDs(t, exported(u, "csv")), rowsWithoutIDs(t, exported(moved, "csv")))
+			require.Equal(t, rowsWithoutIDs(t, exported(u, "csv")),
+				rowsWithoutIDs(t, exported(moved, "csv")))
 		}
 	})
 }

@@ -21,15 +21,19 @@ func TestExport(t *testing.T) {
 	table := u.get("/api/v1/export/transactions?format=csv&walletId=" + wallet)
 	require.Equal(t, http.StatusOK, table.status, "%s", table.raw)
 	require.Equal(t, "text/csv; charset=utf-8", table.header.Get("Content-Type"))
-	require.Regexp(t, `^attachment; filename=coffer-\d{4}-\d\d-\d\d\.csv$`, table.header.Get("Content-Disposition"))
-	require.Equal(t, "id,date,type,amount,currency,wallet,category,payee,description,notes,tags,transfer_id,external_id,split_of\r\n"+
-		id+",2026-03-14T00:00:00.000Z,expense,-2.50,EUR,Cash,Food,,,,,,,\r\n", string(table.raw))
+	require.Regexp(t, `^attachment; filename=coffer-\d{4}-\d\d-\d\d\.csv$`,
+		table.header.Get("Content-Disposition"))
+	require.Equal(t,
+		"id,date,type,amount,currency,wallet,category,payee,description,notes,tags,transfer_id,external_id,split_of\r\n"+
+			id+",2026-03-14T00:00:00.000Z,expense,-2.50,EUR,Cash,Food,,,,,,,\r\n",
+		string(table.raw))
 
 	objects := u.get("/api/v1/export/transactions?format=json")
 	require.Equal(t, "application/x-ndjson", objects.header.Get("Content-Type"))
 	lines := strings.Split(strings.TrimSpace(string(objects.raw)), "\n")
 	require.Len(t, lines, 3)
-	for i, want := range []string{`{"wallet":{"id":"` + wallet, `{"category":{"id":"` + category, `{"transaction":{"id":"` + id} {
+	for i, want := range []string{`{"wallet":{"id":"` + wallet, `{"category":{"id":"` +
+		category, `{"transaction":{"id":"` + id} {
 		require.True(t, strings.HasPrefix(lines[i], want), lines[i])
 	}
 
@@ -38,20 +42,28 @@ func TestExport(t *testing.T) {
 	ledger := u.get("/api/v1/export/transactions?format=beancount")
 	require.Equal(t, "text/plain; charset=utf-8", ledger.header.Get("Content-Type"))
 	require.Contains(t, ledger.header.Get("Content-Disposition"), ".beancount")
-	require.Contains(t, string(ledger.raw), "^coffer-"+id+"\n  Assets:Cash  -2.50 EUR\n  Expenses:Food  2.50 EUR\n")
+	require.Contains(t, string(ledger.raw),
+		"^coffer-"+id+"\n  Assets:Cash  -2.50 EUR\n  Expenses:Food  2.50 EUR\n")
 
 	none := stranger.get("/api/v1/export/transactions?format=json")
 	require.Equal(t, http.StatusOK, none.status)
 	require.Empty(t, none.raw)
-	stranger.get("/api/v1/export/transactions?format=csv&walletId="+wallet).fails(404, "WALLET_NOT_FOUND").blames("walletId")
-	stranger.get("/api/v1/export/transactions?format=csv&categoryId="+category).fails(404, "INVALID_CATEGORY_EXIST_PARAMS").blames("categoryId")
+	stranger.get("/api/v1/export/transactions?format=csv&walletId="+wallet).
+		fails(404, "WALLET_NOT_FOUND").blames("walletId")
+	stranger.get("/api/v1/export/transactions?format=csv&categoryId="+category).
+		fails(404, "INVALID_CATEGORY_EXIST_PARAMS").blames("categoryId")
 	u.get("/api/v1/export/transactions").fails(400, "UNSUPPORTED_EXPORT_FORMAT").blames("format")
-	u.get("/api/v1/export/transactions?format=xlsx").fails(400, "UNSUPPORTED_EXPORT_FORMAT").blames("format")
-	u.get("/api/v1/export/transactions?format=csv&walletId=x").fails(400, "WALLET_NOT_FOUND").blames("walletId")
-	u.get("/api/v1/export/transactions?format=csv&from=x").fails(400, "INVALID_TRANSACTION_DATE").blames("from")
-	u.get("/api/v1/export/transactions?format=csv&tag=a%2Cb").fails(400, "VALIDATION_ERROR").blames("tag")
-	u.get("/api/v1/export/transactions?format=csv&importId=x").fails(400, "INVALID_IMPORT_ID").blames("importId")
-	u.get("/api/v1/export/transactions?format=csv&receiptId=x").fails(400, "INVALID_RECEIPT_ID").blames("receiptId")
+	u.get("/api/v1/export/transactions?format=xlsx").fails(400, "UNSUPPORTED_EXPORT_FORMAT").
+		blames("format")
+	u.get("/api/v1/export/transactions?format=csv&walletId=x").fails(400, "WALLET_NOT_FOUND").
+		blames("walletId")
+	u.get("/api/v1/export/transactions?format=csv&from=x").fails(400, "INVALID_TRANSACTION_DATE").
+		blames("from")
+	u.get("/api/v1/export/transactions?format=csv&tag=a%2Cb").invalid("tag")
+	u.get("/api/v1/export/transactions?format=csv&importId=x").fails(400, "INVALID_IMPORT_ID").
+		blames("importId")
+	u.get("/api/v1/export/transactions?format=csv&receiptId=x").fails(400, "INVALID_RECEIPT_ID").
+		blames("receiptId")
 	attached := u.get("/api/v1/export/transactions?format=csv&hasAttachments=true&externalId=bank%3A1")
 	require.Equal(t, strings.SplitAfter(string(table.raw), "\n")[0], string(attached.raw))
 	anonymous := &user{t: t}
@@ -79,7 +91,8 @@ func TestExportStalledReader(t *testing.T) {
 	const path = "/api/v1/export/transactions?format=json"
 	conn := u.dial()
 	defer func() { _ = conn.Close() }()
-	_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n", path, u.token)
+	_, err := fmt.Fprintf(conn, "GET %s HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer %s\r\n\r\n",
+		path, u.token)
 	require.NoError(t, err)
 	started := time.Now()
 	stalled, err := http.ReadResponse(bufio.NewReaderSize(conn, 1<<10), nil)
@@ -87,10 +100,11 @@ func TestExportStalledReader(t *testing.T) {
 	defer func() { _ = stalled.Body.Close() }()
 	require.Equal(t, http.StatusOK, stalled.StatusCode)
 
-	u.get(path).fails(http.StatusTooManyRequests, "RATE_LIMITED")
+	u.get(path).fails(429, "RATE_LIMITED")
 	var again response
 	for range time.Tick(time.Second) {
-		if again = u.get(path); again.status == http.StatusOK || time.Since(started) > 2*time.Minute {
+		if again = u.get(path); again.status == http.StatusOK ||
+			time.Since(started) > 2*time.Minute {
 			break
 		}
 	}

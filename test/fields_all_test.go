@@ -39,16 +39,20 @@ func TestFieldsOfAllResources(t *testing.T) {
 			covered[protoreflect.FullName("coffer."+match[1]+".v1."+match[2])] = true
 		}
 	}
-	for _, pkg := range []protoreflect.FullName{"coffer.auth.v1", "coffer.budget.v1", "coffer.ledger.v1"} {
-		protoregistry.GlobalFiles.RangeFilesByPackage(pkg, func(file protoreflect.FileDescriptor) bool {
-			for i := range file.Services().Len() {
-				for name := range written(file.Services().Get(i).Methods()) {
-					_, excused := noFieldTest[name]
-					assert.NotEqual(t, excused, covered[name], "%s has no test of its fields and no reason", name)
+	for _, pkg := range []protoreflect.FullName{
+		"coffer.auth.v1", "coffer.budget.v1", "coffer.ledger.v1",
+	} {
+		protoregistry.GlobalFiles.RangeFilesByPackage(pkg,
+			func(file protoreflect.FileDescriptor) bool {
+				for i := range file.Services().Len() {
+					for name := range written(file.Services().Get(i).Methods()) {
+						_, excused := noFieldTest[name]
+						assert.NotEqual(t, excused, covered[name],
+							"%s has no test of its fields and no reason", name)
+					}
 				}
-			}
-			return true
-		})
+				return true
+			})
 	}
 }
 

@@ -64,12 +64,15 @@ func csvRows(t *testing.T, file []byte) (columns []string, rows map[string][]str
 }
 
 // requireMoved requires that an export and its import into another account restore the objects.
-func (u *user) requireMoved(t *testing.T, resources map[string]fielded, current map[string]object, names map[string]string) {
+func (u *user) requireMoved(
+	t *testing.T, resources map[string]fielded, current map[string]object, names map[string]string,
+) {
 	t.Helper()
 	moved := newUser(t)
 	file := u.get("/api/v1/export/transactions?format=json")
 	moved.importExport("books.jsonl", file.raw)
-	exported, restored := exportedObjects(t, file.raw), exportedObjects(t, moved.get("/api/v1/export/transactions?format=json").raw)
+	exported := exportedObjects(t, file.raw)
+	restored := exportedObjects(t, moved.get("/api/v1/export/transactions?format=json").raw)
 	theirs := map[string]string{}
 	for _, o := range restored {
 		if name, ok := o["name"].(string); ok {
@@ -90,7 +93,8 @@ func (u *user) requireMoved(t *testing.T, resources map[string]fielded, current 
 			if _, lost := f.notMoved[name]; lost {
 				continue
 			}
-			require.Equal(t, renamed(current[kind][name], names), renamed(copied[name], theirs), "%s.%s", kind, name)
+			require.Equal(t, renamed(current[kind][name], names), renamed(copied[name], theirs),
+				"%s.%s", kind, name)
 		}
 	}
 }

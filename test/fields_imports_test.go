@@ -29,7 +29,8 @@ func importParts(wallet, category string) map[string]fielded {
 		"mapping": {
 			message: &ledgerv1.ImportMapping{},
 			change: object{
-				"dateLayout": "MM/DD/YYYY", "decimalMark": ".", "amountMode": "signed", "invert": true,
+				"dateLayout": "MM/DD/YYYY", "decimalMark": ".", "amountMode": "signed",
+				"invert":   true,
 				"negative": []any{"C"}, "currency": "USD",
 				"columns": []any{
 					object{"index": 0, "field": "account"},

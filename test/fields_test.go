@@ -47,16 +47,19 @@ func fieldedResources(wallet, other, category, fun string) map[string]fielded {
 		return all
 	}
 	spent := object{
-		"amount": 5, "description": "Bread", "date": "2026-03-14T10:00:00.000Z", "currency": "EUR", "walletId": wallet, "categoryId": category, "type": "expense",
+		"amount": 5, "description": "Bread", "date": "2026-03-14T10:00:00.000Z", "currency": "EUR",
+		"walletId": wallet, "categoryId": category, "type": "expense",
 		"payee": "Bakery", "notes": "Fresh", "tags": []any{"Trip"}, "externalId": "bank:1",
 	}
 	corrected := object{
-		"amount": 7, "description": "Salary", "date": "2026-03-15T11:00:00.000Z", "currency": "USD", "walletId": other, "categoryId": fun, "type": "income",
+		"amount": 7, "description": "Salary", "date": "2026-03-15T11:00:00.000Z", "currency": "USD",
+		"walletId": other, "categoryId": fun, "type": "income",
 		"payee": "Employer", "notes": "Late", "tags": []any{"Work", "Été"},
 	}
 	parts := func(first, second int) object {
 		return object{"splits": []any{
-			object{"categoryId": category, "amount": first, "description": "one"}, object{"categoryId": fun, "amount": second, "description": "two"},
+			object{"categoryId": category, "amount": first, "description": "one"},
+			object{"categoryId": fun, "amount": second, "description": "two"},
 		}}
 	}
 	split, resplit := with(spent, parts(2, 3)), with(corrected, parts(3, 4))
@@ -64,56 +67,96 @@ func fieldedResources(wallet, other, category, fun string) map[string]fielded {
 	split["description"], resplit["description"] = "Parts", "Other parts"
 	delete(split, "categoryId")
 	delete(resplit, "categoryId")
-	origins := map[string]string{"receiptId": "only a receipt sets it", "importId": "only an import sets it", "transferId": "TestExportRoundTrip has transfers"}
+	origins := map[string]string{
+		"receiptId": "only a receipt sets it", "importId": "only an import sets it",
+		"transferId": "TestExportRoundTrip has transfers",
+	}
 	lost := and(map[string]string{
-		"attachmentCount": "an export has no files", "receiptId": "an export has no receipts", "importId": "it is the import into the other account",
+		"attachmentCount": "an export has no files", "receiptId": "an export has no receipts",
+		"importId": "it is the import into the other account",
 	})
 	return map[string]fielded{
 		"wallet": {
-			message:   &ledgerv1.Wallet{},
-			create:    object{"name": "Savings", "currency": "EUR", "balance": 10, "color": "#112233", "icon": "🏦", "position": 3, "openingDate": "2026-02-01"},
-			change:    object{"name": "Reserve", "archived": true, "color": "#445566", "icon": "💶", "position": 4, "initialBalance": 20, "openingDate": "2026-02-02"},
-			unchanged: and(map[string]string{"currency": "amounts are not converted"}), notMoved: at,
+			message: &ledgerv1.Wallet{},
+			create: object{
+				"name": "Savings", "currency": "EUR", "balance": 10, "color": "#112233",
+				"icon": "🏦", "position": 3, "openingDate": "2026-02-01",
+			},
+			change: object{
+				"name": "Reserve", "archived": true, "color": "#445566", "icon": "💶", "position": 4,
+				"initialBalance": 20, "openingDate": "2026-02-02",
+			},
+			unchanged: and(map[string]string{"currency": "amounts are not converted"}),
+			notMoved:  at,
 		},
 		"categories": {
-			message: &ledgerv1.Category{},
-			create:  object{"name": "Games", "color": "#112233", "icon": "🎲", "kind": "expense"},
-			change:  object{"name": "Sports", "color": "#445566", "icon": "🏀", "kind": "income"}, unchanged: at, notMoved: at,
+			message:   &ledgerv1.Category{},
+			create:    object{"name": "Games", "color": "#112233", "icon": "🎲", "kind": "expense"},
+			change:    object{"name": "Sports", "color": "#445566", "icon": "🏀", "kind": "income"},
+			unchanged: at, notMoved: at,
 		},
 		"transaction": {
 			message: &ledgerv1.Transaction{}, create: spent, change: corrected,
-			unset:     map[string]string{"splits": "the other transaction has them", "receiptId": origins["receiptId"], "importId": origins["importId"], "transferId": origins["transferId"]},
-			unchanged: and(map[string]string{"externalId": "it identifies the transaction at its bank", "attachmentCount": "a change adds no file"}), notMoved: lost,
+			unset: map[string]string{
+				"splits": "the other transaction has them", "receiptId": origins["receiptId"],
+				"importId": origins["importId"], "transferId": origins["transferId"],
+			},
+			unchanged: and(map[string]string{
+				"externalId":      "it identifies the transaction at its bank",
+				"attachmentCount": "a change adds no file",
+			}), notMoved: lost,
 		},
 		"transaction#split": {
 			message: &ledgerv1.Transaction{}, create: split, change: resplit,
-			unset:     map[string]string{"categoryId": "the parts have it", "receiptId": origins["receiptId"], "importId": origins["importId"], "transferId": origins["transferId"]},
-			unchanged: and(map[string]string{"externalId": "it identifies the transaction at its bank", "attachmentCount": "a change adds no file"}), notMoved: lost,
+			unset: map[string]string{
+				"categoryId": "the parts have it", "receiptId": origins["receiptId"],
+				"importId": origins["importId"], "transferId": origins["transferId"],
+			},
+			unchanged: and(map[string]string{
+				"externalId":      "it identifies the transaction at its bank",
+				"attachmentCount": "a change adds no file",
+			}), notMoved: lost,
 		},
 		"transfers": {
 			message: &ledgerv1.Transfer{},
 			create: object{
-				"fromWalletId": wallet, "toWalletId": other, "amount": 5, "currency": "EUR", "toAmount": 6, "toCurrency": "USD", "date": "2026-03-14T10:00:00.000Z",
+				"fromWalletId": wallet, "toWalletId": other, "amount": 5, "currency": "EUR",
+				"toAmount": 6, "toCurrency": "USD", "date": "2026-03-14T10:00:00.000Z",
 				"description": "Move", "notes": "Once", "tags": []any{"Trip"},
 			},
 			change: object{
-				"fromWalletId": other, "toWalletId": wallet, "amount": 7, "currency": "USD", "toAmount": 9, "toCurrency": "EUR", "date": "2026-03-15T10:00:00.000Z",
+				"fromWalletId": other, "toWalletId": wallet, "amount": 7, "currency": "USD",
+				"toAmount": 9, "toCurrency": "EUR", "date": "2026-03-15T10:00:00.000Z",
 				"description": "Back", "notes": "Twice", "tags": []any{"Work"},
 			},
-			unchanged: and(map[string]string{"outTransactionId": assigned, "inTransactionId": assigned}),
+			unchanged: and(map[string]string{
+				"outTransactionId": assigned, "inTransactionId": assigned,
+			}),
 		},
 		"rules": {
 			message: &ledgerv1.Rule{},
 			create: object{
-				"name": "Bakeries", "enabled": true, "match": "all", "stop": false, "on": []any{"import"},
-				"conditions": []any{object{"field": "payee", "op": "contains", "values": []any{"bakery"}}}, "actions": []any{object{"kind": "setCategory", "value": category}},
+				"name": "Bakeries", "enabled": true, "match": "all", "stop": false,
+				"on": []any{"import"},
+				"conditions": []any{
+					object{"field": "payee", "op": "contains", "values": []any{"bakery"}},
+				}, "actions": []any{object{"kind": "setCategory", "value": category}},
 			},
 			change: object{
-				"name": "Shops", "enabled": false, "match": "any", "stop": true, "on": []any{"receipt"},
-				"conditions": []any{object{"field": "payee", "op": "contains", "values": []any{"shop"}}}, "actions": []any{object{"kind": "addTag", "value": "Shop"}},
+				"name": "Shops", "enabled": false, "match": "any", "stop": true,
+				"on": []any{"receipt"},
+				"conditions": []any{
+					object{"field": "payee", "op": "contains", "values": []any{"shop"}},
+				}, "actions": []any{object{"kind": "addTag", "value": "Shop"}},
 			},
-			unset:     map[string]string{"enabled": "the change switches the rule off", "progress": applied, "appliedCount": applied, "lastAppliedAt": applied},
-			unchanged: and(map[string]string{"position": "only OrderRules sets it", "progress": applied, "appliedCount": applied, "lastAppliedAt": applied}),
+			unset: map[string]string{
+				"enabled": "the change switches the rule off", "progress": applied,
+				"appliedCount": applied, "lastAppliedAt": applied,
+			},
+			unchanged: and(map[string]string{
+				"position": "only OrderRules sets it", "progress": applied, "appliedCount": applied,
+				"lastAppliedAt": applied,
+			}),
 		},
 	}
 }
@@ -129,7 +172,8 @@ func TestFieldsSurvive(t *testing.T) {
 		names[id] = name
 		return id
 	}
-	wallet, other := named(u.wallet("EUR", "0"), ""), u.post("/api/v1/wallet", object{"name": "Other", "currency": "USD"}).text("wallet.id")
+	wallet := named(u.wallet("EUR", "0"), "")
+	other := u.post("/api/v1/wallet", object{"name": "Other", "currency": "USD"}).text("wallet.id")
 	names[wallet], names[other] = u.get("/api/v1/wallet/"+wallet).text("wallet.name"), "Other"
 	category, fun := named(u.category("Food"), "Food"), named(u.category("Fun"), "Fun")
 	events := u.listen(t.Context(), "")
@@ -165,22 +209,35 @@ func TestFieldsSurvive(t *testing.T) {
 func TestSettingsFieldsSurvive(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
-	wallet, other, category, fun := u.wallet("EUR", "0"), u.wallet("EUR", "0"), u.category("Food"), u.category("Fun")
-	first := object{"timeZone": "Europe/Berlin", "weekStart": "sunday", "locale": "de-DE", "baseCurrency": "EUR", "defaultWalletId": wallet, "defaultCategoryId": category}
-	second := object{"timeZone": "Asia/Tokyo", "weekStart": "saturday", "locale": "ja", "baseCurrency": "JPY", "defaultWalletId": other, "defaultCategoryId": fun}
-	u.post("/api/v1/transaction", with(expense(wallet, category, "1"), object{"tags": []any{"Trip"}})).created("TRANSACTION_CREATED")
+	wallet, other, category, fun := u.wallet("EUR", "0"), u.wallet("EUR", "0"), u.category("Food"),
+		u.category("Fun")
+	first := object{
+		"timeZone": "Europe/Berlin", "weekStart": "sunday", "locale": "de-DE",
+		"baseCurrency": "EUR", "defaultWalletId": wallet, "defaultCategoryId": category,
+	}
+	second := object{
+		"timeZone": "Asia/Tokyo", "weekStart": "saturday", "locale": "ja", "baseCurrency": "JPY",
+		"defaultWalletId": other, "defaultCategoryId": fun,
+	}
+	u.record(with(expense(wallet, category, "1"), object{"tags": []any{"Trip"}}))
 	events := u.listen(t.Context(), "")
 	defer events.close()
 	before := u.patch("/api/v1/settings", first).ok("SETTINGS_UPDATED").at("settings").(object)
 	after := u.patch("/api/v1/settings", second).ok("SETTINGS_UPDATED").at("settings").(object)
-	settings := fielded{message: &ledgerv1.Settings{}, unchanged: map[string]string{"updatedAt": byTime}}
+	settings := fielded{
+		message: &ledgerv1.Settings{}, unchanged: map[string]string{"updatedAt": byTime},
+	}
 	settings.requireFields(t, "settings", before, after)
 	require.Equal(t, after, u.get("/api/v1/settings").at("settings"))
 	settings.awaitEvent(t, events, after)
 
-	before = u.patch("/api/v1/tags/Trip", object{"name": "Rome", "color": "#112233"}).ok("TAG_UPDATED").at("tag").(object)
-	after = u.patch("/api/v1/tags/Rome", object{"name": "Paris", "color": "#445566"}).ok("TAG_UPDATED").at("tag").(object)
-	tag := fielded{message: &ledgerv1.Tag{}, unchanged: map[string]string{"transactionCount": "transactions change it"}}
+	before = u.patch("/api/v1/tags/Trip", object{"name": "Rome", "color": "#112233"}).
+		ok("TAG_UPDATED").at("tag").(object)
+	after = u.patch("/api/v1/tags/Rome", object{"name": "Paris", "color": "#445566"}).
+		ok("TAG_UPDATED").at("tag").(object)
+	tag := fielded{message: &ledgerv1.Tag{}, unchanged: map[string]string{
+		"transactionCount": "transactions change it",
+	}}
 	tag.requireFields(t, "tag", before, after)
 	require.Equal(t, after, u.get("/api/v1/tags/Paris").at("tag"))
 	requireListed(t, u.get("/api/v1/tags"), after)
@@ -192,7 +249,8 @@ func TestSettingsFieldsSurvive(t *testing.T) {
 	for i := range followed.ProtoReflect().Descriptor().Fields().Len() {
 		name := followed.ProtoReflect().Descriptor().Fields().Get(i).JSONName()
 		want := map[string]any{"key": "paris", "name": after["name"], "color": after["color"]}
-		require.NotEmpty(t, want[name], "/changes has a field %s that this test does not know", name)
+		require.NotEmpty(t, want[name], "/changes has a field %s that this test does not know",
+			name)
 		require.Equal(t, want[name], changes["tags"].([]any)[0].(object)[name])
 	}
 }
@@ -205,9 +263,11 @@ func (f fielded) requireFields(t *testing.T, kind string, before, after object) 
 	for i := range fields.Len() {
 		name := fields.Get(i).JSONName()
 		_, unset := f.unset[name]
-		require.Equal(t, unset, empty(after[name]), "%s has no value or no reason for %s: %v", kind, name, after[name])
+		require.Equal(t, unset, empty(after[name]), "%s has no value or no reason for %s: %v",
+			kind, name, after[name])
 		if _, fixed := f.unchanged[name]; before != nil && !fixed && (!unset || name == "enabled") {
-			require.NotEqual(t, before[name], after[name], "the change of %s does not set %s", kind, name)
+			require.NotEqual(t, before[name], after[name], "the change of %s does not set %s",
+				kind, name)
 		}
 	}
 }
@@ -215,7 +275,8 @@ func (f fielded) requireFields(t *testing.T, kind string, before, after object) 
 // requireListed requires that a list has an object.
 func requireListed(t *testing.T, list response, want object) {
 	t.Helper()
-	require.True(t, contains(list.body, want, nil), "the list lacks fields of %v: %s", want, list.raw)
+	require.True(t, contains(list.body, want, nil), "the list lacks fields of %v: %s", want,
+		list.raw)
 }
 
 // awaitEvent reads events until one has an object without the fields that events lack.
@@ -261,11 +322,14 @@ func hasFields(o, want object, lacking map[string]string) bool {
 
 // empty reports whether a JSON value is absent or zero.
 func empty(value any) bool {
-	return value == nil || reflect.ValueOf(value).IsZero() || fmt.Sprint(value) == "0" || fmt.Sprint(value) == "[]"
+	return value == nil || reflect.ValueOf(value).
+		IsZero() || fmt.Sprint(value) == "0" || fmt.Sprint(value) == "[]"
 }
 
 // requireCopied requires that /changes has the objects as their operations return them.
-func (u *user) requireCopied(t *testing.T, resources map[string]fielded, current map[string]object) {
+func (u *user) requireCopied(
+	t *testing.T, resources map[string]fielded, current map[string]object,
+) {
 	t.Helper()
 	changes := u.get("/api/v1/changes?limit=1000").ok("CHANGES_FETCHED").at("changes")
 	for kind := range resources {

@@ -24,7 +24,8 @@ func TestGrpcurlPage(t *testing.T) {
 	page, err := os.ReadFile("../docs/grpcurl.md")
 	require.NoError(t, err)
 	script := "set -eo pipefail\n"
-	for _, block := range regexp.MustCompile("(?s)\n```sh\n(.*?)```\n").FindAllStringSubmatch(string(page), -1) {
+	for _, block := range regexp.MustCompile("(?s)\n```sh\n(.*?)```\n").
+		FindAllStringSubmatch(string(page), -1) {
 		script += block[1]
 	}
 	dir, output := startProgram(t)
@@ -37,10 +38,14 @@ func TestGrpcurlPage(t *testing.T) {
 	defer cancel()
 	bash := exec.CommandContext(ctx, "bash")
 	bash.Dir, bash.Stdin = "..", strings.NewReader(script)
-	bash.Env = append(os.Environ(), "DATA_DIR="+dir, "GRPC_AUTH="+addr("auth"), "GRPC_LEDGER="+addr("ledger"), "GRPC_BUDGET="+addr("budget"), "GRPC_OCR="+addr("ocr"))
+	bash.Env = append(os.Environ(), "DATA_DIR="+dir, "GRPC_AUTH="+addr("auth"),
+		"GRPC_LEDGER="+addr("ledger"), "GRPC_BUDGET="+addr("budget"), "GRPC_OCR="+addr("ocr"))
 	out, err := bash.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	for _, response := range []string{`"status": "SERVING"`, `"amount": "-12.30"`, `"total": "5.60"`, `"UNAUTHORIZED"`, `"request_id":"look-for-me"`} {
+	for _, response := range []string{
+		`"status": "SERVING"`, `"amount": "-12.30"`, `"total": "5.60"`, `"UNAUTHORIZED"`,
+		`"request_id":"look-for-me"`,
+	} {
 		require.Contains(t, string(out), response)
 	}
 }
@@ -50,15 +55,20 @@ func TestGrpcurlPage(t *testing.T) {
 func startProgram(t *testing.T) (dir, output string) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "coffer")
-	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program, "../devstack/cmd/coffer").CombinedOutput()
+	out, err := exec.CommandContext(t.Context(), "go", "build", "-o", program,
+		"../devstack/cmd/coffer").CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	dir, err = os.MkdirTemp("", "coffer-run-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
+	//nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
+	dir, err = os.MkdirTemp("", "coffer-run-")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o711))
 	coffer := exec.CommandContext(context.WithoutCancel(t.Context()), program)
 	coffer.Env = append(os.Environ(), "DATA_DIR="+dir)
-	for _, setting := range []string{"HTTP_ADDR", "AUTH_ADDR", "LEDGER_ADDR", "BUDGET_ADDR", "OCR_ADDR", "NATS_ADDR", "METRICS_ADDR"} {
+	for _, setting := range []string{
+		"HTTP_ADDR", "AUTH_ADDR", "LEDGER_ADDR", "BUDGET_ADDR", "OCR_ADDR", "NATS_ADDR",
+		"METRICS_ADDR",
+	} {
 		coffer.Env = append(coffer.Env, setting+"=127.0.0.1:0")
 	}
 	log, err := os.Create(filepath.Join(t.TempDir(), "output"))

@@ -18,15 +18,18 @@ func (u *user) importFile(file, wallet string, headers ...string) response {
 		fields = []string{"walletId", wallet}
 	}
 	form, contentType := u.fileForm("statement.csv", file, fields...)
-	return u.call(http.MethodPost, "/api/v1/imports", form, append(headers, "Content-Type", contentType)...)
+	return u.call(http.MethodPost, "/api/v1/imports", form,
+		append(headers, "Content-Type", contentType)...)
 }
 
 // importedFile commits a file whose payee is word. It returns the ids of the import and of the
 // profile that the commit saved.
 func (u *user) importedFile(word, wallet, category string) (id, profile string) {
-	id = u.importFile(strings.ReplaceAll(oneRow, "Bakery", word), wallet).created("IMPORT_CREATED").text("import.id")
+	id = u.importFile(strings.ReplaceAll(oneRow, "Bakery", word), wallet).created("IMPORT_CREATED").
+		text("import.id")
 	path := "/api/v1/imports/" + id
-	u.patch(path, object{"defaults": object{"walletId": wallet, "expenseCategoryId": category}}).ok("IMPORT_UPDATED")
+	u.patch(path, object{"defaults": object{"walletId": wallet, "expenseCategoryId": category}}).
+		ok("IMPORT_UPDATED")
 	require.Equal(u.t, http.StatusAccepted, u.post(path+"/commit", nil).status)
 	u.awaitImport(path, "done")
 	return id, u.get("/api/v1/imports/profiles").ok("IMPORT_PROFILES_FETCHED").text("profiles.0.id")
@@ -48,61 +51,84 @@ func TestImports(t *testing.T) {
 		booked := u.get("/api/v1/transaction").list("transactions")[0].(object)
 		require.Equal(t, id, booked["importId"])
 		require.Equal(t, "Bakery", booked["payee"])
-		require.Len(t, u.get("/api/v1/transaction?hasAttachments=false&importId="+id).ok("TRANSACTIONS_FETCHED").list("transactions"), 1)
-		require.Empty(t, u.get("/api/v1/transaction?importId="+wallet).ok("TRANSACTIONS_FETCHED").list("transactions"))
-		u.get("/api/v1/transaction?importId=x").fails(http.StatusBadRequest, "INVALID_IMPORT_ID").blames("importId")
-		u.get("/api/v1/transaction?receiptId=x").fails(http.StatusBadRequest, "INVALID_RECEIPT_ID").blames("receiptId")
+		require.Len(t, u.get("/api/v1/transaction?hasAttachments=false&importId="+id).
+			ok("TRANSACTIONS_FETCHED").list("transactions"), 1)
+		require.Empty(t, u.get("/api/v1/transaction?importId="+wallet).ok("TRANSACTIONS_FETCHED").
+			list("transactions"))
+		u.get("/api/v1/transaction?importId=x").fails(400, "INVALID_IMPORT_ID").blames("importId")
+		u.get("/api/v1/transaction?receiptId=x").fails(400, "INVALID_RECEIPT_ID").
+			blames("receiptId")
 		require.Equal(t, http.StatusAccepted, u.post("/api/v1/imports/"+id+"/undo", nil).status)
 		u.awaitImport("/api/v1/imports/"+id, "undone")
 		require.Equal(t, "10.00", u.balance(wallet))
 		require.Empty(t, u.get("/api/v1/transaction").list("transactions"))
 	})
 	t.Run("errors", func(t *testing.T) {
-		u.importFile("", "").fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("file")
-		u.importFile(" \n", "").fails(http.StatusBadRequest, "IMPORT_FILE_REQUIRED")
-		u.importFile("%PDF-1.7", "").fails(http.StatusBadRequest, "IMPORT_FORMAT_UNKNOWN")
-		u.importFile("OFXHEADER:100\n\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><BANKTRANLIST><STMTTRN><TRNAMT>x", "").fails(http.StatusBadRequest, "IMPORT_PARSE_FAILED")
-		u.importFile("Date,Payee,Amount\n"+strings.Repeat("2026-04-02,a,-1\n", 200_001), "").fails(http.StatusBadRequest, "IMPORT_TOO_MANY_ROWS")
-		u.importFile(oneRow, newUser(t).wallet("EUR", "0")).fails(http.StatusNotFound, "WALLET_NOT_FOUND")
+		u.importFile("", "").invalid("file")
+		u.importFile(" \n", "").fails(400, "IMPORT_FILE_REQUIRED")
+		u.importFile("%PDF-1.7", "").fails(400, "IMPORT_FORMAT_UNKNOWN")
+		u.importFile(
+			"OFXHEADER:100\n\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><BANKTRANLIST><STMTTRN><TRNAMT>x",
+			"",
+		).
+			fails(400, "IMPORT_PARSE_FAILED")
+		u.importFile("Date,Payee,Amount\n"+strings.Repeat("2026-04-02,a,-1\n", 200_001), "").
+			fails(400, "IMPORT_TOO_MANY_ROWS")
+		u.importFile(oneRow, newUser(t).wallet("EUR", "0")).fails(404, "WALLET_NOT_FOUND")
 		unknown := "/api/v1/imports/" + u.id
 		for _, a := range []response{
-			u.get(unknown), u.get(unknown + "/rows"), u.patch(unknown, object{"defaults": object{}}), u.patch(unknown+"/rows", object{"rows": []any{object{"n": 1}}}),
+			u.get(unknown), u.get(unknown + "/rows"), u.patch(unknown, object{
+				"defaults": object{},
+			}), u.patch(unknown+"/rows", object{"rows": []any{object{"n": 1}}}),
 			u.post(unknown+"/commit", nil), u.post(unknown+"/undo", nil), u.del(unknown),
 		} {
-			a.fails(http.StatusNotFound, "IMPORT_NOT_FOUND")
+			a.fails(404, "IMPORT_NOT_FOUND")
 		}
 		for _, a := range []response{
-			u.get("/api/v1/imports/x"), u.get("/api/v1/imports/x/rows"), u.patch("/api/v1/imports/x", object{"defaults": object{}}),
-			u.patch("/api/v1/imports/x/rows", object{"rows": []any{object{"n": 1}}}), u.post("/api/v1/imports/x/commit", nil), u.post("/api/v1/imports/x/undo", nil), u.del("/api/v1/imports/x"),
+			u.get("/api/v1/imports/x"), u.get("/api/v1/imports/x/rows"),
+			u.patch("/api/v1/imports/x", object{"defaults": object{}}),
+			u.patch("/api/v1/imports/x/rows", object{"rows": []any{object{"n": 1}}}), u.post(
+				"/api/v1/imports/x/commit", nil,
+			), u.post("/api/v1/imports/x/undo", nil), u.del("/api/v1/imports/x"),
 		} {
-			a.fails(http.StatusBadRequest, "INVALID_IMPORT_ID")
+			a.fails(400, "INVALID_IMPORT_ID")
 		}
-		u.del("/api/v1/imports/profiles/"+u.id).fails(http.StatusNotFound, "IMPORT_PROFILE_NOT_FOUND")
-		u.del("/api/v1/imports/profiles/x").fails(http.StatusBadRequest, "INVALID_IMPORT_PROFILE_ID")
+		u.del("/api/v1/imports/profiles/"+u.id).fails(404, "IMPORT_PROFILE_NOT_FOUND")
+		u.del("/api/v1/imports/profiles/x").fails(400, "INVALID_IMPORT_PROFILE_ID")
 	})
 	t.Run("states", func(t *testing.T) {
-		path := "/api/v1/imports/" + u.importFile(oneRow, "").created("IMPORT_CREATED").text("import.id")
-		u.patch(path, object{}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
-		u.post(path+"/commit", nil).fails(http.StatusConflict, "IMPORT_NOT_READY").blames("accounts")
-		u.post(path+"/undo", nil).fails(http.StatusConflict, "IMPORT_STATE")
+		path := "/api/v1/imports/" + u.importFile(oneRow, "").created("IMPORT_CREATED").
+			text("import.id")
+		u.patch(path, object{}).fails(400, "EMPTY_UPDATE")
+		u.post(path+"/commit", nil).fails(409, "IMPORT_NOT_READY").blames("accounts")
+		u.post(path+"/undo", nil).fails(409, "IMPORT_STATE")
 		other := newUser(t)
-		u.patch(path, object{"defaults": object{"walletId": other.wallet("EUR", "0")}}).fails(http.StatusNotFound, "WALLET_NOT_FOUND")
-		u.patch(path, object{"defaults": object{"expenseCategoryId": other.category("Food")}}).fails(http.StatusNotFound, "INVALID_CATEGORY_EXIST_PARAMS")
-		u.patch(path, object{"defaults": object{"currency": "XXX"}}).fails(http.StatusBadRequest, "UNSUPPORTED_CURRENCY")
-		row := func(change object) object { return object{"rows": []any{with(object{"n": 2}, change)}} }
-		u.patch(path+"/rows", row(object{"transferWalletId": other.wallet("EUR", "0")})).fails(http.StatusNotFound, "WALLET_NOT_FOUND")
-		u.patch(path+"/rows", row(object{"categoryId": other.category("Fun")})).fails(http.StatusNotFound, "INVALID_CATEGORY_EXIST_PARAMS")
-		u.patch(path+"/rows", row(object{"action": "match:" + u.id})).fails(http.StatusNotFound, "TRANSACTION_NOT_FOUND")
+		u.patch(path, object{"defaults": object{"walletId": other.wallet("EUR", "0")}}).
+			fails(404, "WALLET_NOT_FOUND")
+		u.patch(path, object{"defaults": object{"expenseCategoryId": other.category("Food")}}).
+			fails(404, "INVALID_CATEGORY_EXIST_PARAMS")
+		u.patch(path, object{"defaults": object{"currency": "XXX"}}).
+			fails(400, "UNSUPPORTED_CURRENCY")
+		row := func(change object) object {
+			return object{"rows": []any{with(object{"n": 2}, change)}}
+		}
+		u.patch(path+"/rows", row(object{"transferWalletId": other.wallet("EUR", "0")})).
+			fails(404, "WALLET_NOT_FOUND")
+		u.patch(path+"/rows", row(object{"categoryId": other.category("Fun")})).
+			fails(404, "INVALID_CATEGORY_EXIST_PARAMS")
+		u.patch(path+"/rows", row(object{"action": "match:" + u.id})).
+			fails(404, "TRANSACTION_NOT_FOUND")
 	})
 	t.Run("rejects the file of a committed import on request", func(t *testing.T) {
 		v := newUser(t)
 		wallet := v.wallet("EUR", "0")
 		v.importedFile("Bakery", wallet, v.category("Food"))
 		form, contentType := v.fileForm("statement.csv", oneRow, "onDuplicate", "reject")
-		v.call(http.MethodPost, "/api/v1/imports", form, "Content-Type", contentType).fails(http.StatusConflict, "IMPORT_DUPLICATE")
+		v.call(http.MethodPost, "/api/v1/imports", form, "Content-Type", contentType).
+			fails(409, "IMPORT_DUPLICATE")
 		done := "/api/v1/imports/" + v.get("/api/v1/imports").text("imports.0.id")
-		v.patch(done, object{"defaults": object{}}).fails(http.StatusConflict, "IMPORT_STATE")
-		v.patch(done+"/rows", object{"rows": []any{object{"n": 2}}}).fails(http.StatusConflict, "IMPORT_STATE")
+		v.patch(done, object{"defaults": object{}}).fails(409, "IMPORT_STATE")
+		v.patch(done+"/rows", object{"rows": []any{object{"n": 2}}}).fails(409, "IMPORT_STATE")
 	})
 }
 
@@ -110,10 +136,14 @@ func TestTransactionDetailErrors(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	first, second, food := u.wallet("EUR", "0"), u.wallet("EUR", "0"), u.category("Food")
-	split := with(expense(first, food, "3"), object{"splits": []any{object{"categoryId": food, "amount": 1}, object{"categoryId": u.category("Fun"), "amount": 1}}})
+	split := with(expense(first, food, "3"), object{"splits": []any{object{
+		"categoryId": food, "amount": 1,
+	}, object{"categoryId": u.category("Fun"), "amount": 1}}})
 	delete(split, "categoryId")
-	u.post("/api/v1/transaction/batch", object{"transactions": []any{split}}).fails(http.StatusBadRequest, "SPLIT_SUM_MISMATCH")
-	u.post("/api/v1/transaction", with(expense(first, food, "3"), object{"externalId": "1"})).created("TRANSACTION_CREATED")
-	other := u.post("/api/v1/transaction", with(expense(second, food, "3"), object{"externalId": "1"})).created("TRANSACTION_CREATED").text("transaction.id")
-	u.patch("/api/v1/transaction/"+other, object{"walletId": first}).fails(http.StatusConflict, "TRANSACTION_DUPLICATE")
+	u.post("/api/v1/transaction/batch", object{"transactions": []any{split}}).
+		fails(400, "SPLIT_SUM_MISMATCH")
+	u.record(with(expense(first, food, "3"), object{"externalId": "1"}))
+	other := u.record(with(expense(second, food, "3"), object{"externalId": "1"}))
+	u.patch("/api/v1/transaction/"+other, object{"walletId": first}).
+		fails(409, "TRANSACTION_DUPLICATE")
 }

@@ -33,34 +33,43 @@ func TestSumsAfterRandomHistory(t *testing.T) {
 		plan["startDate"], plan["limit"] = "2026-01-16", 10
 		budget := u.post("/api/v1/budgets", plan).created("BUDGET_CREATED").text("budget.id")
 		for range rapid.IntRange(1, 10).Draw(r, "writes") {
-			body := expense(rapid.SampledFrom(wallets).Draw(r, "wallet"), rapid.SampledFrom(categories).Draw(r, "category"),
-				fmt.Sprintf("%d.%02d", rapid.IntRange(1, 40).Draw(r, "euros"), rapid.IntRange(0, 99).Draw(r, "cents")))
+			body := expense(rapid.SampledFrom(wallets).Draw(r, "wallet"),
+				rapid.SampledFrom(categories).Draw(r, "category"),
+				fmt.Sprintf("%d.%02d", rapid.IntRange(1, 40).Draw(r, "euros"),
+					rapid.IntRange(0, 99).Draw(r, "cents")))
 			body["type"] = rapid.SampledFrom([]string{"expense", "income"}).Draw(r, "type")
-			body["date"] = fmt.Sprintf("2026-%02d-%02d", rapid.IntRange(2, 3).Draw(r, "month"), rapid.IntRange(14, 17).Draw(r, "day"))
+			body["date"] = fmt.Sprintf("2026-%02d-%02d", rapid.IntRange(2, 3).Draw(r, "month"),
+				rapid.IntRange(14, 17).Draw(r, "day"))
 			switch what := rapid.IntRange(0, 3).Draw(r, "what"); {
 			case what < 2 || len(made) == 0:
-				made = append(made, u.post("/api/v1/transaction", body).created("TRANSACTION_CREATED").text("transaction.id"))
+				made = append(made, u.record(body))
 			case what == 2:
-				delete(body, rapid.SampledFrom([]string{"amount", "walletId", "categoryId", "type", "date"}).Draw(r, "unchanged field"))
-				u.patch("/api/v1/transaction/"+rapid.SampledFrom(made).Draw(r, "changed"), body).ok("TRANSACTION_UPDATED")
+				delete(body, rapid.SampledFrom([]string{
+					"amount", "walletId", "categoryId", "type", "date",
+				}).Draw(r, "unchanged field"))
+				u.patch("/api/v1/transaction/"+rapid.SampledFrom(made).Draw(r, "changed"), body).
+					ok("TRANSACTION_UPDATED")
 			default:
 				i := rapid.IntRange(0, len(made)-1).Draw(r, "deleted")
 				u.del("/api/v1/transaction/" + made[i]).ok("TRANSACTION_DELETED")
 				made = append(made[:i], made[i+1:]...)
 			}
 		}
-		march := u.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").ok("DASHBOARD_SUMMARY_FETCHED")
+		march := u.get("/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31").
+			ok("DASHBOARD_SUMMARY_FETCHED")
 		spent := new(big.Rat)
 		for _, wallet := range wallets {
 			balance, moved := rat(opening[wallet]), new(big.Rat)
-			for _, tr := range u.get("/api/v1/transaction?limit=200&walletId=" + wallet).ok("TRANSACTIONS_FETCHED").list("transactions") {
+			for _, tr := range u.get("/api/v1/transaction?limit=200&walletId=" + wallet).
+				ok("TRANSACTIONS_FETCHED").list("transactions") {
 				amount := rat(tr.(object)["amount"].(json.Number).String())
 				balance.Add(balance, amount)
 				date := tr.(object)["date"].(string)
 				if date >= "2026-03-01" {
 					moved.Add(moved, amount)
 				}
-				if wallet == budgeted && tr.(object)["categoryId"] == categories[0] && date >= "2026-02-16" && date < "2026-03-16" {
+				if wallet == budgeted && tr.(object)["categoryId"] == categories[0] &&
+					date >= "2026-02-16" && date < "2026-03-16" {
 					spent.Sub(spent, amount)
 				}
 			}
@@ -72,7 +81,8 @@ func TestSumsAfterRandomHistory(t *testing.T) {
 			}
 		}
 		progress := u.get("/api/v1/budgets/" + budget + "?at=2026-03-01").ok("BUDGET_FETCHED")
-		require.Equal(r, "2026-02-16 2026-03-15", progress.text("budget.progress.windowStart")+" "+progress.text("budget.progress.windowEnd"))
+		require.Equal(r, "2026-02-16 2026-03-15", progress.text("budget.progress.windowStart")+" "+
+			progress.text("budget.progress.windowEnd"))
 		require.Equal(r, spent.FloatString(2), progress.text("budget.progress.spent"))
 	})
 }
@@ -92,7 +102,8 @@ func TestCreateTransactionConcurrently(t *testing.T) {
 		var retrying sync.WaitGroup
 		for i := range responses {
 			retrying.Go(func() {
-				responses[i] = u.post("/api/v1/transaction", expense(wallet, category, "5"), "Idempotency-Key", key)
+				responses[i] = u.post("/api/v1/transaction", expense(wallet, category, "5"),
+					"Idempotency-Key", key)
 			})
 		}
 		retrying.Wait()

@@ -1,7 +1,6 @@
 package test
 
 import (
-	"net/http"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -19,7 +18,7 @@ func TestRateLimit(t *testing.T) {
 	for range 10 {
 		last = u.get("/api/v1/wallet")
 	}
-	last.fails(http.StatusTooManyRequests, "RATE_LIMITED")
+	last.fails(429, "RATE_LIMITED")
 	require.Equal(t, "1", last.header.Get("Retry-After"))
 	require.Equal(t, "0", last.header.Get("RateLimit-Remaining"))
 }

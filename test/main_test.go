@@ -58,7 +58,8 @@ func ownStack(t *testing.T, server string, environment map[string]string) *devst
 
 func run(m *testing.M) (code int, err error) {
 	// The library validates dates, but ids only on request.
-	openapi3.DefineStringFormatValidator("uuid", openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringForUUIDOfRFC9562))
+	openapi3.DefineStringFormatValidator("uuid",
+		openapi3.NewRegexpFormatValidator(openapi3.FormatOfStringForUUIDOfRFC9562))
 	if contract, err = openapi3.NewLoader().LoadFromFile("../gateway/openapi.json"); err != nil {
 		return 0, err
 	}
@@ -73,14 +74,15 @@ func run(m *testing.M) (code int, err error) {
 		return 0, err
 	}
 	defer func() { _ = os.Remove(record.file.Name()) }()
-	stack, err = devstack.StartEphemeral(context.Background(), os.Getenv("TEST_DATABASE_URL"), map[string]string{
-		"RATE_LIMIT": "0",
-		// Empty without make. Tesseract then reads alone.
-		"OCR_NEURAL": os.Getenv("OCR_NEURAL"),
-		// All tests share the processors with the OCR engine, which then may need longer than the default
-		// limit.
-		"OCR_ENGINE_TIMEOUT": "50s",
-	})
+	stack, err = devstack.StartEphemeral(context.Background(), os.Getenv("TEST_DATABASE_URL"),
+		map[string]string{
+			"RATE_LIMIT": "0",
+			// Empty without make. Tesseract then reads alone.
+			"OCR_NEURAL": os.Getenv("OCR_NEURAL"),
+			// All tests share the processors with the OCR engine, which then may need longer than
+			// the default limit.
+			"OCR_ENGINE_TIMEOUT": "50s",
+		})
 	if err != nil {
 		return 0, fmt.Errorf("starting a stack: %w", err)
 	}
@@ -89,16 +91,21 @@ func run(m *testing.M) (code int, err error) {
 	// Only a run of all tests can receive every error.
 	whole := flag.Lookup("test.run").Value.String() == ""
 	if missing := untested(); code == 0 && whole && len(missing) > 0 {
-		err = fmt.Errorf("no test has received these errors, which the OpenAPI document lists:\n  %s", strings.Join(missing, "\n  "))
+		err = fmt.Errorf(
+			"no test has received these errors, which the OpenAPI document lists:\n  %s",
+			strings.Join(missing, "\n  "),
+		)
 	}
 	undeclared, failure := record.undeclared()
 	if len(undeclared) > 0 {
-		failure = fmt.Errorf("RPCs returned errors that they do not declare:\n  %s", strings.Join(undeclared, "\n  "))
+		failure = fmt.Errorf("RPCs returned errors that they do not declare:\n  %s",
+			strings.Join(undeclared, "\n  "))
 	}
 	err = errors.Join(err, failure)
 	leaks, failure := record.leaks(stack, whole)
 	if len(leaks) > 0 {
-		failure = fmt.Errorf("logs, traces or events contain secrets or e-mail addresses:\n  %s", strings.Join(leaks[:min(10, len(leaks))], "\n  "))
+		failure = fmt.Errorf("logs, traces or events contain secrets or e-mail addresses:\n  %s",
+			strings.Join(leaks[:min(10, len(leaks))], "\n  "))
 	}
 	err = errors.Join(err, failure)
 	return code, errors.Join(err, stack.Stop())

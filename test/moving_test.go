@@ -16,10 +16,16 @@ func TestImportsMoving(t *testing.T) {
 	u := newUser(t)
 	file, err := os.ReadFile("../services/ledger/imports/testdata/moving/actual.csv")
 	require.NoError(t, err)
-	path := "/api/v1/imports/" + u.importFile(string(file), "").created("IMPORT_CREATED").text("import.id")
+	path := "/api/v1/imports/" + u.importFile(string(file), "").created("IMPORT_CREATED").
+		text("import.id")
 	u.patch(path, object{
-		"accounts": []any{object{"key": "Checking", "create": true}, object{"key": "Savings", "create": true}},
-		"defaults": object{"currency": "EUR", "expenseCategoryId": u.category("Expenses"), "incomeCategoryId": u.category("Earnings")},
+		"accounts": []any{
+			object{"key": "Checking", "create": true}, object{"key": "Savings", "create": true},
+		},
+		"defaults": object{
+			"currency": "EUR", "expenseCategoryId": u.category("Expenses"),
+			"incomeCategoryId": u.category("Earnings"),
+		},
 	}).ok("IMPORT_UPDATED")
 	require.Equal(t, http.StatusAccepted, u.post(path+"/commit", nil).status)
 	u.awaitImport(path, "done")
@@ -33,7 +39,8 @@ func TestImportsMoving(t *testing.T) {
 	}
 	imported := map[any]string{"Checking": "3077.25", "Savings": "300.00"}
 	require.Equal(t, imported, balances())
-	suggested := u.get("/api/v1/transfers/suggestions?from=2026-03-01&to=2026-03-31").ok("TRANSFER_SUGGESTIONS_FETCHED")
+	suggested := u.get("/api/v1/transfers/suggestions?from=2026-03-01&to=2026-03-31").
+		ok("TRANSFER_SUGGESTIONS_FETCHED")
 	require.Len(t, suggested.list("suggestions"), 1)
 	u.post("/api/v1/transfers/match", object{
 		"outTransactionId": suggested.text("suggestions.0.outTransaction.id"),

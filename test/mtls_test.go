@@ -31,7 +31,8 @@ func eachRPC(visit func(service string, m protoreflect.MethodDescriptor)) {
 		}
 		for i := range file.Services().Len() {
 			for j := range file.Services().Get(i).Methods().Len() {
-				visit(string(file.Package().Parent().Name()), file.Services().Get(i).Methods().Get(j))
+				visit(string(file.Package().Parent().Name()),
+					file.Services().Get(i).Methods().Get(j))
 			}
 		}
 		return true
@@ -42,7 +43,8 @@ func eachRPC(visit func(service string, m protoreflect.MethodDescriptor)) {
 func invoke(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor) error {
 	t.Helper()
 	name := "/" + string(m.Parent().FullName()) + "/" + string(m.Name())
-	stream, err := conn.NewStream(t.Context(), &grpc.StreamDesc{ServerStreams: m.IsStreamingServer()}, name)
+	stream, err := conn.NewStream(t.Context(),
+		&grpc.StreamDesc{ServerStreams: m.IsStreamingServer()}, name)
 	if err == nil {
 		err = stream.SendMsg(dynamicpb.NewMessage(m.Input()))
 	}
@@ -57,10 +59,12 @@ func invoke(t *testing.T, conn *grpc.ClientConn, m protoreflect.MethodDescriptor
 // without TLS.
 func TestRPCCallers(t *testing.T) {
 	t.Parallel()
-	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "MTLS": "true"})
+	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"),
+		map[string]string{"RATE_LIMIT": "0", "MTLS": "true"})
 	connect := func(t *testing.T, service string, creds credentials.TransportCredentials) *grpc.ClientConn {
 		t.Helper()
-		conn, err := grpc.NewClient("passthrough:///"+own.GRPC[service], grpc.WithTransportCredentials(creds))
+		conn, err := grpc.NewClient("passthrough:///"+own.GRPC[service],
+			grpc.WithTransportCredentials(creds))
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = conn.Close() })
 		return conn
@@ -68,11 +72,15 @@ func TestRPCCallers(t *testing.T) {
 	t.Run("requests through all services succeed", func(t *testing.T) {
 		u, friend := newUserAt(t, own.URL, "Ada"), newUserAt(t, own.URL, "Grace")
 		wallet, category := u.wallet("EUR", "100"), u.category("Food")
-		u.upload("", []byte("CORNER BAKERY\n21/11/2026\nBread  5.60\nTotal EUR  5.60\n"), "walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
+		u.upload("", []byte("CORNER BAKERY\n21/11/2026\nBread  5.60\nTotal EUR  5.60\n"),
+			"walletId", wallet, "categoryId", category).created("RECEIPT_TRANSACTIONS_CREATED")
 		budget := u.budget(wallet, category)
-		require.NotNil(t, u.get("/api/v1/budgets/"+budget).ok("BUDGET_FETCHED").at("budget.progress"))
-		u.post("/api/v1/budgets/"+budget+"/share", object{"email": friend.email}).created("BUDGET_SHARED")
-		require.Equal(t, "Grace", u.get("/api/v1/budgets/" + budget + "/members").ok("BUDGET_MEMBERS_FETCHED").list("members")[0].(object)["name"])
+		require.NotNil(t, u.get("/api/v1/budgets/"+budget).ok("BUDGET_FETCHED").
+			at("budget.progress"))
+		u.post("/api/v1/budgets/"+budget+"/share", object{"email": friend.email}).
+			created("BUDGET_SHARED")
+		require.Equal(t, "Grace", u.get("/api/v1/budgets/" + budget + "/members").
+			ok("BUDGET_MEMBERS_FETCHED").list("members")[0].(object)["name"])
 	})
 	tried := 0
 	for _, caller := range []string{"gateway", "auth", "ledger", "budget", "ocr"} {
@@ -93,13 +101,15 @@ func TestRPCCallers(t *testing.T) {
 	require.NoError(t, err)
 	for service := range own.GRPC {
 		bare := trusting.Clone()
-		require.NoError(t, bare.OverrideServerName(service)) //nolint:staticcheck // There is no other way to check the service's name at a local address.
+		//nolint:staticcheck // There is no other way to check the service's name at a local address.
+		require.NoError(t, bare.OverrideServerName(service))
 		for _, creds := range []credentials.TransportCredentials{bare, insecure.NewCredentials()} {
 			conn := connect(t, service, creds)
 			eachRPC(func(of string, m protoreflect.MethodDescriptor) {
 				if of == service {
 					tried++
-					require.Equal(t, codes.Unavailable, status.Code(invoke(t, conn, m)), "%s", m.FullName())
+					require.Equal(t, codes.Unavailable, status.Code(invoke(t, conn, m)), "%s",
+						m.FullName())
 				}
 			})
 		}

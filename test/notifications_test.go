@@ -2,7 +2,6 @@ package test
 
 import (
 	"encoding/json"
-	"net/http"
 	"testing"
 	"time"
 
@@ -19,7 +18,8 @@ func (u *user) notified(kind string, n int) []object {
 	var found []object
 	require.EventuallyWithT(u.t, func(c *assert.CollectT) {
 		found = nil
-		for _, v := range u.get("/api/v1/notifications").ok("NOTIFICATIONS_FETCHED").list("notifications") {
+		for _, v := range u.get("/api/v1/notifications").ok("NOTIFICATIONS_FETCHED").
+			list("notifications") {
 			if v.(object)["type"] == kind {
 				found = append(found, v.(object))
 			}
@@ -44,8 +44,10 @@ func TestAlerts(t *testing.T) {
 	for _, u := range []*user{owner, member} {
 		n := u.notified(reached, 1)[0]
 		require.Equal(t, object{
-			"budgetId": budget, "budgetName": "Food", "ownerId": owner.id, "threshold": json.Number("80"), "windowStart": "2026-03-01",
-			"windowEnd": "2035-12-31", "currency": "EUR", "limit": json.Number("100.00"), "spent": json.Number("80.00"),
+			"budgetId": budget, "budgetName": "Food", "ownerId": owner.id,
+			"threshold": json.Number("80"), "windowStart": "2026-03-01",
+			"windowEnd": "2035-12-31", "currency": "EUR", "limit": json.Number("100.00"),
+			"spent": json.Number("80.00"),
 		}, n["data"])
 		require.Equal(t, false, n["read"])
 		require.NotContains(t, n, "readAt")
@@ -102,11 +104,13 @@ func TestAlertsAfterImport(t *testing.T) {
 		var got []string
 		for _, n := range u.notified(reached, 5) {
 			if data := n["data"].(object); data["budgetId"] == budget {
-				got = append(got, data["windowStart"].(string)+" "+data["threshold"].(json.Number).String())
+				got = append(got,
+					data["windowStart"].(string)+" "+data["threshold"].(json.Number).String())
 			}
 		}
 		require.ElementsMatch(t, []string{
-			today.Format(time.DateOnly) + " 80", today.Format(time.DateOnly) + " 100", today.AddDate(0, 0, -7).Format(time.DateOnly) + " 100",
+			today.Format(time.DateOnly) + " 80", today.Format(time.DateOnly) + " 100",
+			today.AddDate(0, 0, -7).Format(time.DateOnly) + " 100",
 		}, got)
 	}
 }
@@ -119,10 +123,10 @@ func TestAlertThresholds(t *testing.T) {
 	body := aBudget("Food", wallet, category)
 	for _, bad := range []any{[]int{0}, []int{1001}, []int{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}} {
 		body["alertThresholds"] = bad
-		u.post("/api/v1/budgets", body).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("alertThresholds")
+		u.post("/api/v1/budgets", body).invalid("alertThresholds")
 	}
 	body["alertThresholds"] = []any{"80"}
-	u.post("/api/v1/budgets", body).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("alertThresholds[0]")
+	u.post("/api/v1/budgets", body).invalid("alertThresholds[0]")
 	body["alertThresholds"] = []int{50, 10, 50}
 	a := u.post("/api/v1/budgets", body).created("BUDGET_CREATED")
 	require.Equal(t, []any{json.Number("10"), json.Number("50")}, a.list("budget.alertThresholds"))
@@ -130,7 +134,7 @@ func TestAlertThresholds(t *testing.T) {
 
 	lunch := expense(wallet, category, "10")
 	lunch["date"] = time.Now().UTC().Format(time.DateOnly)
-	u.post("/api/v1/transaction", lunch).created("TRANSACTION_CREATED")
+	u.record(lunch)
 	u.notified(reached, 1)
 	// A lower limit raises the percentage.
 	u.patch(path, object{"limit": 20}).ok("BUDGET_UPDATED")
@@ -139,7 +143,8 @@ func TestAlertThresholds(t *testing.T) {
 	require.Empty(t, u.get(path).ok("BUDGET_FETCHED").list("budget.alertThresholds"))
 
 	plain := u.post("/api/v1/budgets", aBudget("Plain", wallet, category)).created("BUDGET_CREATED")
-	require.Equal(t, []any{json.Number("80"), json.Number("100")}, plain.list("budget.alertThresholds"))
+	require.Equal(t, []any{json.Number("80"), json.Number("100")},
+		plain.list("budget.alertThresholds"))
 }
 
 // TestUpdateNotification marks a notification as read and as unread. Another user cannot do that.
@@ -158,16 +163,20 @@ func TestUpdateNotification(t *testing.T) {
 	require.NotEmpty(t, read.text("notification.readAt"))
 	list := member.get("/api/v1/notifications?limit=2").ok("NOTIFICATIONS_FETCHED")
 	require.Equal(t, json.Number("2"), list.at("unreadCount"))
-	require.Equal(t, []any{all[1]["id"], all[2]["id"]}, []any{list.at("notifications.0.id"), list.at("notifications.1.id")})
+	require.Equal(t, []any{all[1]["id"], all[2]["id"]},
+		[]any{list.at("notifications.0.id"), list.at("notifications.1.id")})
 	list = member.get("/api/v1/notifications?limit=2&cursor=" + list.text("pagination.nextCursor"))
 	require.Equal(t, all[0]["id"], list.at("notifications.0.id"))
-	require.Equal(t, false, member.patch(path(all[0]), object{"read": false}).ok("NOTIFICATION_UPDATED").at("notification.read"))
+	require.Equal(t, false, member.patch(path(all[0]), object{"read": false}).
+		ok("NOTIFICATION_UPDATED").at("notification.read"))
 
-	owner.patch(path(all[0]), object{"read": true}).fails(http.StatusNotFound, "NOTIFICATION_NOT_FOUND")
-	member.patch("/api/v1/notifications/"+uuid.NewString(), object{"read": true}).fails(http.StatusNotFound, "NOTIFICATION_NOT_FOUND")
-	member.patch("/api/v1/notifications/1", object{"read": true}).fails(http.StatusBadRequest, "INVALID_NOTIFICATION_ID")
-	member.patch(path(all[0]), object{"read": "yes"}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("read")
-	member.patch(path(all[0]), object{"type": "x"}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
+	owner.patch(path(all[0]), object{"read": true}).fails(404, "NOTIFICATION_NOT_FOUND")
+	member.patch("/api/v1/notifications/"+uuid.NewString(), object{"read": true}).
+		fails(404, "NOTIFICATION_NOT_FOUND")
+	member.patch("/api/v1/notifications/1", object{"read": true}).
+		fails(400, "INVALID_NOTIFICATION_ID")
+	member.patch(path(all[0]), object{"read": "yes"}).invalid("read")
+	member.patch(path(all[0]), object{"type": "x"}).fails(400, "EMPTY_UPDATE")
 }
 
 // TestNotificationsFilterMarkDelete lists notifications by their read state, marks all as read and
@@ -183,20 +192,22 @@ func TestNotificationsFilterMarkDelete(t *testing.T) {
 	path := func(n object) string { return "/api/v1/notifications/" + n["id"].(string) }
 	member.patch(path(all[0]), object{"read": true}).ok("NOTIFICATION_UPDATED")
 	count := func(query string) int {
-		return len(member.get("/api/v1/notifications" + query).ok("NOTIFICATIONS_FETCHED").list("notifications"))
+		return len(member.get("/api/v1/notifications" + query).ok("NOTIFICATIONS_FETCHED").
+			list("notifications"))
 	}
 	require.Equal(t, 2, count("?read=false"))
 	require.Equal(t, 1, count("?read=true"))
-	member.get("/api/v1/notifications?read=1").fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("read")
+	member.get("/api/v1/notifications?read=1").invalid("read")
 
-	require.Equal(t, json.Number("2"), member.patch("/api/v1/notifications", object{"read": true}).ok("NOTIFICATIONS_UPDATED").at("updatedCount"))
+	require.Equal(t, json.Number("2"), member.patch("/api/v1/notifications", object{"read": true}).
+		ok("NOTIFICATIONS_UPDATED").at("updatedCount"))
 	require.Equal(t, 0, count("?read=false"))
-	member.patch("/api/v1/notifications", object{"read": false}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("read")
-	member.patch("/api/v1/notifications", object{}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
+	member.patch("/api/v1/notifications", object{"read": false}).invalid("read")
+	member.patch("/api/v1/notifications", object{}).fails(400, "EMPTY_UPDATE")
 
 	require.Equal(t, all[1]["id"], member.del(path(all[1])).ok("NOTIFICATION_DELETED").text("id"))
 	require.Equal(t, 2, count(""))
-	member.del(path(all[1])).fails(http.StatusNotFound, "NOTIFICATION_NOT_FOUND")
-	owner.del(path(all[0])).fails(http.StatusNotFound, "NOTIFICATION_NOT_FOUND")
-	member.del("/api/v1/notifications/1").fails(http.StatusBadRequest, "INVALID_NOTIFICATION_ID")
+	member.del(path(all[1])).fails(404, "NOTIFICATION_NOT_FOUND")
+	owner.del(path(all[0])).fails(404, "NOTIFICATION_NOT_FOUND")
+	member.del("/api/v1/notifications/1").fails(400, "INVALID_NOTIFICATION_ID")
 }

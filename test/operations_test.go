@@ -54,8 +54,8 @@ var testedElsewhere = map[string]string{
 	"updateTag LIMIT_REACHED":                           "TestTagErrors",
 	"listChanges SYNC_CURSOR_EXPIRED":                   "TestChangesExpiredCursor",
 	"deleteImport IMPORT_STATE":                         "TestDeleteImport",
-	// Keys are stored per refresh token. The token is the whole request, so a key never meets another
-	// request.
+	// Keys are stored per refresh token. The token is the whole request, so a key never meets
+	// another request.
 	"refresh IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
 }
 
@@ -71,7 +71,8 @@ func operations() []operation {
 			all = append(all, operation{method: method, path: path, Operation: op})
 		}
 	}
-	slices.SortFunc(all, func(a, b operation) int { return strings.Compare(a.OperationID, b.OperationID) })
+	slices.SortFunc(all,
+		func(a, b operation) int { return strings.Compare(a.OperationID, b.OperationID) })
 	return all
 }
 
@@ -114,10 +115,13 @@ func (o operation) hasBody() bool {
 
 // isUpload reports whether the operation accepts a form with a streamed file.
 func (o operation) isUpload() bool {
-	return o.RequestBody != nil && o.RequestBody.Value.Content.Get("multipart/form-data") != nil && o.OperationID != "createTransactionsFromReceipt"
+	return o.RequestBody != nil && o.RequestBody.Value.Content.Get("multipart/form-data") != nil &&
+		o.OperationID != "createTransactionsFromReceipt"
 }
 
-func eachOperation(t *testing.T, which func(operation) bool, test func(*testing.T, *user, operation)) {
+func eachOperation(
+	t *testing.T, which func(operation) bool, test func(*testing.T, *user, operation),
+) {
 	t.Helper()
 	u := newUser(t)
 	for _, o := range operations() {
@@ -146,19 +150,22 @@ func TestOperations(t *testing.T) {
 			"none": "", "no bearer": "Basic YTpi", "no token": "Bearer ", "no JWT": "Bearer abc",
 			"alg none": "Bearer eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.eyJzdWIiOiIwMTk5ZjBjNS0wMDAwLTcwMDAtODAwMC0wMDAwMDAwMDAwMDAiLCJleHAiOjQxMDI0NDQ4MDB9.",
 		}
-		eachOperation(t, func(o operation) bool { return o.returns("UNAUTHORIZED") }, func(_ *testing.T, u *user, o operation) {
-			valid := u.token
-			u.token = ""
-			for name, header := range bad {
-				var headers []string
-				if header != "" {
-					headers = []string{"Authorization", header}
+		eachOperation(t, func(o operation) bool { return o.returns("UNAUTHORIZED") },
+			func(_ *testing.T, u *user, o operation) {
+				valid := u.token
+				u.token = ""
+				for name, header := range bad {
+					var headers []string
+					if header != "" {
+						headers = []string{"Authorization", header}
+					}
+					a := u.call(o.method, o.filled(), nil, headers...).fails(401, "UNAUTHORIZED")
+					require.True(u.t, strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer"),
+						name)
 				}
-				a := u.call(o.method, o.filled(), nil, headers...).fails(http.StatusUnauthorized, "UNAUTHORIZED")
-				require.True(u.t, strings.HasPrefix(a.header.Get("WWW-Authenticate"), "Bearer"), name)
-			}
-			u.call(o.method, o.filled(), nil, "Authorization", "Bearer "+valid[:len(valid)-8]+"AAAAAAAA").fails(http.StatusUnauthorized, "UNAUTHORIZED")
-		})
+				u.call(o.method, o.filled(), nil, "Authorization",
+					"Bearer "+valid[:len(valid)-8]+"AAAAAAAA").fails(401, "UNAUTHORIZED")
+			})
 	})
 	t.Run("reject malformed bodies", func(t *testing.T) {
 		t.Parallel()
@@ -180,12 +187,14 @@ func TestOperations(t *testing.T) {
 			for name, body := range bodies {
 				a := u.call(o.method, o.filled(), body)
 				require.Equal(t, "VALIDATION_ERROR", a.code(), "%s: %d %s", name, a.status, a.raw)
-				a.fails(http.StatusBadRequest, "VALIDATION_ERROR")
+				a.fails(400, "VALIDATION_ERROR")
 			}
-			u.call(o.method, o.filled(), `{}`, "Content-Type", "text/plain").fails(http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
-			u.call(o.method, o.filled(), `{}`, "Content-Type", "application/json", "Content-Encoding", "gzip").fails(http.StatusUnsupportedMediaType, "UNSUPPORTED_MEDIA_TYPE")
+			u.call(o.method, o.filled(), `{}`, "Content-Type", "text/plain").
+				fails(415, "UNSUPPORTED_MEDIA_TYPE")
+			u.call(o.method, o.filled(), `{}`, "Content-Type", "application/json",
+				"Content-Encoding", "gzip").fails(415, "UNSUPPORTED_MEDIA_TYPE")
 			large := `{"name":"` + strings.Repeat("x", 2<<20) + `"}`
-			u.call(o.method, o.filled(), large).fails(http.StatusRequestEntityTooLarge, "PAYLOAD_TOO_LARGE")
+			u.call(o.method, o.filled(), large).fails(413, "PAYLOAD_TOO_LARGE")
 		})
 	})
 	t.Run("reject values of another type in each field", func(t *testing.T) {
@@ -200,26 +209,32 @@ func TestOperations(t *testing.T) {
 				}
 				a := u.call(o.method, o.filled(), object{field: wrong})
 				require.Equal(t, http.StatusBadRequest, a.status, "%s: %s", field, a.raw)
-				require.Contains(t, []string{"VALIDATION_ERROR", fieldCodes[field]}, a.code(), "%s: %s", field, a.raw)
+				require.Contains(t, []string{"VALIDATION_ERROR", fieldCodes[field]}, a.code(),
+					"%s: %s", field, a.raw)
 			}
 		})
 	})
 	t.Run("reject malformed queries", func(t *testing.T) {
 		t.Parallel()
-		eachOperation(t, func(o operation) bool { return o.returns("VALIDATION_ERROR") }, func(_ *testing.T, u *user, o operation) {
-			u.call(o.method, o.filled()+"?limit=%zz", nil).fails(http.StatusBadRequest, "VALIDATION_ERROR")
-		})
+		eachOperation(t, func(o operation) bool { return o.returns("VALIDATION_ERROR") },
+			func(_ *testing.T, u *user, o operation) {
+				u.call(o.method, o.filled()+"?limit=%zz", nil).fails(400, "VALIDATION_ERROR")
+			})
 	})
 }
 
 // fieldCodes maps fields to the code of an error in that field alone. Several errors together have
 // the code VALIDATION_ERROR.
 var fieldCodes = map[string]string{
-	"type": "INVALID_TRANSACTION_TYPE", "date": "INVALID_TRANSACTION_DATE", "period": "INVALID_BUDGET_PERIOD",
-	"startDate": "INVALID_BUDGET_TIMEFRAME", "endDate": "INVALID_BUDGET_TIMEFRAME", "currency": "UNSUPPORTED_CURRENCY",
-	"walletId": "WALLET_NOT_FOUND", "fromWalletId": "WALLET_NOT_FOUND", "toWalletId": "WALLET_NOT_FOUND", "toCurrency": "UNSUPPORTED_CURRENCY",
+	"type": "INVALID_TRANSACTION_TYPE", "date": "INVALID_TRANSACTION_DATE",
+	"period":    "INVALID_BUDGET_PERIOD",
+	"startDate": "INVALID_BUDGET_TIMEFRAME", "endDate": "INVALID_BUDGET_TIMEFRAME",
+	"currency": "UNSUPPORTED_CURRENCY",
+	"walletId": "WALLET_NOT_FOUND", "fromWalletId": "WALLET_NOT_FOUND",
+	"toWalletId": "WALLET_NOT_FOUND", "toCurrency": "UNSUPPORTED_CURRENCY",
 	"outTransactionId": "INVALID_TRANSACTION_ID", "inTransactionId": "INVALID_TRANSACTION_ID",
-	"inCategoryId": "INVALID_CATEGORY_EXIST_PARAMS", "categoryId": "INVALID_CATEGORY_EXIST_PARAMS", "categoryIds": "INVALID_CATEGORY_EXIST_PARAMS",
+	"inCategoryId": "INVALID_CATEGORY_EXIST_PARAMS", "categoryId": "INVALID_CATEGORY_EXIST_PARAMS",
+	"categoryIds": "INVALID_CATEGORY_EXIST_PARAMS",
 }
 
 // TestEmptyUpdate sends PATCH requests without fields, and with unknown fields only.
@@ -228,12 +243,17 @@ func TestEmptyUpdate(t *testing.T) {
 	u := newUser(t)
 	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	for _, path := range []string{
-		"/api/v1/wallet/" + wallet, "/api/v1/categories/" + category, "/api/v1/transaction/" + u.spend(wallet, category, "1"),
-		"/api/v1/transfers/" + u.post("/api/v1/transfers", moves(wallet, u.wallet("EUR", "0"), "1")).text("transfer.id"),
-		"/api/v1/budgets/" + u.budget(wallet, category), "/api/v1/auth/me", "/api/v1/webhooks/" + u.webhook("https://example.com"),
+		"/api/v1/wallet/" + wallet, "/api/v1/categories/" + category,
+		"/api/v1/transaction/" + u.spend(wallet, category, "1"),
+		"/api/v1/transfers/" + u.post("/api/v1/transfers",
+			moves(wallet, u.wallet("EUR", "0"), "1")).text("transfer.id"),
+		"/api/v1/budgets/" + u.budget(wallet, category), "/api/v1/auth/me",
+		"/api/v1/webhooks/" + u.webhook("https://example.com"),
 	} {
-		for _, body := range []string{`{}`, `{"id":"x","ownerId":"y","createdAt":1,"nothing":{"known":[]}}`} {
-			u.patch(path, body).fails(http.StatusBadRequest, "EMPTY_UPDATE")
+		for _, body := range []string{
+			`{}`, `{"id":"x","ownerId":"y","createdAt":1,"nothing":{"known":[]}}`,
+		} {
+			u.patch(path, body).fails(400, "EMPTY_UPDATE")
 		}
 	}
 }
@@ -249,34 +269,57 @@ func TestIdempotencyKey(t *testing.T) {
 	second := u.post("/api/v1/rules", u.rule(category)).created("RULE_CREATED").text("rule.id")
 	committed, _ := u.importedFile("Bakery", wallet, category)
 	staged := u.importFile(oneRow, wallet).created("IMPORT_CREATED").text("import.id")
-	u.patch("/api/v1/imports/"+staged, object{"defaults": object{"walletId": wallet, "expenseCategoryId": category}}).ok("IMPORT_UPDATED")
+	u.patch("/api/v1/imports/"+staged, object{
+		"defaults": object{"walletId": wallet, "expenseCategoryId": category},
+	}).ok("IMPORT_UPDATED")
 	for path, bodies := range map[string][2]object{
-		"/api/v1/wallet":                                   {{"name": "A", "currency": "EUR"}, {"name": "B", "currency": "EUR"}},
-		"/api/v1/categories":                               {{"name": "A"}, {"name": "B"}},
-		"/api/v1/transaction":                              {expense(wallet, category, "1"), expense(wallet, category, "2")},
-		"/api/v1/transaction/batch":                        {batch(expense(wallet, category, "1")), batch(expense(wallet, category, "2"))},
-		"/api/v1/budgets":                                  {aBudget("A", wallet, category), aBudget("B", wallet, category)},
-		"/api/v1/budgets/" + budget + "/share":             {{"email": friend.email}, {"email": other.email}},
-		"/api/v1/rules/order":                              {{"ids": []any{second, first}}, {"ids": []any{first, second}}},
-		"/api/v1/rules/" + first + "/apply":                {{"from": "2026-01-01"}, {"from": "2026-01-02"}},
+		"/api/v1/wallet": {
+			{"name": "A", "currency": "EUR"}, {"name": "B", "currency": "EUR"},
+		},
+		"/api/v1/categories": {{"name": "A"}, {"name": "B"}},
+		"/api/v1/transaction": {
+			expense(wallet, category, "1"), expense(wallet, category, "2"),
+		},
+		"/api/v1/transaction/batch": {
+			batch(expense(wallet, category, "1")), batch(expense(wallet, category, "2")),
+		},
+		"/api/v1/budgets": {
+			aBudget("A", wallet, category), aBudget("B", wallet, category),
+		},
+		"/api/v1/budgets/" + budget + "/share": {
+			{"email": friend.email}, {"email": other.email},
+		},
+		"/api/v1/rules/order": {
+			{"ids": []any{second, first}}, {"ids": []any{first, second}},
+		},
+		"/api/v1/rules/" + first + "/apply": {
+			{"from": "2026-01-01"}, {"from": "2026-01-02"},
+		},
 		"/api/v1/imports/" + staged + "/commit?force=true": {{}, {}},
 		"/api/v1/imports/" + committed + "/undo":           {{"force": true}, {"force": false}},
-		"/api/v1/webhooks":                                 {{"url": "https://example.com/a"}, {"url": "https://example.com/b"}},
-		"/api/v1/auth/register": {
-			{"name": "A", "email": "k" + u.email, "password": u.password}, {"name": "B", "email": "k" + u.email, "password": u.password},
+		"/api/v1/webhooks": {
+			{"url": "https://example.com/a"}, {"url": "https://example.com/b"},
 		},
-		"/api/v1/auth/login": {{"email": u.email, "password": u.password}, {"email": u.email, "password": u.password + "!"}},
+		"/api/v1/auth/register": {
+			{"name": "A", "email": "k" + u.email, "password": u.password},
+			{"name": "B", "email": "k" + u.email, "password": u.password},
+		},
+		"/api/v1/auth/login": {{
+			"email": u.email, "password": u.password,
+		}, {"email": u.email, "password": u.password + "!"}},
 	} {
 		key := uuid.NewString()
 		first := u.post(path, bodies[0], "Idempotency-Key", key)
-		require.Contains(t, []int{http.StatusOK, http.StatusCreated, http.StatusAccepted}, first.status, "%s: %s", path, first.raw)
+		require.Contains(t, []int{http.StatusOK, http.StatusCreated, http.StatusAccepted},
+			first.status, "%s: %s", path, first.raw)
 		require.Empty(t, first.header.Get("Idempotency-Replayed"))
 		again := u.post(path, bodies[0], "Idempotency-Key", key)
 		require.Equal(t, "true", again.header.Get("Idempotency-Replayed"), path)
 		require.JSONEq(t, string(first.raw), string(again.raw))
 		path = strings.TrimSuffix(path, "?force=true")
-		u.post(path, bodies[1], "Idempotency-Key", key).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
-		u.post(path, bodies[1], "Idempotency-Key", strings.Repeat("k", 256)).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("Idempotency-Key")
+		u.post(path, bodies[1], "Idempotency-Key", key).fails(409, "IDEMPOTENCY_KEY_CONFLICT")
+		u.post(path, bodies[1], "Idempotency-Key", strings.Repeat("k", 256)).
+			invalid("Idempotency-Key")
 	}
 }
 
@@ -287,25 +330,29 @@ func TestLocation(t *testing.T) {
 	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	id := u.spend(wallet, category, "1")
 	attached := u.attach(id, "menu.txt", "Soup 4.50")
-	require.Equal(t, "/api/v1/attachments/"+attached.text("attachment.id"), attached.header.Get("Location"))
-	require.Empty(t, u.attach(id, "menu.txt", "Soup 4.50").header.Get("Location"), "a file that the transaction has is not created")
+	require.Equal(t, "/api/v1/attachments/"+attached.text("attachment.id"),
+		attached.header.Get("Location"))
+	require.Empty(t, u.attach(id, "menu.txt", "Soup 4.50").header.Get("Location"),
+		"a file that the transaction has is not created")
 	for resource, created := range map[string]response{
 		"wallet":      u.post("/api/v1/wallet", object{"name": "A", "currency": "EUR"}),
 		"category":    u.post("/api/v1/categories", object{"name": "A"}),
 		"transaction": u.post("/api/v1/transaction", expense(wallet, category, "1")),
 		"transfer":    u.post("/api/v1/transfers", moves(wallet, u.wallet("EUR", "0"), "1")),
 		"budget":      u.post("/api/v1/budgets", aBudget("A", wallet, category)),
-		"member":      u.post("/api/v1/budgets/"+u.budgetNamed("B", wallet, category)+"/share", object{"email": newUser(t).email}),
-		"webhook":     u.post("/api/v1/webhooks", object{"url": "https://example.com/a"}),
-		"rule":        u.post("/api/v1/rules", u.rule(category)),
-		"import":      u.importFile(oneRow, wallet),
+		"member": u.post("/api/v1/budgets/"+u.budgetNamed("B", wallet, category)+"/share",
+			object{"email": newUser(t).email}),
+		"webhook": u.post("/api/v1/webhooks", object{"url": "https://example.com/a"}),
+		"rule":    u.post("/api/v1/rules", u.rule(category)),
+		"import":  u.importFile(oneRow, wallet),
 	} {
 		require.Equal(t, http.StatusCreated, created.status, "%s", created.raw)
 		read := u.get(created.header.Get("Location"))
 		require.Equal(t, http.StatusOK, read.status, "%s: %s", resource, read.raw)
 		require.Equal(t, created.text(resource+".id"), read.text(resource+".id"))
 	}
-	require.Empty(t, u.post("/api/v1/transaction/batch", batch(expense(wallet, category, "1"))).header.Get("Location"))
+	require.Empty(t, u.post("/api/v1/transaction/batch",
+		batch(expense(wallet, category, "1"))).header.Get("Location"))
 }
 
 // TestIfMatch sends PATCH and DELETE requests with the current and with an old ETag.
@@ -324,8 +371,8 @@ func TestIfMatch(t *testing.T) {
 		after := u.patch(path, change, "If-Match", tag)
 		require.Equal(t, http.StatusOK, after.status, "%s", after.raw)
 		require.NotEqual(t, tag, after.header.Get("ETag"))
-		u.patch(path, change, "If-Match", tag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
-		u.del(path, "If-Match", tag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+		u.patch(path, change, "If-Match", tag).fails(412, "VERSION_MISMATCH")
+		u.del(path, "If-Match", tag).fails(412, "VERSION_MISMATCH")
 		gone := u.del(path, "If-Match", `"77", `+after.header.Get("ETag"))
 		require.Equal(t, http.StatusOK, gone.status, "%s", gone.raw)
 	}
@@ -333,37 +380,45 @@ func TestIfMatch(t *testing.T) {
 		tag := u.get(path).header.Get("ETag")
 		require.NotEmpty(t, tag, path)
 		require.Equal(t, tag, u.get(path).header.Get("ETag"))
-		u.patch(path, change, "If-Match", `"77"`).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+		u.patch(path, change, "If-Match", `"77"`).fails(412, "VERSION_MISMATCH")
 		after := u.patch(path, change, "If-Match", tag)
 		require.Equal(t, http.StatusOK, after.status, "%s", after.raw)
 		require.NotEqual(t, tag, after.header.Get("ETag"), path)
 		require.Equal(t, after.header.Get("ETag"), u.get(path).header.Get("ETag"), path)
-		u.patch(path, change, "If-Match", tag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+		u.patch(path, change, "If-Match", tag).fails(412, "VERSION_MISMATCH")
 		path = strings.TrimSuffix(path, "/rows")
-		u.del(path, "If-Match", tag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+		u.del(path, "If-Match", tag).fails(412, "VERSION_MISMATCH")
 		gone := u.del(path, "If-Match", after.header.Get("ETag"))
 		require.Equal(t, http.StatusOK, gone.status, "%s", gone.raw)
 	}
 	const me = "/api/v1/auth/me"
 	tag := u.get(me).ok("USER_FETCHED").header.Get("ETag")
 	require.NotEmpty(t, tag)
-	require.NotEqual(t, tag, u.patch(me, object{"name": "New"}, "If-Match", tag).ok("USER_UPDATED").header.Get("ETag"))
-	u.patch(me, object{"name": "Old"}, "If-Match", tag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+	require.NotEqual(t, tag,
+		u.patch(me, object{"name": "New"}, "If-Match", tag).ok("USER_UPDATED").header.Get("ETag"))
+	u.patch(me, object{"name": "Old"}, "If-Match", tag).fails(412, "VERSION_MISMATCH")
 	require.Equal(t, "New", u.get(me).text("user.name"))
 }
 
 // versioned creates a tag, a member and two imports, and returns a change for the path of each.
 func (u *user) versioned(t *testing.T, wallet, category string) map[string]object {
 	t.Helper()
-	u.post("/api/v1/transaction", with(expense(wallet, category, "1"), object{"tags": []any{"Trip"}})).created("TRANSACTION_CREATED")
+	u.record(with(expense(wallet, category, "1"), object{"tags": []any{"Trip"}}))
 	budget, friend := u.budgetNamed("Shared", wallet, category), newUser(t)
-	u.post("/api/v1/budgets/"+budget+"/share", object{"email": friend.email}).created("BUDGET_SHARED")
-	staged := func() string { return u.importFile(oneRow, wallet).created("IMPORT_CREATED").text("import.id") }
+	u.post("/api/v1/budgets/"+budget+"/share", object{"email": friend.email}).
+		created("BUDGET_SHARED")
+	staged := func() string {
+		return u.importFile(oneRow, wallet).created("IMPORT_CREATED").text("import.id")
+	}
 	return map[string]object{
 		"/api/v1/tags/trip": {"color": "#B5651D"},
 		"/api/v1/budgets/" + budget + "/members/" + friend.id: {"role": "editor"},
-		"/api/v1/imports/" + staged():                         {"defaults": object{"walletId": wallet}},
-		"/api/v1/imports/" + staged() + "/rows":               {"rows": []any{object{"n": 2, "description": "Bread"}}},
+		"/api/v1/imports/" + staged(): {
+			"defaults": object{"walletId": wallet},
+		},
+		"/api/v1/imports/" + staged() + "/rows": {
+			"rows": []any{object{"n": 2, "description": "Bread"}},
+		},
 	}
 }
 
@@ -379,7 +434,8 @@ func TestListParameters(t *testing.T) {
 		}
 		path := strings.ReplaceAll(o.path, "{budgetId}", budget)
 		if strings.HasPrefix(o.path, "/api/v1/imports/{id}") {
-			path = "/api/v1/imports/" + u.importFile(oneRow, "").created("IMPORT_CREATED").text("import.id") + "/rows"
+			path = "/api/v1/imports/" + u.importFile(oneRow, "").created("IMPORT_CREATED").
+				text("import.id") + "/rows"
 		}
 		most := 200
 		if o.OperationID == "listChanges" {
@@ -388,11 +444,11 @@ func TestListParameters(t *testing.T) {
 		if strings.Contains(o.path, "{webhookId}") {
 			path = "/api/v1/webhooks/" + u.webhook("https://example.com") + "/deliveries"
 		}
-		u.get(path+"?cursor=abc").fails(http.StatusBadRequest, "INVALID_CURSOR")
+		u.get(path+"?cursor=abc").fails(400, "INVALID_CURSOR")
 		for _, limit := range []string{"0", "-1", "x", "1.5", "-99999999999"} {
-			u.get(path+"?limit="+limit).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("limit")
+			u.get(path + "?limit=" + limit).invalid("limit")
 		}
-		u.get(path+"?limit=1&limit=2").fails(http.StatusBadRequest, "VALIDATION_ERROR")
+		u.get(path+"?limit=1&limit=2").fails(400, "VALIDATION_ERROR")
 		for _, limit := range []string{strconv.Itoa(most + 1), "99999999999"} {
 			a := u.get(path + "?limit=" + limit)
 			require.Equal(t, http.StatusOK, a.status, "%s", a.raw)
@@ -404,19 +460,23 @@ func TestListParameters(t *testing.T) {
 func TestUnknownRoutes(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
-	for _, path := range []string{"/api", "/api/v1", "/api/v1/nothing", "/api/v1/wallet/", "/api/v1/wallet/a/b", "/api/v2/wallet", "/api/v1//wallet", "/api/v1/transaction/../wallet"} {
-		u.get(path).fails(http.StatusNotFound, "ROUTE_NOT_FOUND")
+	for _, path := range []string{
+		"/api", "/api/v1", "/api/v1/nothing", "/api/v1/wallet/", "/api/v1/wallet/a/b",
+		"/api/v2/wallet", "/api/v1//wallet", "/api/v1/transaction/../wallet",
+	} {
+		u.get(path).fails(404, "ROUTE_NOT_FOUND")
 	}
-	a := u.call(http.MethodPut, "/api/v1/wallet", object{}).fails(http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED")
+	a := u.call(http.MethodPut, "/api/v1/wallet", object{}).fails(405, "METHOD_NOT_ALLOWED")
 	require.Contains(t, a.header.Get("Allow"), "POST")
-	u.call(http.MethodDelete, "/api/v1/transaction", nil).fails(http.StatusMethodNotAllowed, "METHOD_NOT_ALLOWED")
+	u.call(http.MethodDelete, "/api/v1/transaction", nil).fails(405, "METHOD_NOT_ALLOWED")
 }
 
 // TestRequestID requires that a valid id of the client is kept and an invalid one is replaced.
 func TestRequestID(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
-	require.Equal(t, "abc-123", u.get("/api/v1/wallet", "X-Request-Id", "abc-123").header.Get("X-Request-Id"))
+	require.Equal(t, "abc-123",
+		u.get("/api/v1/wallet", "X-Request-Id", "abc-123").header.Get("X-Request-Id"))
 	for _, bad := range []string{strings.Repeat("x", 129), "a\tb", "é"} {
 		got := u.get("/api/v1/wallet", "X-Request-Id", bad).header.Get("X-Request-Id")
 		require.NotEqual(t, bad, got)
@@ -429,7 +489,8 @@ func untested() []string {
 	var missing []string
 	for _, o := range operations() {
 		for _, code := range o.codes() {
-			if _, ok := exercised.Load(o.OperationID + " " + code); !ok && testedElsewhere[code] == "" && testedElsewhere[o.OperationID+" "+code] == "" {
+			if _, ok := exercised.Load(o.OperationID + " " + code); !ok && testedElsewhere[code] ==
+				"" && testedElsewhere[o.OperationID+" "+code] == "" {
 				missing = append(missing, fmt.Sprint(o.OperationID, " ", code))
 			}
 		}

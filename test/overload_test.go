@@ -26,8 +26,8 @@ func TestOperationsWithoutPostgres(t *testing.T) {
 
 	var all sync.WaitGroup
 	for _, o := range operations() {
-		// Keys are cached, currencies are constant, streams need NATS only, and a separate test covers
-		// the multipart body.
+		// Keys are cached, currencies are constant, streams need NATS only, and a separate test
+		// covers the multipart body.
 		switch o.OperationID {
 		case "getKeySet", "listCurrencies", "streamEvents", "createTransactionsFromReceipt":
 			continue
@@ -45,7 +45,8 @@ func TestOperationsWithoutPostgres(t *testing.T) {
 				a := s.call(u, o, path, s.body(t, o))
 				took = time.Since(begin)
 				if a.status != http.StatusServiceUnavailable || a.header.Get("Retry-After") == "" {
-					t.Errorf("%s: %d, Retry-After %q: %s", o.OperationID, a.status, a.header.Get("Retry-After"), a.raw)
+					t.Errorf("%s: %d, Retry-After %q: %s", o.OperationID, a.status,
+						a.header.Get("Retry-After"), a.raw)
 				}
 				if took <= time.Second {
 					return
@@ -55,11 +56,15 @@ func TestOperationsWithoutPostgres(t *testing.T) {
 		})
 	}
 	all.Wait()
-	require.Eventually(t, func() bool { return s.attacker.get("/readyz").status == http.StatusServiceUnavailable }, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return s.attacker.get("/readyz").status == http.StatusServiceUnavailable
+	}, time.Minute, 20*time.Millisecond)
 	require.Equal(t, http.StatusOK, s.attacker.get("/livez").status)
 
 	require.NoError(t, own.Resume(t.Context(), "postgres"))
-	require.Eventually(t, func() bool { return s.attacker.get("/api/v1/wallet/"+wallet).status == http.StatusOK }, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return s.attacker.get("/api/v1/wallet/"+wallet).status == http.StatusOK
+	}, time.Minute, 20*time.Millisecond)
 	s.attacker.spend(wallet, s.attacker.category("Food"), "1")
 	require.Equal(t, "99.00", s.attacker.balance(wallet))
 }

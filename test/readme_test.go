@@ -46,7 +46,8 @@ func TestReadmeTour(t *testing.T) {
 	bash.Stderr = &complaints
 	out, err := bash.Output()
 	require.NoError(t, err, "%s\n%s", out, &complaints)
-	require.NotContains(t, complaints.String(), "curl: (", "the page says that the commands succeed")
+	require.NotContains(t, complaints.String(), "curl: (",
+		"the page says that the commands succeed")
 	printed := strings.Split(string(out), end)
 	for i, want := range shown {
 		if want != "" {

@@ -19,7 +19,8 @@ import (
 // anyRPC has the reasons that every RPC may return without declaring them. INSUFFICIENT_PERMISSIONS
 // is the response to a service that is not one of the RPC's callers.
 var anyRPC = []string{
-	"VALIDATION_ERROR", "UNAUTHORIZED", "TOKEN_EXPIRED", "INSUFFICIENT_PERMISSIONS", "RATE_LIMITED", "PAYLOAD_TOO_LARGE",
+	"VALIDATION_ERROR", "UNAUTHORIZED", "TOKEN_EXPIRED", "INSUFFICIENT_PERMISSIONS", "RATE_LIMITED",
+	"PAYLOAD_TOO_LARGE",
 	"CANCELED", "INTERNAL", "SERVICE_UNAVAILABLE", "DEADLINE_EXCEEDED",
 }
 

@@ -40,17 +40,21 @@ func TestCreateTransactionsFromReceiptCorrections(t *testing.T) {
 	u := newUser(t)
 	wallet, food, drinks := u.wallet("EUR", "100"), u.category("Food"), u.category("Drinks")
 	photo := photograph(t, groceries)
-	read := u.upload("?dryRun=true", photo, "walletId", wallet, "categoryId", food).ok("RECEIPT_RECOGNIZED")
+	read := u.upload("?dryRun=true", photo, "walletId", wallet, "categoryId", food).
+		ok("RECEIPT_RECOGNIZED")
 	require.NotContains(t, read.body["receipt"], "recognized")
 	require.NotContains(t, read.body["receipt"], "pages")
 
 	fields := corrections(t, object{
-		"merchant": "Green Grocer", "date": "2026-03-17", "total": json.Number("22.25"), "tax": json.Number("0.25"), "discount": json.Number("1"),
-		"lines": []any{line("Apples", "3.20"), line("Rye bread", "2.75"), line("Olive oil", "8.65"), line("Coffee beans", "8.40", drinks)},
+		"merchant": "Green Grocer", "date": "2026-03-17", "total": json.Number("22.25"),
+		"tax": json.Number("0.25"), "discount": json.Number("1"),
+		"lines": []any{line("Apples", "3.20"), line("Rye bread", "2.75"), line("Olive oil",
+			"8.65"), line("Coffee beans", "8.40", drinks)},
 	})
 	key := "review-1"
 	book := func() response {
-		return u.uploadWith([]string{"Idempotency-Key", key}, "", photo, "walletId", wallet, "categoryId", food, "corrections", fields)
+		return u.uploadWith([]string{"Idempotency-Key", key}, "", photo, "walletId", wallet,
+			"categoryId", food, "corrections", fields)
 	}
 	booked := book().created("RECEIPT_TRANSACTIONS_CREATED")
 	require.Equal(t, "Green Grocer", booked.text("receipt.merchant"))
@@ -68,9 +72,13 @@ func TestCreateTransactionsFromReceiptCorrections(t *testing.T) {
 		categories[tr.(object)["description"].(string)] = tr.(object)["categoryId"].(string)
 		require.Equal(t, "2026-03-17T00:00:00.000Z", tr.(object)["date"])
 	}
-	require.Equal(t, map[string]string{"Apples": food, "Rye bread": food, "Olive oil": food, "Coffee beans": drinks, "Tax": food, "Discount": food}, categories)
+	require.Equal(t, map[string]string{
+		"Apples": food, "Rye bread": food, "Olive oil": food, "Coffee beans": drinks, "Tax": food,
+		"Discount": food,
+	}, categories)
 	require.Equal(t, "77.75", u.balance(wallet))
-	require.Equal(t, booked.body["receipt"], u.get("/api/v1/receipts/" + booked.text("receipt.id")).ok("RECEIPT_FETCHED").body["receipt"])
+	require.Equal(t, booked.body["receipt"], u.get("/api/v1/receipts/" + booked.text("receipt.id")).
+		ok("RECEIPT_FETCHED").body["receipt"])
 
 	again := book().created("RECEIPT_TRANSACTIONS_CREATED")
 	require.Equal(t, "true", again.header.Get("Idempotency-Replayed"))
@@ -91,33 +99,43 @@ func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 	send := func(fields string) response {
 		return u.upload("", text, "walletId", wallet, "categoryId", food, "corrections", fields)
 	}
-	mismatch := send(corrections(t, object{"lines": []any{line("Milk", "1.00"), line("Bread", "1.50")}})).fails(400, "RECEIPT_SUM_MISMATCH").blames("corrections.lines")
-	require.Equal(t, "must add up to the total 3.00: with tax, tip, discount and rounding the sum is 2.50, the difference is 0.50", mismatch.text("details.0.message"))
+	mismatch := send(corrections(t, object{
+		"lines": []any{line("Milk", "1.00"), line("Bread", "1.50")},
+	})).fails(400, "RECEIPT_SUM_MISMATCH").blames("corrections.lines")
+	require.Equal(t,
+		"must add up to the total 3.00: with tax, tip, discount and rounding the sum is 2.50, the difference is 0.50", mismatch.text("details.0.message"))
 	for fields, names := range map[string][]string{
-		"merchant=Shop":                    {"corrections"},
-		"[]":                               {"corrections"},
-		`{"merchant":7,"total":"3.00"}`:    {"corrections.merchant", "corrections.total"},
-		`{"merchant":" ","date":"18.3."}`:  {"corrections.merchant", "corrections.date"},
-		`{"currency":"EURO"}`:              {"corrections.currency"},
-		`{"total":3.001}`:                  {"corrections.total"},
-		`{"total":1e15}`:                   {"corrections.total"},
-		`{"lines":[]}`:                     {"corrections.lines"},
-		`{"lines":"Milk"}`:                 {"corrections.lines"},
-		`{"lines":[{"amount":"3"},{}]}`:    {"corrections.lines[0].amount"},
-		`{"lines":[{"amount":3},{}]}`:      {"corrections.lines[0].description", "corrections.lines[1].description", "corrections.lines[1].amount"},
-		`{"discount":-1,"rounding":0.001}`: {"corrections.discount"},
+		"merchant=Shop":                   {"corrections"},
+		"[]":                              {"corrections"},
+		`{"merchant":7,"total":"3.00"}`:   {"corrections.merchant", "corrections.total"},
+		`{"merchant":" ","date":"18.3."}`: {"corrections.merchant", "corrections.date"},
+		`{"currency":"EURO"}`:             {"corrections.currency"},
+		`{"total":3.001}`:                 {"corrections.total"},
+		`{"total":1e15}`:                  {"corrections.total"},
+		`{"lines":[]}`:                    {"corrections.lines"},
+		`{"lines":"Milk"}`:                {"corrections.lines"},
+		`{"lines":[{"amount":"3"},{}]}`:   {"corrections.lines[0].amount"},
+		`{"lines":[{"amount":3},{}]}`: {
+			"corrections.lines[0].description", "corrections.lines[1].description",
+			"corrections.lines[1].amount",
+		},
+		`{"discount":-1,"rounding":0.001}`:                             {"corrections.discount"},
 		corrections(t, object{"merchant": strings.Repeat("x", 1001)}):  {"corrections.merchant"},
 		corrections(t, object{"merchant": strings.Repeat("x", 1<<18)}): {"corrections"},
 	} {
-		send(fields).fails(400, "VALIDATION_ERROR").blames(names...)
+		send(fields).invalid(names...)
 	}
-	send(corrections(t, object{"lines": []any{line("Milk", "3.00", "x")}})).fails(400, "INVALID_CATEGORY_EXIST_PARAMS").blames("corrections.lines[0].categoryId")
-	send(corrections(t, object{"lines": []any{line("Milk", "3.00", theirs)}})).fails(404, "INVALID_CATEGORY_EXIST_PARAMS").blames("corrections.lines[0].categoryId")
-	send(corrections(t, object{"currency": "JPY", "total": json.Number("3")})).created("RECEIPT_TRANSACTIONS_CREATED")
+	send(corrections(t, object{"lines": []any{line("Milk", "3.00", "x")}})).
+		fails(400, "INVALID_CATEGORY_EXIST_PARAMS").blames("corrections.lines[0].categoryId")
+	send(corrections(t, object{"lines": []any{line("Milk", "3.00", theirs)}})).
+		fails(404, "INVALID_CATEGORY_EXIST_PARAMS").blames("corrections.lines[0].categoryId")
+	send(corrections(t, object{"currency": "JPY", "total": json.Number("3")})).
+		created("RECEIPT_TRANSACTIONS_CREATED")
 	require.Equal(t, "0.00", u.balance(wallet))
 	require.Len(t, u.get("/api/v1/transaction").ok("TRANSACTIONS_FETCHED").list("transactions"), 2)
-	u.upload("?include=image", text, "walletId", wallet, "categoryId", food).fails(400, "VALIDATION_ERROR").blames("include")
-	u.upload("?dryRun=true&include=pages", text, "walletId", wallet, "categoryId", food).fails(400, "VALIDATION_ERROR").blames("include")
+	u.upload("?include=image", text, "walletId", wallet, "categoryId", food).invalid("include")
+	u.upload("?dryRun=true&include=pages", text, "walletId", wallet, "categoryId", food).
+		invalid("include")
 }
 
 // TestCreateTransactionsFromReceiptInclude shows the pages of receipts that a browser cannot show.
@@ -131,8 +149,11 @@ func TestCreateTransactionsFromReceiptInclude(t *testing.T) {
 	require.NoError(t, err)
 	var asTIFF bytes.Buffer
 	require.NoError(t, tiff.Encode(&asTIFF, decoded, nil))
-	for name, file := range map[string][]byte{"JPEG": photo, "TIFF": asTIFF.Bytes(), "HEIC": asHEIC(t, photo)} {
-		a := u.upload("?dryRun=true&include=image", file, "walletId", wallet, "categoryId", food).ok("RECEIPT_RECOGNIZED")
+	for name, file := range map[string][]byte{
+		"JPEG": photo, "TIFF": asTIFF.Bytes(), "HEIC": asHEIC(t, photo),
+	} {
+		a := u.upload("?dryRun=true&include=image", file, "walletId", wallet, "categoryId", food).
+			ok("RECEIPT_RECOGNIZED")
 		require.Len(t, a.list("receipt.pages"), 1, name)
 		content, ok := strings.CutPrefix(a.text("receipt.pages.0.image"), "data:image/jpeg;base64,")
 		require.True(t, ok, name)
@@ -146,7 +167,8 @@ func TestCreateTransactionsFromReceiptInclude(t *testing.T) {
 		require.Equal(t, box["pageWidth"], a.at("receipt.pages.0.width"), name)
 		require.Equal(t, box["pageHeight"], a.at("receipt.pages.0.height"), name)
 	}
-	text := u.upload("?dryRun=true&include=image", []byte(groceries), "walletId", wallet, "categoryId", food).ok("RECEIPT_RECOGNIZED")
+	text := u.upload("?dryRun=true&include=image", []byte(groceries), "walletId", wallet,
+		"categoryId", food).ok("RECEIPT_RECOGNIZED")
 	require.NotContains(t, text.body["receipt"], "pages")
 }
 
@@ -156,7 +178,8 @@ func asHEIC(t *testing.T, photo []byte) []byte {
 	dir := t.TempDir()
 	in, out := filepath.Join(dir, "in.jpg"), filepath.Join(dir, "out.heic")
 	require.NoError(t, os.WriteFile(in, photo, 0o600))
-	said, err := exec.CommandContext(t.Context(), "heif-enc", "-q", "80", "-p", "preset=ultrafast", in, "-o", out).CombinedOutput()
+	said, err := exec.CommandContext(t.Context(), "heif-enc", "-q", "80", "-p", "preset=ultrafast",
+		in, "-o", out).CombinedOutput()
 	require.NoError(t, err, "%s", said)
 	heic, err := os.ReadFile(out)
 	require.NoError(t, err)
@@ -166,5 +189,6 @@ func asHEIC(t *testing.T, photo []byte) []byte {
 // uploadWith is upload with headers.
 func (u *user) uploadWith(headers []string, query string, file []byte, fields ...string) response {
 	body, contentType := u.form(file, fields...)
-	return u.call(http.MethodPost, "/api/v1/transaction/receipt"+query, body, append(headers, "Content-Type", contentType)...)
+	return u.call(http.MethodPost, "/api/v1/transaction/receipt"+query, body,
+		append(headers, "Content-Type", contentType)...)
 }

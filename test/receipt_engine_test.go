@@ -34,7 +34,8 @@ func TestReceiptsWhileNeuralEngineFails(t *testing.T) {
 	// The path identifies the processes of this stack.
 	dir := filepath.Join(t.TempDir(), "neural")
 	require.NoError(t, os.Symlink(installed, dir))
-	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "OCR_NEURAL": dir, "OCR_ENGINE_TIMEOUT": "30s"})
+	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"),
+		map[string]string{"RATE_LIMIT": "0", "OCR_NEURAL": dir, "OCR_ENGINE_TIMEOUT": "30s"})
 	var grain atomic.Uint64
 	for name, disturb := range map[string]func(t *testing.T, pid int){
 		"killed":        func(_ *testing.T, pid int) { _ = syscall.Kill(pid, syscall.SIGKILL) },
@@ -70,14 +71,16 @@ func TestReceiptsWhileNeuralEngineFails(t *testing.T) {
 					}
 				})
 			}
-			require.Eventually(t, func() bool { return reader() == "neural" }, 3*time.Minute, 50*time.Millisecond)
+			require.Eventually(t, func() bool { return reader() == "neural" }, 3*time.Minute,
+				50*time.Millisecond)
 			require.Eventually(t, func() bool {
 				if pid := fixture.ProcessOf(t, filepath.Join(dir, process.Program)); pid != 0 {
 					disturb(t, pid)
 				}
 				return reader() == "fallback"
 			}, 3*time.Minute, 10*time.Millisecond)
-			require.Eventually(t, func() bool { return reader() == "neural" }, 3*time.Minute, 50*time.Millisecond)
+			require.Eventually(t, func() bool { return reader() == "neural" }, 3*time.Minute,
+				50*time.Millisecond)
 		})
 	}
 }
@@ -96,6 +99,7 @@ func exhaustMemory() func(t *testing.T, pid int) {
 		if time.Since(seen[pid]) > 2*time.Second {
 			_ = syscall.Kill(pid, syscall.SIGKILL)
 		}
-		_ = exec.CommandContext(t.Context(), "prlimit", "--pid", strconv.Itoa(pid), "--data="+strconv.Itoa(32<<20)).Run()
+		_ = exec.CommandContext(t.Context(), "prlimit", "--pid", strconv.Itoa(pid),
+			"--data="+strconv.Itoa(32<<20)).Run()
 	}
 }

@@ -14,10 +14,13 @@ import (
 func TestDeleteCategoryUsedByBudget(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
-	wallet, food, fun, rent := u.wallet("EUR", "0"), u.category("Food"), u.category("Fun"), u.category("Rent")
+	wallet := u.wallet("EUR", "0")
+	food := u.category("Food")
+	fun := u.category("Fun")
+	rent := u.category("Rent")
 	budget := "/api/v1/budgets/" + u.budget(wallet, food)
 	for range 2 {
-		a := u.del("/api/v1/categories/"+food).fails(http.StatusConflict, "CATEGORY_IN_USE")
+		a := u.del("/api/v1/categories/"+food).fails(409, "CATEGORY_IN_USE")
 		require.Equal(t, "Transactions or budgets use the category", a.text("message"))
 	}
 	u.patch(budget, object{"categoryIds": []string{fun}}).ok("BUDGET_UPDATED")
@@ -25,7 +28,7 @@ func TestDeleteCategoryUsedByBudget(t *testing.T) {
 
 	u.del("/api/v1/categories/" + fun + "?reassignTo=" + rent).ok("CATEGORY_DELETED")
 	u.awaitCategories(budget, rent)
-	u.del("/api/v1/categories/"+rent).fails(http.StatusConflict, "CATEGORY_IN_USE")
+	u.del("/api/v1/categories/"+rent).fails(409, "CATEGORY_IN_USE")
 	u.del(budget).ok("BUDGET_DELETED")
 	u.del("/api/v1/categories/" + rent).ok("CATEGORY_DELETED")
 
@@ -33,8 +36,10 @@ func TestDeleteCategoryUsedByBudget(t *testing.T) {
 	taken := u.budgetNamed("Taken", wallet, u.category("Kept"))
 	require.NotEmpty(t, taken)
 	unused := u.category("Unused")
-	u.post("/api/v1/budgets", aBudget("Taken", wallet, unused)).fails(http.StatusConflict, "BUDGET_ALREADY_EXISTS")
-	require.Eventually(t, func() bool { return u.del("/api/v1/categories/"+unused).status == http.StatusOK }, time.Minute, 20*time.Millisecond)
+	u.post("/api/v1/budgets", aBudget("Taken", wallet, unused)).fails(409, "BUDGET_ALREADY_EXISTS")
+	require.Eventually(t, func() bool {
+		return u.del("/api/v1/categories/"+unused).status == http.StatusOK
+	}, time.Minute, 20*time.Millisecond)
 }
 
 // awaitCategories waits until a budget has exactly these categories.
@@ -52,15 +57,24 @@ func TestBudgetsDuringMerges(t *testing.T) {
 	wallet := u.wallet("EUR", "0")
 	for i := range 8 {
 		n := strconv.Itoa(i)
-		merged, deleted, target, old := u.category("Merged "+n), u.category("Deleted "+n), u.category("Target "+n), u.category("Old "+n)
+		merged := u.category("Merged " + n)
+		deleted := u.category("Deleted " + n)
+		target := u.category("Target " + n)
+		old := u.category("Old " + n)
 		changed := "/api/v1/budgets/" + u.budgetNamed("Changed "+n, wallet, old)
 		var responses [6]response
 		var racing sync.WaitGroup
 		for k, call := range []func() response{
-			func() response { return u.post("/api/v1/budgets", aBudget("With merged "+n, wallet, merged)) },
-			func() response { return u.post("/api/v1/budgets", aBudget("With deleted "+n, wallet, deleted)) },
+			func() response {
+				return u.post("/api/v1/budgets", aBudget("With merged "+n, wallet, merged))
+			},
+			func() response {
+				return u.post("/api/v1/budgets", aBudget("With deleted "+n, wallet, deleted))
+			},
 			func() response { return u.patch(changed, object{"categoryIds": []string{merged}}) },
-			func() response { return u.del("/api/v1/categories/" + merged + "?reassignTo=" + target) },
+			func() response {
+				return u.del("/api/v1/categories/" + merged + "?reassignTo=" + target)
+			},
 			func() response { return u.del("/api/v1/categories/" + deleted) },
 			func() response { return u.patch(changed, object{"limit": 50}) },
 		} {
@@ -71,15 +85,16 @@ func TestBudgetsDuringMerges(t *testing.T) {
 		if responses[0].status == http.StatusCreated {
 			u.awaitCategories("/api/v1/budgets/"+responses[0].text("budget.id"), target)
 		} else {
-			responses[0].fails(http.StatusNotFound, "INVALID_CATEGORY_EXIST_PARAMS")
+			responses[0].fails(404, "INVALID_CATEGORY_EXIST_PARAMS")
 		}
 		if responses[2].status == http.StatusOK {
 			u.awaitCategories(changed, target)
 		} else {
-			responses[2].fails(http.StatusNotFound, "INVALID_CATEGORY_EXIST_PARAMS")
+			responses[2].fails(404, "INVALID_CATEGORY_EXIST_PARAMS")
 		}
 		// Either the create or the delete is rejected.
-		created, deletedFirst := responses[1].status == http.StatusCreated, responses[4].status == http.StatusOK
+		created := responses[1].status == http.StatusCreated
+		deletedFirst := responses[4].status == http.StatusOK
 		require.NotEqual(t, created, deletedFirst, "%s\n%s", responses[1].raw, responses[4].raw)
 	}
 }

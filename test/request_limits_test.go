@@ -50,7 +50,8 @@ func (f limitedField) name() string {
 func limitedFields(ref *openapi3.SchemaRef, path []any) []limitedField {
 	s := ref.Value
 	var found []limitedField
-	if s.MaxLength != nil || s.MinLength > 0 || s.Pattern != "" || len(s.Enum) > 0 || s.Max != nil || s.Min != nil || s.MaxItems != nil || s.MinItems > 0 {
+	if s.MaxLength != nil || s.MinLength > 0 || s.Pattern != "" || len(s.Enum) > 0 ||
+		s.Max != nil || s.Min != nil || s.MaxItems != nil || s.MinItems > 0 {
 		found = append(found, limitedField{path, s})
 	}
 	below := func(ref *openapi3.SchemaRef, step any) {
@@ -205,7 +206,9 @@ func TestRequestLimits(t *testing.T) {
 	}
 	s := &attackRun{stack: stack}
 	s.attacker, s.attackerIDs = s.newUserWithResources(t, "Limits")
-	committed, open := s.attackerIDs["import"], s.attacker.importFile("Date,Amount,Payee\n2026-03-14,-1.00,Shop\n", s.attackerIDs["wallet"]).created("IMPORT_CREATED").text("import.id")
+	committed, open := s.attackerIDs["import"], s.attacker.importFile(
+		"Date,Amount,Payee\n2026-03-14,-1.00,Shop\n", s.attackerIDs["wallet"],
+	).created("IMPORT_CREATED").text("import.id")
 	count := 0
 	for _, o := range operations() {
 		s.attackerIDs["import"] = committed
@@ -222,7 +225,8 @@ func TestRequestLimits(t *testing.T) {
 				a := f.send(t, s, value)
 				problems := f.problems(a)
 				assert.True(t, a.status == http.StatusBadRequest && len(problems) > 0,
-					"%s: %s is beyond the limit: %.60v: %d %.300s", o.OperationID, f.name(), value, a.status, a.raw)
+					"%s: %s is beyond the limit: %.60v: %d %.300s", o.OperationID, f.name(), value,
+					a.status, a.raw)
 				for _, problem := range problems {
 					complaints[problem] = true
 				}
@@ -230,7 +234,8 @@ func TestRequestLimits(t *testing.T) {
 			for _, value := range f.atLimit(f.before(t, s)) {
 				a := f.send(t, s, value)
 				for _, problem := range f.problems(a) {
-					assert.False(t, complaints[problem], "%s: %s is at the limit: %.60v: %d %.300s", o.OperationID, f.name(), value, a.status, a.raw)
+					assert.False(t, complaints[problem], "%s: %s is at the limit: %.60v: %d %.300s",
+						o.OperationID, f.name(), value, a.status, a.raw)
 				}
 			}
 		}
@@ -336,10 +341,12 @@ func (f limitedInput) send(t *testing.T, s *attackRun, value any) response {
 	}
 	switch {
 	case o.isUpload():
-		form, contentType := u.fileForm("a.csv", "Date,Amount,Payee\n2026-03-14,-1.00,Shop\n", texts...)
+		form, contentType := u.fileForm("a.csv", "Date,Amount,Payee\n2026-03-14,-1.00,Shop\n",
+			texts...)
 		return u.call(o.method, path, form, append(headers, "Content-Type", contentType)...)
 	case o.OperationID == "createTransactionsFromReceipt":
-		form, contentType := u.form([]byte(groceries), append(texts, "walletId", s.attackerIDs["wallet"], "categoryId", s.attackerIDs["category"])...)
+		form, contentType := u.form([]byte(groceries), append(texts, "walletId",
+			s.attackerIDs["wallet"], "categoryId", s.attackerIDs["category"])...)
 		return u.call(o.method, path, form, append(headers, "Content-Type", contentType)...)
 	case body == nil && o.hasBody():
 		valid := s.body(t, o)

@@ -18,7 +18,8 @@ func TestPatchNull(t *testing.T) {
 	}
 	s := &attackRun{stack: stack}
 	s.attacker, s.attackerIDs = s.newUserWithResources(t, "Nulls")
-	s.attackerIDs["import"] = s.attacker.importFile("Date,Amount,Payee\n2026-03-14,-1.00,Shop\n", s.attackerIDs["wallet"]).created("IMPORT_CREATED").text("import.id")
+	s.attackerIDs["import"] = s.attacker.importFile("Date,Amount,Payee\n2026-03-14,-1.00,Shop\n",
+		s.attackerIDs["wallet"]).created("IMPORT_CREATED").text("import.id")
 	// These lists name what changes, so an empty one changes nothing.
 	listsOfChanges := []string{"accounts", "categories"}
 	emptied := 0
@@ -34,21 +35,28 @@ func TestPatchNull(t *testing.T) {
 			case property.Value.Type.Is("object"):
 				empty = object{}
 			}
-			null, blank := s.attacker.call(o.method, s.path(t, o), object{name: nil}), s.attacker.call(o.method, s.path(t, o), object{name: empty})
+			null := s.attacker.call(o.method, s.path(t, o), object{name: nil})
+			blank := s.attacker.call(o.method, s.path(t, o), object{name: empty})
 			field := limitedField{path: []any{name}}
 			if property.Value.Nullable {
 				emptied++
 				if property.Value.Type.Is("number") || property.Value.Type.Is("integer") {
 					blank = null // No number is empty.
 				}
-				assert.Equal(t, blank.code(), null.code(), "%s: %s: %s %s", o.OperationID, name, null.raw, blank.raw)
-				assert.NotContains(t, []string{"VALIDATION_ERROR", "EMPTY_UPDATE"}, null.code(), "%s: %s: %s", o.OperationID, name, null.raw)
+				assert.Equal(t, blank.code(), null.code(), "%s: %s: %s %s", o.OperationID, name,
+					null.raw, blank.raw)
+				assert.NotContains(t, []string{"VALIDATION_ERROR", "EMPTY_UPDATE"}, null.code(),
+					"%s: %s: %s", o.OperationID, name, null.raw)
 				continue
 			}
-			assert.Equal(t, "VALIDATION_ERROR", null.code(), "%s: %s: %s", o.OperationID, name, null.raw)
-			assert.Equal(t, []any{"must not be null"}, field.problems(null), "%s: %s: %s", o.OperationID, name, null.raw)
+			assert.Equal(t, "VALIDATION_ERROR", null.code(), "%s: %s: %s", o.OperationID, name,
+				null.raw)
+			assert.Equal(t, []any{"must not be null"}, field.problems(null), "%s: %s: %s",
+				o.OperationID, name, null.raw)
 			if !slices.Contains(listsOfChanges, name) {
-				assert.GreaterOrEqual(t, blank.status, http.StatusBadRequest, "%s: %s may be empty, so null must empty it: %s", o.OperationID, name, blank.raw)
+				assert.GreaterOrEqual(t, blank.status, http.StatusBadRequest,
+					"%s: %s may be empty, so null must empty it: %s", o.OperationID, name,
+					blank.raw)
 			}
 		}
 	}

@@ -13,7 +13,9 @@ func (u *user) rule(category string) object {
 	return object{
 		"name":       "Bakery",
 		"conditions": []any{object{"field": "payee", "op": "contains", "values": []any{"bakery"}}},
-		"actions":    []any{object{"kind": "setCategory", "value": category}, object{"kind": "addTag", "value": "Bread"}},
+		"actions": []any{object{
+			"kind": "setCategory", "value": category,
+		}, object{"kind": "addTag", "value": "Bread"}},
 	}
 }
 
@@ -31,28 +33,34 @@ func TestRules(t *testing.T) {
 		require.NotContains(t, rule, "progress")
 		path := "/api/v1/rules/" + made.text("rule.id")
 		etag := made.header.Get("ETag")
-		changed := u.call(http.MethodPatch, path, object{"enabled": false, "on": []any{"import"}}, "If-Match", etag).ok("RULE_UPDATED")
+		changed := u.call(http.MethodPatch, path, object{"enabled": false, "on": []any{"import"}},
+			"If-Match", etag).ok("RULE_UPDATED")
 		require.Equal(t, []any{"import"}, changed.at("rule.on"))
-		u.call(http.MethodPatch, path, object{"enabled": true}, "If-Match", etag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
-		u.call(http.MethodDelete, path, nil, "If-Match", etag).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
+		u.call(http.MethodPatch, path, object{"enabled": true}, "If-Match", etag).
+			fails(412, "VERSION_MISMATCH")
+		u.call(http.MethodDelete, path, nil, "If-Match", etag).fails(412, "VERSION_MISMATCH")
 		require.Equal(t, changed.at("rule"), u.get(path).ok("RULE_FETCHED").at("rule"))
 		copied := u.get("/api/v1/changes").ok("CHANGES_FETCHED")
 		require.Equal(t, changed.at("rule"), copied.at("changes.rules.0"))
 		u.del(path).ok("RULE_DELETED")
-		after := u.get("/api/v1/changes?cursor=" + copied.text("pagination.nextCursor")).ok("CHANGES_FETCHED")
+		after := u.get("/api/v1/changes?cursor=" + copied.text("pagination.nextCursor")).
+			ok("CHANGES_FETCHED")
 		require.Equal(t, "rule", after.text("deleted.0.kind"))
 		require.Equal(t, made.text("rule.id"), after.text("deleted.0.id"))
 	})
 	t.Run("order", func(t *testing.T) {
 		first := u.post("/api/v1/rules", u.rule(food)).created("RULE_CREATED").text("rule.id")
 		second := u.post("/api/v1/rules", u.rule(fun)).created("RULE_CREATED").text("rule.id")
-		ordered := u.post("/api/v1/rules/order", object{"ids": []any{second, first}}).ok("RULES_REORDERED")
+		ordered := u.post("/api/v1/rules/order", object{"ids": []any{second, first}}).
+			ok("RULES_REORDERED")
 		require.Equal(t, second, ordered.text("rules.0.id"))
-		require.Equal(t, ordered.at("rules"), u.get("/api/v1/rules").ok("RULES_FETCHED").at("rules"))
-		u.post("/api/v1/rules/order", object{"ids": []any{second}}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("ids")
-		u.post("/api/v1/rules/order", object{"ids": []any{second, second}}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("ids")
-		u.post("/api/v1/rules/order", object{"ids": []any{"x"}}).fails(http.StatusBadRequest, "INVALID_RULE_ID").blames("ids[0]")
-		u.del("/api/v1/categories/"+fun).fails(http.StatusConflict, "CATEGORY_IN_USE")
+		require.Equal(t, ordered.at("rules"), u.get("/api/v1/rules").ok("RULES_FETCHED").
+			at("rules"))
+		u.post("/api/v1/rules/order", object{"ids": []any{second}}).invalid("ids")
+		u.post("/api/v1/rules/order", object{"ids": []any{second, second}}).invalid("ids")
+		u.post("/api/v1/rules/order", object{"ids": []any{"x"}}).fails(400, "INVALID_RULE_ID").
+			blames("ids[0]")
+		u.del("/api/v1/categories/"+fun).fails(409, "CATEGORY_IN_USE")
 		u.del("/api/v1/categories/" + fun + "?reassignTo=" + food).ok("CATEGORY_DELETED")
 		require.Equal(t, food, u.get("/api/v1/rules/"+second).text("rule.actions.0.value"))
 	})
@@ -62,9 +70,11 @@ func TestApplyRule(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	wallet, food, fun := u.wallet("EUR", "0"), u.category("Food"), u.category("Fun")
-	id := u.post("/api/v1/transaction", with(expense(wallet, food, "3"), object{"payee": "The BAKERY"})).created("TRANSACTION_CREATED").text("transaction.id")
-	path := "/api/v1/rules/" + u.post("/api/v1/rules", u.rule(fun)).created("RULE_CREATED").text("rule.id")
-	preview := u.post(path+"/apply", object{"dryRun": true, "walletId": wallet, "from": "2026-01-01"}).ok("RULE_PREVIEWED")
+	id := u.record(with(expense(wallet, food, "3"), object{"payee": "The BAKERY"}))
+	path := "/api/v1/rules/" + u.post("/api/v1/rules", u.rule(fun)).created("RULE_CREATED").
+		text("rule.id")
+	preview := u.post(path+"/apply",
+		object{"dryRun": true, "walletId": wallet, "from": "2026-01-01"}).ok("RULE_PREVIEWED")
 	require.Equal(t, json.Number("1"), preview.at("matched"))
 	require.Equal(t, json.Number("1"), preview.at("changed"))
 	require.Equal(t, food, preview.text("examples.0.before.categoryId"))
@@ -77,11 +87,12 @@ func TestApplyRule(t *testing.T) {
 	u.awaitRule(path)
 	require.Equal(t, fun, u.get("/api/v1/transaction/"+id).text("transaction.categoryId"))
 	other := newUser(t)
-	other.post(path+"/apply", nil).fails(http.StatusNotFound, "RULE_NOT_FOUND")
-	u.post("/api/v1/rules/x/apply", nil).fails(http.StatusBadRequest, "INVALID_RULE_ID")
-	u.post(path+"/apply", object{"walletId": other.wallet("EUR", "0")}).fails(http.StatusNotFound, "WALLET_NOT_FOUND").blames("walletId")
-	u.post(path+"/apply", object{"from": "x"}).fails(http.StatusBadRequest, "INVALID_TRANSACTION_DATE").blames("from")
-	u.post(path+"/apply", object{"from": "2026-02-01", "to": "2026-01-01"}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("to")
+	other.post(path+"/apply", nil).fails(404, "RULE_NOT_FOUND")
+	u.post("/api/v1/rules/x/apply", nil).fails(400, "INVALID_RULE_ID")
+	u.post(path+"/apply", object{"walletId": other.wallet("EUR", "0")}).
+		fails(404, "WALLET_NOT_FOUND").blames("walletId")
+	u.post(path+"/apply", object{"from": "x"}).fails(400, "INVALID_TRANSACTION_DATE").blames("from")
+	u.post(path+"/apply", object{"from": "2026-02-01", "to": "2026-01-01"}).invalid("to")
 }
 
 func TestSuggestCategories(t *testing.T) {
@@ -91,21 +102,27 @@ func TestSuggestCategories(t *testing.T) {
 	u.post("/api/v1/rules", u.rule(food)).created("RULE_CREATED")
 	items := func(items ...any) object { return object{"items": items} }
 	for user, want := range map[*user]object{
-		u:     {"categoryId": food, "reason": "rule", "confidence": json.Number("1.0000"), "tags": []any{"Bread"}},
+		u: {
+			"categoryId": food, "reason": "rule", "confidence": json.Number("1.0000"),
+			"tags": []any{"Bread"},
+		},
 		other: {"reason": "none", "confidence": json.Number("0.0000"), "tags": []any{}},
 	} {
-		got := user.post("/api/v1/suggestions", items(object{"payee": "Old BAKERY"})).ok("SUGGESTIONS_FETCHED").at("suggestions.0").(object)
+		got := user.post("/api/v1/suggestions", items(object{"payee": "Old BAKERY"})).
+			ok("SUGGESTIONS_FETCHED").at("suggestions.0").(object)
 		for field, value := range want {
 			require.Equal(t, value, got[field])
 		}
 		require.Equal(t, want["categoryId"], got["categoryId"])
 	}
 	path := "/api/v1/suggestions"
-	u.post(path, items()).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("items")
-	u.post(path, items(object{"amount": json.Number("1e99")})).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("items[0].amount")
-	u.post(path, items(object{"type": "transfer"})).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("items[0].type")
-	u.post(path, items(object{"currency": "XXX"})).fails(http.StatusBadRequest, "UNSUPPORTED_CURRENCY").blames("items[0].currency")
-	u.post(path, items(object{"walletId": other.wallet("EUR", "0")})).fails(http.StatusNotFound, "WALLET_NOT_FOUND").blames("items[0].walletId")
+	u.post(path, items()).invalid("items")
+	u.post(path, items(object{"amount": json.Number("1e99")})).invalid("items[0].amount")
+	u.post(path, items(object{"type": "transfer"})).invalid("items[0].type")
+	u.post(path, items(object{"currency": "XXX"})).fails(400, "UNSUPPORTED_CURRENCY").
+		blames("items[0].currency")
+	u.post(path, items(object{"walletId": other.wallet("EUR", "0")})).
+		fails(404, "WALLET_NOT_FOUND").blames("items[0].walletId")
 }
 
 func TestSuggestRules(t *testing.T) {
@@ -116,10 +133,12 @@ func TestSuggestRules(t *testing.T) {
 	u.bakeries(wallet, food)
 	got := u.get(path).ok("RULE_SUGGESTIONS_FETCHED").at("suggestions.0").(object)
 	require.Equal(t, object{
-		"name":       "Bakery",
-		"conditions": []any{object{"field": "payee", "op": "startsWith", "values": []any{"Bakery"}}},
-		"actions":    []any{object{"kind": "setCategory", "value": food}},
-		"count":      json.Number("3"),
+		"name": "Bakery",
+		"conditions": []any{
+			object{"field": "payee", "op": "startsWith", "values": []any{"Bakery"}},
+		},
+		"actions": []any{object{"kind": "setCategory", "value": food}},
+		"count":   json.Number("3"),
 	}, got)
 	require.Empty(t, other.get(path).ok("RULE_SUGGESTIONS_FETCHED").list("suggestions"))
 	delete(got, "count")
@@ -134,42 +153,77 @@ func TestRuleErrors(t *testing.T) {
 	condition := func(field, op string, values ...any) object {
 		return object{"conditions": []any{object{"field": field, "op": op, "values": values}}}
 	}
-	action := func(kind, value string) object { return object{"actions": []any{object{"kind": kind, "value": value}}} }
-	path := "/api/v1/rules/" + u.post("/api/v1/rules", u.rule(category)).created("RULE_CREATED").text("rule.id")
+	action := func(kind, value string) object {
+		return object{"actions": []any{object{"kind": kind, "value": value}}}
+	}
+	path := "/api/v1/rules/" + u.post("/api/v1/rules", u.rule(category)).created("RULE_CREATED").
+		text("rule.id")
 	for name, c := range map[string]struct {
 		change       object
 		status       int
 		code, blamed string
 	}{
-		"field and operator":        {condition("amount", "contains", "1"), 400, "VALIDATION_ERROR", "conditions[0].op"},
-		"unknown field":             {condition("date", "is", "1"), 400, "VALIDATION_ERROR", "conditions[0].field"},
-		"number of values":          {condition("amount", "between", "1"), 400, "VALIDATION_ERROR", "conditions[0].values"},
-		"amount":                    {condition("amount", "is", "x"), 400, "VALIDATION_ERROR", "conditions[0].values[0]"},
-		"pattern":                   {condition("text", "matches", "a(?=b)"), 400, "INVALID_RULE_PATTERN", "conditions[0].values[0]"},
-		"currency":                  {condition("currency", "is", "XXX"), 400, "UNSUPPORTED_CURRENCY", "conditions[0].values[0]"},
-		"another user's wallet":     {condition("walletId", "is", wallet), 404, "WALLET_NOT_FOUND", "conditions[0].values"},
-		"transfer to their wallet":  {action("transferTo", wallet), 404, "WALLET_NOT_FOUND", "actions[0].value"},
-		"another user's category":   {action("setCategory", theirs), 404, "INVALID_CATEGORY_EXIST_PARAMS", "actions[0].value"},
-		"malformed category":        {action("setCategory", "x"), 400, "INVALID_CATEGORY_EXIST_PARAMS", "actions[0].value"},
-		"unknown action":            {action("delete", ""), 400, "VALIDATION_ERROR", "actions[0].kind"},
-		"no condition":              {object{"conditions": []any{}}, 400, "VALIDATION_ERROR", "conditions"},
-		"no action":                 {object{"actions": []any{}}, 400, "VALIDATION_ERROR", "actions"},
-		"match":                     {object{"match": "most"}, 400, "VALIDATION_ERROR", "match"},
-		"source":                    {object{"on": []any{"export"}}, 400, "VALIDATION_ERROR", "on[0]"},
-		"name":                      {object{"name": ""}, 400, "VALIDATION_ERROR", "name"},
-		"a repeated kind of action": {object{"actions": []any{object{"kind": "skip"}, object{"kind": "skip"}}}, 400, "VALIDATION_ERROR", "actions[1].kind"},
+		"field and operator": {
+			condition("amount", "contains", "1"), 400, "VALIDATION_ERROR", "conditions[0].op",
+		},
+		"unknown field": {
+			condition("date", "is", "1"), 400, "VALIDATION_ERROR", "conditions[0].field",
+		},
+		"number of values": {
+			condition("amount", "between", "1"), 400, "VALIDATION_ERROR", "conditions[0].values",
+		},
+		"amount": {
+			condition("amount", "is", "x"), 400, "VALIDATION_ERROR", "conditions[0].values[0]",
+		},
+		"pattern": {condition("text", "matches",
+			"a(?=b)"), 400, "INVALID_RULE_PATTERN", "conditions[0].values[0]"},
+		"currency": {condition("currency",
+			"is", "XXX"), 400, "UNSUPPORTED_CURRENCY", "conditions[0].values[0]"},
+		"another user's wallet": {
+			condition("walletId", "is", wallet), 404, "WALLET_NOT_FOUND", "conditions[0].values",
+		},
+		"transfer to their wallet": {
+			action("transferTo", wallet), 404, "WALLET_NOT_FOUND", "actions[0].value",
+		},
+		"another user's category": {
+			action("setCategory", theirs), 404, "INVALID_CATEGORY_EXIST_PARAMS", "actions[0].value",
+		},
+		"malformed category": {
+			action("setCategory", "x"), 400, "INVALID_CATEGORY_EXIST_PARAMS", "actions[0].value",
+		},
+		"unknown action": {
+			action("delete", ""), 400, "VALIDATION_ERROR", "actions[0].kind",
+		},
+		"no condition": {
+			object{"conditions": []any{}}, 400, "VALIDATION_ERROR", "conditions",
+		},
+		"no action": {
+			object{"actions": []any{}}, 400, "VALIDATION_ERROR", "actions",
+		},
+		"match": {object{"match": "most"}, 400, "VALIDATION_ERROR", "match"},
+		"source": {
+			object{"on": []any{"export"}}, 400, "VALIDATION_ERROR", "on[0]",
+		},
+		"name": {object{"name": ""}, 400, "VALIDATION_ERROR", "name"},
+		"a repeated kind of action": {object{
+			"actions": []any{object{"kind": "skip"}, object{"kind": "skip"}},
+		}, 400, "VALIDATION_ERROR", "actions[1].kind"},
 	} {
 		t.Run(name, func(*testing.T) {
-			u.post("/api/v1/rules", with(u.rule(category), c.change)).fails(c.status, c.code).blames(c.blamed)
+			u.post("/api/v1/rules", with(u.rule(category), c.change)).fails(c.status, c.code).
+				blames(c.blamed)
 			u.patch(path, c.change).fails(c.status, c.code).blames(c.blamed)
 		})
 	}
-	u.patch(path, object{}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
-	u.get(path+"?wait=9").fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("wait")
-	for _, a := range []response{other.get(path), other.patch(path, object{"stop": true}), other.del(path)} {
-		a.fails(http.StatusNotFound, "RULE_NOT_FOUND")
+	u.patch(path, object{}).fails(400, "EMPTY_UPDATE")
+	u.get(path + "?wait=9").invalid("wait")
+	for _, a := range []response{
+		other.get(path), other.patch(path, object{"stop": true}), other.del(path),
+	} {
+		a.fails(404, "RULE_NOT_FOUND")
 	}
-	for _, a := range []response{u.get("/api/v1/rules/x"), u.patch("/api/v1/rules/x", object{"stop": true}), u.del("/api/v1/rules/x")} {
-		a.fails(http.StatusBadRequest, "INVALID_RULE_ID")
+	for _, a := range []response{u.get("/api/v1/rules/x"), u.patch("/api/v1/rules/x",
+		object{"stop": true}), u.del("/api/v1/rules/x")} {
+		a.fails(400, "INVALID_RULE_ID")
 	}
 }

@@ -44,7 +44,8 @@ func newRecord() (*record, error) {
 		return nil, err
 	}
 	r := &record{file: file}
-	slog.SetDefault(slog.New(slog.NewMultiHandler(app.NewLogger(r, slog.LevelDebug).Handler(), slog.NewTextHandler(os.Stderr, nil))))
+	slog.SetDefault(slog.New(slog.NewMultiHandler(app.NewLogger(r, slog.LevelDebug).Handler(),
+		slog.NewTextHandler(os.Stderr, nil))))
 	otel.SetTracerProvider(sdktrace.NewTracerProvider(sdktrace.WithSyncer(r)))
 	otel.SetTextMapPropagator(propagation.TraceContext{})
 	return r, nil
@@ -60,7 +61,8 @@ func (r *record) Write(line []byte) (int, error) {
 // ExportSpans implements trace.SpanExporter.
 func (r *record) ExportSpans(_ context.Context, spans []sdktrace.ReadOnlySpan) error {
 	for _, s := range spans {
-		if _, err := fmt.Fprintf(r, "span %s %v %v %v %v\n", s.Name(), s.Attributes(), s.Events(), s.Links(), s.Status()); err != nil {
+		if _, err := fmt.Fprintf(r, "span %s %v %v %v %v\n", s.Name(), s.Attributes(), s.Events(),
+			s.Links(), s.Status()); err != nil {
 			return err
 		}
 	}
@@ -94,7 +96,8 @@ func (r *record) events(ctx context.Context, s *devstack.Stack) error {
 		if err != nil {
 			return err
 		}
-		if _, err := fmt.Fprintf(r, "event %s %v %q\n", m.Subject(), m.Headers(), m.Data()); err != nil {
+		if _, err := fmt.Fprintf(r, "event %s %v %q\n", m.Subject(), m.Headers(),
+			m.Data()); err != nil {
 			return err
 		}
 	}
@@ -136,7 +139,8 @@ func (r *record) leaks(s *devstack.Stack, whole bool) ([]string, error) {
 		}
 	}
 	if whole && (spans == 0 || events == 0) {
-		return nil, fmt.Errorf("the record is incomplete: it has %d spans and %d events", spans, events)
+		return nil, fmt.Errorf("the record is incomplete: it has %d spans and %d events", spans,
+			events)
 	}
 	return found, lines.Err()
 }

@@ -28,7 +28,8 @@ func dial(t *testing.T, service string) *grpc.ClientConn {
 	if stack == nil {
 		t.Skip("the services behind BASE_URL are not reachable")
 	}
-	conn, err := grpc.NewClient(stack.GRPC[service], grpc.WithTransportCredentials(insecure.NewCredentials()))
+	conn, err := grpc.NewClient(stack.GRPC[service],
+		grpc.WithTransportCredentials(insecure.NewCredentials()))
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 	return conn
@@ -37,17 +38,21 @@ func dial(t *testing.T, service string) *grpc.ClientConn {
 // TestRPCAuthentication calls the services directly, without the gateway.
 func TestRPCAuthentication(t *testing.T) {
 	t.Parallel()
-	ledger, auth := ledgerv1.NewLedgerServiceClient(dial(t, "ledger")), authv1.NewAuthServiceClient(dial(t, "auth"))
+	ledger := ledgerv1.NewLedgerServiceClient(dial(t, "ledger"))
+	auth := authv1.NewAuthServiceClient(dial(t, "auth"))
 	u, victim := newUser(t), newUser(t)
 	wallet := victim.wallet("EUR", "0")
 
 	_, err := ledger.GetWallet(t.Context(), &ledgerv1.GetWalletRequest{Id: wallet})
 	require.Equal(t, codes.Unauthenticated, status.Code(err))
 	for _, forged := range []metadata.MD{
-		metadata.Pairs("user-id", victim.id), metadata.Pairs("x-user-id", victim.id), metadata.Pairs("authorization", victim.id),
-		metadata.Pairs("grpc-metadata-authorization", "Bearer "+victim.token), metadata.Pairs("service-key", "guess"), metadata.Pairs("authorization", "Service guess"),
+		metadata.Pairs("user-id", victim.id), metadata.Pairs("x-user-id", victim.id),
+		metadata.Pairs("authorization", victim.id),
+		metadata.Pairs("grpc-metadata-authorization", "Bearer "+victim.token),
+		metadata.Pairs("service-key", "guess"), metadata.Pairs("authorization", "Service guess"),
 	} {
-		_, err := ledger.GetWallet(metadata.NewOutgoingContext(t.Context(), forged), &ledgerv1.GetWalletRequest{Id: wallet})
+		_, err := ledger.GetWallet(metadata.NewOutgoingContext(t.Context(), forged),
+			&ledgerv1.GetWalletRequest{Id: wallet})
 		require.Equal(t, codes.Unauthenticated, status.Code(err), "%v", forged)
 	}
 	asUser := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+u.token)
@@ -57,7 +62,8 @@ func TestRPCAuthentication(t *testing.T) {
 	require.Equal(t, codes.PermissionDenied, status.Code(err))
 	_, err = ledger.SumSpending(asUser, &ledgerv1.SumSpendingRequest{})
 	require.Equal(t, codes.PermissionDenied, status.Code(err))
-	_, err = ledger.CheckReferences(asUser, &ledgerv1.CheckReferencesRequest{OwnerId: victim.id, WalletId: wallet})
+	_, err = ledger.CheckReferences(asUser,
+		&ledgerv1.CheckReferencesRequest{OwnerId: victim.id, WalletId: wallet})
 	require.Equal(t, codes.PermissionDenied, status.Code(err))
 }
 
@@ -74,7 +80,7 @@ func TestEventsInOrder(t *testing.T) {
 	wallet, category := u.wallet("EUR", "0"), u.category("Food")
 	id := u.spend(wallet, category, "5")
 	u.patch("/api/v1/transaction/"+id, object{"amount": 6}).ok("TRANSACTION_UPDATED")
-	u.post("/api/v1/transaction", expense(wallet, category, "0")).fails(http.StatusBadRequest, "VALIDATION_ERROR")
+	u.post("/api/v1/transaction", expense(wallet, category, "0")).fails(400, "VALIDATION_ERROR")
 	u.del("/api/v1/transaction/" + id).ok("TRANSACTION_DELETED")
 
 	var subjects []string
@@ -88,7 +94,8 @@ func TestEventsInOrder(t *testing.T) {
 			seen[e.ID.String()], subjects = true, append(subjects, e.Subject)
 		}
 		if updated, ok := e.Data.(*ledgerv1.TransactionUpdated); ok {
-			require.Equal(t, []string{"-5.00", "-6.00"}, []string{updated.GetBefore().GetAmount(), updated.GetAfter().GetAmount()})
+			require.Equal(t, []string{"-5.00", "-6.00"},
+				[]string{updated.GetBefore().GetAmount(), updated.GetAfter().GetAmount()})
 		}
 		if len(subjects) == 5 {
 			return enough
@@ -97,7 +104,8 @@ func TestEventsInOrder(t *testing.T) {
 	})
 	require.ErrorIs(t, err, enough, "%v", subjects)
 	require.Equal(t, []string{
-		"ledger.v1.wallet.created", "ledger.v1.category.created", "ledger.v1.transaction.created", "ledger.v1.transaction.updated",
+		"ledger.v1.wallet.created", "ledger.v1.category.created", "ledger.v1.transaction.created",
+		"ledger.v1.transaction.updated",
 		"ledger.v1.transaction.deleted",
 	}, subjects)
 }
@@ -113,10 +121,12 @@ func TestUnavailableServices(t *testing.T) {
 		require.NoError(t, own.Resume(t.Context(), part))
 		require.Eventually(t, probe, time.Minute, 50*time.Millisecond, part)
 	}
-	spend := func() response { return u.post("/api/v1/transaction", expense(wallet, category, "1")) }
+	spend := func() response {
+		return u.post("/api/v1/transaction", expense(wallet, category, "1"))
+	}
 
 	require.NoError(t, own.Halt("ledger"))
-	a := spend().fails(http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
+	a := spend().fails(503, "SERVICE_UNAVAILABLE")
 	require.NotEmpty(t, a.header.Get("Retry-After"))
 	require.Nil(t, u.get("/api/v1/budgets/"+budget).ok("BUDGET_FETCHED").at("budget.progress"))
 	resume("ledger", func() bool { return spend().status == http.StatusCreated })
@@ -127,15 +137,16 @@ func TestUnavailableServices(t *testing.T) {
 
 	require.NoError(t, own.Halt("ocr"))
 	text := []byte("SHOP\n2026-03-18\nMilk 1.00\nTOTAL EUR 1.00\n")
-	u.upload("", text, "walletId", wallet, "categoryId", category).fails(http.StatusInternalServerError, "OCR_RESPONSE_FAILED")
+	u.upload("", text, "walletId", wallet, "categoryId", category).fails(500, "OCR_RESPONSE_FAILED")
 	spend().created("TRANSACTION_CREATED")
 	resume("ocr", func() bool {
-		return u.upload("", text, "walletId", wallet, "categoryId", category).status == http.StatusCreated
+		return u.upload("", text, "walletId", wallet, "categoryId",
+			category).status == http.StatusCreated
 	})
 
 	require.NoError(t, own.Halt("postgres"))
 	began := time.Now()
-	spend().fails(http.StatusServiceUnavailable, "SERVICE_UNAVAILABLE")
+	spend().fails(503, "SERVICE_UNAVAILABLE")
 	require.Less(t, time.Since(began), 5*time.Second)
 	resume("postgres", func() bool { return spend().status == http.StatusCreated })
 }
@@ -144,13 +155,21 @@ func TestUnavailableServices(t *testing.T) {
 // minute, without the gateway.
 func TestEndedSessionAtEachService(t *testing.T) {
 	t.Parallel()
-	auth, ledger, budget := authv1.NewAuthServiceClient(dial(t, "auth")), ledgerv1.NewLedgerServiceClient(dial(t, "ledger")), budgetv1.NewBudgetServiceClient(dial(t, "budget"))
+	auth := authv1.NewAuthServiceClient(dial(t, "auth"))
+	ledger := ledgerv1.NewLedgerServiceClient(dial(t, "ledger"))
+	budget := budgetv1.NewBudgetServiceClient(dial(t, "budget"))
 	u := newUser(t)
 	ctx := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+u.token)
 	calls := map[string]func() error{
-		"auth":   func() error { _, err := auth.GetMe(ctx, &authv1.GetMeRequest{}); return err },
-		"ledger": func() error { _, err := ledger.ListWallets(ctx, &ledgerv1.ListWalletsRequest{}); return err },
-		"budget": func() error { _, err := budget.ListBudgets(ctx, &budgetv1.ListBudgetsRequest{}); return err },
+		"auth": func() error { _, err := auth.GetMe(ctx, &authv1.GetMeRequest{}); return err },
+		"ledger": func() error {
+			_, err := ledger.ListWallets(ctx, &ledgerv1.ListWalletsRequest{})
+			return err
+		},
+		"budget": func() error {
+			_, err := budget.ListBudgets(ctx, &budgetv1.ListBudgetsRequest{})
+			return err
+		},
 	}
 	for service, call := range calls {
 		require.NoError(t, call(), service)
@@ -158,6 +177,7 @@ func TestEndedSessionAtEachService(t *testing.T) {
 	u.post("/api/v1/auth/logout", object{}).ok("LOGOUT_SUCCESS")
 	deadline := time.Now().Add(time.Minute)
 	for service, call := range calls {
-		require.Eventually(t, func() bool { return status.Code(call()) == codes.Unauthenticated }, time.Until(deadline), 200*time.Millisecond, service)
+		require.Eventually(t, func() bool { return status.Code(call()) == codes.Unauthenticated },
+			time.Until(deadline), 200*time.Millisecond, service)
 	}
 }

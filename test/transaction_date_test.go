@@ -37,20 +37,27 @@ func TestTransactionDate(t *testing.T) {
 		"20260314T100000Z":               "2026-03-14T10:00:00.000Z",
 		"20260314T1000+0100":             "2026-03-14T09:00:00.000Z",
 	} {
-		require.Equal(t, want, u.post("/api/v1/transaction", body(date)).created("TRANSACTION_CREATED").text("transaction.date"), date)
+		require.Equal(t, want, u.post("/api/v1/transaction", body(date)).
+			created("TRANSACTION_CREATED").text("transaction.date"), date)
 	}
 	for _, date := range []any{
 		20260314, true,
 		[]string{"2026-03-14"},
 		object{"year": 2026},
-		"2026-02-29", "2026-13-01", "0000-01-01", "9999-12-31", "1899-12-31", "2201-01-01", "1900-01-01T00:00:00+12:00", "2200-12-31T23:59:59-12:00",
-		"", "202603", "2026-3-14", "14/03/2026", "2026-W11-6", "2026-073", "2026-03", "1773482400", "tomorrow", " 2026-03-14", "2026-03-14Z",
-		"2026-03-14T", "2026-03-14T10", "2026-03-14T7:00:00Z", "2026-03-14T24:00:00Z", "2026-03-14T10:60:00Z", "20260314T10:00:00Z",
-		"2026-03-14 10:00:00Z", "2026-03-14T10:00:00+25:00", "2026-03-14T100000Z", "2026-03-14T10:00:00Z\n",
+		"2026-02-29", "2026-13-01", "0000-01-01", "9999-12-31", "1899-12-31", "2201-01-01",
+		"1900-01-01T00:00:00+12:00", "2200-12-31T23:59:59-12:00",
+		"", "202603", "2026-3-14", "14/03/2026", "2026-W11-6", "2026-073", "2026-03", "1773482400",
+		"tomorrow", " 2026-03-14", "2026-03-14Z",
+		"2026-03-14T", "2026-03-14T10", "2026-03-14T7:00:00Z", "2026-03-14T24:00:00Z",
+		"2026-03-14T10:60:00Z", "20260314T10:00:00Z",
+		"2026-03-14 10:00:00Z", "2026-03-14T10:00:00+25:00", "2026-03-14T100000Z",
+		"2026-03-14T10:00:00Z\n",
 	} {
-		a := u.post("/api/v1/transaction", body(date)).fails(400, "INVALID_TRANSACTION_DATE").blames("date")
+		a := u.post("/api/v1/transaction", body(date)).fails(400, "INVALID_TRANSACTION_DATE").
+			blames("date")
 		require.Equal(t, "Invalid transaction date", a.text("message"), date)
 	}
-	a := u.post("/api/v1/transaction", object{"amount": "1", "date": 20260314}).fails(400, "VALIDATION_ERROR").blames("amount", "date", "currency", "walletId", "categoryId")
+	a := u.post("/api/v1/transaction", object{"amount": "1", "date": 20260314}).
+		invalid("amount", "date", "currency", "walletId", "categoryId")
 	require.Contains(t, string(a.raw), "Invalid transaction date")
 }

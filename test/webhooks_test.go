@@ -15,14 +15,17 @@ import (
 )
 
 func (u *user) webhook(url string, events ...string) string {
-	return u.post("/api/v1/webhooks", object{"url": url, "events": events}).created("WEBHOOK_CREATED").text("webhook.id")
+	return u.post("/api/v1/webhooks", object{"url": url, "events": events}).
+		created("WEBHOOK_CREATED").text("webhook.id")
 }
 
 // TestWebhookLifecycle creates, reads, lists, updates and deletes a webhook.
 func TestWebhookLifecycle(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
-	made := u.post("/api/v1/webhooks", object{"url": "https://example.com/hook", "events": []string{"budget.v1.*.*"}, "id": "x", "secret": "mine"}).created("WEBHOOK_CREATED")
+	made := u.post("/api/v1/webhooks", object{"url": "https://example.com/hook", "events": []string{
+		"budget.v1.*.*",
+	}, "id": "x", "secret": "mine"}).created("WEBHOOK_CREATED")
 	require.True(t, strings.HasPrefix(made.text("secret"), "whsec_"))
 	require.Equal(t, true, made.at("webhook.enabled"))
 	path := "/api/v1/webhooks/" + made.text("webhook.id")
@@ -32,20 +35,27 @@ func TestWebhookLifecycle(t *testing.T) {
 	second := u.webhook("https://example.com/other")
 	list := u.get("/api/v1/webhooks?limit=1").ok("WEBHOOKS_FETCHED")
 	require.Equal(t, second, list.text("webhooks.0.id"))
-	list = u.get("/api/v1/webhooks?limit=1&cursor=" + list.text("pagination.nextCursor")).ok("WEBHOOKS_FETCHED")
+	list = u.get("/api/v1/webhooks?limit=1&cursor=" + list.text("pagination.nextCursor")).
+		ok("WEBHOOKS_FETCHED")
 	require.Equal(t, made.text("webhook.id"), list.text("webhooks.0.id"))
 
-	changed := u.patch(path, object{"enabled": false, "events": []string{}, "url": "https://example.org", "description": " Ours "}, "If-Match", got.header.Get("ETag")).ok("WEBHOOK_UPDATED")
+	changed := u.patch(path, object{
+		"enabled": false, "events": []string{}, "url": "https://example.org",
+		"description": " Ours ",
+	}, "If-Match", got.header.Get("ETag")).ok("WEBHOOK_UPDATED")
 	require.Equal(t, object{
-		"id": made.text("webhook.id"), "url": "https://example.org", "description": "Ours", "events": []any{}, "enabled": false,
+		"id": made.text("webhook.id"), "url": "https://example.org", "description": "Ours",
+		"events": []any{}, "enabled": false,
 		"createdAt": made.text("webhook.createdAt"), "updatedAt": changed.text("webhook.updatedAt"),
 	}, changed.at("webhook"))
-	u.patch(path, object{"enabled": true}, "If-Match", got.header.Get("ETag")).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
-	u.del(path, "If-Match", got.header.Get("ETag")).fails(http.StatusPreconditionFailed, "VERSION_MISMATCH")
-	u.patch(path, object{"secret": "mine"}).fails(http.StatusBadRequest, "EMPTY_UPDATE")
-	require.NotEqual(t, made.text("secret"), u.post(path+"/secret", object{}).created("WEBHOOK_SECRET_ROTATED").text("secret"))
+	u.patch(path, object{"enabled": true}, "If-Match", got.header.Get("ETag")).
+		fails(412, "VERSION_MISMATCH")
+	u.del(path, "If-Match", got.header.Get("ETag")).fails(412, "VERSION_MISMATCH")
+	u.patch(path, object{"secret": "mine"}).fails(400, "EMPTY_UPDATE")
+	require.NotEqual(t, made.text("secret"),
+		u.post(path+"/secret", object{}).created("WEBHOOK_SECRET_ROTATED").text("secret"))
 	u.del(path).ok("WEBHOOK_DELETED")
-	u.get(path).fails(http.StatusNotFound, "WEBHOOK_NOT_FOUND")
+	u.get(path).fails(404, "WEBHOOK_NOT_FOUND")
 }
 
 // TestWebhookInvalidFields sends invalid fields to POST and PATCH, and creates more webhooks than
@@ -54,26 +64,36 @@ func TestWebhookInvalidFields(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	path := "/api/v1/webhooks/" + u.webhook("https://example.com")
-	for _, url := range []string{"", "http://example.com", "https://localhost", "https://127.0.0.1", "https://[::1]", "https://169.254.169.254/latest/meta-data", "https://a:b@example.com"} {
-		u.post("/api/v1/webhooks", object{"url": url}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
-		u.patch(path, object{"url": url}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
+	for _, url := range []string{
+		"", "http://example.com", "https://localhost", "https://127.0.0.1", "https://[::1]",
+		"https://169.254.169.254/latest/meta-data", "https://a:b@example.com",
+	} {
+		u.post("/api/v1/webhooks", object{"url": url}).fails(400, "INVALID_WEBHOOK_URL").
+			blames("url")
+		u.patch(path, object{"url": url}).fails(400, "INVALID_WEBHOOK_URL").blames("url")
 	}
-	for _, event := range []string{"", "*", "ledger", "ledger.v1.transaction.exploded", "ledger.v2.*.*"} {
-		u.post("/api/v1/webhooks", object{"url": "https://example.com", "events": []string{event}}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("events[0]")
+	for _, event := range []string{
+		"", "*", "ledger", "ledger.v1.transaction.exploded", "ledger.v2.*.*",
+	} {
+		u.post("/api/v1/webhooks", object{"url": "https://example.com", "events": []string{event}}).
+			invalid("events[0]")
 	}
 	long := strings.Repeat("x", 1001)
-	u.post("/api/v1/webhooks", object{"url": "https://example.com", "description": long}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("description")
-	u.patch(path, object{"description": long}).fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("description")
+	u.post("/api/v1/webhooks", object{"url": "https://example.com", "description": long}).
+		invalid("description")
+	u.patch(path, object{"description": long}).invalid("description")
 	for range 19 {
 		u.webhook("https://example.com")
 	}
-	u.post("/api/v1/webhooks", object{"url": "https://example.com"}).fails(http.StatusConflict, "WEBHOOK_LIMIT_REACHED")
+	u.post("/api/v1/webhooks", object{"url": "https://example.com"}).
+		fails(409, "WEBHOOK_LIMIT_REACHED")
 }
 
 // TestWebhookPrivateAddresses requires that only a stack with the setting delivers to this machine.
 func TestWebhookPrivateAddresses(t *testing.T) {
 	t.Parallel()
-	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"), map[string]string{"RATE_LIMIT": "0", "WEBHOOK_PRIVATE_ADDRESSES": "true"})
+	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"),
+		map[string]string{"RATE_LIMIT": "0", "WEBHOOK_PRIVATE_ADDRESSES": "true"})
 	events := make(chan string, 10)
 	receiver := httptest.NewServer(http.HandlerFunc(func(_ http.ResponseWriter, r *http.Request) {
 		events <- r.URL.Path + " " + r.Header.Get("Coffer-Event-Id")
@@ -82,12 +102,15 @@ func TestWebhookPrivateAddresses(t *testing.T) {
 	named := strings.Replace(receiver.URL, "127.0.0.1", "localhost", 1)
 
 	without := newUser(t)
-	for _, url := range []string{receiver.URL, named, strings.Replace(receiver.URL, "http", "https", 1)} {
-		without.post("/api/v1/webhooks", object{"url": url}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
+	for _, url := range []string{receiver.URL, named, strings.Replace(receiver.URL, "http", "https",
+		1)} {
+		without.post("/api/v1/webhooks", object{"url": url}).fails(400, "INVALID_WEBHOOK_URL").
+			blames("url")
 	}
 
 	with := newUserAt(t, own.URL, "Ada")
-	with.post("/api/v1/webhooks", object{"url": "http://169.254.169.254/"}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_URL").blames("url")
+	with.post("/api/v1/webhooks", object{"url": "http://169.254.169.254/"}).
+		fails(400, "INVALID_WEBHOOK_URL").blames("url")
 	for hook, base := range map[string]string{"/address": receiver.URL, "/name": named} {
 		path := "/api/v1/webhooks/" + with.webhook(base+hook)
 		test := with.post(path+"/test", nil).created("WEBHOOK_TEST_CREATED")
@@ -118,10 +141,12 @@ func TestWebhookOfAnotherUser(t *testing.T) {
 		{"GET", "/deliveries", nil},
 		{"POST", "/deliveries/" + uuid.NewString() + "/redeliver", object{}},
 	} {
-		stranger.call(c.method, "/api/v1/webhooks/"+id+c.path, c.body).fails(http.StatusNotFound, "WEBHOOK_NOT_FOUND")
-		u.call(c.method, "/api/v1/webhooks/1"+c.path, c.body).fails(http.StatusBadRequest, "INVALID_WEBHOOK_ID")
+		stranger.call(c.method, "/api/v1/webhooks/"+id+c.path, c.body).
+			fails(404, "WEBHOOK_NOT_FOUND")
+		u.call(c.method, "/api/v1/webhooks/1"+c.path, c.body).fails(400, "INVALID_WEBHOOK_ID")
 	}
-	require.Equal(t, true, u.get("/api/v1/webhooks/"+id).ok("WEBHOOK_FETCHED").at("webhook.enabled"))
+	require.Equal(t, true, u.get("/api/v1/webhooks/"+id).ok("WEBHOOK_FETCHED").
+		at("webhook.enabled"))
 }
 
 // TestWebhookDeliveries lists and repeats deliveries. They fail, because the webhook's name
@@ -129,7 +154,8 @@ func TestWebhookOfAnotherUser(t *testing.T) {
 func TestWebhookDeliveries(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
-	path := "/api/v1/webhooks/" + u.webhook("https://localhost.localdomain.:1/", "ledger.v1.wallet.*")
+	path := "/api/v1/webhooks/" + u.webhook("https://localhost.localdomain.:1/",
+		"ledger.v1.wallet.*")
 	u.wallet("EUR", "0")
 	var log response
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
@@ -146,20 +172,27 @@ func TestWebhookDeliveries(t *testing.T) {
 	again := u.post(path+"/deliveries/"+id+"/redeliver", nil).created("WEBHOOK_REDELIVERY_CREATED")
 	require.Equal(t, log.text("deliveries.0.eventId"), again.text("delivery.eventId"))
 	require.NotEqual(t, id, again.text("delivery.id"))
-	require.Len(t, u.get(path+"/deliveries?status=pending").ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries"), 2)
-	require.Empty(t, u.get(path+"/deliveries?status=delivered").ok("WEBHOOK_DELIVERIES_FETCHED").list("deliveries"))
-	u.get(path+"/deliveries?status=lost").fails(http.StatusBadRequest, "VALIDATION_ERROR").blames("status")
+	require.Len(t, u.get(path+"/deliveries?status=pending").ok("WEBHOOK_DELIVERIES_FETCHED").
+		list("deliveries"), 2)
+	require.Empty(t, u.get(path+"/deliveries?status=delivered").ok("WEBHOOK_DELIVERIES_FETCHED").
+		list("deliveries"))
+	u.get(path + "/deliveries?status=lost").invalid("status")
 	key := []string{"Idempotency-Key", uuid.NewString()}
 	u.post(path+"/deliveries/"+id+"/redeliver", nil, key...).created("WEBHOOK_REDELIVERY_CREATED")
-	require.Equal(t, "true", u.post(path+"/deliveries/"+id+"/redeliver", nil, key...).header.Get("Idempotency-Replayed"))
-	u.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
-	u.post(path+"/secret", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
-	u.post(path+"/test", nil, key...).fails(http.StatusConflict, "IDEMPOTENCY_KEY_CONFLICT")
+	require.Equal(t, "true",
+		u.post(path+"/deliveries/"+id+"/redeliver", nil, key...).header.Get("Idempotency-Replayed"))
+	u.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", nil, key...).
+		fails(409, "IDEMPOTENCY_KEY_CONFLICT")
+	u.post(path+"/secret", nil, key...).fails(409, "IDEMPOTENCY_KEY_CONFLICT")
+	u.post(path+"/test", nil, key...).fails(409, "IDEMPOTENCY_KEY_CONFLICT")
 	test := u.post(path+"/test", nil, "Idempotency-Key", "test").created("WEBHOOK_TEST_CREATED")
 	require.Equal(t, "budget.v1.webhook.tested", test.text("delivery.type"))
-	require.Equal(t, test.text("delivery.id"), u.post(path+"/test", nil, "Idempotency-Key", "test").created("WEBHOOK_TEST_CREATED").text("delivery.id"))
-	require.Contains(t, string(u.get(path+"/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED").raw), test.text("delivery.id"))
+	require.Equal(t, test.text("delivery.id"), u.post(path+"/test", nil, "Idempotency-Key", "test").
+		created("WEBHOOK_TEST_CREATED").text("delivery.id"))
+	require.Contains(t, string(u.get(path+"/deliveries").ok("WEBHOOK_DELIVERIES_FETCHED").raw),
+		test.text("delivery.id"))
 
-	u.post(path+"/deliveries/1/redeliver", object{}).fails(http.StatusBadRequest, "INVALID_WEBHOOK_DELIVERY_ID")
-	u.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", object{}).fails(http.StatusNotFound, "WEBHOOK_DELIVERY_NOT_FOUND")
+	u.post(path+"/deliveries/1/redeliver", object{}).fails(400, "INVALID_WEBHOOK_DELIVERY_ID")
+	u.post(path+"/deliveries/"+uuid.NewString()+"/redeliver", object{}).
+		fails(404, "WEBHOOK_DELIVERY_NOT_FOUND")
 }

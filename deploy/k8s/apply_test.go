@@ -29,7 +29,8 @@ func TestApplyListDefaults(t *testing.T) {
 		}
 		for _, s := range manifests[*appsv1.StatefulSet](t, overlay) {
 			for _, claim := range s.Spec.VolumeClaimTemplates {
-				require.Equal(t, "v1 PersistentVolumeClaim", claim.APIVersion+" "+claim.Kind, s.Name)
+				require.Equal(t, "v1 PersistentVolumeClaim", claim.APIVersion+" "+claim.Kind,
+					s.Name)
 				require.NotNil(t, claim.Spec.VolumeMode, s.Name)
 				require.Equal(t, corev1.ClaimPending, claim.Status.Phase, s.Name)
 			}

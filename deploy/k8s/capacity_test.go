@@ -70,11 +70,13 @@ func TestConnections(t *testing.T) {
 	require.LessOrEqual(t, needed[""].rollout, instances*limit("max_db_connections"))
 	require.LessOrEqual(t, needed[""].rollout, limit("max_client_conn"))
 	parameters := manifests[*cnpg.Cluster](t, "production")[0].Spec.PostgresConfiguration.Parameters
-	require.LessOrEqual(t, instances*limit("max_db_connections")+connectionReserve, number(t, parameters["max_connections"]))
+	require.LessOrEqual(t, instances*limit("max_db_connections")+connectionReserve,
+		number(t, parameters["max_connections"]))
 
 	for _, s := range manifests[*appsv1.StatefulSet](t, "dev") {
 		if s.Name == "postgres" {
-			m := regexp.MustCompile(`max_connections=(\d+)`).FindStringSubmatch(strings.Join(s.Spec.Template.Spec.Containers[0].Command, " "))
+			m := regexp.MustCompile(`max_connections=(\d+)`).
+				FindStringSubmatch(strings.Join(s.Spec.Template.Spec.Containers[0].Command, " "))
 			require.LessOrEqual(t, demands(t, "dev")[""].rollout+connectionReserve, number(t, m[1]))
 		}
 	}
@@ -93,7 +95,8 @@ func TestRequests(t *testing.T) {
 	t.Parallel()
 	for _, d := range deployments(t, "production") {
 		resources := d.Spec.Template.Spec.Containers[0].Resources
-		require.GreaterOrEqual(t, 4*resources.Requests.Cpu().MilliValue(), resources.Limits.Cpu().MilliValue(), "%s may use four times its request", d.Name)
+		require.GreaterOrEqual(t, 4*resources.Requests.Cpu().MilliValue(),
+			resources.Limits.Cpu().MilliValue(), "%s may use four times its request", d.Name)
 	}
 }
 
@@ -121,5 +124,6 @@ func TestPriority(t *testing.T) {
 		}
 		require.Equal(t, want, pod.PriorityClassName)
 	})
-	require.Equal(t, "coffer-stores", manifests[*cnpg.Cluster](t, "production")[0].Spec.PriorityClassName)
+	require.Equal(t, "coffer-stores",
+		manifests[*cnpg.Cluster](t, "production")[0].Spec.PriorityClassName)
 }

@@ -54,7 +54,8 @@ func pods(t *testing.T) []string {
 func TestKilledPod(t *testing.T) {
 	for _, service := range []string{"ledger", "gateway"} {
 		l := startLoad(t)
-		pod := strings.Fields(kubectl(t, "get", "pods", "-l", nameLabel+"="+service, "-o", "jsonpath={.items[*].metadata.name}"))[0]
+		pod := strings.Fields(kubectl(t, "get", "pods", "-l", nameLabel+"="+service, "-o",
+			"jsonpath={.items[*].metadata.name}"))[0]
 		kubectl(t, "delete", "pod", pod, "--grace-period=0", "--force")
 		kubectl(t, "rollout", "status", "deployment/"+service, "--timeout=5m")
 		t.Logf("%s: %d requests answered, %d failed", service, l.stop(t), len(l.failures()))
@@ -68,11 +69,14 @@ func TestKilledPod(t *testing.T) {
 func TestUnlistedPod(t *testing.T) {
 	requireCluster(t)
 	var gateway appsv1.Deployment
-	require.NoError(t, json.Unmarshal([]byte(kubectl(t, "get", "deployment", "gateway", "-o", "json")), &gateway))
+	require.NoError(t,
+		json.Unmarshal([]byte(kubectl(t, "get", "deployment", "gateway", "-o", "json")), &gateway))
 	stranger := corev1.Pod{
-		TypeMeta:   metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
-		ObjectMeta: metav1.ObjectMeta{Name: "stranger", Labels: map[string]string{nameLabel: "stranger"}},
-		Spec:       gateway.Spec.Template.Spec,
+		TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"},
+		ObjectMeta: metav1.ObjectMeta{
+			Name: "stranger", Labels: map[string]string{nameLabel: "stranger"},
+		},
+		Spec: gateway.Spec.Template.Spec,
 	}
 	stranger.Spec.TopologySpreadConstraints = nil
 	stranger.Spec.Containers[0].ReadinessProbe.HTTPGet.Path = "/readyz"
@@ -83,7 +87,8 @@ func TestUnlistedPod(t *testing.T) {
 	out, err := apply.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	t.Cleanup(func() { kubectl(t, "delete", "pod", "stranger", "--grace-period=1") })
-	if err := exec.Command("kubectl", "--namespace=coffer", "wait", "--for=condition=Ready", "pod/stranger", "--timeout=45s").Run(); err == nil {
+	if err := exec.Command("kubectl", "--namespace=coffer", "wait", "--for=condition=Ready",
+		"pod/stranger", "--timeout=45s").Run(); err == nil {
 		t.Skip("NOT SHOWN: this cluster's network does not enforce NetworkPolicies; the pod reached all services")
 	}
 }
@@ -104,10 +109,15 @@ func startLoad(t *testing.T) *load {
 	requireCluster(t)
 	l := &load{client: &http.Client{Timeout: 30 * time.Second}, done: make(chan struct{})}
 	email := fmt.Sprintf("load-%d@example.com", time.Now().UnixNano())
-	l.must(t, "/auth/register", map[string]any{"name": "Load", "email": email, "password": "a long enough secret"})
-	l.token = l.must(t, "/auth/login", map[string]any{"email": email, "password": "a long enough secret"})["accessToken"].(string)
-	l.wallet = l.must(t, "/wallet", map[string]any{"name": "Load", "currency": "EUR", "balance": 0})["wallet"].(map[string]any)["id"].(string)
-	l.category = l.must(t, "/categories", map[string]any{"name": "Load"})["category"].(map[string]any)["id"].(string)
+	l.must(t, "/auth/register",
+		map[string]any{"name": "Load", "email": email, "password": "a long enough secret"})
+	l.token = l.must(t, "/auth/login",
+		map[string]any{"email": email, "password": "a long enough secret"})["accessToken"].(string)
+	l.wallet = l.must(t, "/wallet", map[string]any{
+		"name": "Load", "currency": "EUR", "balance": 0,
+	})["wallet"].(map[string]any)["id"].(string)
+	l.category = l.must(t, "/categories",
+		map[string]any{"name": "Load"})["category"].(map[string]any)["id"].(string)
 	for worker := range 4 {
 		l.workers.Add(1)
 		go l.work(worker)
@@ -124,7 +134,8 @@ func (l *load) work(worker int) {
 		default:
 		}
 		status, _, err := l.post("/transaction", fmt.Sprintf("%d-%d", worker, i), map[string]any{
-			"amount": 1, "type": "income", "currency": "EUR", "date": "2026-01-01", "walletId": l.wallet, "categoryId": l.category,
+			"amount": 1, "type": "income", "currency": "EUR", "date": "2026-01-01",
+			"walletId": l.wallet, "categoryId": l.category,
 		})
 		if err == nil && status == http.StatusCreated {
 			l.created.Add(1)
@@ -172,7 +183,9 @@ func (l *load) must(t *testing.T, path string, body map[string]any) map[string]a
 	return answer
 }
 
-func (l *load) post(path, key string, body map[string]any) (status int, answer map[string]any, err error) {
+func (l *load) post(
+	path, key string, body map[string]any,
+) (status int, answer map[string]any, err error) {
 	text, err := json.Marshal(body)
 	if err != nil {
 		return 0, nil, err
@@ -207,7 +220,8 @@ func requireCluster(t *testing.T) {
 
 func kubectl(t *testing.T, args ...string) string {
 	t.Helper()
-	out, err := exec.Command("kubectl", append([]string{"--namespace=coffer"}, args...)...).CombinedOutput()
+	out, err := exec.Command("kubectl", append([]string{"--namespace=coffer"}, args...)...).
+		CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return string(out)
 }

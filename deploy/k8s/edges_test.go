@@ -36,7 +36,8 @@ func TestNetworkPoliciesMatchCallGraph(t *testing.T) {
 		denied := false
 		for _, p := range policies {
 			if reflect.ValueOf(p.Spec.PodSelector).IsZero() {
-				denied = denied || len(p.Spec.PolicyTypes) == 2 && p.Spec.Ingress == nil && p.Spec.Egress == nil
+				denied = denied || len(p.Spec.PolicyTypes) == 2 && p.Spec.Ingress == nil &&
+					p.Spec.Egress == nil
 				continue
 			}
 			if isSolver(p) {
@@ -48,7 +49,8 @@ func TestNetworkPoliciesMatchCallGraph(t *testing.T) {
 				add(into, named(t, rule.From), selves, rule.Ports)
 			}
 			for _, rule := range p.Spec.Egress {
-				if slices.ContainsFunc(rule.To, func(p networkingv1.NetworkPolicyPeer) bool { return p.IPBlock != nil }) {
+				if slices.ContainsFunc(rule.To,
+					func(p networkingv1.NetworkPolicyPeer) bool { return p.IPBlock != nil }) {
 					outside[selves[0]] = true
 					requireInternet(t, rule.To)
 					continue
@@ -57,7 +59,8 @@ func TestNetworkPoliciesMatchCallGraph(t *testing.T) {
 			}
 		}
 		require.True(t, denied, "one policy must deny everything by default")
-		require.Equal(t, map[string]bool{"budget": true}, outside, "only webhooks may leave the cluster")
+		require.Equal(t, map[string]bool{"budget": true}, outside,
+			"only webhooks may leave the cluster")
 		want := called
 		if overlay == "production" {
 			want = slices.Sorted(slices.Values(slices.Concat(called, replicas)))
@@ -74,14 +77,19 @@ func TestNetworkPolicyForDNS(t *testing.T) {
 	t.Parallel()
 	for _, overlay := range overlays {
 		policies := manifests[*networkingv1.NetworkPolicy](t, overlay)
-		names := policies[slices.IndexFunc(policies, func(p *networkingv1.NetworkPolicy) bool { return p.Name == "names" })].Spec
+		names := policies[slices.IndexFunc(policies,
+			func(p *networkingv1.NetworkPolicy) bool { return p.Name == "names" })].Spec
 		require.Equal(t, metav1.LabelSelector{}, names.PodSelector)
 		require.Len(t, names.Egress, 1)
 		require.Len(t, names.Egress[0].To, 2)
 		cluster, node := names.Egress[0].To[0], names.Egress[0].To[1]
-		require.Equal(t, "kube-system", cluster.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"])
-		require.Equal(t, []string{"kube-dns", "node-local-dns"}, cluster.PodSelector.MatchExpressions[0].Values)
-		require.Equal(t, networkingv1.NetworkPolicyPeer{IPBlock: &networkingv1.IPBlock{CIDR: "169.254.20.10/32"}}, node)
+		require.Equal(t, "kube-system",
+			cluster.NamespaceSelector.MatchLabels["kubernetes.io/metadata.name"])
+		require.Equal(t, []string{"kube-dns", "node-local-dns"},
+			cluster.PodSelector.MatchExpressions[0].Values)
+		require.Equal(t, networkingv1.NetworkPolicyPeer{
+			IPBlock: &networkingv1.IPBlock{CIDR: "169.254.20.10/32"},
+		}, node)
 		for _, port := range names.Egress[0].Ports {
 			require.Equal(t, "53", port.Port.String())
 		}
@@ -98,15 +106,16 @@ func TestManifests(t *testing.T) {
 		require.Contains(t, string(code), `env:"`+setting+`"`, "the setting was renamed")
 		files := 0
 		for _, dir := range []string{"base", "components", "overlays"} {
-			require.NoError(t, filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
-				if err != nil || entry.IsDir() {
+			require.NoError(t,
+				filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
+					if err != nil || entry.IsDir() {
+						return err
+					}
+					text, err := os.ReadFile(path)
+					require.NotContains(t, string(text), setting, path)
+					files++
 					return err
-				}
-				text, err := os.ReadFile(path)
-				require.NotContains(t, string(text), setting, path)
-				files++
-				return err
-			}))
+				}))
 		}
 		require.Greater(t, files, 20)
 	})
@@ -118,7 +127,8 @@ func TestNetworkPolicyForHTTPChallenge(t *testing.T) {
 	t.Parallel()
 	policies := manifests[*networkingv1.NetworkPolicy](t, "production")
 	solver := policies[slices.IndexFunc(policies, isSolver)]
-	gateway := policies[slices.IndexFunc(policies, func(p *networkingv1.NetworkPolicy) bool { return p.Name == "gateway-from-outside" })]
+	gateway := policies[slices.IndexFunc(policies,
+		func(p *networkingv1.NetworkPolicy) bool { return p.Name == "gateway-from-outside" })]
 	require.Len(t, solver.Spec.Ingress, 1)
 	require.Equal(t, gateway.Spec.Ingress[0].From, solver.Spec.Ingress[0].From)
 	require.Equal(t, "8089", solver.Spec.Ingress[0].Ports[0].Port.String())
@@ -156,7 +166,8 @@ func named(t *testing.T, peers []networkingv1.NetworkPolicyPeer) []string {
 	var names []string
 	for _, p := range peers {
 		if p.NamespaceSelector != nil {
-			require.NotEmpty(t, p.NamespaceSelector.MatchLabels, "a policy must not allow all namespaces")
+			require.NotEmpty(t, p.NamespaceSelector.MatchLabels,
+				"a policy must not allow all namespaces")
 			continue
 		}
 		require.NotNil(t, p.PodSelector)
@@ -182,7 +193,8 @@ func requireInternet(t *testing.T, peers []networkingv1.NetworkPolicyPeer) {
 		}
 		require.Equal(t, "0.0.0.0/0", p.IPBlock.CIDR)
 		require.ElementsMatch(t, []string{
-			"10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12", "192.168.0.0/16",
+			"10.0.0.0/8", "100.64.0.0/10", "127.0.0.0/8", "169.254.0.0/16", "172.16.0.0/12",
+			"192.168.0.0/16",
 		}, p.IPBlock.Except)
 	}
 }
@@ -245,8 +257,11 @@ func required(t *testing.T, service string) []string {
 		return all.String()
 	}
 	code := collect(dir)
-	for embedded, from := range map[string]string{"rpc.Config": "../../internal/rpc", "outbox.Config": "../../internal/outbox"} {
-		if regexp.MustCompile(`(?m)^\s(\w+ )?` + regexp.QuoteMeta(embedded) + `$`).MatchString(code) {
+	for embedded, from := range map[string]string{
+		"rpc.Config": "../../internal/rpc", "outbox.Config": "../../internal/outbox",
+	} {
+		if regexp.MustCompile(`(?m)^\s(\w+ )?` + regexp.QuoteMeta(embedded) + `$`).
+			MatchString(code) {
 			collect(from)
 		}
 	}

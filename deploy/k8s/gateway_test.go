@@ -29,7 +29,8 @@ func TestHTTPRouteTimeouts(t *testing.T) {
 			if len(rule.BackendRefs) == 0 {
 				continue
 			}
-			require.NotNil(t, rule.Timeouts, "without a timeout, the proxy's default applies, which is unknown")
+			require.NotNil(t, rule.Timeouts,
+				"without a timeout, the proxy's default applies, which is unknown")
 			limit, err := time.ParseDuration(string(*rule.Timeouts.Request))
 			require.NoError(t, err)
 			if limit != 0 {
@@ -68,7 +69,8 @@ func TestHTTPRouteReachesTheConsole(t *testing.T) {
 	for _, overlay := range overlays {
 		for _, deployment := range manifests[*appsv1.Deployment](t, overlay) {
 			for _, container := range deployment.Spec.Template.Spec.Containers {
-				require.False(t, slices.ContainsFunc(container.Env, func(v corev1.EnvVar) bool { return v.Name == "WEB" }), deployment.Name)
+				require.False(t, slices.ContainsFunc(container.Env,
+					func(v corev1.EnvVar) bool { return v.Name == "WEB" }), deployment.Name)
 			}
 		}
 	}

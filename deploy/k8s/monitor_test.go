@@ -19,7 +19,8 @@ import (
 func TestPodMonitors(t *testing.T) {
 	t.Parallel()
 	for _, d := range deployments(t, "production") {
-		require.Equal(t, []string{d.Name + ":9464"}, found(t, d.Spec.Template.Labels, d.Spec.Template.Spec), d.Name)
+		require.Equal(t, []string{d.Name + ":9464"},
+			found(t, d.Spec.Template.Labels, d.Spec.Template.Spec), d.Name)
 	}
 	for _, cluster := range manifests[*cnpg.Cluster](t, "production") {
 		instance, err := specs.NewInstance(t.Context(), *cluster, 1, true)
@@ -27,7 +28,8 @@ func TestPodMonitors(t *testing.T) {
 		require.Equal(t, []string{"postgres:9187"}, found(t, instance.Labels, instance.Spec))
 	}
 	for _, p := range poolers(t, "production") {
-		require.Empty(t, found(t, p.Spec.Template.Labels, p.Spec.Template.Spec), "alerts on PostgreSQL's instances must not include poolers")
+		require.Empty(t, found(t, p.Spec.Template.Labels, p.Spec.Template.Spec),
+			"alerts on PostgreSQL's instances must not include poolers")
 	}
 }
 
@@ -44,7 +46,8 @@ func found(t *testing.T, of map[string]string, pod corev1.PodSpec) []string {
 		for _, endpoint := range m.Spec.PodMetricsEndpoints {
 			for _, port := range pod.Containers[0].Ports {
 				if port.Name == *endpoint.Port {
-					found = append(found, of[m.Spec.JobLabel]+":"+strconv.Itoa(int(port.ContainerPort)))
+					found = append(found,
+						of[m.Spec.JobLabel]+":"+strconv.Itoa(int(port.ContainerPort)))
 				}
 			}
 		}
@@ -60,9 +63,11 @@ func TestNetworkPolicyForPrometheus(t *testing.T) {
 	for _, policy := range manifests[*networkingv1.NetworkPolicy](t, "production") {
 		for _, rule := range policy.Spec.Ingress {
 			for _, from := range rule.From {
-				if from.NamespaceSelector != nil && from.NamespaceSelector.MatchLabels[corev1.LabelMetadataName] == "monitoring" {
+				if from.NamespaceSelector != nil &&
+					from.NamespaceSelector.MatchLabels[corev1.LabelMetadataName] == "monitoring" {
 					for _, port := range rule.Ports {
-						admitted[policy.Spec.PodSelector.MatchLabels[nameLabel]+":"+port.Port.String()] = true
+						admitted[policy.Spec.PodSelector.MatchLabels[nameLabel]+":"+
+							port.Port.String()] = true
 					}
 				}
 			}
@@ -81,5 +86,7 @@ func TestReplicaAlert(t *testing.T) {
 		}
 	}
 	replicas := manifests[*cnpg.Cluster](t, "production")[0].Spec.Instances - 1
-	require.Contains(t, alerts, "CofferReplicaMissing: (max(cnpg_pg_replication_streaming_replicas) or vector(0)) < "+strconv.Itoa(replicas))
+	require.Contains(t, alerts,
+		"CofferReplicaMissing: (max(cnpg_pg_replication_streaming_replicas) or vector(0)) < "+
+			strconv.Itoa(replicas))
 }

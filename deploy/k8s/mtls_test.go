@@ -21,7 +21,8 @@ func TestServiceCertificates(t *testing.T) {
 	for _, d := range deployments(t, "production") {
 		pod := d.Spec.Template.Spec
 		certificate, at := shown(t, pod)
-		require.Equal(t, []string{d.Name}, certificate.Spec.DNSNames, "the certificate must be for the service's name only")
+		require.Equal(t, []string{d.Name}, certificate.Spec.DNSNames,
+			"the certificate must be for the service's name only")
 		environment := map[string]string{}
 		for _, e := range pod.Containers[0].Env {
 			environment[e.Name] = e.Value
@@ -36,17 +37,22 @@ func TestServiceCertificates(t *testing.T) {
 // container.
 func shown(t *testing.T, pod corev1.PodSpec) (certificate *certmanager.Certificate, at string) {
 	t.Helper()
-	mounted := slices.DeleteFunc(slices.Clone(pod.Volumes), func(v corev1.Volume) bool { return v.Secret == nil })
+	mounted := slices.DeleteFunc(slices.Clone(pod.Volumes),
+		func(v corev1.Volume) bool { return v.Secret == nil })
 	require.Len(t, mounted, 1)
-	in := slices.DeleteFunc(manifests[*certmanager.Certificate](t, "production"), func(c *certmanager.Certificate) bool {
-		return c.Spec.SecretName != mounted[0].Secret.SecretName
-	})
+	in := slices.DeleteFunc(manifests[*certmanager.Certificate](t, "production"),
+		func(c *certmanager.Certificate) bool {
+			return c.Spec.SecretName != mounted[0].Secret.SecretName
+		})
 	require.Len(t, in, 1, "the secret must belong to exactly one certificate")
 	require.Equal(t, "authority", in[0].Spec.IssuerRef.Name)
 	require.False(t, in[0].Spec.IsCA)
-	require.ElementsMatch(t, []certmanager.KeyUsage{certmanager.UsageDigitalSignature, certmanager.UsageServerAuth, certmanager.UsageClientAuth}, in[0].Spec.Usages)
+	require.ElementsMatch(t, []certmanager.KeyUsage{
+		certmanager.UsageDigitalSignature, certmanager.UsageServerAuth, certmanager.UsageClientAuth,
+	}, in[0].Spec.Usages)
 	mounts := pod.Containers[0].VolumeMounts
-	return in[0], mounts[slices.IndexFunc(mounts, func(m corev1.VolumeMount) bool { return m.Name == mounted[0].Name })].MountPath
+	return in[0], mounts[slices.IndexFunc(mounts,
+		func(m corev1.VolumeMount) bool { return m.Name == mounted[0].Name })].MountPath
 }
 
 // TestNATSCertificates checks the text of NATS's configuration in production. test/production runs
@@ -65,8 +71,10 @@ func TestNATSCertificates(t *testing.T) {
 
 	require.Subset(t, pod.Containers[0].Args, []string{"--config", "/etc/nats/tls.conf"})
 	config := manifests[*corev1.ConfigMap](t, "production")
-	settings := config[slices.IndexFunc(config, func(c *corev1.ConfigMap) bool { return strings.HasPrefix(c.Name, "nats-") })].Data
-	files := fmt.Sprintf("cert_file: %[1]s/tls.crt, key_file: %[1]s/tls.key, ca_file: %[1]s/ca.crt", at)
+	settings := config[slices.IndexFunc(config,
+		func(c *corev1.ConfigMap) bool { return strings.HasPrefix(c.Name, "nats-") })].Data
+	files := fmt.Sprintf("cert_file: %[1]s/tls.crt, key_file: %[1]s/tls.key, ca_file: %[1]s/ca.crt",
+		at)
 	require.Contains(t, settings["tls.conf"], "include ./nats.conf")
 	require.Contains(t, settings["tls.conf"], "tls { "+files+", verify: true }")
 	_, cluster, _ := strings.Cut(settings["nats.conf"], "cluster {")
@@ -76,7 +84,8 @@ func TestNATSCertificates(t *testing.T) {
 	}
 
 	reloader := pod.InitContainers[0]
-	require.Equal(t, corev1.ContainerRestartPolicyAlways, *reloader.RestartPolicy, "the reloader must run as long as the server")
+	require.Equal(t, corev1.ContainerRestartPolicyAlways, *reloader.RestartPolicy,
+		"the reloader must run as long as the server")
 	require.Subset(t, reloader.Args, []string{at + "/tls.crt", at + "/ca.crt"})
 	require.True(t, *pod.ShareProcessNamespace)
 }
@@ -85,23 +94,31 @@ func TestNATSCertificates(t *testing.T) {
 // production, and that services, migrations and poolers verify it.
 func TestDatabaseCertificates(t *testing.T) {
 	t.Parallel()
-	cluster, pooled := manifests[*cnpg.Cluster](t, "production")[0], manifests[*cnpg.Pooler](t, "production")[0]
-	require.Equal(t, cluster.Spec.Certificates.ServerTLSSecret, cluster.Spec.Certificates.ServerCASecret)
+	cluster := manifests[*cnpg.Cluster](t, "production")[0]
+	pooled := manifests[*cnpg.Pooler](t, "production")[0]
+	require.Equal(t, cluster.Spec.Certificates.ServerTLSSecret,
+		cluster.Spec.Certificates.ServerCASecret)
 	require.Equal(t, "verify-full", pooled.Spec.PgBouncer.Parameters["server_tls_sslmode"])
 	certificates := manifests[*certmanager.Certificate](t, "production")
-	certificate := certificates[slices.IndexFunc(certificates, func(c *certmanager.Certificate) bool {
-		return c.Spec.SecretName == cluster.Spec.Certificates.ServerTLSSecret
-	})]
-	require.Equal(t, "authority", certificate.Spec.IssuerRef.Name, "the authority must be the one of the services' certificates")
+	certificate := certificates[slices.IndexFunc(certificates,
+		func(c *certmanager.Certificate) bool {
+			return c.Spec.SecretName == cluster.Spec.Certificates.ServerTLSSecret
+		})]
+	require.Equal(t, "authority", certificate.Spec.IssuerRef.Name,
+		"the authority must be the one of the services' certificates")
 	require.Contains(t, certificate.Spec.SecretTemplate.Labels, "cnpg.io/reload")
 
 	config := manifests[*corev1.ConfigMap](t, "production")
-	settings := config[slices.IndexFunc(config, func(c *corev1.ConfigMap) bool { return strings.HasPrefix(c.Name, "coffer-") })].Data
-	migration := config[slices.IndexFunc(config, func(c *corev1.ConfigMap) bool { return c.Name == "migration" })].Data
+	settings := config[slices.IndexFunc(config,
+		func(c *corev1.ConfigMap) bool { return strings.HasPrefix(c.Name, "coffer-") })].Data
+	migration := config[slices.IndexFunc(config,
+		func(c *corev1.ConfigMap) bool { return c.Name == "migration" })].Data
 	require.Equal(t, "verify-full", settings["DATABASE_TLS"])
 	require.Equal(t, "verify-full", migration["DATABASE_TLS"])
-	require.ElementsMatch(t, []string{settings["DATABASE_HOST"], migration["DATABASE_HOST"]}, certificate.Spec.DNSNames)
-	require.Equal(t, []string{pooled.Name, cluster.Name + "-rw"}, []string{settings["DATABASE_HOST"], migration["DATABASE_HOST"]})
+	require.ElementsMatch(t, []string{settings["DATABASE_HOST"], migration["DATABASE_HOST"]},
+		certificate.Spec.DNSNames)
+	require.Equal(t, []string{pooled.Name, cluster.Name + "-rw"},
+		[]string{settings["DATABASE_HOST"], migration["DATABASE_HOST"]})
 
 	for _, d := range deployments(t, "production") {
 		if d.Name == "gateway" {
@@ -110,8 +127,10 @@ func TestDatabaseCertificates(t *testing.T) {
 		pod := d.Spec.Template.Spec
 		_, at := shown(t, pod)
 		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
-			require.Contains(t, c.Env, corev1.EnvVar{Name: "PGSSLROOTCERT", Value: at + "/ca.crt"}, "%s of %s", c.Name, d.Name)
-			require.True(t, slices.ContainsFunc(c.VolumeMounts, func(m corev1.VolumeMount) bool { return m.MountPath == at }))
+			require.Contains(t, c.Env, corev1.EnvVar{Name: "PGSSLROOTCERT", Value: at + "/ca.crt"},
+				"%s of %s", c.Name, d.Name)
+			require.True(t, slices.ContainsFunc(c.VolumeMounts,
+				func(m corev1.VolumeMount) bool { return m.MountPath == at }))
 		}
 	}
 }
@@ -126,9 +145,11 @@ func TestMigrationJobCertificates(t *testing.T) {
 		require.Len(t, pod.Volumes, 1)
 		secret := pod.Volumes[0].Secret
 		require.Equal(t, cluster.Spec.Certificates.ServerCASecret, secret.SecretName)
-		require.Equal(t, []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}}, secret.Items, "the Job must not have a key")
+		require.Equal(t, []corev1.KeyToPath{{Key: "ca.crt", Path: "ca.crt"}}, secret.Items,
+			"the Job must not have a key")
 		c := pod.Containers[0]
-		require.Contains(t, c.Env, corev1.EnvVar{Name: "PGSSLROOTCERT", Value: c.VolumeMounts[0].MountPath + "/ca.crt"})
+		require.Contains(t, c.Env,
+			corev1.EnvVar{Name: "PGSSLROOTCERT", Value: c.VolumeMounts[0].MountPath + "/ca.crt"})
 	}
 }
 
@@ -143,7 +164,9 @@ func TestProbesWithoutCertificate(t *testing.T) {
 			if probe == nil || probe.GRPC == nil {
 				continue
 			}
-			require.True(t, slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool { return p.Name == "health" && p.ContainerPort == probe.GRPC.Port }))
+			require.True(t, slices.ContainsFunc(c.Ports, func(p corev1.ContainerPort) bool {
+				return p.Name == "health" && p.ContainerPort == probe.GRPC.Port
+			}))
 			require.Contains(t, c.Env, corev1.EnvVar{Name: "HEALTH_ADDR", Value: ":9465"})
 			require.Equal(t, int32(9465), probe.GRPC.Port)
 		}

@@ -31,14 +31,14 @@ const (
 	// dnsCache is the TTL of CoreDNS in kubeadm and AKS, and the time for which its cache stores an
 	// answer.
 	dnsCache = 30
-	// nodeCache is the time for which a second cache, NodeLocal DNSCache, may return an answer whose
-	// TTL has expired.
+	// nodeCache is the time for which a second cache, NodeLocal DNSCache, may return an answer
+	// whose TTL has expired.
 	nodeCache = 5
 	// resolveInterval is the setting in internal/app: the minimum time between two DNS queries of
 	// gRPC.
 	resolveInterval = 1
-	// endpointDelay is the time until the EndpointSlice is written and DNS has it, plus one repeated
-	// DNS query.
+	// endpointDelay is the time until the EndpointSlice is written and DNS has it, plus one
+	// repeated DNS query.
 	endpointDelay = 7
 )
 
@@ -50,7 +50,8 @@ func TestPodSecurity(t *testing.T) {
 		t.Helper()
 		require.True(t, *pod.SecurityContext.RunAsNonRoot)
 		require.NotZero(t, *pod.SecurityContext.RunAsUser)
-		require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault, pod.SecurityContext.SeccompProfile.Type)
+		require.Equal(t, corev1.SeccompProfileTypeRuntimeDefault,
+			pod.SecurityContext.SeccompProfile.Type)
 		// A pooler reads its configuration from the API server.
 		require.True(t, name == pooler || !*pod.AutomountServiceAccountToken)
 		require.False(t, pod.HostNetwork || pod.HostPID || pod.HostIPC)
@@ -60,7 +61,8 @@ func TestPodSecurity(t *testing.T) {
 		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
 			require.False(t, *c.SecurityContext.AllowPrivilegeEscalation, c.Name)
 			require.True(t, *c.SecurityContext.ReadOnlyRootFilesystem, c.Name)
-			require.Equal(t, []corev1.Capability{"ALL"}, c.SecurityContext.Capabilities.Drop, c.Name)
+			require.Equal(t, []corev1.Capability{"ALL"}, c.SecurityContext.Capabilities.Drop,
+				c.Name)
 			require.Empty(t, c.SecurityContext.Capabilities.Add, c.Name)
 		}
 	})
@@ -73,14 +75,17 @@ func TestContainerResources(t *testing.T) {
 	eachPod(t, func(t *testing.T, pod string, spec corev1.PodSpec) {
 		t.Helper()
 		for _, c := range slices.Concat(spec.InitContainers, spec.Containers) {
-			for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage} {
+			for _, name := range []corev1.ResourceName{
+				corev1.ResourceCPU, corev1.ResourceMemory, corev1.ResourceEphemeralStorage,
+			} {
 				require.Contains(t, c.Resources.Requests, name, c.Name)
 				require.Contains(t, c.Resources.Limits, name, c.Name)
 			}
 		}
 		for _, v := range spec.Volumes {
 			// The operator adds a pooler's volumes.
-			require.True(t, pod == pooler || v.EmptyDir == nil || v.EmptyDir.SizeLimit != nil, "volume %s", v.Name)
+			require.True(t, pod == pooler || v.EmptyDir == nil || v.EmptyDir.SizeLimit != nil,
+				"volume %s", v.Name)
 		}
 	})
 }
@@ -95,7 +100,9 @@ func TestContainerProbes(t *testing.T) {
 			t.Skip("the operator sets a pooler's probes, and a Job has none")
 		}
 		for _, c := range pod.Containers {
-			for _, probe := range []*corev1.Probe{c.StartupProbe, c.ReadinessProbe, c.LivenessProbe} {
+			for _, probe := range []*corev1.Probe{
+				c.StartupProbe, c.ReadinessProbe, c.LivenessProbe,
+			} {
 				require.NotNil(t, probe, c.Name)
 				if slices.Contains(services, name) && name != "gateway" {
 					require.NotNil(t, probe.GRPC, "%s must have gRPC probes", name)
@@ -150,12 +157,16 @@ func TestTermination(t *testing.T) {
 			require.NotZero(t, d.Spec.Strategy.RollingUpdate.MaxSurge.IntValue(), d.Name)
 			sleep := pod.Containers[0].Lifecycle.PreStop.Sleep.Seconds
 			if d.Name == "gateway" {
-				require.GreaterOrEqual(t, sleep, int64(5), "proxies watch the endpoints of its Service")
+				require.GreaterOrEqual(t, sleep, int64(5),
+					"proxies watch the endpoints of its Service")
 			} else {
-				require.GreaterOrEqual(t, sleep, int64(dnsCache+nodeCache+age+resolveInterval+endpointDelay), d.Name)
-				require.Empty(t, valueOf(pod.Containers[0], maxConnectionAge), "%s: preStop fits the default", d.Name)
+				require.GreaterOrEqual(t, sleep,
+					int64(dnsCache+nodeCache+age+resolveInterval+endpointDelay), d.Name)
+				require.Empty(t, valueOf(pod.Containers[0], maxConnectionAge),
+					"%s: preStop fits the default", d.Name)
 			}
-			require.GreaterOrEqual(t, *pod.TerminationGracePeriodSeconds, sleep+drainTime+afterTime, d.Name)
+			require.GreaterOrEqual(t, *pod.TerminationGracePeriodSeconds, sleep+drainTime+afterTime,
+				d.Name)
 			for _, s := range pod.TopologySpreadConstraints {
 				require.Contains(t, s.MatchLabelKeys, "app.kubernetes.io/name", d.Name)
 			}
@@ -172,7 +183,8 @@ func connectionAge(t *testing.T) int {
 	t.Helper()
 	code, err := os.ReadFile("../../internal/rpc/server.go")
 	require.NoError(t, err)
-	setting := regexp.MustCompile(`env:"` + maxConnectionAge + `" envDefault:"(\w+)"`).FindSubmatch(code)
+	setting := regexp.MustCompile(`env:"` + maxConnectionAge + `" envDefault:"(\w+)"`).
+		FindSubmatch(code)
 	require.NotNil(t, setting, "the setting was renamed")
 	age, err := time.ParseDuration(string(setting[1]))
 	require.NoError(t, err)
@@ -194,8 +206,8 @@ func TestScaling(t *testing.T) {
 			scaled = append(scaled, h.Spec.ScaleTargetRef.Name)
 			require.GreaterOrEqual(t, *h.Spec.MinReplicas, int32(2))
 			require.Len(t, h.Spec.Metrics, 1)
-			// The scheduler places pods by their requests. With 70 %, pods rarely use more CPU than they
-			// request.
+			// The scheduler places pods by their requests. With 70 %, pods rarely use more CPU than
+			// they request.
 			require.Equal(t, int32(70), *h.Spec.Metrics[0].Resource.Target.AverageUtilization)
 		}
 		for _, p := range manifests[*policyv1.PodDisruptionBudget](t, overlay) {
@@ -258,7 +270,8 @@ func TestPoolers(t *testing.T) {
 			require.Equal(t, p.Spec.Selector, s.LabelSelector)
 			require.Equal(t, []string{"pod-template-hash"}, s.MatchLabelKeys)
 		}
-		require.True(t, slices.ContainsFunc(manifests[*policyv1.PodDisruptionBudget](t, "production"), func(b *policyv1.PodDisruptionBudget) bool {
+		require.True(t, slices.ContainsFunc(manifests[*policyv1.PodDisruptionBudget](t,
+			"production"), func(b *policyv1.PodDisruptionBudget) bool {
 			return reflect.DeepEqual(b.Spec.Selector, p.Spec.Selector)
 		}))
 	}
@@ -267,7 +280,8 @@ func TestPoolers(t *testing.T) {
 // deployments returns the Deployments of the services.
 func deployments(t *testing.T, overlay string) []*appsv1.Deployment {
 	t.Helper()
-	return slices.DeleteFunc(manifests[*appsv1.Deployment](t, overlay), func(d *appsv1.Deployment) bool { return !slices.Contains(services, d.Name) })
+	return slices.DeleteFunc(manifests[*appsv1.Deployment](t, overlay),
+		func(d *appsv1.Deployment) bool { return !slices.Contains(services, d.Name) })
 }
 
 const pooler = "postgres-pooler"
@@ -279,7 +293,8 @@ func poolers(t *testing.T, overlay string) []*appsv1.Deployment {
 	if overlay != "production" {
 		return nil
 	}
-	made, err := pgbouncer.Deployment(manifests[*cnpg.Pooler](t, overlay)[0], manifests[*cnpg.Cluster](t, overlay)[0])
+	made, err := pgbouncer.Deployment(manifests[*cnpg.Pooler](t, overlay)[0],
+		manifests[*cnpg.Cluster](t, overlay)[0])
 	require.NoError(t, err)
 	require.Equal(t, pooler, made.Name)
 	return []*appsv1.Deployment{made}
@@ -289,7 +304,8 @@ func poolers(t *testing.T, overlay string) []*appsv1.Deployment {
 func eachPod(t *testing.T, check func(t *testing.T, name string, pod corev1.PodSpec)) {
 	t.Helper()
 	for _, overlay := range overlays {
-		for _, d := range slices.Concat(manifests[*appsv1.Deployment](t, overlay), poolers(t, overlay)) {
+		for _, d := range slices.Concat(manifests[*appsv1.Deployment](t, overlay),
+			poolers(t, overlay)) {
 			t.Run(overlay+"/"+d.Name, func(t *testing.T) { check(t, d.Name, d.Spec.Template.Spec) })
 		}
 		for _, s := range manifests[*appsv1.StatefulSet](t, overlay) {

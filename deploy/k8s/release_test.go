@@ -22,7 +22,8 @@ func TestRelease(t *testing.T) {
 		versions[labels[versionLabel]] = true
 		require.Equal(t, labels[versionLabel], templateLabels[versionLabel], name)
 		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
-			require.Regexp(t, `^ghcr\.io/coffer-budget/\w+:`+labels[versionLabel]+`@sha256:[0-9a-f]{64}$`, c.Image, name)
+			require.Regexp(t, `^ghcr\.io/coffer-budget/\w+:`+labels[versionLabel]+
+				`@sha256:[0-9a-f]{64}$`, c.Image, name)
 		}
 	}
 	for _, d := range deployments(t, "production") {
@@ -31,7 +32,8 @@ func TestRelease(t *testing.T) {
 	}
 	for _, j := range manifests[*batchv1.Job](t, "production") {
 		pinned(j.Name, j.Labels, j.Spec.Template.Labels, j.Spec.Template.Spec)
-		require.True(t, strings.HasSuffix(j.Name, "-"+strings.ReplaceAll(j.Labels[versionLabel], ".", "-")), "%s: a Job is immutable", j.Name)
+		require.True(t, strings.HasSuffix(j.Name, "-"+strings.ReplaceAll(j.Labels[versionLabel],
+			".", "-")), "%s: a Job is immutable", j.Name)
 	}
 	require.Len(t, versions, 1)
 	require.NotContains(t, versions, "")
@@ -48,7 +50,8 @@ func TestMigration(t *testing.T) {
 			c := j.Spec.Template.Spec.Containers[0]
 			require.Equal(t, []string{"migrate"}, c.Args, j.Name)
 			require.Empty(t, j.Spec.Template.Spec.InitContainers)
-			require.Equal(t, "migration", j.Spec.Template.Labels[nameLabel], "a service's Service must not send requests to it")
+			require.Equal(t, "migration", j.Spec.Template.Labels[nameLabel],
+				"a service's Service must not send requests to it")
 			images[c.Image] = j.Name
 			require.Equal(t, []string{"database-owner"}, secretsOf(c), j.Name)
 		}
@@ -67,7 +70,8 @@ func TestMigration(t *testing.T) {
 			require.Equal(t, service.Image, await.Image, d.Name)
 			require.Contains(t, images, service.Image, "%s: no Job migrates its schema", d.Name)
 			require.Equal(t, []string{"database-" + d.Name}, secretsOf(await), d.Name)
-			require.Equal(t, valueOf(service, "DATABASE_URL"), valueOf(await, "DATABASE_URL"), d.Name)
+			require.Equal(t, valueOf(service, "DATABASE_URL"), valueOf(await, "DATABASE_URL"),
+				d.Name)
 		}
 	}
 }
@@ -79,7 +83,8 @@ func TestPasswords(t *testing.T) {
 		t.Helper()
 		for _, c := range slices.Concat(pod.InitContainers, pod.Containers) {
 			secrets := secretsOf(c)
-			require.Len(t, slices.Compact(slices.Sorted(slices.Values(secrets))), len(secrets), "%s of %s", c.Name, name)
+			require.Len(t, slices.Compact(slices.Sorted(slices.Values(secrets))), len(secrets),
+				"%s of %s", c.Name, name)
 			for _, e := range c.Env {
 				require.NotContains(t, e.Value, "PASSWORD)", "%s of %s", c.Name, name)
 			}

@@ -56,7 +56,8 @@ var rendered sync.Map
 // unknown and duplicate fields are errors.
 func render(t *testing.T, overlay string) []runtime.Object {
 	t.Helper()
-	once, _ := rendered.LoadOrStore(overlay, sync.OnceValues(func() ([]runtime.Object, error) { return build(overlay) }))
+	once, _ := rendered.LoadOrStore(overlay,
+		sync.OnceValues(func() ([]runtime.Object, error) { return build(overlay) }))
 	objects, err := once.(func() ([]runtime.Object, error))()
 	require.NoError(t, err)
 	return objects
@@ -65,7 +66,8 @@ func render(t *testing.T, overlay string) []runtime.Object {
 func build(overlay string) ([]runtime.Object, error) {
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{
-		appsv1.AddToScheme, autoscalingv2.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme, networkingv1.AddToScheme,
+		appsv1.AddToScheme, autoscalingv2.AddToScheme, batchv1.AddToScheme, corev1.AddToScheme,
+		networkingv1.AddToScheme,
 		policyv1.AddToScheme, schedulingv1.AddToScheme,
 		gatewayv1.Install, certmanager.AddToScheme, cnpg.AddToScheme, monitoring.AddToScheme,
 	} {
@@ -74,7 +76,8 @@ func build(overlay string) ([]runtime.Object, error) {
 		}
 	}
 	decoder := serializer.NewCodecFactory(scheme, serializer.EnableStrict).UniversalDeserializer()
-	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "overlays/"+overlay)
+	resources, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).
+		Run(filesys.MakeFsOnDisk(), "overlays/"+overlay)
 	if err != nil {
 		return nil, err
 	}

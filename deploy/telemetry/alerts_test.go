@@ -26,12 +26,15 @@ type trouble func(t *testing.T, u user) (again, end func())
 // troubles maps each alert to a cause. docs/operations.md describes the causes in the alerts'
 // sections.
 var troubles = map[string]trouble{
-	"CofferServiceDown":        halted("ocr", func(user) {}),
-	"CofferErrors":             halted("postgres", func(u user) { u.readWallet(20) }),
-	"CofferErrorsOverHours":    halted("ledger", func(u user) { u.readWallet(20) }),
-	"CofferOverload":           locked("ledger.wallet_balances", func(u user) { u.earn(400 * runtime.GOMAXPROCS(0)) }),
-	"CofferSlow":               slow("ledger.wallets", time.Second, func(u user) { u.readWallet(10) }),
-	"CofferPoolExhausted":      slow("ledger.wallets", 3*time.Second, func(u user) { u.readWallet(80) }),
+	"CofferServiceDown":     halted("ocr", func(user) {}),
+	"CofferErrors":          halted("postgres", func(u user) { u.readWallet(20) }),
+	"CofferErrorsOverHours": halted("ledger", func(u user) { u.readWallet(20) }),
+	"CofferOverload": locked("ledger.wallet_balances",
+		func(u user) { u.earn(400 * runtime.GOMAXPROCS(0)) }),
+	"CofferSlow": slow("ledger.wallets", time.Second,
+		func(u user) { u.readWallet(10) }),
+	"CofferPoolExhausted": slow("ledger.wallets", 3*time.Second,
+		func(u user) { u.readWallet(80) }),
 	"CofferConnectionsRefused": tooManyConnections,
 	"CofferInternalErrors":     missingTable,
 	"CofferOutboxStuck":        halted("nats", oldEvents),
@@ -40,15 +43,31 @@ var troubles = map[string]trouble{
 	"CofferWritesQueue":        locked("ledger.wallet_balances", func(u user) { u.earn(500) }),
 	"CofferTotalsDiffer":       differingTotal,
 	"CofferStorageLow":         fullVolume,
-	"CofferReceiptsTurnedAway": func(_ *testing.T, u user) (again, end func()) { return func() { u.upload(6) }, func() {} },
-	"CofferReceiptsFail":       brokenEngine,
-	"CofferNeuralEngineDown":   brokenNeuralEngine,
+	"CofferReceiptsTurnedAway": func(_ *testing.T, u user) (again, end func()) {
+		return func() { u.upload(6) }, func() {}
+	},
+	"CofferReceiptsFail":     brokenEngine,
+	"CofferNeuralEngineDown": brokenNeuralEngine,
 
-	"CofferReplicaMissing":     measured(`cnpg_pg_replication_streaming_replicas{job="postgres",pod="postgres-1"}`, always(1)),
-	"CofferArchiveBehind":      measured(`cnpg_collector_pg_wal_archive_status{job="postgres",pod="postgres-1",value="ready"}`, always(4)),
-	"CofferBackupMissing":      measured(`barman_cloud_cloudnative_pg_io_last_available_backup_timestamp{job="postgres",pod="postgres-1"}`, since(31*time.Hour)),
-	"CofferVolumeFilling":      measured(`kubelet_volume_stats_available_bytes{namespace="coffer",persistentvolumeclaim="data-nats-0"}`, always(2.7e9)),
-	"CofferCertificateOverdue": measured(`certmanager_certificate_renewal_timestamp_seconds{exported_namespace="coffer",name="ledger"}`, since(7*time.Hour)),
+	"CofferReplicaMissing": measured(
+		`cnpg_pg_replication_streaming_replicas{job="postgres",pod="postgres-1"}`, always(1),
+	),
+	"CofferArchiveBehind": measured(
+		`cnpg_collector_pg_wal_archive_status{job="postgres",pod="postgres-1",value="ready"}`,
+		always(4),
+	),
+	"CofferBackupMissing": measured(
+		`barman_cloud_cloudnative_pg_io_last_available_backup_timestamp{job="postgres",pod="postgres-1"}`,
+		since(31*time.Hour),
+	),
+	"CofferVolumeFilling": measured(
+		`kubelet_volume_stats_available_bytes{namespace="coffer",persistentvolumeclaim="data-nats-0"}`,
+		always(2.7e9),
+	),
+	"CofferCertificateOverdue": measured(
+		`certmanager_certificate_renewal_timestamp_seconds{exported_namespace="coffer",name="ledger"}`,
+		since(7*time.Hour),
+	),
 }
 
 // maxWait limits the wait for a metric to change. The slowest one takes two passes of the ledger's
@@ -91,14 +110,16 @@ func TestAlerts(t *testing.T) {
 //nolint:paralleltest // Other tests stop services that must be up here.
 func TestServiceDownWithoutInstances(t *testing.T) {
 	all := rules(t)
-	down := all[slices.IndexFunc(all, func(r rulefmt.Rule) bool { return r.Alert == "CofferServiceDown" })]
+	down := all[slices.IndexFunc(all,
+		func(r rulefmt.Rule) bool { return r.Alert == "CofferServiceDown" })]
 	for service := range upness(t.Context()) {
 		prometheus := newPrometheus(t)
 		prometheus.unknown = service
 		prometheus.scrape(time.Minute)
 		fired := prometheus.query(down.Expr)
 		require.Len(t, fired, 1)
-		require.Equal(t, service, fired[0].Metric.Get("job"), "the summary contains the service's name")
+		require.Equal(t, service, fired[0].Metric.Get("job"),
+			"the summary contains the service's name")
 	}
 }
 
@@ -107,7 +128,9 @@ func halted(part string, meanwhile func(user)) trouble {
 	return func(t *testing.T, u user) (again, end func()) {
 		t.Helper()
 		require.NoError(t, stack.Halt(part))
-		return func() { meanwhile(u) }, func() { require.NoError(t, stack.Resume(t.Context(), part)) }
+		return func() {
+			meanwhile(u)
+		}, func() { require.NoError(t, stack.Resume(t.Context(), part)) }
 	}
 }
 
@@ -172,7 +195,9 @@ func tooManyConnections(t *testing.T, _ user) (again, end func()) {
 func missingTable(t *testing.T, u user) (again, end func()) {
 	t.Helper()
 	asSuperuser(t, `ALTER TABLE ledger.wallets RENAME TO mislaid`, nil)
-	return func() { u.readWallet(5) }, func() { asSuperuser(t, `ALTER TABLE ledger.mislaid RENAME TO wallets`, nil) }
+	return func() {
+		u.readWallet(5)
+	}, func() { asSuperuser(t, `ALTER TABLE ledger.mislaid RENAME TO wallets`, nil) }
 }
 
 // oldEvents creates an event and sets its time to five minutes ago.
@@ -205,7 +230,8 @@ func slowConsumer(t *testing.T, u user) (again, end func()) {
 func differingTotal(t *testing.T, u user) (again, end func()) {
 	t.Helper()
 	store := func(amount string) {
-		asSuperuser(t, `UPDATE ledger.wallet_balances SET amount_minor = `+amount+` WHERE wallet_id = '`+u.wallet+`'`, nil)
+		asSuperuser(t, `UPDATE ledger.wallet_balances SET amount_minor = `+amount+
+			` WHERE wallet_id = '`+u.wallet+`'`, nil)
 	}
 	store("5")
 	measured := newPrometheus(t)

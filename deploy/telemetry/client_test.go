@@ -28,11 +28,15 @@ type user struct {
 func newUser(t *testing.T) user {
 	t.Helper()
 	u := user{t: t}
-	who := map[string]any{"name": "Ada", "email": fmt.Sprintf("p%d@example.com", time.Now().UnixNano()), "password": "a long enough secret"}
+	who := map[string]any{"name": "Ada", "email": fmt.Sprintf("p%d@example.com",
+		time.Now().UnixNano()), "password": "a long enough secret"}
 	u.create("/auth/register", who)
 	u.token = u.create("/auth/login", who)["accessToken"].(string)
-	u.wallet = u.create("/wallet", map[string]any{"name": "Cash", "currency": "EUR", "balance": 0})["wallet"].(map[string]any)["id"].(string)
-	u.category = u.create("/categories", map[string]any{"name": "Food"})["category"].(map[string]any)["id"].(string)
+	u.wallet = u.create("/wallet", map[string]any{
+		"name": "Cash", "currency": "EUR", "balance": 0,
+	})["wallet"].(map[string]any)["id"].(string)
+	u.category = u.create("/categories",
+		map[string]any{"name": "Food"})["category"].(map[string]any)["id"].(string)
 	return u
 }
 
@@ -82,7 +86,8 @@ func (u user) readWallet(times int) {
 // earn sends simultaneous requests that create a transaction.
 func (u user) earn(times int) {
 	body := u.encode(map[string]any{
-		"amount": 1, "type": "income", "currency": "EUR", "date": "2026-01-01", "walletId": u.wallet, "categoryId": u.category,
+		"amount": 1, "type": "income", "currency": "EUR", "date": "2026-01-01",
+		"walletId": u.wallet, "categoryId": u.category,
 	})
 	atOnce(times, func() { u.send(http.MethodPost, "/transaction", "application/json", body, nil) })
 }
@@ -118,11 +123,15 @@ func (u user) correct() {
 	require.NoError(u.t, err)
 	_, err = part.Write([]byte("CORNER SHOP\nTotal EUR 1.00\n"))
 	require.NoError(u.t, err)
-	for name, value := range map[string]string{"walletId": u.wallet, "categoryId": u.category, "corrections": `{"merchant":"Corner Bakery"}`} {
+	for name, value := range map[string]string{
+		"walletId": u.wallet, "categoryId": u.category,
+		"corrections": `{"merchant":"Corner Bakery"}`,
+	} {
 		require.NoError(u.t, w.WriteField(name, value))
 	}
 	require.NoError(u.t, w.Close())
-	require.Equal(u.t, http.StatusCreated, u.send(http.MethodPost, "/transaction/receipt", w.FormDataContentType(), form.Bytes(), nil))
+	require.Equal(u.t, http.StatusCreated,
+		u.send(http.MethodPost, "/transaction/receipt", w.FormDataContentType(), form.Bytes(), nil))
 }
 
 func atOnce(times int, do func()) {

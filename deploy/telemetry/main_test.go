@@ -47,7 +47,8 @@ func installNeural(dir string) error {
 	return errors.Join(
 		os.Mkdir(neural, 0o700),
 		os.WriteFile(filepath.Join(neural, "contents"), nil, 0o600),
-		os.WriteFile(filepath.Join(neural, "ocr-neural"), []byte(neuralScript), 0o700), //nolint:gosec // It is a program.
+		//nolint:gosec // It is a program.
+		os.WriteFile(filepath.Join(neural, "ocr-neural"), []byte(neuralScript), 0o700),
 	)
 }
 
@@ -85,7 +86,8 @@ func run(m *testing.M) (code int, err error) {
 	}
 	// One receipt at a time, without a queue.
 	stack, err = devstack.StartEphemeral(ctx, "", map[string]string{
-		"RATE_LIMIT": "0", "OCR_WORKERS": "1", "OCR_QUEUE": "0", "OCR_TESSERACT": engine, "OCR_NEURAL": neural,
+		"RATE_LIMIT": "0", "OCR_WORKERS": "1", "OCR_QUEUE": "0", "OCR_TESSERACT": engine,
+		"OCR_NEURAL":     neural,
 		"STORAGE_FOLDER": volume,
 	})
 	if err != nil {

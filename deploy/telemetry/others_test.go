@@ -63,5 +63,8 @@ func TestAlertsWithoutMetrics(t *testing.T) {
 			fired = append(fired, rule.Alert)
 		}
 	}
-	require.Equal(t, []string{"CofferServiceDown", "CofferReplicaMissing", "CofferBackupMissing", "CofferCertificateOverdue"}, fired)
+	require.Equal(t, []string{
+		"CofferServiceDown", "CofferReplicaMissing", "CofferBackupMissing",
+		"CofferCertificateOverdue",
+	}, fired)
 }

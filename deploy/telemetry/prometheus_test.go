@@ -34,7 +34,9 @@ func newPrometheus(t *testing.T) *prometheus {
 	t.Helper()
 	p := &prometheus{
 		t: t, storage: teststorage.New(t), now: time.Unix(1e9, 0),
-		engine: promql.NewEngine(promql.EngineOpts{MaxSamples: 1e7, Timeout: time.Minute, Parser: language}),
+		engine: promql.NewEngine(promql.EngineOpts{
+			MaxSamples: 1e7, Timeout: time.Minute, Parser: language,
+		}),
 	}
 	return p
 }
@@ -45,7 +47,8 @@ func (p *prometheus) scrape(quiet time.Duration) {
 	p.t.Helper()
 	families, err := client.DefaultGatherer.Gather()
 	require.NoError(p.t, err)
-	samples, err := expfmt.ExtractSamples(&expfmt.DecodeOptions{Timestamp: model.Now()}, families...)
+	samples, err := expfmt.ExtractSamples(&expfmt.DecodeOptions{Timestamp: model.Now()},
+		families...)
 	require.NoError(p.t, err)
 	for end := p.now.Add(quiet); p.now.Before(end); p.now = p.now.Add(time.Minute) {
 		a := p.storage.Appender(p.t.Context())
@@ -61,7 +64,8 @@ func (p *prometheus) scrape(quiet time.Duration) {
 			if service == p.unknown {
 				continue
 			}
-			_, err := a.Append(0, labels.FromStrings(model.MetricNameLabel, "up", "job", service), p.now.UnixMilli(), up)
+			_, err := a.Append(0, labels.FromStrings(model.MetricNameLabel, "up", "job", service),
+				p.now.UnixMilli(), up)
 			require.NoError(p.t, err)
 		}
 		for series, measure := range others {

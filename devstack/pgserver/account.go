@@ -30,7 +30,10 @@ type account struct {
 // PostgreSQL does not run as root.
 func ownAccount() account {
 	if os.Geteuid() != 0 {
-		return account{name: nameOf(uint32(os.Geteuid())), uid: uint32(os.Geteuid()), gid: uint32(os.Getegid()), own: true}
+		return account{
+			name: nameOf(uint32(os.Geteuid())), uid: uint32(os.Geteuid()),
+			gid: uint32(os.Getegid()), own: true,
+		}
 	}
 	for _, name := range []string{"postgres", "nobody"} {
 		u, err := user.Lookup(name)
@@ -120,7 +123,8 @@ func closedTo(a account, dir string) string {
 // elsewhere returns the folder for a cluster that cannot be in dir. The name is a hash of dir, so
 // that the next start finds it.
 func elsewhere(dir string) string {
-	return filepath.Join(shared, fmt.Sprintf("coffer-%x", sha256.Sum256([]byte(dir)))[:len("coffer-")+12])
+	return filepath.Join(shared,
+		fmt.Sprintf("coffer-%x", sha256.Sum256([]byte(dir)))[:len("coffer-")+12])
 }
 
 // claim creates a folder in shared and verifies that this account owns it. The name is predictable,

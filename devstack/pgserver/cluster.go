@@ -33,7 +33,10 @@ func locate(o Options) (cluster, error) {
 	}
 	c := cluster{dir: dir, runsAs: ownAccount(), durable: o.Durable}
 	if c.runsAs.missing {
-		return cluster{}, errors.New("PostgreSQL does not run as root, and there is no user postgres or nobody to run it: create one with `useradd --system postgres`")
+		return cluster{},
+			errors.New(
+				"PostgreSQL does not run as root, and there is no user postgres or nobody to run it: create one with `useradd --system postgres`",
+			)
 	}
 	if err := c.adoptOwner(); err != nil {
 		return cluster{}, err
@@ -41,7 +44,9 @@ func locate(o Options) (cluster, error) {
 	if closed := closedTo(c.runsAs, dir); closed != "" {
 		c.dir = elsewhere(dir)
 		if err := claim(c.dir); err != nil {
-			return cluster{}, fmt.Errorf("PostgreSQL's data cannot be in %s, because the user %s that runs it may not enter %s, and not in %s: %w", dir, c.runsAs.name, closed, c.dir, err)
+			return cluster{},
+				fmt.Errorf("PostgreSQL's data cannot be in %s, because the user %s that runs it may not enter %s, and not in %s: %w",
+					dir, c.runsAs.name, closed, c.dir, err)
 		}
 		return c, c.adoptOwner()
 	}
@@ -66,7 +71,8 @@ func (c *cluster) adoptOwner() error {
 		return nil
 	}
 	if os.Geteuid() != 0 || owner == 0 {
-		return fmt.Errorf("PostgreSQL's data in %s belong to the user %s: run this as that user or root, or set DATA_DIR to another folder", c.data(), nameOf(owner))
+		return fmt.Errorf("PostgreSQL's data in %s belong to the user %s: run this as that user or root, or set DATA_DIR to another folder",
+			c.data(), nameOf(owner))
 	}
 	c.runsAs = accountOf(owner)
 	return nil
@@ -102,7 +108,8 @@ func (c cluster) refuseRunning(ctx context.Context) error {
 	}
 	command, known := commandLine(ctx, pid)
 	if strings.Contains(command, c.data()) {
-		return fmt.Errorf("another PostgreSQL (process %d) has the data in %s open: stop it with `kill -INT %d`, or set DATA_DIR to another folder", pid, c.data(), pid)
+		return fmt.Errorf("another PostgreSQL (process %d) has the data in %s open: stop it with `kill -INT %d`, or set DATA_DIR to another folder",
+			pid, c.data(), pid)
 	}
 	if known && !strings.Contains(command, "postgres") && !strings.Contains(command, "postmaster") {
 		return os.Remove(trace)
@@ -114,7 +121,8 @@ func (c cluster) refuseRunning(ctx context.Context) error {
 func commandLine(ctx context.Context, pid int) (command string, known bool) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil && runtime.GOOS != "linux" {
-		text, err = exec.CommandContext(ctx, "ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
+		text, err = exec.CommandContext(ctx, "ps", "-ww", "-o", "command=", "-p",
+			strconv.Itoa(pid)).Output()
 	}
 	return string(text), err == nil
 }
@@ -125,8 +133,8 @@ func (c cluster) create(ctx context.Context, bin string) (string, error) {
 	if err != nil || c.version() != "" {
 		return password, err
 	}
-	// initdb writes to another folder, to be renamed at the end. An interrupted initdb then leaves no
-	// cluster that looks complete.
+	// initdb writes to another folder, to be renamed at the end. An interrupted initdb then leaves
+	// no cluster that looks complete.
 	made := c.data() + ".new"
 	pwfile := filepath.Join(c.dir, "password.new")
 	defer os.Remove(pwfile)
@@ -156,7 +164,8 @@ func (c cluster) create(ctx context.Context, bin string) (string, error) {
 		err = p.err
 	}
 	if err != nil {
-		return "", fmt.Errorf("initdb failed to create a cluster in %s: %w%s", made, err, tail(output.String()))
+		return "", fmt.Errorf("initdb failed to create a cluster in %s: %w%s", made, err,
+			tail(output.String()))
 	}
 	if err := os.Rename(made, c.data()); err != nil {
 		return "", fmt.Errorf("renaming the folder of the new cluster: %w", err)
@@ -188,17 +197,21 @@ func (c cluster) password() (string, error) {
 func (c cluster) serve(ctx context.Context, bin string, port int) (*process, error) {
 	settings := []string{
 		"listen_addresses=127.0.0.1", "port=" + strconv.Itoa(port),
-		// A path to the data may be too long for a Unix socket, so the server listens on loopback only.
+		// A path to the data may be too long for a Unix socket, so the server listens on loopback
+		// only.
 		"unix_socket_directories=",
 		"timezone=UTC", "log_timezone=UTC",
-		// Just-in-time compilation of a statement takes longer than the execution of Coffer's statements.
+		// Just-in-time compilation of a statement takes longer than the execution of Coffer's
+		// statements.
 		"jit=off",
 	}
 	if c.durable {
-		settings = append(settings, "fsync=on", "synchronous_commit=on", "full_page_writes=on", "max_connections=200")
+		settings = append(settings, "fsync=on", "synchronous_commit=on", "full_page_writes=on",
+			"max_connections=200")
 	} else {
 		// Tests run in parallel, each with a separate pool.
-		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off", "max_connections=1000",
+		settings = append(settings, "fsync=off", "synchronous_commit=off", "full_page_writes=off",
+			"max_connections=1000",
 			// The cluster may be in memory, see StartTemporary.
 			"max_wal_size=512MB")
 	}

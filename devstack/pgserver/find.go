@@ -16,7 +16,9 @@ import (
 // oldest is the oldest major version that supports Coffer's SQL.
 const oldest = 14
 
-var errNotFound = errors.New("PostgreSQL's server was not found: install it with `apt-get install postgresql` (Debian, Ubuntu) or `brew install postgresql@17` (macOS), or set PG_BIN to the folder with initdb and postgres")
+var errNotFound = errors.New(
+	"PostgreSQL's server was not found: install it with `apt-get install postgresql` (Debian, Ubuntu) or `brew install postgresql@17` (macOS), or set PG_BIN to the folder with initdb and postgres",
+)
 
 // binaries is a folder with initdb and postgres.
 type binaries struct {
@@ -69,17 +71,20 @@ func choose(found []binaries, version string) (string, error) {
 		has[i] = fmt.Sprintf("%d (%s)", b.major, b.dir)
 	}
 	if version != "" {
-		return "", fmt.Errorf("PostgreSQL %s created the data, but this machine has only %s: install PostgreSQL %s, or set DATA_DIR to another folder", version, strings.Join(has, ", "), version)
+		return "",
+			fmt.Errorf("PostgreSQL %s created the data, but this machine has only %s: install PostgreSQL %s, or set DATA_DIR to another folder",
+				version, strings.Join(has, ", "), version)
 	}
-	return "", fmt.Errorf("PostgreSQL %d or later is required, but this machine has only %s", oldest, strings.Join(has, ", "))
+	return "", fmt.Errorf("PostgreSQL %d or later is required, but this machine has only %s",
+		oldest, strings.Join(has, ", "))
 }
 
 // candidates returns the folders that may contain the binaries, the preferred ones first.
 func candidates(ctx context.Context) []string {
 	var dirs []string
 	if name, err := exec.LookPath("initdb"); err == nil {
-		// initdb may be a link. The folder of its target contains postgres too; the folder of the link
-		// may not.
+		// initdb may be a link. The folder of its target contains postgres too; the folder of the
+		// link may not.
 		if target, err := filepath.EvalSymlinks(name); err == nil {
 			dirs = append(dirs, filepath.Dir(target))
 		}

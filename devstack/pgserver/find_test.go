@@ -41,16 +41,21 @@ func TestChoose(t *testing.T) {
 
 func TestNewestFirst(t *testing.T) {
 	t.Parallel()
-	dirs := []string{"/usr/lib/postgresql/9.6/bin", "/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/17/bin"}
+	dirs := []string{
+		"/usr/lib/postgresql/9.6/bin", "/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/17/bin",
+	}
 	slices.SortFunc(dirs, newestFirst)
-	require.Equal(t, []string{"/usr/lib/postgresql/17/bin", "/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/9.6/bin"}, dirs)
+	require.Equal(t, []string{
+		"/usr/lib/postgresql/17/bin", "/usr/lib/postgresql/15/bin", "/usr/lib/postgresql/9.6/bin",
+	}, dirs)
 }
 
 func TestFindRejectsFolderWithoutPrograms(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
 	for _, name := range []string{"initdb", "postgres"} {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho a wrapper\n"), 0o700))
+		require.NoError(t,
+			os.WriteFile(filepath.Join(dir, name), []byte("#!/bin/sh\necho a wrapper\n"), 0o700))
 	}
 	_, ok := inspect(t.Context(), dir)
 	require.False(t, ok)

@@ -33,8 +33,8 @@ import (
 
 const (
 	superuser = "postgres"
-	// readyTime limits a start. Recovery after a crash can take long; a clean start takes a tenth of a
-	// second.
+	// readyTime limits a start. Recovery after a crash can take long; a clean start takes a tenth
+	// of a second.
 	readyTime = 2 * time.Minute
 	// stopTime limits each kind of shutdown, which includes a checkpoint.
 	stopTime = 20 * time.Second
@@ -50,8 +50,8 @@ type Options struct {
 	// Durable makes commits survive a power failure. Without it the server is faster, and only
 	// suitable for tests.
 	Durable bool
-	// Port is the only port that the server may use. 0 selects the cluster's previous port, or a free
-	// one.
+	// Port is the only port that the server may use. 0 selects the cluster's previous port, or a
+	// free one.
 	Port int
 }
 
@@ -216,7 +216,8 @@ func address(password string, port int) string {
 func (c cluster) port(ctx context.Context) (int, error) {
 	remembered := filepath.Join(c.dir, "port")
 	if text, err := os.ReadFile(remembered); err == nil {
-		if port, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil && isFree(ctx, port) {
+		if port, err := strconv.Atoi(strings.TrimSpace(string(text))); err == nil &&
+			isFree(ctx, port) {
 			return port, nil
 		}
 	}
@@ -225,7 +226,8 @@ func (c cluster) port(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("searching for a free port on 127.0.0.1: %w", err)
 	}
 	port := lis.Addr().(*net.TCPAddr).Port
-	if err := errors.Join(lis.Close(), os.WriteFile(remembered, []byte(strconv.Itoa(port)+"\n"), 0o600)); err != nil {
+	if err := errors.Join(lis.Close(),
+		os.WriteFile(remembered, []byte(strconv.Itoa(port)+"\n"), 0o600)); err != nil {
 		return 0, fmt.Errorf("choosing a port: %w", err)
 	}
 	ports.AwaitClosed(ctx, lis.Addr().String())

@@ -114,7 +114,8 @@ func TestStartRepeatsInterruptedCreation(t *testing.T) {
 	t.Parallel()
 	dir := folder(t)
 	require.NoError(t, os.MkdirAll(filepath.Join(dir, "data.new", "base"), 0o700))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "data.new", "PG_VERSION"), []byte("15\n"), 0o600))
+	require.NoError(t,
+		os.WriteFile(filepath.Join(dir, "data.new", "PG_VERSION"), []byte("15\n"), 0o600))
 	require.Equal(t, "1", ask(t, run(t, dir).URL, `SELECT '1'`))
 }
 
@@ -153,7 +154,9 @@ func TestServerEndsWithKilledParent(t *testing.T) {
 	require.NotZero(t, pid)
 	require.NoError(t, parent.Process.Kill())
 	_ = parent.Wait()
-	require.Eventually(t, func() bool { return syscall.Kill(pid, 0) != nil }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return syscall.Kill(pid, 0) != nil
+	}, time.Minute, 10*time.Millisecond)
 	log, err := os.ReadFile(filepath.Join(dir, "server.log"))
 	require.NoError(t, err)
 	require.Contains(t, string(log), "database system is shut down")

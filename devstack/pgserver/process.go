@@ -25,9 +25,9 @@ func start(cmd *exec.Cmd) (*process, error) {
 	}
 	started := make(chan error)
 	go func() {
-		// Linux sends the signal for the parent's death when the thread that started the child ends. The
-		// thread therefore belongs to this goroutine until the child has ended. It is not terminated
-		// then, because it may have started other children before.
+		// Linux sends the signal for the parent's death when the thread that started the child
+		// ends. The thread therefore belongs to this goroutine until the child has ended. It is not
+		// terminated then, because it may have started other children before.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()

@@ -18,8 +18,8 @@ const (
 	// lowest and count are a range below the ports that Linux and macOS assign to outgoing
 	// connections.
 	lowest, count = 10_000, 20_000
-	// attempts is the number of random ports that Listen tries. So few ports are in use that one of a
-	// hundred is free.
+	// attempts is the number of random ports that Listen tries. So few ports are in use that one of
+	// a hundred is free.
 	attempts = 100
 	// closingTime limits how long AwaitClosed waits.
 	closingTime = time.Second
@@ -34,7 +34,8 @@ func Listen(ctx context.Context, addr string) (net.Listener, error) {
 	var lis net.Listener
 	for range attempts {
 		port := strconv.Itoa(lowest + rand.IntN(count)) //nolint:gosec // The port need not be unpredictable.
-		if lis, err = (&net.ListenConfig{}).Listen(ctx, "tcp", net.JoinHostPort(host, port)); err == nil {
+		if lis, err = (&net.ListenConfig{}).Listen(ctx, "tcp",
+			net.JoinHostPort(host, port)); err == nil {
 			break
 		}
 	}

@@ -13,7 +13,8 @@ import (
 type attachment struct {
 	// id is empty until a response contains it.
 	id, content string
-	// deleted is set after an acknowledged deletion, and uncertain after one with an unknown result.
+	// deleted is set after an acknowledged deletion, and uncertain after one with an unknown
+	// result.
 	deleted, uncertain bool
 }
 
@@ -47,7 +48,8 @@ func (t *record) upload(ctx context.Context) {
 		return
 	}
 	t.owner.retry(ctx, func(ctx context.Context) bool {
-		a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transaction/"+t.id+"/attachments", form.Bytes(),
+		a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transaction/"+t.id+"/attachments",
+			form.Bytes(),
 			"Content-Type", w.FormDataContentType(), "Idempotency-Key", "file "+t.mark)
 		switch {
 		case result == accepted:
@@ -67,14 +69,21 @@ func (u *user) checkAttachments(ctx context.Context, is transactions) {
 		if _, exists := is[t.id]; !exists || t.file == nil || t.maybeAbsent {
 			continue
 		}
-		files := u.call(ctx, http.MethodGet, "/api/v1/transaction/"+t.id+"/attachments", nil).list("attachments")
-		count := u.call(ctx, http.MethodGet, "/api/v1/transaction/"+t.id, nil).text("transaction.attachmentCount")
-		if n := len(files); count != fmt.Sprint(n) || n > 1 || n == 0 && !t.file.deleted && !t.file.uncertain || n == 1 && t.file.deleted {
-			u.reportf("transaction %s %s has %d attachments and the count %s, after the upload of one, deleted: %t", t.id, t.mark, n, count, t.file.deleted)
+		files := u.call(ctx, http.MethodGet, "/api/v1/transaction/"+t.id+"/attachments", nil).
+			list("attachments")
+		count := u.call(ctx, http.MethodGet, "/api/v1/transaction/"+t.id, nil).
+			text("transaction.attachmentCount")
+		if n := len(files); count != fmt.Sprint(n) || n > 1 || n == 0 && !t.file.deleted &&
+			!t.file.uncertain || n == 1 && t.file.deleted {
+			u.reportf(
+				"transaction %s %s has %d attachments and the count %s, after the upload of one, deleted: %t",
+				t.id, t.mark, n, count, t.file.deleted,
+			)
 			continue
 		}
 		if len(files) == 1 {
-			if a := u.call(ctx, http.MethodGet, "/api/v1/attachments/"+t.file.id, nil); string(a.raw) != t.file.content {
+			if a := u.call(ctx, http.MethodGet, "/api/v1/attachments/"+t.file.id,
+				nil); string(a.raw) != t.file.content {
 				u.reportf("attachment %s has another content: %d", t.file.id, a.status)
 			}
 		}

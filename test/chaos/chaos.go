@@ -48,8 +48,8 @@ type Options struct {
 
 // Report is the result of a run.
 type Report struct {
-	// Acknowledged, Refused and Unknown count the writes that were accepted, rejected, and without a
-	// conclusive response.
+	// Acknowledged, Refused and Unknown count the writes that were accepted, rejected, and without
+	// a conclusive response.
 	Acknowledged, Rejected, Unknown int64
 	Reads, Faults, Events           int64
 	// Findings are violated guarantees. A correct stack has none.
@@ -91,7 +91,8 @@ func (r *run) reportf(format string, values ...any) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
 	if r.found[format]++; r.found[format] <= maxFindings {
-		r.findings = append(r.findings, fmt.Sprintf("%6.1f s: ", time.Since(r.began).Seconds())+fmt.Sprintf(format, values...))
+		r.findings = append(r.findings,
+			fmt.Sprintf("%6.1f s: ", time.Since(r.began).Seconds())+fmt.Sprintf(format, values...))
 	}
 }
 
@@ -99,7 +100,8 @@ func (r *run) reportf(format string, values ...any) {
 func (r *run) logf(format string, values ...any) {
 	r.lock.Lock()
 	defer r.lock.Unlock()
-	_, _ = fmt.Fprintf(r.Log, "%6.1f s  %s\n", time.Since(r.began).Seconds(), fmt.Sprintf(format, values...))
+	_, _ = fmt.Fprintf(r.Log, "%6.1f s  %s\n", time.Since(r.began).Seconds(),
+		fmt.Sprintf(format, values...))
 }
 
 // Run starts a stack, runs load and faults, waits until the stack has recovered, checks it and
@@ -120,12 +122,14 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	}
 	const free = "127.0.0.1:0"
 	r.stack, err = devstack.Start(ctx, devstack.Config{
-		DataDir: filepath.Join(dir, "data"), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
+		DataDir: filepath.Join(dir, "data"), HTTPAddr: free, AuthAddr: free, LedgerAddr: free,
+		BudgetAddr: free, OCRAddr: free, NATSAddr: free,
 		Programs: o.Programs, Link: r.links.between,
 		Environment: map[string]string{
-			"RATE_LIMIT": "0", "LOG_LEVEL": "ERROR", "OCR_TESSERACT": r.engine.program, "OCR_NEURAL": r.engine.neural,
-			// The load takes processor time from the engine, which then may need longer than the default
-			// limit.
+			"RATE_LIMIT": "0", "LOG_LEVEL": "ERROR", "OCR_TESSERACT": r.engine.program,
+			"OCR_NEURAL": r.engine.neural,
+			// The load takes processor time from the engine, which then may need longer than the
+			// default limit.
 			"OCR_ENGINE_TIMEOUT": "50s",
 		},
 	})
@@ -144,7 +148,8 @@ func Run(ctx context.Context, o Options) (report Report, err error) {
 	r.runLoad(ctx)
 	r.check(ctx)
 	return Report{
-		Acknowledged: r.acknowledged.Load(), Rejected: r.rejected.Load(), Unknown: r.unknown.Load(), Reads: r.reads.Load(),
+		Acknowledged: r.acknowledged.Load(), Rejected: r.rejected.Load(), Unknown: r.unknown.Load(),
+		Reads:  r.reads.Load(),
 		Faults: r.faults.Load(), Events: r.events.Load(), Findings: r.findings,
 	}, nil
 }

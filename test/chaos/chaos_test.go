@@ -27,7 +27,9 @@ func runTests(m *testing.M) int {
 		panic(err)
 	}
 	defer func() { _ = os.RemoveAll(dir) }()
-	buildHealthy = sync.OnceValues(func() (string, error) { return dir, programs.Build(context.Background(), dir) })
+	buildHealthy = sync.OnceValues(func() (string, error) {
+		return dir, programs.Build(context.Background(), dir)
+	})
 	return m.Run()
 }
 
@@ -43,7 +45,10 @@ func TestRunUnderFaults(t *testing.T) {
 	dir, err := buildHealthy()
 	require.NoError(t, err)
 	// This seed breaks each kind of part within the time.
-	report, err := Run(t.Context(), Options{Seed: 1562, Length: 12 * time.Second, Users: 6, EventTimeout: time.Minute, Programs: dir, Log: t.Output()})
+	report, err := Run(t.Context(), Options{
+		Seed: 1562, Length: 12 * time.Second, Users: 6, EventTimeout: time.Minute, Programs: dir,
+		Log: t.Output(),
+	})
 	require.NoError(t, err)
 	t.Log(report)
 	require.Empty(t, report.Findings)
@@ -53,10 +58,15 @@ func TestRunUnderFaults(t *testing.T) {
 
 func TestMarksIgnoreTokens(t *testing.T) {
 	t.Parallel()
-	for _, text := range []string{`{"name":"u978"}`, `{"email":"u978@example.com"}`, `{"description":"u978 t1;"}`, `no category u978, sorry`} {
+	for _, text := range []string{
+		`{"name":"u978"}`, `{"email":"u978@example.com"}`, `{"description":"u978 t1;"}`,
+		`no category u978, sorry`,
+	} {
 		require.Equal(t, "u978", marks.FindStringSubmatch(text)[1], text)
 	}
-	for _, text := range []string{`{"accessToken":"eyJh.b-u978-c.d"}`, `{"nextCursor":"u978-bc"}`, `{"id":"au978"}`} {
+	for _, text := range []string{
+		`{"accessToken":"eyJh.b-u978-c.d"}`, `{"nextCursor":"u978-bc"}`, `{"id":"au978"}`,
+	} {
 		require.Empty(t, marks.FindString(text), text)
 	}
 }
@@ -96,7 +106,8 @@ var mutants = []struct {
 		}, "the wallet of imports holds"},
 		{"an undo keeps what the commit created", programs.Change{
 			File: "services/ledger/imports/booking/prepare.go",
-			Old:  "staging.InsertCreations(ctx, tx, e.OwnerID, e.ID, created)", New: "staging.InsertCreations(ctx, tx, e.OwnerID, e.ID, created[:0])",
+			Old:  "staging.InsertCreations(ctx, tx, e.OwnerID, e.ID, created)",
+			New:  "staging.InsertCreations(ctx, tx, e.OwnerID, e.ID, created[:0])",
 		}, "is left after the undo"},
 		{"renames lose tags", programs.Change{
 			File: "services/ledger/tags/store_tags.go",
@@ -104,13 +115,15 @@ var mutants = []struct {
 		}, "but may be only"},
 		{"devices miss deletions", programs.Change{
 			File: "services/ledger/sync/store_sync.go",
-			Old:  "WHERE owner_id = $1 AND seq >= $2 AND (seq > $2 OR (kind, id)", New: "WHERE false AND owner_id = $1 AND seq >= $2 AND (seq > $2 OR (kind, id)",
+			Old:  "WHERE owner_id = $1 AND seq >= $2 AND (seq > $2 OR (kind, id)",
+			New:  "WHERE false AND owner_id = $1 AND seq >= $2 AND (seq > $2 OR (kind, id)",
 		}, "which is deleted"},
 	}},
 	{name: "wrong effects", breaks: "auth", defects: []defect{
 		{"no idempotency", programs.Change{
 			File: "services/ledger/posting/store_postings.go",
-			Old:  "WHERE key_hash IS NULL OR response IN (SELECT response FROM claim)", New: "WHERE true",
+			Old:  "WHERE key_hash IS NULL OR response IN (SELECT response FROM claim)",
+			New:  "WHERE true",
 		}, "was repeated with its key"},
 		{"no totals in merges", programs.Change{
 			File: "services/ledger/accounts/categories.go",
@@ -118,7 +131,8 @@ var mutants = []struct {
 		}, "ledger verify"},
 		{"wrong parts", programs.Change{
 			File: "services/ledger/posting/store_postings.go",
-			Old:  "p.amount_minor, p.description\n", New: "2 * p.amount_minor AS amount_minor, p.description\n",
+			Old:  "p.amount_minor, p.description\n",
+			New:  "2 * p.amount_minor AS amount_minor, p.description\n",
 		}, "but may be only"},
 		{"the wrong attachment is deleted", programs.Change{
 			File: "services/ledger/attachments/store_attachments.go",
@@ -158,15 +172,20 @@ func TestRunFindsDefects(t *testing.T) {
 				changes, missing[d.name] = append(changes, d.Change), d.finds
 			}
 			require.NoError(t, programs.BuildLedger(t.Context(), dir, healthy, changes...))
-			// On a busy machine, the operations and faults of a short run may not expose each defect: one
-			// operation in 200 renames a tag.
+			// On a busy machine, the operations and faults of a short run may not expose each
+			// defect: one operation in 200 renames a tag.
 			seed := uint64(1)
-			for length := 4 * time.Second; length <= 5*time.Minute && len(missing) > 0; length *= 2 {
-				report, err := Run(t.Context(), Options{Seed: seed, Length: length, Users: 4, Only: m.breaks, EventTimeout: 15 * time.Second, Programs: dir, Log: t.Output()})
+			for length := 4 * time.Second; length <= 5*time.Minute &&
+				len(missing) > 0; length *= 2 {
+				report, err := Run(t.Context(), Options{
+					Seed: seed, Length: length, Users: 4, Only: m.breaks,
+					EventTimeout: 15 * time.Second, Programs: dir, Log: t.Output(),
+				})
 				require.NoError(t, err)
 				findings := strings.Join(report.Findings, "\n")
 				t.Log(findings)
-				maps.DeleteFunc(missing, func(_, finds string) bool { return strings.Contains(findings, finds) })
+				maps.DeleteFunc(missing,
+					func(_, finds string) bool { return strings.Contains(findings, finds) })
 				seed++
 			}
 			require.Empty(t, missing)

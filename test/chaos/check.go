@@ -40,7 +40,8 @@ type transactions map[string]version
 //   - Each threshold is notified once (checkAlerts). This is checked last, because it requires that
 //     all events are processed.
 func (r *run) check(ctx context.Context) {
-	bus, err := outbox.Connect(outbox.Config{NATSURL: r.stack.NATS, NATSReplicas: 1}, "chaos", slog.New(slog.DiscardHandler))
+	bus, err := outbox.Connect(outbox.Config{NATSURL: r.stack.NATS, NATSReplicas: 1}, "chaos",
+		slog.New(slog.DiscardHandler))
 	if err != nil {
 		r.reportf("%v", err)
 		return
@@ -64,7 +65,8 @@ func (r *run) check(ctx context.Context) {
 // the user's events.
 func (u *user) check(ctx context.Context, bus *outbox.Bus) {
 	u.resolve(ctx)
-	if a := u.call(ctx, http.MethodPost, "/api/v1/categories", object{"name": u.mark + " end"}); a.status != http.StatusCreated {
+	if a := u.call(ctx, http.MethodPost, "/api/v1/categories",
+		object{"name": u.mark + " end"}); a.status != http.StatusCreated {
 		u.reportf("%s cannot write any more: %d %s", u.mark, a.status, a.raw)
 		return
 	}
@@ -103,10 +105,13 @@ func (u *user) list(ctx context.Context, path, name string) []any {
 // answered.
 func (u *user) resolve(ctx context.Context) {
 	for _, again := range u.pending {
-		// Without faults, each request has a conclusive result after a few attempts. The job of a killed
-		// ledger continues when its lease has ended.
+		// Without faults, each request has a conclusive result after a few attempts. The job of a
+		// killed ledger continues when its lease has ended.
 		if !within(ctx, 2*time.Minute, func() bool { return again(ctx) }) {
-			u.reportf("%s: a repeated request still has no conclusive response two minutes after the recovery", u.mark)
+			u.reportf(
+				"%s: a repeated request still has no conclusive response two minutes after the recovery",
+				u.mark,
+			)
 		}
 	}
 }
@@ -166,7 +171,8 @@ func (u *user) checkBatches(is transactions) {
 			}
 		}
 		if !b.acknowledged && exist > 0 && exist < len(b.records) {
-			u.reportf("%d of the %d transactions from %s on were made", exist, len(b.records), b.records[0].mark)
+			u.reportf("%d of the %d transactions from %s on were made", exist, len(b.records),
+				b.records[0].mark)
 		}
 	}
 }
@@ -194,8 +200,10 @@ func (u *user) checkReceipts(ctx context.Context) {
 		u.reportf("%s uploaded %d receipts with keys, and has %d", u.mark, u.scanned, len(sums))
 	}
 	want := new(big.Rat).Mul(big.NewRat(int64(-len(sums)), 1), rat("6.00"))
-	if a := u.call(ctx, http.MethodGet, "/api/v1/wallet/"+u.receipts.id, nil); a.text("wallet.balance") != want.FloatString(2) {
-		u.reportf("%s: the receipts' wallet holds %s, not %s", u.mark, a.text("wallet.balance"), want.FloatString(2))
+	if a := u.call(ctx, http.MethodGet, "/api/v1/wallet/"+u.receipts.id,
+		nil); a.text("wallet.balance") != want.FloatString(2) {
+		u.reportf("%s: the receipts' wallet holds %s, not %s", u.mark, a.text("wallet.balance"),
+			want.FloatString(2))
 	}
 }
 
@@ -225,11 +233,15 @@ func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 	// The consumers first: they may add checks, syncs and events to the tables.
 	for _, consumer := range []string{"budget-events", "auth-audit"} {
 		var lag int64
-		if !within(ctx, r.EventTimeout, func() bool { lag, err = bus.Lag(ctx, consumer); return err == nil && lag == 0 }) {
+		if !within(ctx, r.EventTimeout,
+			func() bool { lag, err = bus.Lag(ctx, consumer); return err == nil && lag == 0 }) {
 			r.reportf("%s is %d events behind: %v", consumer, lag, err)
 		}
 	}
-	for _, table := range []string{"budget.alert_checks", "budget.reference_syncs", "ledger.outbox", "budget.outbox", "auth.outbox"} {
+	for _, table := range []string{
+		"budget.alert_checks", "budget.reference_syncs", "ledger.outbox", "budget.outbox",
+		"auth.outbox",
+	} {
 		var rows int
 		empty := func() bool {
 			err = conn.QueryRow(ctx, `SELECT count(*) FROM `+table).Scan(&rows)
@@ -246,15 +258,18 @@ func (r *run) checkApplied(ctx context.Context, bus *outbox.Bus) {
 // decreased.
 func (u *user) checkAlerts(ctx context.Context) {
 	// The budget's only window lasts until 2035, so each threshold is reached once at most.
-	percent := new(big.Rat).Quo(new(big.Rat).Mul(u.budget.spent, big.NewRat(100, 1)), u.budget.limit)
+	percent := new(big.Rat).
+		Quo(new(big.Rat).Mul(u.budget.spent, big.NewRat(100, 1)), u.budget.limit)
 	for _, who := range []*user{u, u.partner} {
 		// Thresholds are counted by their percentage.
 		count := map[string]int{}
 		for cursor, more := "", true; more; {
-			a := who.call(ctx, http.MethodGet, "/api/v1/notifications?limit=200&cursor="+cursor, nil)
+			a := who.call(ctx, http.MethodGet, "/api/v1/notifications?limit=200&cursor="+cursor,
+				nil)
 			for _, n := range a.list("notifications") {
 				row := response{body: object{"n": n}}
-				if row.text("n.type") == "budget.v1.budget.threshold_reached" && row.text("n.data.budgetId") == u.budget.id {
+				if row.text("n.type") == "budget.v1.budget.threshold_reached" &&
+					row.text("n.data.budgetId") == u.budget.id {
 					count[fmt.Sprint(row.at("n.data.threshold").(json.Number))]++
 				}
 			}
@@ -264,9 +279,11 @@ func (u *user) checkAlerts(ctx context.Context) {
 		for _, threshold := range []string{"80", "100"} {
 			switch n := count[threshold]; {
 			case n > 1:
-				who.reportf("%s was notified %d times that %s's budget reached %s %%", who.mark, n, u.mark, threshold)
+				who.reportf("%s was notified %d times that %s's budget reached %s %%", who.mark,
+					n, u.mark, threshold)
 			case n == 0 && percent.Cmp(rat(threshold)) >= 0:
-				who.reportf("%s was not notified that %s's budget reached %s %%: it is at %s %%", who.mark, u.mark, threshold, percent.FloatString(1))
+				who.reportf("%s was not notified that %s's budget reached %s %%: it is at %s %%",
+					who.mark, u.mark, threshold, percent.FloatString(1))
 			}
 		}
 	}

@@ -31,7 +31,8 @@ func (u *user) checkEvents(ctx context.Context, bus *outbox.Bus, is transactions
 		case !s.created:
 			u.reportf("the events of %s begin without its creation", id)
 		case exists == s.deleted:
-			u.reportf("%s exists: %t, but its events say that it was deleted: %t", id, exists, s.deleted)
+			u.reportf("%s exists: %t, but its events say that it was deleted: %t", id, exists,
+				s.deleted)
 		case exists && !u.same(v, versionIn(s.last)):
 			u.reportf("%s is %s, but its last event has %s", id, v, versionIn(s.last))
 		}
@@ -43,10 +44,12 @@ func (u *user) checkEvents(ctx context.Context, bus *outbox.Bus, is transactions
 		}
 	}
 	for _, t := range u.records {
-		// Each acknowledged update has one event, and each update with an unknown outcome has one or
-		// none.
-		if s := histories[t.id]; t.id != "" && s != nil && (s.updates < t.changed || s.updates > t.changed+t.uncertain) {
-			u.reportf("%s %s was changed %d times, perhaps %d more, but has %d events of changes", t.id, t.mark, t.changed, t.uncertain, s.updates)
+		// Each acknowledged update has one event, and each update with an unknown outcome has one
+		// or none.
+		if s := histories[t.id]; t.id != "" && s != nil && (s.updates < t.changed ||
+			s.updates > t.changed+t.uncertain) {
+			u.reportf("%s %s was changed %d times, perhaps %d more, but has %d events of changes",
+				t.id, t.mark, t.changed, t.uncertain, s.updates)
 		}
 	}
 	// One missing event is enough; waiting for each of them would take too long.
@@ -88,7 +91,8 @@ func (u *user) histories(ctx context.Context, bus *outbox.Bus) (map[string]*hist
 			u.addEvent(histories, m.GetTransaction().GetId(), m.GetTransaction(), nil)
 		}
 		// The stream was opened after the contended transaction, which setUp creates.
-		if s := e.Subject; strings.HasPrefix(s, "ledger.v1.transaction.") && histories[u.contended.id] != nil && len(histories) > 1 {
+		if s := e.Subject; strings.HasPrefix(s, "ledger.v1.transaction.") &&
+			histories[u.contended.id] != nil && len(histories) > 1 {
 			live = append(live, e.ID.String())
 		}
 		return nil
@@ -101,10 +105,13 @@ func (u *user) histories(ctx context.Context, bus *outbox.Bus) (map[string]*hist
 
 // addEvent adds an event to a history. Its state before the change must be the state after the
 // previous event.
-func (u *user) addEvent(histories map[string]*history, id string, before, after *ledgerv1.Transaction) {
+func (u *user) addEvent(
+	histories map[string]*history, id string, before, after *ledgerv1.Transaction,
+) {
 	// The transactions of receipts have no record and are not in the list of the compared wallets.
 	// Those of transfers have events only if they are matched or unlinked.
-	if after.GetWalletId() == u.receipts.id || u.transferOf(max(before.GetDescription(), after.GetDescription())) != nil {
+	if after.GetWalletId() == u.receipts.id ||
+		u.transferOf(max(before.GetDescription(), after.GetDescription())) != nil {
 		return
 	}
 	s := histories[id]
@@ -118,7 +125,8 @@ func (u *user) addEvent(histories map[string]*history, id string, before, after 
 	case before == nil:
 		s.created = true
 	case s.last == nil || !u.same(versionIn(s.last), versionIn(before)):
-		u.reportf("the events of %s are not in order: after %s comes a change of %s", id, s.last, before)
+		u.reportf("the events of %s are not in order: after %s comes a change of %s", id, s.last,
+			before)
 	case after == nil:
 		s.deleted = true
 	default:

@@ -27,7 +27,8 @@ type links struct {
 
 // newLinks returns links without proxies. The proxies do not need toxiproxy's HTTP server.
 func newLinks() *links {
-	return &links{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop()), proxies: map[string]*toxiproxy.Proxy{}}
+	return &links{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil),
+		zerolog.Nop()), proxies: map[string]*toxiproxy.Proxy{}}
 }
 
 // between starts a proxy in front of addr and returns the proxy's address. The stack calls it for
@@ -46,8 +47,10 @@ func (l *links) between(from, to, addr string) (string, error) {
 // faults.
 func (l *links) names() []string {
 	used := []string{
-		"auth-nats", "auth-postgres", "budget-auth", "budget-ledger", "budget-nats", "budget-postgres", "gateway-auth",
-		"gateway-budget", "gateway-ledger", "ledger-auth", "ledger-nats", "ledger-ocr", "ledger-postgres", "ocr-postgres",
+		"auth-nats", "auth-postgres", "budget-auth", "budget-ledger", "budget-nats",
+		"budget-postgres", "gateway-auth",
+		"gateway-budget", "gateway-ledger", "ledger-auth", "ledger-nats", "ledger-ocr",
+		"ledger-postgres", "ocr-postgres",
 	}
 	return slices.DeleteFunc(used, func(name string) bool { return l.proxies[name] == nil })
 }
@@ -56,8 +59,9 @@ func (l *links) names() []string {
 // exists.
 type engine struct {
 	program, stalled string
-	// neural is the folder of the neural engine, empty if it is not installed. Its program is a script
-	// that creates a folder in pids, named after its process, and then starts the real program, real.
+	// neural is the folder of the neural engine, empty if it is not installed. Its program is a
+	// script that creates a folder in pids, named after its process, and then starts the real
+	// program, real.
 	neural, pids, real string
 }
 
@@ -73,7 +77,8 @@ func (e engine) signalNeural(signal syscall.Signal) error {
 			return err
 		}
 		// A process that has ended may have left its number to another one.
-		if program, err := os.Readlink("/proc/" + p.Name() + "/exe"); err != nil || program != e.real {
+		if program, err := os.Readlink("/proc/" + p.Name() + "/exe"); err != nil ||
+			program != e.real {
 			continue
 		}
 		if err := syscall.Kill(pid, signal); err != nil && !errors.Is(err, syscall.ESRCH) {
@@ -104,19 +109,21 @@ func (e *engine) installNeural(dir string) error {
 		return err
 	}
 	script := fmt.Sprintf("#!/bin/sh\nmkdir '%s'/$$\nexec '%s' '%s'\n", e.pids, real, installed)
-	return os.WriteFile(filepath.Join(e.neural, "ocr-neural"), []byte(script), 0o755) //nolint:gosec // It is a program.
+	//nolint:gosec // It is a program.
+	return os.WriteFile(filepath.Join(e.neural, "ocr-neural"), []byte(script), 0o755)
 }
 
 // newEngine writes the scripts into dir.
 func newEngine(dir string) (engine, error) {
-	// Each run waits before it starts. A receipt takes several runs, so receipts that are in progress
-	// are delayed, too.
+	// Each run waits before it starts. A receipt takes several runs, so receipts that are in
+	// progress are delayed, too.
 	real, err := exec.LookPath("tesseract")
 	if err != nil {
 		return engine{}, err
 	}
 	e := engine{program: filepath.Join(dir, "tesseract"), stalled: filepath.Join(dir, "stalled")}
-	script := fmt.Sprintf("#!/bin/sh\nwhile [ -e '%s' ]; do sleep 0.1; done\nexec '%s' \"$@\"\n", e.stalled, real)
+	script := fmt.Sprintf("#!/bin/sh\nwhile [ -e '%s' ]; do sleep 0.1; done\nexec '%s' \"$@\"\n",
+		e.stalled, real)
 	err = os.WriteFile(e.program, []byte(script), 0o755) //nolint:gosec // It is a program.
 	return e, errors.Join(err, e.installNeural(dir))
 }
@@ -143,8 +150,10 @@ func (r *run) breakParts(ctx context.Context) {
 	for _, part := range []string{"auth", "ledger", "budget", "ocr", "gateway"} {
 		faults = append(faults, kill(part, 2*time.Second))
 	}
-	// Processes with data are killed more often, because their failures can violate more guarantees.
-	faults = append(faults, kill("ledger", time.Second), kill("ledger", time.Second), kill("budget", time.Second), kill("postgres", 3*time.Second), kill("postgres", time.Second))
+	// Processes with data are killed more often, because their failures can violate more
+	// guarantees.
+	faults = append(faults, kill("ledger", time.Second), kill("ledger", time.Second),
+		kill("budget", time.Second), kill("postgres", 3*time.Second), kill("postgres", time.Second))
 	faults = append(faults, fault{
 		"stop nats", time.Second, min(30*time.Second, r.Length/5),
 		func(context.Context) error { return r.stack.Halt("nats") },
@@ -181,7 +190,9 @@ func (r *run) breakLinks(ctx context.Context) {
 		return fault{
 			kind + " " + link, 500 * time.Millisecond, 3 * time.Second,
 			func(context.Context) error {
-				_, err := p.Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(`{"name": "fault", "type": %q, "attributes": %s}`, kind, attributes)))
+				_, err := p.Toxics.AddToxicJson(strings.NewReader(fmt.Sprintf(
+					`{"name": "fault", "type": %q, "attributes": %s}`, kind, attributes,
+				)))
 				return err
 			},
 			func(ctx context.Context) error { return p.Toxics.RemoveToxic(ctx, "fault") },
@@ -191,7 +202,10 @@ func (r *run) breakLinks(ctx context.Context) {
 	for _, link := range r.links.names() {
 		p := r.links.proxies[link]
 		faults = append(faults,
-			fault{"cut " + link, 0, 2 * time.Second, func(context.Context) error { p.Stop(); return nil }, func(context.Context) error { return p.Start() }},
+			fault{"cut " + link, 0, 2 * time.Second, func(context.Context) error {
+				p.Stop()
+				return nil
+			}, func(context.Context) error { return p.Start() }},
 			toxic(link, "latency", `{"latency": 150, "jitter": 150}`),
 			toxic(link, "timeout", `{"timeout": 0}`),
 			toxic(link, "reset_peer", `{"timeout": 50}`))
@@ -204,12 +218,15 @@ func (r *run) breakLinks(ctx context.Context) {
 func (r *run) injectFaults(ctx context.Context, random *rand.Rand, faults []fault) {
 	uncanceled := context.WithoutCancel(ctx)
 	// Tests of the checks select the faults that expose a defect.
-	faults = slices.DeleteFunc(faults, func(f fault) bool { return !strings.Contains(f.name, r.Only) })
+	faults = slices.DeleteFunc(faults,
+		func(f fault) bool { return !strings.Contains(f.name, r.Only) })
 	for len(faults) > 0 {
 		f := faults[random.IntN(len(faults))]
-		// All random values are drawn before the pause, so that the sequence does not depend on timing.
+		// All random values are drawn before the pause, so that the sequence does not depend on
+		// timing.
 		duration := f.min + time.Duration(random.Int64N(int64(max(1, f.max-f.min))))
-		interval := 200*time.Millisecond + time.Duration(random.Int64N(int64(1500*time.Millisecond)))
+		interval := 200*time.Millisecond +
+			time.Duration(random.Int64N(int64(1500*time.Millisecond)))
 		pause(ctx, interval)
 		// No fault begins after the load has ended.
 		if ctx.Err() != nil {

@@ -25,13 +25,13 @@ const (
 // statement is an imported file in the model.
 type statement struct {
 	owner *user
-	// id is empty until a response contains it. An upload without a response may leave another import,
-	// which is never committed.
+	// id is empty until a response contains it. An upload without a response may leave another
+	// import, which is never committed.
 	id string
 	// mark is the prefix of the descriptions of its rows.
 	mark string
-	// number makes the amounts of its rows different from those of other files, so that no row matches
-	// a transaction.
+	// number makes the amounts of its rows different from those of other files, so that no row
+	// matches a transaction.
 	number, rows int
 	// undo is set if the import is undone after its commit.
 	undo bool
@@ -44,13 +44,15 @@ type statement struct {
 // requests continue after the last fault.
 func (u *user) importStatement(ctx context.Context, random *rand.Rand) {
 	s := &statement{
-		owner: u, mark: strings.TrimSuffix(u.nextMark(), ";") + " row", number: len(u.statements) + 1, rows: 1 + random.IntN(20),
-		undo: random.IntN(3) == 0, creates: len(u.statements) < maxStatements && random.IntN(3) == 0,
+		owner: u, mark: strings.TrimSuffix(u.nextMark(), ";") + " row",
+		number: len(u.statements) + 1, rows: 1 + random.IntN(20),
+		undo: random.IntN(3) == 0, creates: len(u.statements) < maxStatements &&
+			random.IntN(3) == 0,
 	}
 	switch {
 	case s.creates:
-		// Each account and each category has rows. More imports of this kind are undone, because a kill
-		// may leave something in both jobs.
+		// Each account and each category has rows. More imports of this kind are undone, because a
+		// kill may leave something in both jobs.
 		s.rows, s.undo = 2*createdCategories, random.IntN(3) > 0
 	case random.IntN(8) == 0:
 		s.rows = longStatement
@@ -63,7 +65,9 @@ func (u *user) importStatement(ctx context.Context, random *rand.Rand) {
 func (s *statement) amount(row int) int64 { return -int64(1000*s.number + row) }
 
 // named returns the name of a wallet or category that the commit creates.
-func (s *statement) named(kind string, n int) string { return fmt.Sprintf("%s %s %d", s.mark, kind, n) }
+func (s *statement) named(kind string, n int) string {
+	return fmt.Sprintf("%s %s %d", s.mark, kind, n)
+}
 
 // form returns the multipart body of the upload and its content type.
 func (s *statement) form() (form []byte, contentType string, err error) {
@@ -114,7 +118,8 @@ func (s *statement) proceed(ctx context.Context) bool {
 			u.reportf("encoding a statement: %v", err)
 			return true
 		}
-		a, result := u.write(ctx, http.MethodPost, "/api/v1/imports", form, "Content-Type", contentType)
+		a, result := u.write(ctx, http.MethodPost, "/api/v1/imports", form, "Content-Type",
+			contentType)
 		if result == rejected {
 			u.reportf("a valid statement was rejected: %s", a.raw)
 			return true
@@ -149,7 +154,10 @@ func (s *statement) proceed(ctx context.Context) bool {
 func (s *statement) assignments() object {
 	if !s.creates {
 		category := s.owner.budget.category
-		return object{"defaults": object{"walletId": s.owner.imports.id, "expenseCategoryId": category, "incomeCategoryId": category}}
+		return object{"defaults": object{
+			"walletId": s.owner.imports.id, "expenseCategoryId": category,
+			"incomeCategoryId": category,
+		}}
 	}
 	var accounts []object
 	for n := range createdWallets {
@@ -162,7 +170,8 @@ func (s *statement) assignments() object {
 // undone import is one. Each wallet and category that a commit created must exist once, and none
 // after an undo. The other imports have a separate wallet.
 func (u *user) checkImports(ctx context.Context) {
-	wallets, categories := u.named(ctx, "wallet", "wallets"), u.named(ctx, "categories", "categories")
+	wallets := u.named(ctx, "wallet", "wallets")
+	categories := u.named(ctx, "categories", "categories")
 	listed := []string{u.imports.id}
 	for _, s := range u.statements {
 		if !s.creates {
@@ -190,7 +199,8 @@ func (u *user) checkImports(ctx context.Context) {
 				balance.Add(balance, amount)
 			}
 			if count[text] != want {
-				u.reportf("row %s of import %s (undone: %t) is there %d times", text, s.id, s.undo, count[text])
+				u.reportf("row %s of import %s (undone: %t) is there %d times", text, s.id, s.undo,
+					count[text])
 			}
 			delete(count, text)
 		}
@@ -198,8 +208,10 @@ func (u *user) checkImports(ctx context.Context) {
 	for text := range count {
 		u.reportf("%s: transaction %s is in no imported file", u.mark, text)
 	}
-	if a := u.call(ctx, http.MethodGet, "/api/v1/wallet/"+u.imports.id, nil); a.text("wallet.balance") != balance.FloatString(2) {
-		u.reportf("%s: the wallet of imports holds %s, not %s", u.mark, a.text("wallet.balance"), balance.FloatString(2))
+	if a := u.call(ctx, http.MethodGet, "/api/v1/wallet/"+u.imports.id,
+		nil); a.text("wallet.balance") != balance.FloatString(2) {
+		u.reportf("%s: the wallet of imports holds %s, not %s", u.mark, a.text("wallet.balance"),
+			balance.FloatString(2))
 	}
 }
 
@@ -220,9 +232,11 @@ func (s *statement) checkCreated(kind string, n int, named map[string][]string) 
 		found := named[s.named(kind, i)]
 		switch {
 		case s.undo && len(found) > 0:
-			s.owner.reportf("%s %q is left after the undo of import %s", kind, s.named(kind, i), s.id)
+			s.owner.reportf("%s %q is left after the undo of import %s", kind, s.named(kind, i),
+				s.id)
 		case !s.undo && len(found) != 1:
-			s.owner.reportf("%s %q of import %s is there %d times", kind, s.named(kind, i), s.id, len(found))
+			s.owner.reportf("%s %q of import %s is there %d times", kind, s.named(kind, i), s.id,
+				len(found))
 		}
 		ids = append(ids, found...)
 	}

@@ -18,8 +18,8 @@ const sessions = 2
 // record is a transaction in the model: the states that it may have according to the responses.
 type record struct {
 	owner *user
-	// mark is the prefix of its description. key is its idempotency key, or "" for a request without
-	// one.
+	// mark is the prefix of its description. key is its idempotency key, or "" for a request
+	// without one.
 	mark, key string
 	// id is empty until a response contains it.
 	id string
@@ -31,8 +31,8 @@ type record struct {
 	// contended is set for a transaction that all sessions change concurrently. Only its possible
 	// amounts are checked.
 	contended bool
-	// frozen is set if the transaction is no longer changed, because an unanswered request may still
-	// change it.
+	// frozen is set if the transaction is no longer changed, because an unanswered request may
+	// still change it.
 	frozen bool
 	// file is the attachment, or nil if none was uploaded.
 	file *attachment
@@ -48,7 +48,8 @@ func (t *record) body(v version) object {
 		kind = "expense"
 	}
 	body := object{
-		"amount": decimal(v.amount), "type": kind, "date": "2026-03-14", "currency": "EUR", "walletId": v.wallet, "tags": []string{},
+		"amount": decimal(v.amount), "type": kind, "date": "2026-03-14", "currency": "EUR",
+		"walletId": v.wallet, "tags": []string{},
 		"description": strings.TrimSpace(t.mark + strings.TrimPrefix(v.text, t.mark)),
 	}
 	if v.tag != "" {
@@ -90,7 +91,9 @@ const (
 // write sends a change and counts its outcome. Without a response, and with 429 or any 5xx status,
 // the outcome is unknown: some of these requests were not applied, but the client must not depend
 // on that.
-func (u *user) write(ctx context.Context, method, path string, body any, headers ...string) (response, outcome) {
+func (u *user) write(
+	ctx context.Context, method, path string, body any, headers ...string,
+) (response, outcome) {
 	a := u.call(ctx, method, path, body, headers...)
 	switch {
 	case a.status >= 200 && a.status < 300:
@@ -157,12 +160,15 @@ func (u *user) anyVersion(random *rand.Rand) version {
 	u.lock.Lock()
 	defer u.lock.Unlock()
 	category := func() string { return u.categories[random.IntN(len(u.categories))] }
-	v := version{amount: big.NewRat(cents, 100), wallet: u.wallets[random.IntN(len(u.wallets))].id, category: category()}
+	v := version{amount: big.NewRat(cents,
+		100), wallet: u.wallets[random.IntN(len(u.wallets))].id, category: category()}
 	if half := cents / 2; half != 0 && random.IntN(4) == 0 {
 		if random.IntN(3) == 0 {
 			half = -half
 		}
-		v.splits = []split{{v.category, big.NewRat(half, 100)}, {category(), big.NewRat(cents-half, 100)}}
+		v.splits = []split{
+			{v.category, big.NewRat(half, 100)}, {category(), big.NewRat(cents-half, 100)},
+		}
 		v.category = ""
 	}
 	if random.IntN(3) == 0 {
@@ -234,7 +240,8 @@ func (t *record) make(ctx context.Context, v version) bool {
 // repeat sends an acknowledged request again, with the same key. The response must have the same
 // id. The repetition may also have an unknown outcome, which proves nothing.
 func (t *record) repeat(ctx context.Context, v version) {
-	a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transaction", t.body(v), "Idempotency-Key", t.key)
+	a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transaction", t.body(v),
+		"Idempotency-Key", t.key)
 	if result == rejected || result == accepted && a.text("transaction.id") != t.id {
 		t.owner.reportf("%s %s was repeated with its key, and answered %s", t.id, t.mark, a.raw)
 	}
@@ -347,7 +354,8 @@ func (u *user) accessOtherUsersTransaction(ctx context.Context, random *rand.Ran
 		return
 	}
 	path := "/api/v1/transaction/" + other.contended.id
-	for _, a := range []response{u.call(ctx, http.MethodGet, path, nil), u.call(ctx, http.MethodPatch, path, object{"amount": 1}), u.call(ctx, http.MethodDelete, path, nil)} {
+	for _, a := range []response{u.call(ctx, http.MethodGet, path, nil), u.call(ctx,
+		http.MethodPatch, path, object{"amount": 1}), u.call(ctx, http.MethodDelete, path, nil)} {
 		if a.status >= 200 && a.status < 300 {
 			u.reportf("%s accessed %s's transaction: %d %s", u.mark, other.mark, a.status, a.raw)
 		}

@@ -81,7 +81,8 @@ func (u *user) compareMirror(kind string, listed map[string]any) {
 	objects := u.mirror.objects[kind]
 	for id, o := range listed {
 		if !reflect.DeepEqual(o, objects[id]) {
-			u.reportf("the mirror of %s has %s %v, which is listed as %v", u.mark, kind, objects[id], o)
+			u.reportf("the mirror of %s has %s %v, which is listed as %v", u.mark, kind,
+				objects[id], o)
 		}
 	}
 	for id := range objects {

@@ -18,7 +18,8 @@ func (u *user) createCategory(ctx context.Context) {
 	name := strings.TrimSuffix(u.nextMark(), ";")
 	u.categoryNames = append(u.categoryNames, name)
 	u.retry(ctx, func(ctx context.Context) bool {
-		a, result := u.write(ctx, http.MethodPost, "/api/v1/categories", object{"name": name}, "Idempotency-Key", name)
+		a, result := u.write(ctx, http.MethodPost, "/api/v1/categories", object{"name": name},
+			"Idempotency-Key", name)
 		if result == rejected {
 			u.reportf("a valid category was rejected: %s", a.raw)
 		}
@@ -38,24 +39,27 @@ func (u *user) createBatch(ctx context.Context, random *rand.Rand) []*record {
 	u.lock.Lock()
 	u.batches = append(u.batches, b)
 	u.lock.Unlock()
-	// Without a key, a batch with an unknown outcome must exist completely or not at all; checkBatches
-	// checks that.
+	// Without a key, a batch with an unknown outcome must exist completely or not at all;
+	// checkBatches checks that.
 	var headers []string
 	if random.IntN(10) < 7 {
 		headers = []string{"Idempotency-Key", "batch " + b.records[0].mark}
 	}
 	try := func(ctx context.Context) bool {
-		a, result := u.write(ctx, http.MethodPost, "/api/v1/transaction/batch", object{"transactions": items}, headers...)
+		a, result := u.write(ctx, http.MethodPost, "/api/v1/transaction/batch",
+			object{"transactions": items}, headers...)
 		switch result {
 		case accepted:
 			b.acknowledged = true
 			for i, made := range a.list("transactions") {
 				t := b.records[i]
-				t.id, t.maybeAbsent, t.frozen = response{body: object{"t": made}}.text("t.id"), false, false
+				t.id, t.maybeAbsent, t.frozen = response{body: object{"t": made}}.text("t.id"),
+					false, false
 			}
 		case rejected:
 			// One invalid item rejects the whole batch.
-			if !slices.ContainsFunc(b.records, func(t *record) bool { return u.mayReject(a, t.states[0]) }) {
+			if !slices.ContainsFunc(b.records,
+				func(t *record) bool { return u.mayReject(a, t.states[0]) }) {
 				u.reportf("a valid batch was rejected: %s", a.raw)
 			}
 			for _, t := range b.records {
@@ -77,19 +81,21 @@ func (u *user) createBatch(ctx context.Context, random *rand.Rand) []*record {
 // signIn starts a session and sends its refresh token several times with one key. All responses
 // must have the same new token.
 func (u *user) signIn(ctx context.Context, random *rand.Rand) {
-	a := u.call(ctx, http.MethodPost, "/api/v1/auth/login", object{"email": u.email, "password": password})
+	a := u.call(ctx, http.MethodPost, "/api/v1/auth/login",
+		object{"email": u.email, "password": password})
 	if a.status != http.StatusOK {
 		if a.status >= 400 && a.status < 500 {
 			u.reportf("the right password was rejected: %s", a.raw)
 		}
 		return
 	}
-	// A client without a response must be able to repeat the refresh. Without the key, the repetition
-	// would look like a stolen token and end the session.
+	// A client without a response must be able to repeat the refresh. Without the key, the
+	// repetition would look like a stolen token and end the session.
 	key, refresh, first := fmt.Sprint("refresh ", random.Uint64()), a.text("refreshToken"), ""
 	// Three attempts, because a fault may hide the response of one.
 	for range 3 {
-		a = u.call(ctx, http.MethodPost, "/api/v1/auth/refresh", object{"refreshToken": refresh}, "Idempotency-Key", key)
+		a = u.call(ctx, http.MethodPost, "/api/v1/auth/refresh", object{"refreshToken": refresh},
+			"Idempotency-Key", key)
 		switch {
 		case a.status == http.StatusOK && first == "":
 			first = a.text("refreshToken")
@@ -124,7 +130,8 @@ func (u *user) uploadReceipt(ctx context.Context) {
 	}
 	key := fmt.Sprintf("receipt %d", u.scanned)
 	try := func(ctx context.Context) bool {
-		a, result := u.write(ctx, http.MethodPost, "/api/v1/transaction/receipt", file, "Content-Type", kind, "Idempotency-Key", key)
+		a, result := u.write(ctx, http.MethodPost, "/api/v1/transaction/receipt", file,
+			"Content-Type", kind, "Idempotency-Key", key)
 		// A stalled engine causes a 500 (OCR_RESPONSE_FAILED), so the outcome is unknown.
 		if result == rejected {
 			u.reportf("a valid receipt was rejected: %s", a.raw)
@@ -136,7 +143,9 @@ func (u *user) uploadReceipt(ctx context.Context) {
 
 // receiptForm returns the multipart body of an upload and its content type. The same form is sent
 // in each repetition, because the service compares the request with the first one of the key.
-func receiptForm(wallet, category, mark string, n int) (form []byte, contentType string, err error) {
+func receiptForm(
+	wallet, category, mark string, n int,
+) (form []byte, contentType string, err error) {
 	img, err := receiptImage(mark, n)
 	if err != nil {
 		return nil, "", err

@@ -49,7 +49,8 @@ func (u *user) addWallet(ctx context.Context) {
 func (u *user) addCategory(ctx context.Context) {
 	name := strings.TrimSuffix(u.nextMark(), ";")
 	u.retry(ctx, func(ctx context.Context) bool {
-		a, result := u.write(ctx, http.MethodPost, "/api/v1/categories", object{"name": name}, "Idempotency-Key", name)
+		a, result := u.write(ctx, http.MethodPost, "/api/v1/categories", object{"name": name},
+			"Idempotency-Key", name)
 		if result == accepted {
 			u.lock.Lock()
 			defer u.lock.Unlock()
@@ -141,7 +142,8 @@ func (u *user) target(id string) string {
 func (u *user) wasMerged(v version) bool {
 	u.lock.Lock()
 	defer u.lock.Unlock()
-	return slices.ContainsFunc(append(v.categories(), v.tag), func(id string) bool { return u.merged[id] != "" })
+	return slices.ContainsFunc(append(v.categories(), v.tag),
+		func(id string) bool { return u.merged[id] != "" })
 }
 
 // mayReject reports whether a rejection is allowed, because the deletion or merge of the wallet or
@@ -180,7 +182,8 @@ func (u *user) checkReferences(ctx context.Context, is transactions) {
 		for id, v := range is {
 			for _, reference := range kind.of(v) {
 				if !exist[reference] {
-					u.reportf("transaction %s of %s is in %s %s, which does not exist", id, u.mark, kind.list, reference)
+					u.reportf("transaction %s of %s is in %s %s, which does not exist", id, u.mark,
+						kind.list, reference)
 				}
 			}
 		}

@@ -48,7 +48,8 @@ func trySend(c chan<- error, err error) {
 
 // read reads until the connection ends. It calls began for each event.
 func (s *stream) read(ctx context.Context, began func()) error {
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.user.stack.URL+"/api/v1/events", http.NoBody)
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, s.user.stack.URL+"/api/v1/events",
+		http.NoBody)
 	if err != nil {
 		return err
 	}

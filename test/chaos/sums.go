@@ -13,10 +13,14 @@ import (
 func (u *user) checkSums(ctx context.Context, is transactions) {
 	// All transactions are in March 2026, so one window covers all of them. Each wallet has one
 	// currency.
-	spent, balances, incomes, expenses := new(big.Rat), map[string]*big.Rat{}, map[string]*big.Rat{}, map[string]*big.Rat{}
+	spent := new(big.Rat)
+	balances := map[string]*big.Rat{}
+	incomes := map[string]*big.Rat{}
+	expenses := map[string]*big.Rat{}
 	wallets := append(u.wallets, u.dollars)
 	for _, w := range wallets {
-		balances[w.id], incomes[w.id], expenses[w.id] = new(big.Rat).Set(w.opening), new(big.Rat), new(big.Rat)
+		balances[w.id], incomes[w.id], expenses[w.id] = new(big.Rat).
+			Set(w.opening), new(big.Rat), new(big.Rat)
 	}
 	count := func(v version) {
 		balances[v.wallet].Add(balances[v.wallet], v.amount)
@@ -46,13 +50,16 @@ func (u *user) checkSums(ctx context.Context, is transactions) {
 	// same compares a value in a response with the expected sum.
 	same := func(what string, want *big.Rat, a response, path string) {
 		if got, ok := new(big.Rat).SetString(a.text(path)); !ok || got.Cmp(want) != 0 {
-			u.reportf("%s of %s is %s, but adds up to %s", what, u.mark, a.text(path), want.FloatString(2))
+			u.reportf("%s of %s is %s, but adds up to %s", what, u.mark, a.text(path),
+				want.FloatString(2))
 		}
 	}
 	for _, w := range wallets {
-		same("the balance", balances[w.id], u.call(ctx, http.MethodGet, "/api/v1/wallet/"+w.id, nil), "wallet.balance")
+		same("the balance", balances[w.id],
+			u.call(ctx, http.MethodGet, "/api/v1/wallet/"+w.id, nil), "wallet.balance")
 	}
-	summary := u.call(ctx, http.MethodGet, "/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31", nil)
+	summary := u.call(ctx, http.MethodGet,
+		"/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31", nil)
 	for _, w := range summary.list("summary.byWallet") {
 		row := response{body: object{"row": w}}
 		if id := row.text("row.walletId"); incomes[id] != nil {
@@ -64,7 +71,8 @@ func (u *user) checkSums(ctx context.Context, is transactions) {
 		var a response
 		// The budget service omits progress until it retries the ledger.
 		within(ctx, u.EventTimeout, func() bool {
-			a = other.call(ctx, http.MethodGet, "/api/v1/budgets/"+u.budget.id+"?at=2026-03-14", nil)
+			a = other.call(ctx, http.MethodGet, "/api/v1/budgets/"+u.budget.id+"?at=2026-03-14",
+				nil)
 			return a.at("budget.progress") != nil
 		})
 		same("the budget's progress", spent, a, "budget.progress.spent")

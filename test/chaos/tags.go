@@ -35,9 +35,10 @@ func (u *user) retireTag(ctx context.Context, random *rand.Rand) {
 	u.lock.Unlock()
 	u.retry(ctx, func(ctx context.Context) bool {
 		a, result := u.write(ctx, method, path, body)
-		// The tag is missing before its first use and after an earlier attempt. A session that still uses
-		// the old name lets both exist.
-		if result == rejected && a.status != http.StatusNotFound && a.text("code") != "TAG_ALREADY_EXISTS" {
+		// The tag is missing before its first use and after an earlier attempt. A session that
+		// still uses the old name lets both exist.
+		if result == rejected && a.status != http.StatusNotFound &&
+			a.text("code") != "TAG_ALREADY_EXISTS" {
 			u.reportf("%s %s was rejected: %s", method, path, a.raw)
 		}
 		return result != unknown

@@ -90,9 +90,11 @@ func (u *user) anyPair(random *rand.Rand) pair {
 // body returns the request body for a state.
 func (t *transfer) body(p pair) object {
 	return object{
-		"fromWalletId": p.from.id, "amount": decimal(p.amount), "currency": t.owner.currency(p.from),
-		"toWalletId": p.to.id, "toAmount": decimal(p.received), "toCurrency": t.owner.currency(p.to),
-		"date": "2026-03-14", "description": t.mark,
+		"fromWalletId": p.from.id, "amount": decimal(p.amount),
+		"currency":   t.owner.currency(p.from),
+		"toWalletId": p.to.id, "toAmount": decimal(p.received),
+		"toCurrency": t.owner.currency(p.to),
+		"date":       "2026-03-14", "description": t.mark,
 	}
 }
 
@@ -111,10 +113,12 @@ func (u *user) createTransfer(ctx context.Context, random *rand.Rand) {
 	u.transfers[t.mark] = t
 	u.lock.Unlock()
 	u.retry(ctx, func(ctx context.Context) bool {
-		a, result := u.write(ctx, http.MethodPost, "/api/v1/transfers", t.body(t.states[0]), "Idempotency-Key", t.mark)
+		a, result := u.write(ctx, http.MethodPost, "/api/v1/transfers", t.body(t.states[0]),
+			"Idempotency-Key", t.mark)
 		switch result {
 		case accepted:
-			t.id, t.out, t.in = a.text("transfer.id"), a.text("transfer.outTransactionId"), a.text("transfer.inTransactionId")
+			t.id, t.out, t.in = a.text("transfer.id"), a.text("transfer.outTransactionId"),
+				a.text("transfer.inTransactionId")
 			t.frozen = false
 		case rejected:
 			u.reportf("a valid transfer was rejected: %s", a.raw)
@@ -134,7 +138,8 @@ func (t *transfer) change(ctx context.Context, p pair) {
 func (t *transfer) unlink(ctx context.Context, category string) {
 	p := t.states[0]
 	p.category = category
-	a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transfers/"+t.id+"/unlink", object{"categoryId": category})
+	a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transfers/"+t.id+"/unlink",
+		object{"categoryId": category})
 	t.settle("unlinking", p, a, result)
 }
 
@@ -142,7 +147,8 @@ func (t *transfer) unlink(ctx context.Context, category string) {
 func (t *transfer) match(ctx context.Context) {
 	p := t.states[0]
 	p.category = ""
-	a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transfers/match", object{"outTransactionId": t.out, "inTransactionId": t.in})
+	a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transfers/match",
+		object{"outTransactionId": t.out, "inTransactionId": t.in})
 	if result == accepted {
 		t.id = a.text("transfer.id")
 	}
@@ -198,11 +204,14 @@ func (t *transfer) is(p pair) bool {
 	if out.amount.Sign() > 0 {
 		out, in = in, out
 	}
-	return out.wallet == p.from.id && in.wallet == p.to.id && new(big.Rat).Neg(out.amount).Cmp(p.amount) == 0 && in.amount.Cmp(p.received) == 0 &&
-		out.category == p.category && in.category == p.category && out.transfer == in.transfer && (out.transfer == "") == (p.category != "")
+	return out.wallet == p.from.id && in.wallet == p.to.id && new(big.Rat).Neg(out.amount).
+		Cmp(p.amount) == 0 && in.amount.Cmp(p.received) == 0 &&
+		out.category == p.category && in.category == p.category && out.transfer == in.transfer &&
+		(out.transfer == "") == (p.category != "")
 }
 
 // String returns the state for findings.
 func (p pair) String() string {
-	return fmt.Sprintf("%s from %s, %s to %s, %q", p.amount.FloatString(2), p.from.id, p.received.FloatString(2), p.to.id, p.category)
+	return fmt.Sprintf("%s from %s, %s to %s, %q", p.amount.FloatString(2), p.from.id,
+		p.received.FloatString(2), p.to.id, p.category)
 }

@@ -24,8 +24,8 @@ const password = "a long enough secret"
 // compare with the responses.
 type user struct {
 	*run
-	// mark is part of every name and description of the user, so that responses to other users can be
-	// searched for it.
+	// mark is part of every name and description of the user, so that responses to other users can
+	// be searched for it.
 	mark      string
 	email, id string
 	token     string
@@ -41,8 +41,8 @@ type user struct {
 	// transfers has the transfers by mark. The first session changes them.
 	transfers map[string]*transfer
 	mirror    mirror
-	// merged has the target of each category or tag whose merge was requested, and retired the wallets
-	// and categories whose deletion or merge was requested.
+	// merged has the target of each category or tag whose merge was requested, and retired the
+	// wallets and categories whose deletion or merge was requested.
 	merged    map[string]string
 	retired   map[string]bool
 	budget    budget
@@ -63,7 +63,8 @@ type user struct {
 	number, scanned int
 	// categoryNames are the names of the requested categories.
 	categoryNames []string
-	// overwritten has the versions of the contended transaction on which an accepted change was based.
+	// overwritten has the versions of the contended transaction on which an accepted change was
+	// based.
 	overwritten map[string]bool
 }
 
@@ -106,7 +107,9 @@ const (
 var marks = regexp.MustCompile(`[^\w-](u\d{3})[^\w-]`)
 
 // call sends a request and inspects the response. headers are alternating names and values.
-func (u *user) call(ctx context.Context, method, path string, body any, headers ...string) response {
+func (u *user) call(
+	ctx context.Context, method, path string, body any, headers ...string,
+) response {
 	// Requests are not canceled at the end of the load, so that their results are known.
 	ctx = context.WithoutCancel(ctx)
 	var sent []byte
@@ -187,7 +190,8 @@ func (u *user) inspect(request string, a response) {
 	switch code := a.text("code"); {
 	case a.status < 500:
 	// The errors that faults may cause. Every other 5xx is a defect.
-	case code == "SERVICE_UNAVAILABLE", code == "DEADLINE_EXCEEDED", code == "OCR_RESPONSE_FAILED", strings.HasSuffix(request, "/readyz"):
+	case code == "SERVICE_UNAVAILABLE", code == "DEADLINE_EXCEEDED", code == "OCR_RESPONSE_FAILED",
+		strings.HasSuffix(request, "/readyz"):
 	default:
 		u.reportf("%s returned %d %s", request, a.status, bytes.TrimSpace(a.raw))
 	}
@@ -227,7 +231,12 @@ func (a response) list(path string) []any {
 // setUp creates users with wallets, categories and shared budgets before the first fault.
 func (r *run) setUp(ctx context.Context) error {
 	for n := range r.Users {
-		u := &user{run: r, mark: fmt.Sprintf("u%03d", n), overwritten: map[string]bool{}, transfers: map[string]*transfer{}, mirror: newMirror(), merged: map[string]string{}, retired: map[string]bool{}, client: &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}}}
+		u := &user{
+			run: r, mark: fmt.Sprintf("u%03d", n), overwritten: map[string]bool{},
+			transfers: map[string]*transfer{}, mirror: newMirror(), merged: map[string]string{},
+			retired: map[string]bool{},
+			client:  &http.Client{Transport: &http.Transport{MaxIdleConnsPerHost: 8}},
+		}
 		r.users = append(r.users, u)
 		// Each even user and the next odd one are partners.
 		if n%2 == 1 {
@@ -241,10 +250,12 @@ func (r *run) setUp(ctx context.Context) error {
 	}
 	for _, u := range r.users {
 		path := "/api/v1/budgets/" + u.budget.id
-		if a := u.call(ctx, "POST", path+"/share", object{"email": u.partner.email}); a.status != http.StatusCreated {
+		if a := u.call(ctx, "POST", path+"/share", object{"email": u.partner.email}); a.status !=
+			http.StatusCreated {
 			return fmt.Errorf("sharing: %d %s", a.status, a.raw)
 		}
-		if a := u.partner.call(ctx, "PATCH", path+"/members/"+u.partner.id, object{"status": "accepted"}); a.status != http.StatusOK {
+		if a := u.partner.call(ctx, "PATCH", path+"/members/"+u.partner.id,
+			object{"status": "accepted"}); a.status != http.StatusOK {
 			return fmt.Errorf("accepting: %d %s", a.status, a.raw)
 		}
 	}
@@ -268,27 +279,41 @@ func (u *user) setUp(ctx context.Context) error {
 		return a.text(id)
 	}
 	u.email = u.mark + "@example.com"
-	u.id = create("/api/v1/auth/register", object{"name": u.mark, "email": u.email, "password": password}, "user.id")
-	u.token = u.call(ctx, "POST", "/api/v1/auth/login", object{"email": u.email, "password": password}).text("accessToken")
+	u.id = create("/api/v1/auth/register",
+		object{"name": u.mark, "email": u.email, "password": password}, "user.id")
+	u.token = u.call(ctx, "POST", "/api/v1/auth/login",
+		object{"email": u.email, "password": password}).text("accessToken")
 	opening := func(name, balance string) *wallet {
-		return &wallet{create("/api/v1/wallet", object{"name": u.mark + " " + name, "currency": "EUR", "balance": json.Number(balance)}, "wallet.id"), rat(balance)}
+		return &wallet{create("/api/v1/wallet", object{
+			"name": u.mark + " " + name, "currency": "EUR", "balance": json.Number(balance),
+		}, "wallet.id"), rat(balance)}
 	}
-	u.wallets = []*wallet{opening("cash", "100.00"), opening("bank", "-3.50"), opening("purse", "5.00")}
+	u.wallets = []*wallet{opening("cash", "100.00"), opening("bank", "-3.50"), opening("purse",
+		"5.00")}
 	u.receipts, u.imports = opening("receipts", "0"), opening("imports", "0")
-	u.dollars = &wallet{create("/api/v1/wallet", object{"name": u.mark + " dollars", "currency": "USD", "balance": 0}, "wallet.id"), rat("0")}
+	u.dollars = &wallet{create("/api/v1/wallet", object{
+		"name": u.mark + " dollars", "currency": "USD", "balance": 0,
+	}, "wallet.id"), rat("0")}
 	u.tags = []string{u.mark + " trip", u.mark + " work"}
 	for _, name := range []string{"food", "rent", "fun"} {
-		u.categories = append(u.categories, create("/api/v1/categories", object{"name": u.mark + " " + name}, "category.id"))
+		u.categories = append(u.categories,
+			create("/api/v1/categories", object{"name": u.mark + " " + name}, "category.id"))
 	}
 	u.budget = budget{wallet: u.wallets[0].id, category: u.categories[0], limit: rat("100")}
 	u.budget.id = create("/api/v1/budgets", object{
-		"name": u.mark + " plan", "currency": "EUR", "limit": 100, "period": "custom", "startDate": "2026-01-01", "endDate": "2035-12-31",
+		"name": u.mark + " plan", "currency": "EUR", "limit": 100, "period": "custom",
+		"startDate": "2026-01-01", "endDate": "2035-12-31",
 		"walletId": u.budget.wallet, "categoryIds": []string{u.budget.category},
 	}, "budget.id")
 	// The contended transaction exists before the load begins.
 	first := &record{owner: u, mark: u.nextMark()}
-	first.id = create("/api/v1/transaction", first.body(version{amount: rat("-1.00"), wallet: u.budget.wallet, category: u.budget.category}), "transaction.id")
-	first.states = []version{{amount: rat("-1.00"), wallet: u.budget.wallet, category: u.budget.category, text: first.mark}}
+	first.id = create("/api/v1/transaction", first.body(version{
+		amount: rat("-1.00"), wallet: u.budget.wallet, category: u.budget.category,
+	}), "transaction.id")
+	first.states = []version{{
+		amount: rat("-1.00"), wallet: u.budget.wallet, category: u.budget.category,
+		text: first.mark,
+	}}
 	first.contended = true
 	u.contended, u.records = first, []*record{first}
 	u.stream = &stream{user: u, seen: map[string]bool{}}

@@ -66,7 +66,8 @@ func (v version) in(category string) *big.Rat {
 // without publishing events for them, so two categories or tags are equal if one was merged into
 // the other.
 func (u *user) same(v, o version) bool {
-	return v.amount.Cmp(o.amount) == 0 && v.wallet == o.wallet && u.target(v.category) == u.target(o.category) &&
+	return v.amount.Cmp(o.amount) == 0 && v.wallet == o.wallet && u.target(v.category) ==
+		u.target(o.category) &&
 		slices.EqualFunc(v.splits, o.splits, func(a, b split) bool {
 			return a.amount.Cmp(b.amount) == 0 && u.target(a.category) == u.target(b.category)
 		}) && u.target(v.tag) == u.target(o.tag) && v.text == o.text
@@ -78,7 +79,8 @@ func (v version) String() string {
 	for _, s := range v.splits {
 		parts += fmt.Sprintf("; %s in %s", s.amount.FloatString(2), s.category)
 	}
-	return fmt.Sprintf("%s %q in %s, %s%s, with tag %q", v.amount.FloatString(2), v.text, v.wallet, v.category, parts, v.tag)
+	return fmt.Sprintf("%s %q in %s, %s%s, with tag %q", v.amount.FloatString(2), v.text, v.wallet,
+		v.category, parts, v.tag)
 }
 
 // compare requires that a transaction is in one of its possible states. The category and
@@ -86,7 +88,8 @@ func (v version) String() string {
 // compared.
 func (t *record) compare(is version) {
 	if t.contended {
-		if !slices.ContainsFunc(t.states, func(v version) bool { return v.amount.Cmp(is.amount) == 0 }) {
+		if !slices.ContainsFunc(t.states,
+			func(v version) bool { return v.amount.Cmp(is.amount) == 0 }) {
 			t.owner.reportf("%s %s has an amount that was never requested: %s", t.id, t.mark, is)
 		}
 		return
@@ -99,7 +102,10 @@ func (t *record) compare(is version) {
 // versionOf converts a transaction of a response.
 func versionOf(transaction any) version {
 	a := response{body: object{"t": transaction}}
-	v := version{amount: rat(a.text("t.amount")), wallet: a.text("t.walletId"), category: a.text("t.categoryId"), text: a.text("t.description")}
+	v := version{
+		amount: rat(a.text("t.amount")), wallet: a.text("t.walletId"),
+		category: a.text("t.categoryId"), text: a.text("t.description"),
+	}
 	for _, s := range a.list("t.splits") {
 		row := response{body: object{"s": s}}
 		v.splits = append(v.splits, v.part(row.text("s.categoryId"), row.text("s.amount")))
@@ -117,7 +123,10 @@ func versionIn(t *ledgerv1.Transaction) version {
 	if t == nil {
 		return version{amount: new(big.Rat)}
 	}
-	v := version{amount: rat(t.GetAmount()), wallet: t.GetWalletId(), category: t.GetCategoryId(), tag: strings.Join(t.GetTags(), ","), text: t.GetDescription()}
+	v := version{
+		amount: rat(t.GetAmount()), wallet: t.GetWalletId(), category: t.GetCategoryId(),
+		tag: strings.Join(t.GetTags(), ","), text: t.GetDescription(),
+	}
 	for _, s := range t.GetSplits() {
 		v.splits = append(v.splits, v.part(s.GetCategoryId(), s.GetAmount()))
 	}

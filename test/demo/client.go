@@ -46,14 +46,17 @@ type apiError struct {
 
 // Error implements error.
 func (e *apiError) Error() string {
-	return fmt.Sprintf("%d %s: %s %v (request %s)", e.Status, e.Code, e.Message, e.Details, e.RequestID)
+	return fmt.Sprintf("%d %s: %s %v (request %s)", e.Status, e.Code, e.Message, e.Details,
+		e.RequestID)
 }
 
 // newUser registers and signs in a user. It returns ErrExists if the e-mail has an account.
 func newUser(ctx context.Context, url, name, email string) (*client, error) {
 	c := &client{url: url, email: email}
-	err := c.call(ctx, http.MethodPost, "/api/v1/auth/register", object{"name": name, "email": email, "password": Password}, nil)
-	if rejected, ok := errors.AsType[*apiError](err); ok && rejected.Code == "EMAIL_ALREADY_EXISTS" {
+	err := c.call(ctx, http.MethodPost, "/api/v1/auth/register",
+		object{"name": name, "email": email, "password": Password}, nil)
+	if rejected, ok := errors.AsType[*apiError](err); ok &&
+		rejected.Code == "EMAIL_ALREADY_EXISTS" {
 		return nil, fmt.Errorf("%s: %w", email, ErrExists)
 	}
 	if err != nil {
@@ -63,14 +66,17 @@ func newUser(ctx context.Context, url, name, email string) (*client, error) {
 		AccessToken string
 		User        struct{ ID string }
 	}
-	err = c.call(ctx, http.MethodPost, "/api/v1/auth/login", object{"email": email, "password": Password}, &login)
+	err = c.call(ctx, http.MethodPost, "/api/v1/auth/login",
+		object{"email": email, "password": Password}, &login)
 	c.id, c.token = login.User.ID, login.AccessToken
 	return c, err
 }
 
 // create sends a POST and returns the id of the created resource. The response has the resource in
 // field.
-func (c *client) create(ctx context.Context, path string, body object, field string) (string, error) {
+func (c *client) create(
+	ctx context.Context, path string, body object, field string,
+) (string, error) {
 	var created map[string]json.RawMessage
 	if err := c.call(ctx, http.MethodPost, path, body, &created); err != nil {
 		return "", err
@@ -84,17 +90,21 @@ func (c *client) create(ctx context.Context, path string, body object, field str
 
 // share invites a user to a budget.
 func (c *client) share(ctx context.Context, budget, email, role string, percent int) error {
-	return c.call(ctx, http.MethodPost, "/api/v1/budgets/"+budget+"/share", object{"email": email, "role": role, "sharePercent": percent}, nil)
+	return c.call(ctx, http.MethodPost, "/api/v1/budgets/"+budget+"/share",
+		object{"email": email, "role": role, "sharePercent": percent}, nil)
 }
 
 // accept accepts an invitation of this user to a budget.
 func (c *client) accept(ctx context.Context, budget string) error {
-	return c.call(ctx, http.MethodPatch, "/api/v1/budgets/"+budget+"/members/"+c.id, object{"status": "accepted"}, nil)
+	return c.call(ctx, http.MethodPatch, "/api/v1/budgets/"+budget+"/members/"+c.id,
+		object{"status": "accepted"}, nil)
 }
 
 // upload sends a form with a file in field, and other fields. It decodes the response into out,
 // unless it is nil.
-func (c *client) upload(ctx context.Context, path, field, name string, file []byte, fields map[string]string, out any) error {
+func (c *client) upload(
+	ctx context.Context, path, field, name string, file []byte, fields map[string]string, out any,
+) error {
 	var form bytes.Buffer
 	w := multipart.NewWriter(&form)
 	// Writes to a buffer do not fail.
@@ -119,7 +129,9 @@ func (c *client) call(ctx context.Context, method, path string, body object, out
 // send sends a request until it is not rejected because of load. A rejected request has had no
 // effect, so it may be repeated without an idempotency key. Other errors are returned at once,
 // because a realistic account must not depend on retries.
-func (c *client) send(ctx context.Context, method, path string, body []byte, mediaType string, out any) error {
+func (c *client) send(
+	ctx context.Context, method, path string, body []byte, mediaType string, out any,
+) error {
 	for attempt := 1; ; attempt++ {
 		pause, err := c.try(ctx, method, path, body, mediaType, out)
 		if err == nil {
@@ -137,7 +149,9 @@ func (c *client) send(ctx context.Context, method, path string, body []byte, med
 }
 
 // try sends a request once. If it may be repeated, pause is the time that Retry-After names.
-func (c *client) try(ctx context.Context, method, path string, body []byte, mediaType string, out any) (pause time.Duration, err error) {
+func (c *client) try(
+	ctx context.Context, method, path string, body []byte, mediaType string, out any,
+) (pause time.Duration, err error) {
 	req, err := http.NewRequestWithContext(ctx, method, c.url+path, bytes.NewReader(body))
 	if err != nil {
 		return 0, fmt.Errorf("making a request: %w", err)

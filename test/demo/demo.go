@@ -41,8 +41,8 @@ const (
 type Options struct {
 	// URL is the URL of the gateway, without a trailing slash.
 	URL string
-	// Email is the address of the account. PartnerEmail is the address of the user with whom it shares
-	// a budget.
+	// Email is the address of the account. PartnerEmail is the address of the user with whom it
+	// shares a budget.
 	Email, PartnerEmail string
 	// Days is the number of days before Now with transactions.
 	Days int
@@ -80,10 +80,15 @@ func Fill(ctx context.Context, o Options) (Account, error) {
 	if err != nil {
 		return Account{}, err
 	}
-	f := &filler{Options: o, user: user, wallets: map[string]string{}, categories: map[string]string{}, latest: map[string]string{}}
+	f := &filler{
+		Options: o, user: user, wallets: map[string]string{}, categories: map[string]string{},
+		latest: map[string]string{},
+	}
 	entries := year(o.Seed, o.Now, o.Days)
-	transactions := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return e.kind == transfer })
-	transfers := slices.DeleteFunc(slices.Clone(entries), func(e entry) bool { return e.kind != transfer })
+	transactions := slices.DeleteFunc(slices.Clone(entries),
+		func(e entry) bool { return e.kind == transfer })
+	transfers := slices.DeleteFunc(slices.Clone(entries),
+		func(e entry) bool { return e.kind != transfer })
 	for _, step := range []func() error{
 		func() error { return f.createAccounts(ctx, append(imported(o.Now), entries...)) },
 		func() error { return f.createBudgets(ctx, partner) },
@@ -102,18 +107,21 @@ func Fill(ctx context.Context, o Options) (Account, error) {
 		}
 	}
 	return Account{
-		Wallets: len(wallets), Categories: len(categories), Transactions: len(transactions), Transfers: len(transfers),
-		Budgets: len(budgets) + 1, Receipts: o.Receipts, Rules: len(rules), Imports: 2,
+		Wallets: len(wallets), Categories: len(categories), Transactions: len(transactions),
+		Transfers: len(transfers),
+		Budgets:   len(budgets) + 1, Receipts: o.Receipts, Rules: len(rules), Imports: 2,
 	}, nil
 }
 
 // createAccounts creates the wallets and categories. The opening balances follow from the final
 // ones, and count from the first day on.
 func (f *filler) createAccounts(ctx context.Context, entries []entry) error {
-	first := slices.MinFunc(entries, func(a, b entry) int { return a.at.Compare(b.at) }).at.UTC().Format(time.DateOnly)
+	first := slices.MinFunc(entries, func(a, b entry) int { return a.at.Compare(b.at) }).at.UTC().
+		Format(time.DateOnly)
 	for i, w := range wallets {
 		body := object{
-			"name": w.name, "currency": w.currency, "balance": amount(w.balance - net(entries, w.name)), "openingDate": first,
+			"name": w.name, "currency": w.currency,
+			"balance": amount(w.balance - net(entries, w.name)), "openingDate": first,
 			"color": w.color, "icon": w.icon, "position": i,
 		}
 		id, err := f.user.create(ctx, "/api/v1/wallet", body, "wallet")
@@ -123,14 +131,16 @@ func (f *filler) createAccounts(ctx context.Context, entries []entry) error {
 		f.wallets[w.name] = id
 	}
 	for _, c := range categories {
-		id, err := f.user.create(ctx, "/api/v1/categories", object{"name": c.name, "color": c.color, "icon": c.icon, "kind": c.kind}, "category")
+		id, err := f.user.create(ctx, "/api/v1/categories",
+			object{"name": c.name, "color": c.color, "icon": c.icon, "kind": c.kind}, "category")
 		if err != nil {
 			return err
 		}
 		f.categories[c.name] = id
 	}
 	return f.user.call(ctx, http.MethodPatch, "/api/v1/settings", object{
-		"baseCurrency": "EUR", "timeZone": "Europe/Dublin", "defaultWalletId": f.wallets[checking], "defaultCategoryId": f.categories[groceries],
+		"baseCurrency": "EUR", "timeZone": "Europe/Dublin", "defaultWalletId": f.wallets[checking],
+		"defaultCategoryId": f.categories[groceries],
 	}, nil)
 }
 
@@ -144,8 +154,10 @@ func (f *filler) createBudgets(ctx context.Context, partner *client) error {
 			ids[j] = f.categories[name]
 		}
 		id, err := f.user.create(ctx, "/api/v1/budgets", object{
-			"name": b.name, "currency": currencyOf(b.wallet), "limit": amount(b.limit), "period": b.period,
-			"startDate": start.Format(time.DateOnly), "walletId": f.wallets[b.wallet], "categoryIds": ids,
+			"name": b.name, "currency": currencyOf(b.wallet), "limit": amount(b.limit),
+			"period":    b.period,
+			"startDate": start.Format(time.DateOnly), "walletId": f.wallets[b.wallet],
+			"categoryIds": ids,
 		}, "budget")
 		if err != nil {
 			return err
@@ -159,7 +171,8 @@ func (f *filler) createBudgets(ctx context.Context, partner *client) error {
 		if err := partner.accept(ctx, id); err != nil {
 			return err
 		}
-		if err := partner.call(ctx, http.MethodPatch, "/api/v1/budgets/"+id, object{"limit": amount(b.limit + 5_000)}, nil); err != nil {
+		if err := partner.call(ctx, http.MethodPatch, "/api/v1/budgets/"+id,
+			object{"limit": amount(b.limit + 5_000)}, nil); err != nil {
 			return err
 		}
 	}
@@ -177,7 +190,8 @@ func (f *filler) createTransactions(ctx context.Context, entries []entry) error 
 			bodies[i] = f.transaction(e)
 		}
 		var created struct{ Transactions []struct{ ID string } }
-		if err := f.user.call(ctx, http.MethodPost, "/api/v1/transaction/batch", object{"transactions": bodies}, &created); err != nil {
+		if err := f.user.call(ctx, http.MethodPost, "/api/v1/transaction/batch",
+			object{"transactions": bodies}, &created); err != nil {
 			return err
 		}
 		for i, e := range batch {
@@ -190,8 +204,10 @@ func (f *filler) createTransactions(ctx context.Context, entries []entry) error 
 // transaction returns the body that creates an entry.
 func (f *filler) transaction(e entry) object {
 	body := object{
-		"amount": amount(e.cents), "type": e.kind, "currency": currencyOf(e.wallet), "date": e.at.Format(time.RFC3339),
-		"payee": e.payee, "description": e.description, "tags": e.tags, "walletId": f.wallets[e.wallet],
+		"amount": amount(e.cents), "type": e.kind, "currency": currencyOf(e.wallet),
+		"date":  e.at.Format(time.RFC3339),
+		"payee": e.payee, "description": e.description, "tags": e.tags,
+		"walletId": f.wallets[e.wallet],
 	}
 	if e.part == "" {
 		body["categoryId"] = f.categories[e.category]
@@ -208,7 +224,8 @@ func (f *filler) transaction(e entry) object {
 func (f *filler) createTransfers(ctx context.Context, entries []entry) error {
 	for _, e := range entries {
 		body := object{
-			"fromWalletId": f.wallets[e.wallet], "toWalletId": f.wallets[e.to], "amount": amount(e.cents), "toAmount": amount(e.toCents),
+			"fromWalletId": f.wallets[e.wallet], "toWalletId": f.wallets[e.to],
+			"amount": amount(e.cents), "toAmount": amount(e.toCents),
 			"date": e.at.Format(time.RFC3339), "description": e.description, "tags": e.tags,
 		}
 		if err := f.user.call(ctx, http.MethodPost, "/api/v1/transfers", body, nil); err != nil {
@@ -229,7 +246,8 @@ func (f *filler) attach(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := f.user.upload(ctx, "/api/v1/transaction/"+id+"/attachments", "file", p.name, photo, nil, nil); err != nil {
+		if err := f.user.upload(ctx, "/api/v1/transaction/"+id+"/attachments", "file", p.name,
+			photo, nil, nil); err != nil {
 			return err
 		}
 	}
@@ -240,12 +258,16 @@ func (f *filler) attach(ctx context.Context) error {
 func (f *filler) uploadReceipts(ctx context.Context) error {
 	for i, r := range receipts[:f.Receipts] {
 		day := f.Now.AddDate(0, 0, -2*i-1)
-		photo, err := ocrtest.Photograph(fmt.Sprintf(r.text, day.Format("02/01/2006")), photoPixels, f.Seed+uint64(i))
+		photo, err := ocrtest.Photograph(fmt.Sprintf(r.text, day.Format("02/01/2006")), photoPixels,
+			f.Seed+uint64(i))
 		if err != nil {
 			return err
 		}
-		fields := map[string]string{"walletId": f.wallets[r.wallet], "categoryId": f.categories[r.category]}
-		if err := f.user.upload(ctx, "/api/v1/transaction/receipt?keepImage=true", "receipt", "receipt.jpg", photo, fields, nil); err != nil {
+		fields := map[string]string{
+			"walletId": f.wallets[r.wallet], "categoryId": f.categories[r.category],
+		}
+		if err := f.user.upload(ctx, "/api/v1/transaction/receipt?keepImage=true", "receipt",
+			"receipt.jpg", photo, fields, nil); err != nil {
 			return err
 		}
 	}

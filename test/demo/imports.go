@@ -70,7 +70,8 @@ func imported(now time.Time) []entry {
 	for _, s := range statement {
 		if s.ago > bookedDays {
 			entries = append(entries, entry{
-				at: now.AddDate(0, 0, -s.ago), kind: expense, wallet: card, payee: s.payee, description: s.about, cents: s.cents,
+				at: now.AddDate(0, 0, -s.ago), kind: expense, wallet: card, payee: s.payee,
+				description: s.about, cents: s.cents,
 			})
 		}
 	}
@@ -88,7 +89,8 @@ func (f *filler) importStatements(ctx context.Context, transactions []entry) err
 	var second []entry
 	for _, s := range statement {
 		if s.ago < reviewDays {
-			second = append(second, entry{at: f.Now.AddDate(0, 0, -s.ago), payee: s.payee, description: s.about, cents: s.cents})
+			second = append(second, entry{at: f.Now.AddDate(0,
+				0, -s.ago), payee: s.payee, description: s.about, cents: s.cents})
 		}
 	}
 	for _, e := range transactions {
@@ -102,23 +104,31 @@ func (f *filler) importStatements(ctx context.Context, transactions []entry) err
 
 // importStatement uploads a statement of the everyday card. book commits it and waits until it is
 // booked.
-func (f *filler) importStatement(ctx context.Context, until time.Time, entries []entry, book bool) error {
+func (f *filler) importStatement(
+	ctx context.Context, until time.Time, entries []entry, book bool,
+) error {
 	file := "Date;Payee;Details;Amount\n"
 	for _, e := range entries {
-		file += fmt.Sprintf("%s;%s;%s;-%s\n", e.at.Format("02.01.2006"), e.payee, e.description, strings.Replace(string(amount(e.cents)), ".", ",", 1))
+		file += fmt.Sprintf("%s;%s;%s;-%s\n", e.at.Format("02.01.2006"), e.payee, e.description,
+			strings.Replace(string(amount(e.cents)), ".", ",", 1))
 	}
 	if !book {
 		file += fmt.Sprintf("31.02.%d;Harbor Bank;Fee of the card;-2,50\n", until.Year())
 	}
 	var created struct{ Import struct{ ID string } }
 	name := "everyday-card-" + until.Format("2006-01") + ".csv"
-	err := f.user.upload(ctx, "/api/v1/imports", "file", name, []byte(file), map[string]string{"walletId": f.wallets[card]}, &created)
+	err := f.user.upload(ctx, "/api/v1/imports", "file", name, []byte(file),
+		map[string]string{"walletId": f.wallets[card]}, &created)
 	if err != nil {
 		return err
 	}
 	path := "/api/v1/imports/" + created.Import.ID
-	defaults := object{"walletId": f.wallets[card], "expenseCategoryId": f.categories[leisure], "incomeCategoryId": f.categories[gifts]}
-	if err := f.user.call(ctx, http.MethodPatch, path, object{"defaults": defaults}, nil); err != nil || !book {
+	defaults := object{
+		"walletId": f.wallets[card], "expenseCategoryId": f.categories[leisure],
+		"incomeCategoryId": f.categories[gifts],
+	}
+	if err := f.user.call(ctx, http.MethodPatch, path, object{"defaults": defaults},
+		nil); err != nil || !book {
 		return err
 	}
 	if err := f.user.call(ctx, http.MethodPost, path+"/commit", object{}, nil); err != nil {
@@ -126,7 +136,8 @@ func (f *filler) importStatement(ctx context.Context, until time.Time, entries [
 	}
 	for {
 		var current struct{ Import struct{ Status string } }
-		if err := f.user.call(ctx, http.MethodGet, path, nil, &current); err != nil || current.Import.Status == "done" {
+		if err := f.user.call(ctx, http.MethodGet, path, nil, &current); err != nil ||
+			current.Import.Status == "done" {
 			return err
 		}
 		if current.Import.Status == "failed" {
@@ -144,16 +155,19 @@ func (f *filler) importStatement(ctx context.Context, until time.Time, entries [
 // exist, so the delivery fails.
 func (f *filler) createWebhooks(ctx context.Context) error {
 	id, err := f.user.create(ctx, "/api/v1/webhooks", object{
-		"url": "https://home.coffer.example/hooks/budgets", "description": "Light in the kitchen turns red", "events": []string{"budget.v1.budget.*"},
+		"url":         "https://home.coffer.example/hooks/budgets",
+		"description": "Light in the kitchen turns red", "events": []string{"budget.v1.budget.*"},
 	}, "webhook")
 	if err != nil {
 		return err
 	}
-	if err := f.user.call(ctx, http.MethodPost, "/api/v1/webhooks/"+id+"/test", object{}, nil); err != nil {
+	if err := f.user.call(ctx, http.MethodPost, "/api/v1/webhooks/"+id+"/test", object{},
+		nil); err != nil {
 		return err
 	}
 	_, err = f.user.create(ctx, "/api/v1/webhooks", object{
-		"url": "https://sheets.coffer.example/import", "description": "Spreadsheet", "enabled": false, "events": []string{"ledger.v1.transaction.*"},
+		"url": "https://sheets.coffer.example/import", "description": "Spreadsheet",
+		"enabled": false, "events": []string{"ledger.v1.transaction.*"},
 	}, "webhook")
 	return err
 }

@@ -8,16 +8,20 @@ import (
 
 // shareHousehold creates a budget of the partner, with transactions, that the account shares.
 func (f *filler) shareHousehold(ctx context.Context, partner *client) error {
-	budget, wallet, category, err := f.partnerBudget(ctx, partner, "Home and garden", "🪴", "monthly", 30_000)
+	budget, wallet, category, err := f.partnerBudget(ctx, partner, "Home and garden", "🪴",
+		"monthly", 30_000)
 	if err != nil {
 		return err
 	}
 	for i, bought := range []struct {
 		payee string
 		cents int64
-	}{{"Timber & Tools", 6_480}, {"Garden Center Nord", 3_295}, {"Lamp Studio", 7_900}, {"Paint Box", 2_140}} {
+	}{{
+		"Timber & Tools", 6_480,
+	}, {"Garden Center Nord", 3_295}, {"Lamp Studio", 7_900}, {"Paint Box", 2_140}} {
 		err := partner.call(ctx, http.MethodPost, "/api/v1/transaction", object{
-			"amount": amount(bought.cents), "type": expense, "currency": "EUR", "date": f.Now.AddDate(0, 0, -3*i).Format(time.RFC3339),
+			"amount": amount(bought.cents), "type": expense, "currency": "EUR",
+			"date":  f.Now.AddDate(0, 0, -3*i).Format(time.RFC3339),
 			"payee": bought.payee, "walletId": wallet, "categoryId": category,
 		}, nil)
 		if err != nil {
@@ -41,19 +45,25 @@ func (f *filler) invite(ctx context.Context, partner *client) error {
 
 // partnerBudget creates a budget of the partner with a wallet and a category of the same name. It
 // starts with the last month.
-func (f *filler) partnerBudget(ctx context.Context, partner *client, name, icon, period string, limit int64) (budget, wallet, category string, err error) {
-	wallet, err = partner.create(ctx, "/api/v1/wallet", object{"name": name, "currency": "EUR", "balance": amount(2 * limit), "icon": icon}, "wallet")
+func (f *filler) partnerBudget(
+	ctx context.Context, partner *client, name, icon, period string, limit int64,
+) (budget, wallet, category string, err error) {
+	wallet, err = partner.create(ctx, "/api/v1/wallet", object{
+		"name": name, "currency": "EUR", "balance": amount(2 * limit), "icon": icon,
+	}, "wallet")
 	if err != nil {
 		return "", "", "", err
 	}
-	category, err = partner.create(ctx, "/api/v1/categories", object{"name": name, "icon": icon, "kind": expense}, "category")
+	category, err = partner.create(ctx, "/api/v1/categories",
+		object{"name": name, "icon": icon, "kind": expense}, "category")
 	if err != nil {
 		return "", "", "", err
 	}
 	start := time.Date(f.Now.Year(), f.Now.Month()-1, 1, 0, 0, 0, 0, time.UTC)
 	budget, err = partner.create(ctx, "/api/v1/budgets", object{
 		"name": name, "currency": "EUR", "limit": amount(limit), "period": period,
-		"startDate": start.Format(time.DateOnly), "walletId": wallet, "categoryIds": []string{category},
+		"startDate": start.Format(time.DateOnly), "walletId": wallet,
+		"categoryIds": []string{category},
 	}, "budget")
 	return budget, wallet, category, err
 }

@@ -44,7 +44,8 @@ type source struct {
 	// kind is expense by default.
 	kind string
 	tags []string
-	// part is the category of a quarter of the amount. If it is empty, the transaction is not split.
+	// part is the category of a quarter of the amount. If it is empty, the transaction is not
+	// split.
 	part string
 	// to is the wallet that receives a transfer, and rate the price of one unit of the wallet's
 	// currency in its currency.
@@ -74,8 +75,8 @@ func year(seed uint64, now time.Time, days int) []entry {
 		day := time.Date(now.Year(), now.Month(), now.Day()-ago, 0, 0, 0, 0, time.UTC)
 		for _, s := range household {
 			for range s.count(day, r) {
-				// The values are drawn even for a transaction in the future, so that the current time changes
-				// no other day.
+				// The values are drawn even for a transaction in the future, so that the current
+				// time changes no other day.
 				if e := s.entry(day, r); !e.at.After(now) {
 					entries = append(entries, e)
 				}
@@ -121,7 +122,8 @@ func (s source) entry(day time.Time, r *rand.Rand) entry {
 	cents *= math.Exp(r.NormFloat64()*s.spread - s.spread*s.spread/2)
 	e := entry{
 		at:   day.Add(7*time.Hour + time.Duration(r.IntN(14*60))*time.Minute),
-		kind: cmp.Or(s.kind, expense), category: s.category, wallet: s.wallet, tags: s.tags, part: s.part, to: s.to,
+		kind: cmp.Or(s.kind, expense), category: s.category, wallet: s.wallet, tags: s.tags,
+		part: s.part, to: s.to,
 	}
 	e.payee, e.description, _ = strings.Cut(s.merchants[r.IntN(len(s.merchants))], ", ")
 	e.cents = max(50, int64(math.Round(cents)))

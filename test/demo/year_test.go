@@ -40,7 +40,8 @@ func TestYear(t *testing.T) {
 	}
 	for _, w := range wallets {
 		require.True(t, used[w.name], w.name)
-		require.Positive(t, w.balance-net(append(imported(noon), entries...), w.name), "a household does not open %s with debts", w.name)
+		require.Positive(t, w.balance-net(append(imported(noon), entries...), w.name),
+			"a household does not open %s with debts", w.name)
 	}
 	// A later time on the same day only adds transactions.
 	morning := year(1, noon.Add(-4*time.Hour), 365)
@@ -75,7 +76,9 @@ func TestNet(t *testing.T) {
 
 func TestAmount(t *testing.T) {
 	t.Parallel()
-	for cents, want := range map[int64]string{0: "0.00", 5: "0.05", 1230: "12.30", -5: "-0.05", -1230: "-12.30"} {
+	for cents, want := range map[int64]string{
+		0: "0.00", 5: "0.05", 1230: "12.30", -5: "-0.05", -1230: "-12.30",
+	} {
 		require.Equal(t, want, amount(cents).String())
 	}
 }

@@ -35,7 +35,8 @@ func TestRestoreFromArchive(t *testing.T) {
 	l := onlyGateway(t, s).load()
 	wait := func() {
 		more := l.earned.Load() + 5
-		require.Eventually(t, func() bool { return l.earned.Load() >= more }, time.Minute, 10*time.Millisecond)
+		require.Eventually(t, func() bool { return l.earned.Load() >= more }, time.Minute,
+			10*time.Millisecond)
 	}
 	wait()
 	a.backUp()
@@ -58,8 +59,10 @@ func TestRestoreFromArchive(t *testing.T) {
 	u := *l.user
 	u.cluster = onlyGateway(t, restored)
 	require.NoError(t, u.readBudget())
-	created := scalar[int64](t, restored, `SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
-	require.GreaterOrEqual(t, created, atLeast, "the writes that were acknowledged before the moment are restored")
+	created := scalar[int64](t, restored,
+		`SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
+	require.GreaterOrEqual(t, created, atLeast,
+		"the writes that were acknowledged before the moment are restored")
 	require.LessOrEqual(t, created, atMost)
 	require.NoError(t, u.earn())
 	requireSumsAddUp(t, restored)
@@ -78,7 +81,8 @@ type archive struct {
 // archiveOf configures the stack's PostgreSQL to archive its WAL after its next start.
 func archiveOf(t *testing.T, s *devstack.Stack) *archive {
 	t.Helper()
-	folder, err := os.MkdirTemp("", "coffer-archive-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
+	//nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
+	folder, err := os.MkdirTemp("", "coffer-archive-")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(folder)) })
 	data := filepath.Join(s.PostgresDir, "data")
@@ -93,7 +97,8 @@ func archiveOf(t *testing.T, s *devstack.Stack) *archive {
 	require.NoError(t, os.Mkdir(a.wal(), 0o700))
 	a.give(a.wal())
 	a.run(`ALTER SYSTEM SET archive_mode = on`)
-	a.run(`ALTER SYSTEM SET archive_command = 'cp %p ` + a.wal() + `/%f.new && mv ` + a.wal() + `/%f.new ` + a.wal() + `/%f'`)
+	a.run(`ALTER SYSTEM SET archive_command = 'cp %p ` + a.wal() + `/%f.new && mv ` + a.wal() +
+		`/%f.new ` + a.wal() + `/%f'`)
 	return a
 }
 
@@ -111,19 +116,22 @@ func (a *archive) run(sql string) {
 // give makes PostgreSQL's account the owner of a folder and everything in it.
 func (a *archive) give(folder string) {
 	a.t.Helper()
-	require.NoError(a.t, filepath.WalkDir(folder, func(name string, _ fs.DirEntry, err error) error {
-		if err != nil {
-			return err
-		}
-		return os.Lchown(name, int(a.runs.Uid), int(a.runs.Gid))
-	}))
+	require.NoError(a.t,
+		filepath.WalkDir(folder, func(name string, _ fs.DirEntry, err error) error {
+			if err != nil {
+				return err
+			}
+			return os.Lchown(name, int(a.runs.Uid), int(a.runs.Gid))
+		}))
 }
 
 // backUp copies the data files during writes. The copy is consistent only together with the WAL.
 func (a *archive) backUp() {
 	a.t.Helper()
-	out, err := exec.CommandContext(a.t.Context(), filepath.Join(a.bin, "pg_basebackup"), "--dbname="+a.stack.Databases[""],
-		"--pgdata="+filepath.Join(a.folder, "base"), "--wal-method=none", "--checkpoint=fast", "--no-sync").CombinedOutput()
+	out, err := exec.CommandContext(a.t.Context(), filepath.Join(a.bin, "pg_basebackup"),
+		"--dbname="+a.stack.Databases[""],
+		"--pgdata="+filepath.Join(a.folder, "base"), "--wal-method=none", "--checkpoint=fast",
+		"--no-sync").CombinedOutput()
 	require.NoError(a.t, err, "%s", out)
 }
 
@@ -131,7 +139,10 @@ func (a *archive) backUp() {
 func (a *archive) finish() {
 	a.t.Helper()
 	last := scalar[string](a.t, a.stack, `SELECT pg_walfile_name(pg_switch_wal())`)
-	require.Eventually(a.t, func() bool { _, err := os.Stat(filepath.Join(a.wal(), last)); return err == nil }, time.Minute, 20*time.Millisecond)
+	require.Eventually(a.t, func() bool {
+		_, err := os.Stat(filepath.Join(a.wal(), last))
+		return err == nil
+	}, time.Minute, 20*time.Millisecond)
 }
 
 // restore creates the data directory of a new stack from the archive, as it was at the moment. The
@@ -151,9 +162,11 @@ func (a *archive) restore(lost, to devstack.Config, moment time.Time) {
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(to, text, 0o600))
 	}
-	settings, err := os.OpenFile(filepath.Join(data, "postgresql.auto.conf"), os.O_APPEND|os.O_WRONLY, 0)
+	settings, err := os.OpenFile(filepath.Join(data, "postgresql.auto.conf"),
+		os.O_APPEND|os.O_WRONLY, 0)
 	require.NoError(t, err)
-	_, err = fmt.Fprintf(settings, "archive_mode = off\nrestore_command = 'cp %s/%%f %%p'\nrecovery_target_time = '%s'\nrecovery_target_action = promote\n",
+	_, err = fmt.Fprintf(settings,
+		"archive_mode = off\nrestore_command = 'cp %s/%%f %%p'\nrecovery_target_time = '%s'\nrecovery_target_action = promote\n",
 		a.wal(), moment.UTC().Format("2006-01-02 15:04:05.999999-07:00"))
 	require.NoError(t, err)
 	require.NoError(t, settings.Close())
@@ -163,6 +176,7 @@ func (a *archive) restore(lost, to devstack.Config, moment time.Time) {
 	recovering, err := pgserver.Start(t.Context(), pgserver.Options{Dir: home, Durable: true})
 	require.NoError(t, err)
 	at := &devstack.Stack{Databases: map[string]string{"": recovering.URL}}
-	require.Eventually(t, func() bool { return !scalar[bool](t, at, `SELECT pg_is_in_recovery()`) }, time.Minute, 20*time.Millisecond)
+	require.Eventually(t, func() bool { return !scalar[bool](t, at, `SELECT pg_is_in_recovery()`) },
+		time.Minute, 20*time.Millisecond)
 	require.NoError(t, recovering.Stop())
 }

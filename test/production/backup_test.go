@@ -22,13 +22,15 @@ import (
 // durableConfig returns a configuration whose data remain when the stack stops.
 func durableConfig(t *testing.T) devstack.Config {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "coffer-backup-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
+	//nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
+	dir, err := os.MkdirTemp("", "coffer-backup-")
 	require.NoError(t, err)
 	require.NoError(t, os.Chmod(dir, 0o711))
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	const free = "127.0.0.1:0"
 	return devstack.Config{
-		DataDir: filepath.Join(dir, "data"), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
+		DataDir: filepath.Join(dir, "data"), HTTPAddr: free, AuthAddr: free, LedgerAddr: free,
+		BudgetAddr: free, OCRAddr: free, NATSAddr: free,
 		Environment: map[string]string{"RATE_LIMIT": "0"},
 	}
 }
@@ -41,7 +43,8 @@ func TestRestoreBackup(t *testing.T) {
 	lost, err := devstack.Start(t.Context(), before)
 	require.NoError(t, err)
 	l := onlyGateway(t, lost).load()
-	require.Eventually(t, func() bool { return min(l.earned.Load(), l.spent.Load()) > 5 }, time.Minute, 10*time.Millisecond)
+	require.Eventually(t, func() bool { return min(l.earned.Load(), l.spent.Load()) > 5 },
+		time.Minute, 10*time.Millisecond)
 	atLeast := l.earned.Load()
 	backup := filepath.Join(t.TempDir(), "backup")
 	require.NoError(t, devstack.Backup(t.Context(), before, backup))
@@ -54,26 +57,31 @@ func TestRestoreBackup(t *testing.T) {
 		t.Run(fmt.Sprintf("with the data of NATS: %t", withNATSData), func(t *testing.T) {
 			after := durableConfig(t)
 			require.NoError(t, devstack.Restore(t.Context(), after, backup))
-			require.ErrorContains(t, devstack.Restore(t.Context(), after, backup), "already contains data of Coffer")
+			require.ErrorContains(t, devstack.Restore(t.Context(), after, backup),
+				"already contains data of Coffer")
 			if withNATSData {
-				require.NoError(t, os.CopyFS(filepath.Join(after.DataDir, "nats"), os.DirFS(filepath.Join(before.DataDir, "nats"))))
+				require.NoError(t, os.CopyFS(filepath.Join(after.DataDir, "nats"),
+					os.DirFS(filepath.Join(before.DataDir, "nats"))))
 			}
 			restored, err := devstack.Start(t.Context(), after)
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, restored.Stop()) })
 
-			// The token was issued before the backup. It is valid only if the signing keys were restored and
-			// can be decrypted.
+			// The token was issued before the backup. It is valid only if the signing keys were
+			// restored and can be decrypted.
 			u := *l.user
 			u.cluster = onlyGateway(t, restored)
 			require.NoError(t, u.readBudget())
 			requireSumsAddUp(t, restored)
-			created := scalar[int64](t, restored, `SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
-			require.GreaterOrEqual(t, created, atLeast, "the backup has the writes that were acknowledged before it began")
+			created := scalar[int64](t, restored,
+				`SELECT count(*) FROM ledger.transactions WHERE amount_minor > 0`)
+			require.GreaterOrEqual(t, created, atLeast,
+				"the backup has the writes that were acknowledged before it began")
 			require.LessOrEqual(t, created, atMost)
 			require.NoError(t, u.earn())
 			requireSumsAddUp(t, restored)
-			requireEachEventOnce(t, restored, outbox.Config{NATSURL: restored.NATS, NATSReplicas: 1})
+			requireEachEventOnce(t, restored,
+				outbox.Config{NATSURL: restored.NATS, NATSReplicas: 1})
 		})
 	}
 }
@@ -82,7 +90,9 @@ func TestRestoreBackup(t *testing.T) {
 func onlyGateway(t *testing.T, s *devstack.Stack) *cluster {
 	t.Helper()
 	at := netip.MustParseAddrPort(s.URL[len("http://"):])
-	c := &cluster{t: t, stores: s, names: &names{known: map[string][]netip.Addr{}}, port: int(at.Port())}
+	c := &cluster{
+		t: t, stores: s, names: &names{known: map[string][]netip.Addr{}}, port: int(at.Port()),
+	}
 	c.names.add(name("gateway"), at.Addr())
 	return c
 }
@@ -131,19 +141,23 @@ func requireEachEventOnce(t *testing.T, s *devstack.Stack, at outbox.Config) {
 	bus, err := outbox.Connect(at, "test", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(bus.Close)
-	require.Eventually(t, func() bool { return scalar[int64](t, s, `SELECT count(*) FROM ledger.outbox`) == 0 }, time.Minute, 100*time.Millisecond)
+	require.Eventually(t, func() bool {
+		return scalar[int64](t, s, `SELECT count(*) FROM ledger.outbox`) == 0
+	}, time.Minute, 100*time.Millisecond)
 	var end uint64
-	require.Eventually(t, func() bool { end, err = bus.End(t.Context()); return err == nil }, time.Minute, 100*time.Millisecond, "the stream does not exist")
+	require.Eventually(t, func() bool { end, err = bus.End(t.Context()); return err == nil },
+		time.Minute, 100*time.Millisecond, "the stream does not exist")
 	require.NotZero(t, end)
 	enough, seen := errors.New("enough"), map[uuid.UUID]bool{}
-	err = bus.Follow(t.Context(), scalar[uuid.UUID](t, s, `SELECT id FROM auth.users`), 0, func(e outbox.Received) error {
-		if seen[e.ID] {
-			return fmt.Errorf("event %s is in the stream twice", e.ID)
-		}
-		if seen[e.ID] = true; e.Sequence == end {
-			return enough
-		}
-		return nil
-	})
+	err = bus.Follow(t.Context(), scalar[uuid.UUID](t, s, `SELECT id FROM auth.users`),
+		0, func(e outbox.Received) error {
+			if seen[e.ID] {
+				return fmt.Errorf("event %s is in the stream twice", e.ID)
+			}
+			if seen[e.ID] = true; e.Sequence == end {
+				return enough
+			}
+			return nil
+		})
 	require.ErrorIs(t, err, enough)
 }

@@ -23,19 +23,27 @@ type user struct {
 	budget                  string
 }
 
-var httpClient = &http.Client{Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16}}
+var httpClient = &http.Client{
+	Timeout: 20 * time.Second, Transport: &http.Transport{MaxIdleConnsPerHost: 16},
+}
 
 // newUser registers a user with an empty wallet, a category and a budget.
 func (c *cluster) newUser() *user {
 	c.t.Helper()
 	u := &user{cluster: c}
 	email := fmt.Sprintf("p%d@example.com", rand.Int64())
-	u.must(c.t, "/auth/register", map[string]any{"name": "Ada", "email": email, "password": "a long enough secret"})
-	u.token = u.must(c.t, "/auth/login", map[string]any{"email": email, "password": "a long enough secret"})["accessToken"].(string)
-	u.wallet = u.must(c.t, "/wallet", map[string]any{"name": "Cash", "currency": "EUR", "balance": 0})["wallet"].(map[string]any)["id"].(string)
-	u.category = u.must(c.t, "/categories", map[string]any{"name": "Food"})["category"].(map[string]any)["id"].(string)
+	u.must(c.t, "/auth/register",
+		map[string]any{"name": "Ada", "email": email, "password": "a long enough secret"})
+	u.token = u.must(c.t, "/auth/login",
+		map[string]any{"email": email, "password": "a long enough secret"})["accessToken"].(string)
+	u.wallet = u.must(c.t, "/wallet", map[string]any{
+		"name": "Cash", "currency": "EUR", "balance": 0,
+	})["wallet"].(map[string]any)["id"].(string)
+	u.category = u.must(c.t, "/categories",
+		map[string]any{"name": "Food"})["category"].(map[string]any)["id"].(string)
 	u.budget = u.must(c.t, "/budgets", map[string]any{
-		"name": "Food", "currency": "EUR", "limit": 100, "period": "monthly", "startDate": "2026-01-01", "walletId": u.wallet, "categoryIds": []string{u.category},
+		"name": "Food", "currency": "EUR", "limit": 100, "period": "monthly",
+		"startDate": "2026-01-01", "walletId": u.wallet, "categoryIds": []string{u.category},
 	})["budget"].(map[string]any)["id"].(string)
 	return u
 }
@@ -51,7 +59,8 @@ func (u *user) must(t *testing.T, path string, body map[string]any) map[string]a
 // earn creates an income of 1.
 func (u *user) earn() error {
 	_, err := u.call(http.MethodPost, "/transaction", map[string]any{
-		"amount": 1, "type": "income", "currency": "EUR", "date": "2026-01-01", "walletId": u.wallet, "categoryId": u.category,
+		"amount": 1, "type": "income", "currency": "EUR", "date": "2026-01-01",
+		"walletId": u.wallet, "categoryId": u.category,
 	})
 	return err
 }
@@ -86,7 +95,8 @@ func (u *user) spend() error {
 		return err
 	}
 	_, err = fmt.Fprintf(part, "BAKERY %d\n01/01/2026\nBread 1.00\nTotal EUR 1.00\n", rand.Int64())
-	err = errors.Join(err, w.WriteField("walletId", u.wallet), w.WriteField("categoryId", u.category), w.Close())
+	err = errors.Join(err, w.WriteField("walletId", u.wallet),
+		w.WriteField("categoryId", u.category), w.Close())
 	if err != nil {
 		return err
 	}

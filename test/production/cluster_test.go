@@ -36,8 +36,8 @@ type cluster struct {
 	names  *names
 	// port is the port of every instance. Each instance has a separate address.
 	port int
-	// network is the prefix 127.x.y of the addresses, and host the last byte of the address that was
-	// assigned last.
+	// network is the prefix 127.x.y of the addresses, and host the last byte of the address that
+	// was assigned last.
 	network [3]byte
 	host    byte
 	// environment has the settings of all instances, in addition to the addresses of stores and
@@ -67,8 +67,10 @@ func newClusterOn(t *testing.T, server string) *cluster {
 	require.NoError(t, lis.Close())
 	return &cluster{
 		t: t, stores: stores, names: serveNames(t), port: lis.Addr().(*net.TCPAddr).Port,
-		network:     [3]byte{127, byte(1 + rand.IntN(254)), byte(rand.IntN(255))},
-		environment: map[string]string{"RATE_LIMIT": "0", "MAX_CONNECTION_AGE": maxConnectionAge.String()},
+		network: [3]byte{127, byte(1 + rand.IntN(254)), byte(rand.IntN(255))},
+		environment: map[string]string{
+			"RATE_LIMIT": "0", "MAX_CONNECTION_AGE": maxConnectionAge.String(),
+		},
 	}
 }
 
@@ -95,7 +97,8 @@ func (c *cluster) spawn(service string) *instance {
 	c.t.Helper()
 	return c.run(service, os.Args[0], map[string]string{
 		beService: service, askDNS: c.names.addr(),
-		"AUTH_ADDR": c.addressOf("auth"), "LEDGER_ADDR": c.addressOf("ledger"), "BUDGET_ADDR": c.addressOf("budget"), "OCR_ADDR": c.addressOf("ocr"),
+		"AUTH_ADDR": c.addressOf("auth"), "LEDGER_ADDR": c.addressOf("ledger"),
+		"BUDGET_ADDR": c.addressOf("budget"), "OCR_ADDR": c.addressOf("ocr"),
 	})
 }
 
@@ -104,10 +107,11 @@ func (c *cluster) run(service, program string, environment map[string]string) *i
 	i := &instance{service: service, addr: c.newAddr(), port: c.port}
 	own := map[string]string{
 		"LISTEN_ADDR": i.at(), "METRICS_ADDR": net.JoinHostPort(i.addr.String(), "9464"),
-		"TLS_CERT": c.certificates[service].Cert, "TLS_KEY": c.certificates[service].Key, "TLS_CA": c.certificates[service].CA,
+		"TLS_CERT": c.certificates[service].Cert, "TLS_KEY": c.certificates[service].Key,
+		"TLS_CA":      c.certificates[service].CA,
 		"SERVICE_KEY": c.stores.ServiceKey, "NATS_URL": c.stores.NATS,
-		// The default of a second is for a separate server. This one shares the processors with other
-		// tests.
+		// The default of a second is for a separate server. This one shares the processors with
+		// other tests.
 		"DATABASE_URL": c.stores.Databases[service] + "&connect_timeout=10",
 	}
 	maps.Copy(own, c.environment)
@@ -143,7 +147,8 @@ func (c *cluster) await(instances ...*instance) {
 	c.t.Helper()
 	var addrs []netip.Addr
 	for _, i := range instances {
-		require.Eventually(c.t, func() bool { return i.ready(c.t.Context()) == nil }, time.Minute, 20*time.Millisecond, "%s did not get ready", i.service)
+		require.Eventually(c.t, func() bool { return i.ready(c.t.Context()) == nil }, time.Minute,
+			20*time.Millisecond, "%s did not get ready", i.service)
 		addrs = append(addrs, i.addr)
 	}
 	c.names.add(name(instances[0].service), addrs...)
@@ -155,7 +160,8 @@ func (i *instance) ready(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Second)
 	defer cancel()
 	if i.service == "gateway" {
-		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.at()+"/livez", http.NoBody)
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+i.at()+"/livez",
+			http.NoBody)
 		if err != nil {
 			return err
 		}
@@ -178,8 +184,8 @@ func (i *instance) ready(ctx context.Context) error {
 }
 
 const (
-	// preStop is the time for which an instance serves after its address was removed from DNS: a tenth
-	// of the time in deploy/k8s, like dnsCache.
+	// preStop is the time for which an instance serves after its address was removed from DNS: a
+	// tenth of the time in deploy/k8s, like dnsCache.
 	preStop = 6 * time.Second
 	// maxConnectionAge is a tenth of the default of MAX_CONNECTION_AGE.
 	maxConnectionAge = 1500 * time.Millisecond
@@ -266,7 +272,10 @@ func (c *cluster) replaceAll(running map[string][]*instance, spawn func(service 
 // replace replaces the instances of one service. The new ones start together, because otherwise the
 // cache could expire during their start. They become available one by one. ending waits for the old
 // ones.
-func (c *cluster) replace(running map[string][]*instance, service string, spawn func(service string) *instance, ending *errgroup.Group) {
+func (c *cluster) replace(
+	running map[string][]*instance, service string, spawn func(service string) *instance,
+	ending *errgroup.Group,
+) {
 	c.t.Helper()
 	var replacements []*instance
 	for range running[service] {

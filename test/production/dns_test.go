@@ -105,7 +105,9 @@ func (n *names) serve() {
 func (n *names) reply(question dnsmessage.Message) ([]byte, error) {
 	q := question.Questions[0]
 	reply := dnsmessage.Message{
-		Header:    dnsmessage.Header{ID: question.ID, Response: true, Authoritative: true, RecursionAvailable: true},
+		Header: dnsmessage.Header{
+			ID: question.ID, Response: true, Authoritative: true, RecursionAvailable: true,
+		},
 		Questions: question.Questions,
 	}
 	n.mu.Lock()
@@ -117,7 +119,8 @@ func (n *names) reply(question dnsmessage.Message) ([]byte, error) {
 	if q.Type == dnsmessage.TypeA {
 		for _, a := range addrs {
 			reply.Answers = append(reply.Answers, dnsmessage.Resource{
-				Header: dnsmessage.ResourceHeader{Name: q.Name, Class: dnsmessage.ClassINET}, Body: &dnsmessage.AResource{A: a.As4()},
+				Header: dnsmessage.ResourceHeader{Name: q.Name, Class: dnsmessage.ClassINET},
+				Body:   &dnsmessage.AResource{A: a.As4()},
 			})
 		}
 	}

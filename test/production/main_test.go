@@ -42,7 +42,8 @@ func TestMain(m *testing.M) {
 	case "auth":
 		app.Main(service, auth.Run, auth.Migrations)
 	case "ledger":
-		app.Main(service, ledger.Run, ledger.Migrations, app.Command{Name: "verify", Run: verify.Command(ledger.Migrations)})
+		app.Main(service, ledger.Run, ledger.Migrations,
+			app.Command{Name: "verify", Run: verify.Command(ledger.Migrations)})
 	case "budget":
 		app.Main(service, budget.Run, budget.Migrations)
 	case "ocr":

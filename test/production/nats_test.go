@@ -35,7 +35,8 @@ type natsServers struct {
 
 // runNATS runs the program of NATS.
 func runNATS() {
-	options, err := server.ConfigureOptions(flag.NewFlagSet("nats", flag.ExitOnError), os.Args[1:], nil, nil, nil)
+	options, err := server.ConfigureOptions(flag.NewFlagSet("nats", flag.ExitOnError), os.Args[1:],
+		nil, nil, nil)
 	if err != nil {
 		server.PrintAndDie(err.Error())
 	}
@@ -53,7 +54,9 @@ func (c *cluster) withNATS() *natsServers {
 	c.t.Helper()
 	authority, err := mtls.NewAuthority(time.Now)
 	require.NoError(c.t, err)
-	n := &natsServers{cluster: c, authority: authority, folder: c.t.TempDir(), password: rand.Text()}
+	n := &natsServers{
+		cluster: c, authority: authority, folder: c.t.TempDir(), password: rand.Text(),
+	}
 	c.certificates = map[string]mtls.Config{}
 	n.renew()
 	for i := range 3 {
@@ -83,7 +86,8 @@ func (n *natsServers) renew() {
 		require.NoError(t, err)
 		n.cluster.certificates[service] = certificate
 	}
-	_, err := n.authority.Issue(filepath.Join(n.folder, "nats"), "nats", time.Hour, "nats-0.nats", "nats-1.nats", "nats-2.nats")
+	_, err := n.authority.Issue(filepath.Join(n.folder, "nats"), "nats", time.Hour, "nats-0.nats",
+		"nats-1.nats", "nats-2.nats")
 	require.NoError(t, err)
 }
 
@@ -94,15 +98,21 @@ func (n *natsServers) start(s *instance) {
 	t.Helper()
 	home := filepath.Join(n.folder, s.service)
 	require.NoError(t, os.MkdirAll(home, 0o700))
-	adapt := strings.NewReplacer("/etc/coffer/tls", filepath.Join(n.folder, "nats"), "/run/nats", home, "/data", filepath.Join(home, "data"),
-		"http: 8222", "http: "+s.addr.String()+":8222", "port: 4222", "listen: "+s.at(), "port: 6222", "listen: "+s.addr.String()+":6222")
+	adapt := strings.NewReplacer("/etc/coffer/tls", filepath.Join(n.folder, "nats"), "/run/nats",
+		home, "/data", filepath.Join(home, "data"),
+		"http: 8222", "http: "+s.addr.String()+":8222", "port: 4222", "listen: "+s.at(),
+		"port: 6222", "listen: "+s.addr.String()+":6222")
 	for _, file := range []string{"overlays/production/nats.conf", "components/mtls/tls.conf"} {
 		text, err := os.ReadFile(filepath.Join("../../deploy/k8s", file))
 		require.NoError(t, err)
-		require.NoError(t, os.WriteFile(filepath.Join(home, filepath.Base(file)), []byte(adapt.Replace(string(text))), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(home, filepath.Base(file)),
+			[]byte(adapt.Replace(string(text))), 0o600))
 	}
 	s.start(t, exec.Command(os.Args[0], "--config", filepath.Join(home, "tls.conf")),
-		map[string]string{beService: "nats", askDNS: n.cluster.names.addr(), "POD_NAME": s.service, "NATS_PASSWORD": n.password})
+		map[string]string{
+			beService: "nats", askDNS: n.cluster.names.addr(), "POD_NAME": s.service,
+			"NATS_PASSWORD": n.password,
+		})
 }
 
 // await waits until a server is connected to the others and serves JetStream requests. It returns
@@ -121,8 +131,10 @@ func (n *natsServers) await(s *instance) (serial string) {
 // certificate connects to a server and returns the serial number of its certificate.
 func (n *natsServers) certificate(s *instance) (serial string, err error) {
 	own := n.cluster.certificates["auth"]
-	conn, err := nats.Connect("nats://coffer:"+n.password+"@"+netip.AddrPortFrom(s.addr, 4222).String(),
-		nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13, ServerName: s.service + ".nats"}), nats.ClientTLSConfig(own.Certificate, own.Authority))
+	conn, err := nats.Connect("nats://coffer:"+n.password+"@"+netip.AddrPortFrom(s.addr, 4222).
+		String(),
+		nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13, ServerName: s.service + ".nats"}),
+		nats.ClientTLSConfig(own.Certificate, own.Authority))
 	if err != nil {
 		return "", err
 	}
@@ -183,11 +195,15 @@ func TestRotateCertificatesAndNATSPassword(t *testing.T) {
 
 	n.password = rand.Text()
 	n.restart()
-	require.Positive(t, scalar[int64](t, c.stores, `SELECT count(*) FROM ledger.outbox`), "events stay in the outbox until the services have the new password")
+	require.Positive(t, scalar[int64](t, c.stores, `SELECT count(*) FROM ledger.outbox`),
+		"events stay in the outbox until the services have the new password")
 	c.environment["NATS_URL"] = n.url()
-	c.replaceAll(map[string][]*instance{"auth": running["auth"], "ledger": running["ledger"], "budget": running["budget"]}, c.spawn)
+	c.replaceAll(map[string][]*instance{
+		"auth": running["auth"], "ledger": running["ledger"], "budget": running["budget"],
+	}, c.spawn)
 	l.stop()
 
-	at := outbox.Config{NATSURL: "nats://coffer:" + n.password + "@" + n.servers[0].at(), NATSReplicas: 3, TLS: c.certificates["ledger"]}
+	at := outbox.Config{NATSURL: "nats://coffer:" + n.password + "@" +
+		n.servers[0].at(), NATSReplicas: 3, TLS: c.certificates["ledger"]}
 	requireEachEventOnce(t, c.stores, at)
 }

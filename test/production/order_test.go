@@ -28,7 +28,8 @@ func TestGatewayBeforeServices(t *testing.T) {
 	}
 	for _, service := range services[:4] {
 		c.await(c.run(service, filepath.Join(released, service), map[string]string{
-			"AUTH_ADDR": fronts["auth"], "LEDGER_ADDR": fronts["ledger"], "BUDGET_ADDR": fronts["budget"], "OCR_ADDR": fronts["ocr"],
+			"AUTH_ADDR": fronts["auth"], "LEDGER_ADDR": fronts["ledger"],
+			"BUDGET_ADDR": fronts["budget"], "OCR_ADDR": fronts["ocr"],
 		}))
 	}
 	c.await(c.spawn("gateway"))
@@ -63,8 +64,10 @@ func collections(t *testing.T) []string {
 	var paths []string
 	for path, operations := range document.Paths {
 		switch {
-		case operations["get"] == nil, strings.Contains(path, "{"), !strings.HasPrefix(path, "/api/v1/"):
-		case path == "/api/v1/events", path == "/api/v1/export/transactions": // A stream without an end, and one that needs a format.
+		case operations["get"] == nil, strings.Contains(path, "{"), !strings.HasPrefix(path,
+			"/api/v1/"):
+		// A stream without an end, and one that needs a format.
+		case path == "/api/v1/events", path == "/api/v1/export/transactions":
 		default:
 			paths = append(paths, path)
 		}
@@ -77,7 +80,8 @@ func collections(t *testing.T) []string {
 func (u *user) status(t *testing.T, path string) (int, http.Header) {
 	t.Helper()
 	at := netip.AddrPortFrom(u.cluster.names.lookup(name("gateway"))[0], uint16(u.cluster.port))
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+at.String()+path, nil)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+at.String()+path,
+		nil)
 	require.NoError(t, err)
 	req.Header.Set("Authorization", "Bearer "+u.token)
 	resp, err := httpClient.Do(req)

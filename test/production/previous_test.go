@@ -42,7 +42,8 @@ func TestUpgradeAndRollback(t *testing.T) {
 	}
 	previous := func(service string) *instance {
 		return c.run(service, filepath.Join(released, service), map[string]string{
-			"AUTH_ADDR": fronts["auth"], "LEDGER_ADDR": fronts["ledger"], "BUDGET_ADDR": fronts["budget"], "OCR_ADDR": fronts["ocr"],
+			"AUTH_ADDR": fronts["auth"], "LEDGER_ADDR": fronts["ledger"],
+			"BUDGET_ADDR": fronts["budget"], "OCR_ADDR": fronts["ocr"],
 		})
 	}
 	running := c.startAll(2, previous)
@@ -71,11 +72,14 @@ func TestUpgradeAndRollback(t *testing.T) {
 // buildPrevious builds the programs of the previous release, and returns their folder.
 func buildPrevious(t *testing.T) string {
 	t.Helper()
-	if err := exec.CommandContext(t.Context(), "git", "cat-file", "-e", previousRelease+"^{commit}").Run(); err != nil {
+	if err := exec.CommandContext(t.Context(), "git", "cat-file", "-e",
+		previousRelease+"^{commit}").Run(); err != nil {
 		t.Skipf("NOT SHOWN: this clone does not have the commit %s", previousRelease)
 	}
 	dir := t.TempDir()
-	sources := exec.CommandContext(t.Context(), "sh", "-c", `git -C "$(git rev-parse --show-toplevel)" archive "$1" | tar -x -C "$2"`, "sh", previousRelease, dir)
+	sources := exec.CommandContext(t.Context(), "sh", "-c",
+		`git -C "$(git rev-parse --show-toplevel)" archive "$1" | tar -x -C "$2"`, "sh",
+		previousRelease, dir)
 	out, err := sources.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	built := t.TempDir()

@@ -23,7 +23,9 @@ type load struct {
 func (c *cluster) load() *load {
 	c.t.Helper()
 	l := &load{user: c.newUser(), done: make(chan struct{})}
-	for what, counted := range map[*func() error]*atomic.Int64{new(l.earn): &l.earned, new(l.spend): &l.spent, new(l.readBudget): &l.read} {
+	for what, counted := range map[*func() error]*atomic.Int64{
+		new(l.earn): &l.earned, new(l.spend): &l.spent, new(l.readBudget): &l.read,
+	} {
 		for range 2 {
 			l.workers.Go(func() { l.repeat(*what, counted) })
 		}
@@ -58,7 +60,8 @@ func (l *load) stop() {
 	t.Helper()
 	close(l.done)
 	l.workers.Wait()
-	t.Logf("%d creates, %d receipts, %d reads of a budget", l.earned.Load(), l.spent.Load(), l.read.Load())
+	t.Logf("%d creates, %d receipts, %d reads of a budget", l.earned.Load(), l.spent.Load(),
+		l.read.Load())
 	require.Zero(t, l.failed.Load(), "requests failed")
 	require.Positive(t, min(l.earned.Load(), l.spent.Load(), l.read.Load()))
 	require.Equal(t, int(l.earned.Load()-l.spent.Load()), l.balance(t))

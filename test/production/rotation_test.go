@@ -43,8 +43,8 @@ func TestRotateKeys(t *testing.T) {
 	c.replaceAll(running, c.spawn)
 	requireAll()
 
-	// All services change their key together, because services with different keys reject each other's
-	// calls.
+	// All services change their key together, because services with different keys reject each
+	// other's calls.
 	c.stores.ServiceKey = rand.Text()
 	for _, service := range services {
 		c.stop(running[service][0])
@@ -53,7 +53,8 @@ func TestRotateKeys(t *testing.T) {
 	requireAll()
 	c.newUser()
 	require.Equal(t, 0, u.balance(t))
-	require.Contains(t, c.logs(running), "created a signing key", "the old signing keys cannot be decrypted")
+	require.Contains(t, c.logs(running), "created a signing key",
+		"the old signing keys cannot be decrypted")
 }
 
 // changePassword changes the password of a service's role. The service's open connections remain.

@@ -37,7 +37,9 @@ type span struct {
 func (s span) String() string { return s.service + " " + s.GetName() }
 
 // Export implements collectorv1.TraceServiceServer.
-func (c *collector) Export(_ context.Context, req *collectorv1.ExportTraceServiceRequest) (*collectorv1.ExportTraceServiceResponse, error) {
+func (c *collector) Export(
+	_ context.Context, req *collectorv1.ExportTraceServiceRequest,
+) (*collectorv1.ExportTraceServiceResponse, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for _, r := range req.GetResourceSpans() {
@@ -105,7 +107,8 @@ func TestTraceOfCreate(t *testing.T) {
 
 	const (
 		request = "gateway POST /api/v1/transaction"
-		rpc     = request + " > gateway coffer.ledger.v1.LedgerService/CreateTransaction > ledger coffer.ledger.v1.LedgerService/CreateTransaction"
+		rpc     = request +
+			" > gateway coffer.ledger.v1.LedgerService/CreateTransaction > ledger coffer.ledger.v1.LedgerService/CreateTransaction"
 		publish = rpc + " > ledger publish ledger.v1.transaction.created"
 	)
 	// Events that are consumed together share statements, whose spans are in the trace of the first
@@ -147,7 +150,8 @@ func TestUnavailableCollector(t *testing.T) {
 // requireExemplar requires that the histogram of RPC durations has exemplars with trace ids.
 func requireExemplar(t *testing.T, i *instance) {
 	t.Helper()
-	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "http://"+i.addr.String()+":9464/metrics", http.NoBody)
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet,
+		"http://"+i.addr.String()+":9464/metrics", http.NoBody)
 	require.NoError(t, err)
 	req.Header.Set("Accept", "application/openmetrics-text; version=1.0.0")
 	resp, err := http.DefaultClient.Do(req)
@@ -155,5 +159,6 @@ func requireExemplar(t *testing.T, i *instance) {
 	defer resp.Body.Close()
 	metrics, err := io.ReadAll(resp.Body)
 	require.NoError(t, err)
-	require.Regexp(t, `(?m)^rpc_server_call_duration_seconds_bucket.* # \{.*trace_id="`, string(metrics))
+	require.Regexp(t, `(?m)^rpc_server_call_duration_seconds_bucket.* # \{.*trace_id="`,
+		string(metrics))
 }

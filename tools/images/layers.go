@@ -21,10 +21,14 @@ func programLayer(program string) (v1.Layer, error) {
 		return nil, err
 	}
 	return layer(func(w *tar.Writer) error {
-		if err := w.WriteHeader(&tar.Header{Name: "tmp/", Typeflag: tar.TypeDir, Mode: 0o1777, ModTime: epoch}); err != nil {
+		if err := w.WriteHeader(&tar.Header{
+			Name: "tmp/", Typeflag: tar.TypeDir, Mode: 0o1777, ModTime: epoch,
+		}); err != nil {
 			return err
 		}
-		if err := w.WriteHeader(&tar.Header{Name: "app", Mode: 0o755, Size: int64(len(content)), ModTime: epoch}); err != nil {
+		if err := w.WriteHeader(&tar.Header{
+			Name: "app", Mode: 0o755, Size: int64(len(content)), ModTime: epoch,
+		}); err != nil {
 			return err
 		}
 		_, err := w.Write(content)
@@ -66,7 +70,10 @@ func addFile(w *tar.Writer, root, path string, entry fs.DirEntry) error {
 	if err != nil {
 		return err
 	}
-	clean := &tar.Header{Typeflag: header.Typeflag, Name: filepath.ToSlash(inside), Linkname: target, Size: header.Size, Mode: header.Mode & 0o1777, ModTime: epoch}
+	clean := &tar.Header{
+		Typeflag: header.Typeflag, Name: filepath.ToSlash(inside), Linkname: target,
+		Size: header.Size, Mode: header.Mode & 0o1777, ModTime: epoch,
+	}
 	if info.IsDir() {
 		clean.Name += "/"
 	}
@@ -96,5 +103,7 @@ func layer(write func(*tar.Writer) error) (v1.Layer, error) {
 	if err := w.Close(); err != nil {
 		return nil, fmt.Errorf("packing a layer: %w", err)
 	}
-	return tarball.LayerFromOpener(func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(content.Bytes())), nil })
+	return tarball.LayerFromOpener(func() (io.ReadCloser, error) {
+		return io.NopCloser(bytes.NewReader(content.Bytes())), nil
+	})
 }

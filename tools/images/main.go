@@ -62,7 +62,8 @@ func main() {
 	}
 	b := builder{out: os.Args[1], version: os.Args[2]}
 	if !validVersion.MatchString(b.version) {
-		fmt.Fprintln(os.Stderr, "images: VERSION must be up to 40 lower-case letters, digits, - and ., and begin and end with a letter or digit")
+		fmt.Fprintln(os.Stderr,
+			"images: VERSION must be up to 40 lower-case letters, digits, - and ., and begin and end with a letter or digit")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
@@ -97,7 +98,9 @@ func (b builder) all(ctx context.Context, wanted []string) error {
 		if err != nil {
 			return fmt.Errorf("building %s: %w", service, err)
 		}
-		title := map[string]string{"org.opencontainers.image.ref.name": "coffer/" + service + ":" + b.version}
+		title := map[string]string{
+			"org.opencontainers.image.ref.name": "coffer/" + service + ":" + b.version,
+		}
 		if err := index.AppendIndex(images, layout.WithAnnotations(title)); err != nil {
 			return fmt.Errorf("writing to the OCI layout: %w", err)
 		}
@@ -116,7 +119,8 @@ func (b builder) one(ctx context.Context, service string) (v1.ImageIndex, error)
 	for _, arch := range []string{"amd64", "arm64"} {
 		program := filepath.Join(b.out, "programs", arch, service)
 		for _, name := range programs(service) {
-			if err := b.compile(ctx, service, name, arch, filepath.Join(filepath.Dir(program), name)); err != nil {
+			if err := b.compile(ctx, service, name, arch,
+				filepath.Join(filepath.Dir(program), name)); err != nil {
 				return nil, err
 			}
 		}
@@ -129,7 +133,8 @@ func (b builder) one(ctx context.Context, service string) (v1.ImageIndex, error)
 			return nil, err
 		}
 		platform := v1.Platform{OS: "linux", Architecture: arch}
-		index = mutate.AppendManifests(index, mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
+		index = mutate.AppendManifests(index,
+			mutate.IndexAddendum{Add: image, Descriptor: v1.Descriptor{Platform: &platform}})
 		if arch == runtime.GOARCH {
 			if err := b.archive(service, program, image, packages); err != nil {
 				return nil, err
@@ -170,10 +175,13 @@ func (b builder) archive(service, program string, image v1.Image, packages []con
 }
 
 // image returns the image of a program, and the Debian packages in it.
-func (b builder) image(ctx context.Context, service, arch, program string) (v1.Image, []contained, error) {
+func (b builder) image(
+	ctx context.Context, service, arch, program string,
+) (v1.Image, []contained, error) {
 	base, packages := empty.Image, []contained(nil)
 	if service == "ocr" {
-		engine, found, err := engineLayer(ctx, filepath.Join(b.out, "engine", arch), arch, filepath.Join(filepath.Dir(program), "ocr-neural"))
+		engine, found, err := engineLayer(ctx, filepath.Join(b.out, "engine", arch), arch,
+			filepath.Join(filepath.Dir(program), "ocr-neural"))
 		if err != nil {
 			return nil, nil, fmt.Errorf("collecting the engine: %w", err)
 		}
@@ -232,7 +240,8 @@ func (b builder) compile(ctx context.Context, service, name, arch, program strin
 	if err != nil {
 		return err
 	}
-	cmd := exec.CommandContext(ctx, "go", "build", "-C", dir, "-trimpath", "-ldflags=-s -w -buildid= -X "+versionVariable+"="+b.version, "-o", path, "./cmd/"+name)
+	cmd := exec.CommandContext(ctx, "go", "build", "-C", dir, "-trimpath",
+		"-ldflags=-s -w -buildid= -X "+versionVariable+"="+b.version, "-o", path, "./cmd/"+name)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOWORK=off", "GOOS=linux", "GOARCH="+arch)
 	return output(cmd)
 }
@@ -241,7 +250,8 @@ func (b builder) compile(ctx context.Context, service, name, arch, program strin
 // otherwise.
 func output(cmd *exec.Cmd) error {
 	if text, err := cmd.CombinedOutput(); err != nil {
-		return errors.Join(fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err), errors.New(string(text)))
+		return errors.Join(fmt.Errorf("%s: %w", strings.Join(cmd.Args, " "), err),
+			errors.New(string(text)))
 	}
 	return nil
 }

@@ -57,7 +57,9 @@ func releaseFile(version string, digests map[string]v1.Hash) (string, error) {
 		images = append(images, image{service, digests[service]})
 	}
 	var text strings.Builder
-	err := release.Execute(&text, map[string]any{"Version": version, "Suffix": strings.ReplaceAll(version, ".", "-"), "Services": images})
+	err := release.Execute(&text, map[string]any{
+		"Version": version, "Suffix": strings.ReplaceAll(version, ".", "-"), "Services": images,
+	})
 	return text.String(), err
 }
 

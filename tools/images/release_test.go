@@ -33,7 +33,8 @@ func TestValidVersion(t *testing.T) {
 	t.Parallel()
 	for version, valid := range map[string]bool{
 		"1.2.3": true, "dev": true, "1.2.3-rc.1": true, strings.Repeat("a", 40): true,
-		"": false, "V1": false, "1.2.3+meta": false, "-1": false, "1.": false, strings.Repeat("a", 41): false,
+		"": false, "V1": false, "1.2.3+meta": false, "-1": false, "1.": false,
+		strings.Repeat("a", 41): false,
 	} {
 		if validVersion.MatchString(version) != valid {
 			t.Errorf("%q: want %t", version, valid)

@@ -117,7 +117,8 @@ func report(groups map[string]count, all, commented count) error {
 			fmt.Printf("%5.1f %%  %4d of %5d  %s\n", 100*g.share(), g.found, g.lines, name)
 		}
 	}
-	fmt.Printf("%5.1f %%  %4d of %5d  lines of prose with an idiom to avoid\n", 100*all.share(), all.found, all.lines)
+	fmt.Printf("%5.1f %%  %4d of %5d  lines of prose with an idiom to avoid\n", 100*all.share(),
+		all.found, all.lines)
 	fmt.Printf("%5.1f %%  of the lines of Go without tests are comments\n", 100*commented.share())
 	if failed != nil {
 		return errors.New("too many idioms; `make prose` lists the lines, and CONTRIBUTING.md says what to write instead")
@@ -136,7 +137,8 @@ func group(name string) string {
 
 // generated reports whether a file is generated, by its folder or the standard comment near its start.
 func generated(name, text string) bool {
-	return strings.Contains(name, "/gen/") || strings.Contains(text[:min(400, len(text))], "Code generated")
+	return strings.Contains(name, "/gen/") || strings.Contains(text[:min(400, len(text))],
+		"Code generated")
 }
 
 // prose returns the lines of at least four words, by line number.

@@ -37,7 +37,11 @@ Ctrl-C stops everything. The data remain.
 func banner(s *devstack.Stack, config devstack.Config, took time.Duration) string {
 	var notes strings.Builder
 	if s.PostgresDir != filepath.Join(config.DataDir, "postgres") {
-		fmt.Fprintf(&notes, "\nPostgreSQL's data are in %s, because the user that runs it may not enter %s.\n", s.PostgresDir, config.DataDir)
+		fmt.Fprintf(
+			&notes,
+			"\nPostgreSQL's data are in %s, because the user that runs it may not enter %s.\n",
+			s.PostgresDir, config.DataDir,
+		)
 	}
 	// make run installs these programs; a program started without make may lack them.
 	for _, tool := range []struct{ program, without, packages string }{
@@ -46,9 +50,12 @@ func banner(s *devstack.Stack, config devstack.Config, took time.Duration) strin
 		{"heif-convert", "photos in HEIC", "libheif-examples"},
 	} {
 		if _, err := exec.LookPath(tool.program); err != nil {
-			fmt.Fprintf(&notes, "\n%s is not installed, so %s cannot be read: apt-get install %s, or see devstack/install.sh.\n", tool.program, tool.without, tool.packages)
+			fmt.Fprintf(&notes,
+				"\n%s is not installed, so %s cannot be read: apt-get install %s, or see devstack/install.sh.\n",
+				tool.program, tool.without, tool.packages)
 		}
 	}
-	return fmt.Sprintf(bannerText, took.Seconds(), s.URL, s.GRPC["auth"], s.GRPC["ledger"], s.GRPC["budget"], s.GRPC["ocr"],
+	return fmt.Sprintf(bannerText, took.Seconds(), s.URL, s.GRPC["auth"], s.GRPC["ledger"],
+		s.GRPC["budget"], s.GRPC["ocr"],
 		config.NATSAddr, config.MetricsAddr, config.DataDir, notes.String())
 }

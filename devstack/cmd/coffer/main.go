@@ -88,7 +88,8 @@ func run() error {
 		close(stopping)
 		cancel()
 		<-signals
-		// PostgreSQL shuts down when this process ends, and rolls back the transactions in progress.
+		// PostgreSQL shuts down when this process ends, and rolls back the transactions in
+		// progress.
 		fmt.Fprintln(os.Stderr, "\nStopped immediately.")
 		os.Exit(1)
 	}()
@@ -109,7 +110,8 @@ func run() error {
 	if err := stack.Stop(); err != nil {
 		return err
 	}
-	fmt.Printf("Stopped in %.1f s. The data remain in %s.\n", time.Since(begin).Seconds(), config.DataDir)
+	fmt.Printf("Stopped in %.1f s. The data remain in %s.\n", time.Since(begin).Seconds(),
+		config.DataDir)
 	return nil
 }
 
@@ -119,15 +121,20 @@ func openLog(config devstack.Config) (*os.File, error) {
 	if err := pgserver.MakeDir(config.DataDir); err != nil {
 		return nil, err
 	}
-	f, err := os.OpenFile(filepath.Join(config.DataDir, "coffer.log"), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	f, err := os.OpenFile(filepath.Join(config.DataDir, "coffer.log"),
+		os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, fmt.Errorf("the data in %s belong to another user: run Coffer as that user, or set DATA_DIR to another folder", config.DataDir)
+		return nil,
+			fmt.Errorf("the data in %s belong to another user: run Coffer as that user, or set DATA_DIR to another folder",
+				config.DataDir)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("opening the log: %w", err)
 	}
 	// A user sees warnings immediately. Everything else would hide the addresses on the terminal.
 	terminal := app.NewLogger(os.Stderr, slog.LevelWarn).Handler()
-	app.SetLogger(slog.New(slog.NewMultiHandler(app.NewLogger(f, config.LogLevel).Handler(), terminal)))
+	app.SetLogger(
+		slog.New(slog.NewMultiHandler(app.NewLogger(f, config.LogLevel).Handler(), terminal)),
+	)
 	return f, nil
 }

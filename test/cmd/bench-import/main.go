@@ -72,7 +72,8 @@ func run() error {
 	data := flag.String("data", "", "folder with manifest.jsonl")
 	out := flag.String("out", "", "file for the predictions, as JSON lines")
 	verbose := flag.Bool("v", false, "also list the wrong files")
-	useLocale := flag.Bool("locale", true, "pass the locale of QIF files, which determines the order of day and month, as a browser does")
+	useLocale := flag.Bool("locale", true,
+		"pass the locale of QIF files, which determines the order of day and month, as a browser does")
 	flag.Parse()
 	manifest, err := os.Open(filepath.Join(*data, "manifest.jsonl"))
 	if err != nil {
@@ -191,7 +192,8 @@ func report(l label, p prediction, s result, proposed *mapping.Mapping) {
 // table prints the scores by format.
 func table(w io.Writer, scores map[string]*score) error {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	_, _ = fmt.Fprintln(t, "format\tfiles exact\trows right\trows extra\tcurrency right\trefused\tpayee (info)")
+	_, _ = fmt.Fprintln(t,
+		"format\tfiles exact\trows right\trows extra\tcurrency right\trefused\tpayee (info)")
 	names := []string{statement.OFX, statement.QIF, statement.CAMT, statement.MT940, statement.CSV}
 	for name := range scores {
 		if !slices.Contains(names, name) && name != "all" {
@@ -200,8 +202,10 @@ func table(w io.Writer, scores map[string]*score) error {
 	}
 	for _, name := range append(names, "all") {
 		if s := scores[name]; s != nil {
-			_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, share(s.exact, s.files), share(s.hit, s.rows), share(s.got-s.hit, s.got),
-				share(s.currencyRight, s.currencies), share(s.rejected, s.broken), share(s.payeeRight, s.payees))
+			_, _ = fmt.Fprintf(t, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", name, share(s.exact, s.files),
+				share(s.hit, s.rows), share(s.got-s.hit, s.got),
+				share(s.currencyRight, s.currencies), share(s.rejected, s.broken),
+				share(s.payeeRight, s.payees))
 		}
 	}
 	return t.Flush()

@@ -58,7 +58,8 @@ func judge(l label, p prediction) result {
 	}
 	best := l.Rows
 	for _, other := range l.Also {
-		if want := count(other, key); equal(want, got) || common(want, got) > common(count(best, key), got) {
+		if want := count(other, key); equal(want, got) || common(want,
+			got) > common(count(best, key), got) {
 			best = other
 		}
 	}
@@ -75,7 +76,8 @@ func judge(l label, p prediction) result {
 			known = append(known, b)
 		}
 	}
-	r.currencies, r.currencyRight = len(known), common(count(known, currency), count(p.Rows, currency))
+	r.currencies, r.currencyRight = len(known), common(count(known, currency),
+		count(p.Rows, currency))
 	payee := func(r row) string {
 		return key(r) + " " + strings.Join(strings.Fields(strings.ToLower(r.Payee)), " ")
 	}

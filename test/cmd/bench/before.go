@@ -45,8 +45,12 @@ func (b *bench) compareBefore(ctx context.Context) error {
 		{"creates, 64 clients", 64, func(s *stack) []request { return s.spending(writers) }},
 		{"creates, 256 clients", 256, func(s *stack) []request { return s.spending(writers) }},
 		// The rows of the pages were written by the creates.
-		{"pages of 50, 16 clients", 16, func(s *stack) []request { return []request{s.writers[0].gets(firstPage)} }},
-		{"dashboards, 16 clients", 16, func(s *stack) []request { return []request{s.writers[0].gets("/api/v1/dashboard/summary")} }},
+		{"pages of 50, 16 clients", 16, func(s *stack) []request {
+			return []request{s.writers[0].gets(firstPage)}
+		}},
+		{"dashboards, 16 clients", 16, func(s *stack) []request {
+			return []request{s.writers[0].gets("/api/v1/dashboard/summary")}
+		}},
 	} {
 		if err := b.compareStacks(ctx, c.what, now, before, c.clients, c.requests); err != nil {
 			return fmt.Errorf("%s: %w", c.what, err)
@@ -58,11 +62,15 @@ func (b *bench) compareBefore(ctx context.Context) error {
 // compareStacks adds two rows: one compares the rates of two stacks, and one compares the processor
 // time per request in the same rounds. The processor time includes the consumers of the events.
 // Unlike the rate, it does not depend on the speed of the disk.
-func (b *bench) compareStacks(ctx context.Context, what string, now, before *stack, clients int, requests func(*stack) []request) error {
+func (b *bench) compareStacks(
+	ctx context.Context, what string, now, before *stack, clients int,
+	requests func(*stack) []request,
+) error {
 	var rates, costs [2][]float64
 	for range b.rounds {
 		for side, s := range []*stack{now, before} {
-			rate, byName, err := b.spend(ctx, s, load{clients: clients, requests: requests(s), keyed: keyed})
+			rate, byName, err := b.spend(ctx,
+				s, load{clients: clients, requests: requests(s), keyed: keyed})
 			if err != nil {
 				return err
 			}

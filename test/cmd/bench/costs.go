@@ -29,9 +29,15 @@ func (b *bench) costs(ctx context.Context) error {
 		{"a create, 8 clients", load{clients: 8, requests: s.spending(writers), keyed: keyed}},
 		{"a create, 64 clients", load{clients: 64, requests: s.spending(writers), keyed: keyed}},
 		{"a create, 256 clients", load{clients: 256, requests: s.spending(writers), keyed: keyed}},
-		{"a create, 64 clients on one wallet", load{clients: 64, requests: s.spending(1), keyed: keyed}},
-		{"a page of 50, 16 clients", load{clients: 16, requests: []request{reader.gets(firstPage)}}},
-		{"a dashboard, 16 clients", load{clients: 16, requests: []request{reader.gets("/api/v1/dashboard/summary")}}},
+		{"a create, 64 clients on one wallet", load{
+			clients: 64, requests: s.spending(1), keyed: keyed,
+		}},
+		{"a page of 50, 16 clients", load{
+			clients: 16, requests: []request{reader.gets(firstPage)},
+		}},
+		{"a dashboard, 16 clients", load{
+			clients: 16, requests: []request{reader.gets("/api/v1/dashboard/summary")},
+		}},
 	} {
 		if err := b.cost(ctx, s, c.what, c.load); err != nil {
 			return err
@@ -70,8 +76,11 @@ func (b *bench) cost(ctx context.Context, s *stack, what string, l load) error {
 
 // spend runs a load and returns its rate, and by program the processor time per request in
 // microseconds. It includes the consumers of the events.
-func (b *bench) spend(ctx context.Context, s *stack, l load) (perSecond float64, costs map[string]float64, err error) {
-	// The stack is idle before the load: the previous call has waited until its events were consumed.
+func (b *bench) spend(
+	ctx context.Context, s *stack, l load,
+) (perSecond float64, costs map[string]float64, err error) {
+	// The stack is idle before the load: the previous call has waited until its events were
+	// consumed.
 	before, err := spentByName()
 	if err != nil {
 		return 0, nil, err

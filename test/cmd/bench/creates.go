@@ -53,21 +53,23 @@ func (b *bench) batches(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// 500 is the maximum of a bulk create. With 8 clients, a few requests are in flight at any time,
-	// as during imports.
+	// 500 is the maximum of a bulk create. With 8 clients, a few requests are in flight at any
+	// time, as during imports.
 	const clients, size = 8, 500
 	var imports []request
 	for _, u := range s.writers[:clients] {
 		imports = append(imports, u.imports(size))
 	}
 	_, err = b.compare(ctx, comparison{
-		what: fmt.Sprintf("transactions in bulk creates of %d, %d clients, against single creates", size, clients), unit: "/s", atLeast: 5,
+		what: fmt.Sprintf("transactions in bulk creates of %d, %d clients, against single creates",
+			size, clients), unit: "/s", atLeast: 5,
 		ours: func(ctx context.Context) (float64, error) {
 			a, err := b.wrk(ctx, s, load{clients: clients, requests: imports, keyed: keyed})
 			return size * a.perSecond, err
 		},
 		theirs: func(ctx context.Context) (float64, error) {
-			a, err := b.wrk(ctx, s, load{clients: clients, requests: s.spending(writers), keyed: keyed})
+			a, err := b.wrk(ctx,
+				s, load{clients: clients, requests: s.spending(writers), keyed: keyed})
 			return a.perSecond, err
 		},
 	})
@@ -80,7 +82,8 @@ func (b *bench) inProcess(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if _, err := b.compareCreates(ctx, s, "creates in one process, 64 clients", 64, writers, 1.1); err != nil {
+	if _, err := b.compareCreates(ctx, s, "creates in one process, 64 clients", 64, writers,
+		1.1); err != nil {
 		return err
 	}
 	// A tenth of the rows is enough, because a page does not depend on the size of the table.
@@ -88,14 +91,17 @@ func (b *bench) inProcess(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := b.comparePages(ctx, s, readers[0], "pages of 50 in one process, 16 clients", 0); err != nil {
+	if err := b.comparePages(ctx, s, readers[0], "pages of 50 in one process, 16 clients",
+		0); err != nil {
 		return err
 	}
 	return b.stop("together")
 }
 
 // compareCreates compares creates with the baseline, and returns the rate of the creates.
-func (b *bench) compareCreates(ctx context.Context, s *stack, what string, clients, wallets int, goal float64) (float64, error) {
+func (b *bench) compareCreates(
+	ctx context.Context, s *stack, what string, clients, wallets int, goal float64,
+) (float64, error) {
 	// The baseline updates as many balances as the creates.
 	script, err := baselineScript(wallets)
 	if err != nil {
@@ -104,7 +110,8 @@ func (b *bench) compareCreates(ctx context.Context, s *stack, what string, clien
 	return b.compare(ctx, comparison{
 		what: what, unit: "/s", atLeast: goal,
 		ours: func(ctx context.Context) (float64, error) {
-			a, err := b.wrk(ctx, s, load{clients: clients, requests: s.spending(wallets), keyed: keyed})
+			a, err := b.wrk(ctx,
+				s, load{clients: clients, requests: s.spending(wallets), keyed: keyed})
 			return a.perSecond, err
 		},
 		theirs: func(ctx context.Context) (float64, error) {
@@ -142,7 +149,8 @@ func (b *bench) halfLoad(ctx context.Context, s *stack, peak float64) error {
 		ours: func(ctx context.Context) (float64, error) {
 			// With this average pause, all clients together send half of the peak rate.
 			pause := time.Duration(clients / (peak / 2) * float64(time.Second))
-			a, err := b.wrk(ctx, s, load{clients: clients, requests: s.spending(writers), keyed: keyed, pause: pause})
+			a, err := b.wrk(ctx, s,
+				load{clients: clients, requests: s.spending(writers), keyed: keyed, pause: pause})
 			return a.p99, err
 		},
 		theirs: func(ctx context.Context) (float64, error) {
@@ -164,7 +172,10 @@ func (b *bench) withoutGroupCommit(ctx context.Context, s *stack) error {
 	// The maximum group is one create, and there are enough writers for all clients.
 	const batcher = "services/ledger/transactions/batcher.go"
 	err := programs.BuildLedger(ctx, dir, unchanged,
-		programs.Change{File: batcher, Old: "max(4, 2*runtime.GOMAXPROCS(0))\n", New: "32 * runtime.GOMAXPROCS(0)\n"},
+		programs.Change{
+			File: batcher, Old: "max(4, 2*runtime.GOMAXPROCS(0))\n",
+			New: "32 * runtime.GOMAXPROCS(0)\n",
+		},
 		programs.Change{File: batcher, Old: "maxGroup = 128\n", New: "maxGroup = 1\n"})
 	if err != nil {
 		return err
@@ -180,12 +191,14 @@ func (b *bench) withoutGroupCommit(ctx context.Context, s *stack) error {
 	// side measures one of the two stacks. Both are idle while the other one is measured.
 	side := func(s *stack) func(context.Context) (float64, error) {
 		return func(ctx context.Context) (float64, error) {
-			a, err := b.wrk(ctx, s, load{clients: clients, requests: s.spending(writers), keyed: keyed})
+			a, err := b.wrk(ctx,
+				s, load{clients: clients, requests: s.spending(writers), keyed: keyed})
 			return a.perSecond, err
 		}
 	}
 	_, err = b.compare(ctx, comparison{
-		what: "creates, 8 clients, against no group commit", unit: "/s", atLeast: 1, ours: side(s), theirs: side(alone),
+		what: "creates, 8 clients, against no group commit", unit: "/s", atLeast: 1, ours: side(s),
+		theirs: side(alone),
 	})
 	if err != nil {
 		return err

@@ -14,7 +14,8 @@ import (
 
 const (
 	megabyte = 1 << 20
-	// ticks is the number of the kernel's clock ticks per second, in which it counts processor time.
+	// ticks is the number of the kernel's clock ticks per second, in which it counts processor
+	// time.
 	ticks = 100
 )
 
@@ -27,7 +28,8 @@ func (b *bench) footprint(ctx context.Context) error {
 	}
 	// A last load makes sure that each process has recently worked, also if only this theme is
 	// measured.
-	if _, err := b.wrk(ctx, s, load{clients: 64, requests: s.spending(writers), keyed: keyed}); err != nil {
+	if _, err := b.wrk(ctx,
+		s, load{clients: 64, requests: s.spending(writers), keyed: keyed}); err != nil {
 		return err
 	}
 	all, err := processes()
@@ -42,7 +44,9 @@ func (b *bench) footprint(ctx context.Context) error {
 		_, err := b.compare(ctx, comparison{
 			// The goal is for the value itself, because there is no baseline for memory.
 			what: "resident memory of " + name + " after the benchmarks", unit: "MiB", atMost: 64,
-			ours: func(context.Context) (float64, error) { return float64(all[i].resident) / megabyte, nil },
+			ours: func(context.Context) (float64, error) {
+				return float64(all[i].resident) / megabyte, nil
+			},
 		})
 		if err != nil {
 			return err

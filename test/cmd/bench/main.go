@@ -46,20 +46,26 @@ type options struct {
 
 func main() {
 	short := flag.Bool("short", false, "run quickly, with short rounds and a tenth of the rows")
-	only := flag.String("only", "", "measure one theme only: in-process, creates, batches, costs, scale, reads, sync, receipts or footprint")
-	vegeta := flag.String("overload", "", "only measure the throughput of creates at multiples of the capacity, with this vegeta command")
-	before := flag.String("before", "", "only compare creates and reads with those of the programs of another source tree, in this folder")
+	only := flag.String("only", "",
+		"measure one theme only: in-process, creates, batches, costs, scale, reads, sync, receipts or footprint")
+	vegeta := flag.String("overload", "",
+		"only measure the throughput of creates at multiples of the capacity, with this vegeta command")
+	before := flag.String("before", "",
+		"only compare creates and reads with those of the programs of another source tree, in this folder")
 	rounds := flag.Int("rounds", 3, "measure each side of a ratio this many times")
 	write := flag.String("write", "", "write the figures to this page, between its marks")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to this file")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// In-process services must not print their logs, and use the same setting of the garbage collector
-	// as the programs.
+	// In-process services must not print their logs, and use the same setting of the garbage
+	// collector as the programs.
 	app.SetLogger(slog.New(slog.DiscardHandler))
 	app.RelaxGC()
-	o := options{rounds: *rounds, length: 5 * time.Second, rows: 5_000_000, only: *only, vegeta: strings.Fields(*vegeta), before: *before}
+	o := options{
+		rounds: *rounds, length: 5 * time.Second, rows: 5_000_000, only: *only,
+		vegeta: strings.Fields(*vegeta), before: *before,
+	}
 	if *short {
 		o.length, o.rows = 2*time.Second, 500_000
 	}

@@ -15,7 +15,8 @@ import (
 type comparison struct {
 	// The first column has the text what, and unit follows each figure.
 	what, unit string
-	// atLeast or atMost is the goal for the ratio of ours to theirs. If both are 0, there is no goal.
+	// atLeast or atMost is the goal for the ratio of ours to theirs. If both are 0, there is no
+	// goal.
 	atLeast, atMost float64
 	// absolute applies the goal to our figure instead of the ratio.
 	absolute bool
@@ -70,15 +71,16 @@ func (c comparison) row(ours, theirs []float64) string {
 	against, ratio, goal, met := "", "", "", ""
 	value := median(ours)
 	if len(theirs) > 0 {
-		// The median of the rounds' ratios is not the ratio of the medians: both sides of a round had the
-		// same conditions.
+		// The median of the rounds' ratios is not the ratio of the medians: both sides of a round
+		// had the same conditions.
 		var ratios []float64
 		for i, our := range ours {
 			ratios = append(ratios, our/theirs[i])
 		}
 		value = median(ratios)
 		against = fmt.Sprintf("%s %s", short(median(theirs)), c.unit)
-		ratio = fmt.Sprintf("**%.2f** (%.2f to %.2f)", value, slices.Min(ratios), slices.Max(ratios))
+		ratio = fmt.Sprintf("**%.2f** (%.2f to %.2f)", value, slices.Min(ratios),
+			slices.Max(ratios))
 	}
 	if c.absolute {
 		value = median(ours)
@@ -89,7 +91,8 @@ func (c comparison) row(ours, theirs []float64) string {
 	case c.atMost > 0:
 		goal, met = fmt.Sprintf("≤ %g", c.atMost), verdict(value <= c.atMost)
 	}
-	return fmt.Sprintf("| %s | %s %s | %s | %s | %s | %s |\n", c.what, short(median(ours)), c.unit, against, ratio, goal, met)
+	return fmt.Sprintf("| %s | %s %s | %s | %s | %s | %s |\n", c.what, short(median(ours)), c.unit,
+		against, ratio, goal, met)
 }
 
 // verdict is the last column of the table.
@@ -132,7 +135,8 @@ func (b *bench) write(ctx context.Context, page string) error {
 	if !found || !ended {
 		return fmt.Errorf("%s has no marks for the figures", page)
 	}
-	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty", "--abbrev=10").Output()
+	commit, err := exec.CommandContext(ctx, "git", "describe", "--always", "--dirty",
+		"--abbrev=10").Output()
 	if err != nil {
 		return fmt.Errorf("determining the commit: %w", err)
 	}
@@ -146,8 +150,10 @@ func (b *bench) write(ctx context.Context, page string) error {
 		shared = "sessions"
 	}
 	origin := fmt.Sprintf("%d cores, shared among %s, %s/%s, %s, %s; commit %s; %d rounds of %s; %d transactions in the large ledger.\n\n",
-		runtime.NumCPU(), shared, runtime.GOOS, runtime.GOARCH, runtime.Version(), strings.TrimSpace(string(server)),
+		runtime.NumCPU(), shared, runtime.GOOS, runtime.GOARCH, runtime.Version(),
+		strings.TrimSpace(string(server)),
 		strings.TrimSpace(string(commit)), b.rounds, b.length, b.rows)
 	// The text before and after the marks is written by hand and remains.
-	return os.WriteFile(page, []byte(before+marksStart+origin+heading+b.table.String()+marksEnd+after), 0o600)
+	return os.WriteFile(page,
+		[]byte(before+marksStart+origin+heading+b.table.String()+marksEnd+after), 0o600)
 }

@@ -89,13 +89,20 @@ func (b *bench) overload(ctx context.Context) error {
 			arrivals = fmt.Sprintf("%d clients, closed loop", closedLoopClients)
 		}
 		share = medianOf(byMultiple[m], func(o outcome) float64 { return o.created }) / best
-		fmt.Printf("| %s | %.0f | %.0f | %.2f | %.0f | %.0f | %.0f | %.0f ms | %.0f ms |\n", arrivals,
-			medianOf(byMultiple[m], func(o outcome) float64 { return o.sent }), share*best, share, medianOf(byMultiple[m], func(o outcome) float64 { return o.rejected }),
+		fmt.Printf("| %s | %.0f | %.0f | %.2f | %.0f | %.0f | %.0f | %.0f ms | %.0f ms |\n",
+			arrivals,
+			medianOf(byMultiple[m], func(o outcome) float64 { return o.sent }), share*best, share,
+			medianOf(byMultiple[m], func(o outcome) float64 { return o.rejected }),
 			medianOf(byMultiple[m], func(o outcome) float64 { return o.late }),
-			medianOf(byMultiple[m], func(o outcome) float64 { return o.failed }), medianOf(byMultiple[m], func(o outcome) float64 { return o.p50 }), medianOf(byMultiple[m], func(o outcome) float64 { return o.p99 }))
+			medianOf(byMultiple[m], func(o outcome) float64 { return o.failed }), medianOf(
+				byMultiple[m], func(o outcome) float64 { return o.p50 },
+			), medianOf(byMultiple[m], func(o outcome) float64 { return o.p99 }))
 	}
 	if share < minShare {
-		return fmt.Errorf("the throughput at %[2]g times the capacity is less than %[1]g %% of the maximum", 100*minShare, multiples[len(multiples)-1])
+		return fmt.Errorf(
+			"the throughput at %[2]g times the capacity is less than %[1]g %% of the maximum",
+			100*minShare, multiples[len(multiples)-1],
+		)
 	}
 	return nil
 }
@@ -118,8 +125,11 @@ func (b *bench) attack(ctx context.Context, rate, workers int) (outcome, error) 
 		command := slices.Concat(b.vegeta, arguments)
 		return exec.CommandContext(ctx, command[0], command[1:]...)
 	}
-	out, err := vegeta("attack", "-format=json", "-targets="+b.targets(), "-output="+results, "-rate="+strconv.Itoa(rate), "-duration="+b.length.String(),
-		"-workers="+strconv.Itoa(min(closedLoopClients, workers)), "-max-workers="+strconv.Itoa(workers), "-connections="+strconv.Itoa(workers), "-timeout=10s", "-max-body=0").CombinedOutput()
+	out, err := vegeta("attack", "-format=json", "-targets="+b.targets(), "-output="+results,
+		"-rate="+strconv.Itoa(rate), "-duration="+b.length.String(),
+		"-workers="+strconv.Itoa(min(closedLoopClients, workers)),
+		"-max-workers="+strconv.Itoa(workers), "-connections="+strconv.Itoa(workers),
+		"-timeout=10s", "-max-body=0").CombinedOutput()
 	if err != nil {
 		return outcome{}, fmt.Errorf("vegeta: %w\n%s", err, out)
 	}
@@ -162,7 +172,10 @@ func parseResults(rows [][]string, length time.Duration) (outcome, error) {
 		return outcome{}, fmt.Errorf("no request succeeded; responses by status: %v", codes)
 	}
 	slices.Sort(latencies)
-	o := outcome{p50: float64(latencies[len(latencies)/2]) / 1e6, p99: float64(latencies[len(latencies)*99/100]) / 1e6}
+	o := outcome{
+		p50: float64(latencies[len(latencies)/2]) / 1e6,
+		p99: float64(latencies[len(latencies)*99/100]) / 1e6,
+	}
 	seconds := length.Seconds()
 	// Every request is counted as sent, and in one of the other figures.
 	for code, count := range codes {
@@ -190,7 +203,9 @@ func (b *bench) writeTargets(s *stack) error {
 		r := u.creates()
 		err := encoder.Encode(map[string]any{
 			"method": r.method, "url": s.URL + r.path, "body": []byte(r.body),
-			"header": http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer " + r.token}},
+			"header": http.Header{
+				"Content-Type": {"application/json"}, "Authorization": {"Bearer " + r.token},
+			},
 		})
 		if err != nil {
 			return err

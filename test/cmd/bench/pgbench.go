@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// writers is the number of users who create transactions, on both sides of a comparison. Each has
-	// a wallet and a category, so that creates of different users update different balances.
+	// writers is the number of users who create transactions, on both sides of a comparison. Each
+	// has a wallet and a category, so that creates of different users update different balances.
 	writers = 64
 	// maxClients is the maximum number of pgbench's connections. The services use the other ones of
 	// PostgreSQL.
@@ -60,7 +60,9 @@ var (
 
 // pgbench runs a script. A rate other than 0 limits the transactions per second. The result has the
 // average latency in place of the median, which pgbench does not report.
-func (b *bench) pgbench(ctx context.Context, s *stack, script string, clients int, rate float64) (result, error) {
+func (b *bench) pgbench(
+	ctx context.Context, s *stack, script string, clients int, rate float64,
+) (result, error) {
 	dir, err := os.MkdirTemp(b.dir, "pgbench-")
 	if err != nil {
 		return result{}, err
@@ -70,11 +72,12 @@ func (b *bench) pgbench(ctx context.Context, s *stack, script string, clients in
 	if err := os.WriteFile(name, []byte(script), 0o600); err != nil {
 		return result{}, err
 	}
-	// -n skips the vacuum of pgbench's own tables, which do not exist here. -l writes the latency of
-	// each transaction to the logs.
+	// -n skips the vacuum of pgbench's own tables, which do not exist here. -l writes the latency
+	// of each transaction to the logs.
 	args := []string{
 		"-n", "-M", "prepared", "-f", name, "-c", strconv.Itoa(min(clients, maxClients)), "-j", "2",
-		"-T", strconv.Itoa(int(max(b.length, connecting).Seconds())), "-l", "--log-prefix", filepath.Join(dir, "log"),
+		"-T", strconv.Itoa(int(max(b.length, connecting).Seconds())), "-l", "--log-prefix",
+		filepath.Join(dir, "log"),
 	}
 	if rate > 0 {
 		args = append(args, "-R", strconv.Itoa(int(rate)))
@@ -146,8 +149,10 @@ func percentile99(dir string) (float64, error) {
 func baselineScript(owners int) (string, error) {
 	// The size of the event matters, and not its content.
 	event, err := anypb.New(&ledgerv1.TransactionCreated{OwnerId: someID, Transaction: &ledgerv1.Transaction{
-		Id: someID, Amount: "-12.30", Description: "Lunch", Date: "2026-03-14T00:00:00.000Z", Currency: "EUR", WalletId: someID,
-		CategoryId: someID, Type: "expense", CreatedAt: "2026-03-14T00:00:00.000Z", UpdatedAt: "2026-03-14T00:00:00.000Z",
+		Id: someID, Amount: "-12.30", Description: "Lunch", Date: "2026-03-14T00:00:00.000Z",
+		Currency: "EUR", WalletId: someID,
+		CategoryId: someID, Type: "expense", CreatedAt: "2026-03-14T00:00:00.000Z",
+		UpdatedAt: "2026-03-14T00:00:00.000Z",
 	}})
 	if err != nil {
 		return "", err

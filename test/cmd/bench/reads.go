@@ -55,7 +55,9 @@ func (b *bench) reads(ctx context.Context) error {
 	}
 	// The default window is the current month.
 	const summary = "/api/v1/dashboard/summary"
-	err = b.compareMedians(ctx, comparison{what: "dashboard of a user with 100 000 transactions, against one with 1000", atMost: 1.3},
+	err = b.compareMedians(ctx, comparison{
+		what: "dashboard of a user with 100 000 transactions, against one with 1000", atMost: 1.3,
+	},
 		large, rich.gets(summary), large, usual.gets(summary))
 	if err != nil {
 		return err
@@ -76,7 +78,8 @@ func (b *bench) fill(ctx context.Context, s *stack, rows int, each ...int) ([]us
 		if err != nil {
 			return nil, err
 		}
-		readers, owners = append(readers, u), append(owners, ledgertest.Owner{ID: u.id, Transactions: n, Years: 3})
+		readers = append(readers, u)
+		owners = append(owners, ledgertest.Owner{ID: u.id, Transactions: n, Years: 3})
 		rows -= n
 	}
 	// The other owners provide the rest of the rows.
@@ -98,7 +101,9 @@ func (b *bench) fill(ctx context.Context, s *stack, rows int, each ...int) ([]us
 // order with a page without them.
 func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few user) error {
 	err := b.compareMedians(ctx, comparison{
-		what: fmt.Sprintf("first page of a user with 100 000 of %d transactions, against 1000 of 50 000", b.rows), atMost: 1.6,
+		what: fmt.Sprintf(
+			"first page of a user with 100 000 of %d transactions, against 1000 of 50 000", b.rows,
+		), atMost: 1.6,
 	}, large, rich.gets(firstPage), small, few.gets(firstPage))
 	if err != nil {
 		return err
@@ -120,7 +125,10 @@ func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few
 	}
 	// The page without filters shows the part of the latency that is the wait for a core.
 	_, err = b.compare(ctx, comparison{
-		what: fmt.Sprintf("%d filters and orders on 100 000 transactions, 8 clients, 99th percentile, against no filter", len(requests)), unit: "ms",
+		what: fmt.Sprintf(
+			"%d filters and orders on 100 000 transactions, 8 clients, 99th percentile, against no filter",
+			len(requests),
+		), unit: "ms",
 		atMost: 50, absolute: true, ours: p99(requests...), theirs: p99(rich.gets(firstPage)),
 	})
 	return err
@@ -142,9 +150,12 @@ func listRequests(ctx context.Context, u user) ([]request, error) {
 	var requests []request
 	// The values match few, many or no transactions that ledgertest.Fill creates.
 	for _, filter := range []string{
-		"", wallet, wallet + "&walletId=" + wallets.Wallets[1].ID, category, wallet + "&" + category, "type=expense", "type=income",
-		"currency=EUR", "currency=JPY", "currency=CHF", "from=" + month + "-01&to=" + month + "-28", "minAmount=-150&maxAmount=-100",
-		"minAmount=199.9", "q=groceries", "q=" + url.QueryEscape("café 1234"), "q=nothing+has+it", "q=rent&" + wallet,
+		"", wallet, wallet + "&walletId=" + wallets.Wallets[1].ID, category,
+		wallet + "&" + category, "type=expense", "type=income",
+		"currency=EUR", "currency=JPY", "currency=CHF", "from=" + month + "-01&to=" + month + "-28",
+		"minAmount=-150&maxAmount=-100",
+		"minAmount=199.9", "q=groceries", "q=" + url.QueryEscape("café 1234"), "q=nothing+has+it",
+		"q=rent&" + wallet,
 	} {
 		for _, sort := range []string{"-date", "date", "-amount", "amount"} {
 			requests = append(requests, u.gets(firstPage+"&sort="+sort+"&"+filter))
@@ -154,7 +165,9 @@ func listRequests(ctx context.Context, u user) ([]request, error) {
 }
 
 // comparePages compares pages with PostgreSQL, which runs the query of the same page.
-func (b *bench) comparePages(ctx context.Context, s *stack, u user, what string, goal float64) error {
+func (b *bench) comparePages(
+	ctx context.Context, s *stack, u user, what string, goal float64,
+) error {
 	const clients = 16
 	_, err := b.compare(ctx, comparison{
 		what: what, unit: "/s", atLeast: goal,
@@ -177,7 +190,8 @@ func (b *bench) compareBudgets(ctx context.Context, s *stack) error {
 	for i, u := range s.writers[:2] {
 		for n := range []int{50, 1}[i] {
 			err := u.call(ctx, http.MethodPost, "/api/v1/budgets", map[string]any{
-				"name": fmt.Sprintf("Budget %d", n), "currency": "EUR", "limit": 100, "period": "monthly", "startDate": "2026-01-15",
+				"name": fmt.Sprintf("Budget %d", n), "currency": "EUR", "limit": 100,
+				"period": "monthly", "startDate": "2026-01-15",
 				"walletId": u.wallet, "categoryIds": []string{u.category},
 			}, nil)
 			if err != nil {
@@ -186,12 +200,15 @@ func (b *bench) compareBudgets(ctx context.Context, s *stack) error {
 		}
 	}
 	const path = "/api/v1/budgets?limit=50"
-	return b.compareMedians(ctx, comparison{what: "list of 50 budgets, against a list of 1", atMost: 3},
+	return b.compareMedians(ctx,
+		comparison{what: "list of 50 budgets, against a list of 1", atMost: 3},
 		s, s.writers[0].gets(path), s, s.writers[1].gets(path))
 }
 
 // compareMedians compares the median latencies of two requests, with four clients each.
-func (b *bench) compareMedians(ctx context.Context, c comparison, s *stack, r request, against *stack, smaller request) error {
+func (b *bench) compareMedians(
+	ctx context.Context, c comparison, s *stack, r request, against *stack, smaller request,
+) error {
 	// side measures one request on one stack.
 	side := func(s *stack, r request) func(context.Context) (float64, error) {
 		return func(ctx context.Context) (float64, error) {

@@ -67,7 +67,10 @@ func (b *bench) compareReplicas(ctx context.Context, s *stack) (err error) {
 				// Each ledger gets half of the clients.
 				for i, half := range []*stack{s, second.stack} {
 					go func() {
-						a, err := b.wrk(ctx, half, load{clients: 32, requests: s.spending(users), keyed: keyed, name: fmt.Sprint(i)})
+						a, err := b.wrk(ctx, half, load{
+							clients: 32, requests: s.spending(users), keyed: keyed,
+							name: fmt.Sprint(i),
+						})
 						rates <- a.perSecond
 						failures <- err
 					}()
@@ -75,7 +78,8 @@ func (b *bench) compareReplicas(ctx context.Context, s *stack) (err error) {
 				return <-rates + <-rates, errors.Join(<-failures, <-failures)
 			},
 			theirs: func(ctx context.Context) (float64, error) {
-				a, err := b.wrk(ctx, s, load{clients: 64, requests: s.spending(users), keyed: keyed})
+				a, err := b.wrk(ctx, s,
+					load{clients: 64, requests: s.spending(users), keyed: keyed})
 				return a.perSecond, err
 			},
 		})
@@ -113,8 +117,12 @@ func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 		what string
 		load load
 	}{
-		{"creates with 16 partitions, 64 clients, against no partitions", load{clients: 64, requests: s.spending(writers), keyed: keyed}},
-		{"pages of 50 with 16 partitions, 16 clients, against no partitions", load{clients: 16, requests: []request{s.writers[0].gets(firstPage)}}},
+		{"creates with 16 partitions, 64 clients, against no partitions", load{
+			clients: 64, requests: s.spending(writers), keyed: keyed,
+		}},
+		{"pages of 50 with 16 partitions, 16 clients, against no partitions", load{
+			clients: 16, requests: []request{s.writers[0].gets(firstPage)},
+		}},
 	} {
 		// side measures one of the two ledgers with the same users.
 		side := func(s *stack) func(context.Context) (float64, error) {
@@ -123,7 +131,9 @@ func (b *bench) comparePartitions(ctx context.Context, s *stack) (err error) {
 				return a.perSecond, err
 			}
 		}
-		if _, err := b.compare(ctx, comparison{what: c.what, unit: "/s", ours: side(partitioned.stack), theirs: side(whole.stack)}); err != nil {
+		if _, err := b.compare(ctx, comparison{
+			what: c.what, unit: "/s", ours: side(partitioned.stack), theirs: side(whole.stack),
+		}); err != nil {
 			return err
 		}
 	}
@@ -145,16 +155,20 @@ func (b *bench) replica(ctx context.Context, s *stack, schema string) (*replica,
 	started := *s.Stack
 	br := &replica{stack: &stack{Stack: &started, dir: s.dir, writers: s.writers}}
 	environment := []string{
-		"DATABASE_URL=" + database.String(), "NATS_URL=" + s.NATS, "SERVICE_KEY=" + s.ServiceKey, "RATE_LIMIT=0",
-		"AUTH_ADDR=" + s.GRPC["auth"], "OCR_ADDR=" + s.GRPC["ocr"], "BUDGET_ADDR=" + s.GRPC["budget"],
-		"OTEL_EXPORTER_OTLP_ENDPOINT=" + b.endpoint, "OTEL_TRACES_SAMPLER=parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG=0.01",
+		"DATABASE_URL=" + database.String(), "NATS_URL=" + s.NATS, "SERVICE_KEY=" + s.ServiceKey,
+		"RATE_LIMIT=0",
+		"AUTH_ADDR=" + s.GRPC["auth"], "OCR_ADDR=" + s.GRPC["ocr"],
+		"BUDGET_ADDR=" + s.GRPC["budget"],
+		"OTEL_EXPORTER_OTLP_ENDPOINT=" + b.endpoint, "OTEL_TRACES_SAMPLER=parentbased_traceidratio",
+		"OTEL_TRACES_SAMPLER_ARG=0.01",
 	}
 	ledger, err := br.start(ctx, filepath.Join(b.programs, "ledger"), environment)
 	if err != nil {
 		return nil, errors.Join(err, br.stop())
 	}
 	// The gateway calls the new ledger, and the other services of the stack.
-	front, err := br.start(ctx, filepath.Join(b.programs, "gateway"), append(environment, "LEDGER_ADDR="+ledger))
+	front, err := br.start(ctx, filepath.Join(b.programs, "gateway"),
+		append(environment, "LEDGER_ADDR="+ledger))
 	if err != nil {
 		return nil, errors.Join(err, br.stop())
 	}
@@ -164,12 +178,15 @@ func (b *bench) replica(ctx context.Context, s *stack, schema string) (*replica,
 
 // start starts a service on a free port, and returns its address, read from the first line of its
 // log.
-func (br *replica) start(ctx context.Context, program string, environment []string) (string, error) {
+func (br *replica) start(
+	ctx context.Context, program string, environment []string,
+) (string, error) {
 	name := filepath.Base(program)
 	// The certificates are empty unless the stack uses mutual TLS.
 	certificates := br.Certificates[name]
 	cmd := exec.CommandContext(ctx, program)
-	cmd.Env = append(append(os.Environ(), environment...), "LISTEN_ADDR=127.0.0.1:0", "METRICS_ADDR=127.0.0.1:0", "HEALTH_ADDR=",
+	cmd.Env = append(append(os.Environ(), environment...), "LISTEN_ADDR=127.0.0.1:0",
+		"METRICS_ADDR=127.0.0.1:0", "HEALTH_ADDR=",
 		"TLS_CERT="+certificates.Cert, "TLS_KEY="+certificates.Key, "TLS_CA="+certificates.CA)
 	log, err := os.CreateTemp(br.dir, name)
 	if err != nil {

@@ -48,7 +48,9 @@ type collector struct {
 }
 
 // Export implements collectorv1.TraceServiceServer.
-func (collector) Export(context.Context, *collectorv1.ExportTraceServiceRequest) (*collectorv1.ExportTraceServiceResponse, error) {
+func (collector) Export(
+	context.Context, *collectorv1.ExportTraceServiceRequest,
+) (*collectorv1.ExportTraceServiceResponse, error) {
 	return &collectorv1.ExportTraceServiceResponse{}, nil
 }
 
@@ -58,12 +60,14 @@ func newBench(ctx context.Context, o options) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{options: o, dir: dir, programs: filepath.Join(dir, "programs"), collector: grpc.NewServer(), stacks: map[string]*stack{}}
+	b := &bench{options: o, dir: dir, programs: filepath.Join(dir,
+		"programs"), collector: grpc.NewServer(), stacks: map[string]*stack{}}
 	// The collector uses gRPC, like that of production.
 	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err == nil {
 		// PostgreSQL runs as another user if the benchmarks run as root.
-		err = errors.Join(os.Chmod(dir, 0o711), os.Mkdir(b.programs, 0o700), programs.Build(ctx, b.programs))
+		err = errors.Join(os.Chmod(dir, 0o711), os.Mkdir(b.programs, 0o700),
+			programs.Build(ctx, b.programs))
 	}
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
@@ -92,9 +96,10 @@ func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack,
 	}
 	const free = "127.0.0.1:0"
 	config := devstack.Config{
-		DataDir: filepath.Join(b.dir, name), HTTPAddr: free, AuthAddr: free, LedgerAddr: free, BudgetAddr: free, OCRAddr: free, NATSAddr: free,
-		// As in production, with logs, metrics, and one request of a hundred traced. Only the rate limit
-		// is off.
+		DataDir: filepath.Join(b.dir, name), HTTPAddr: free, AuthAddr: free, LedgerAddr: free,
+		BudgetAddr: free, OCRAddr: free, NATSAddr: free,
+		// As in production, with logs, metrics, and one request of a hundred traced. Only the rate
+		// limit is off.
 		Environment: map[string]string{
 			"RATE_LIMIT": "0", "OTEL_EXPORTER_OTLP_ENDPOINT": b.endpoint,
 			"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.01",

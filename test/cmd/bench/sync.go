@@ -23,7 +23,8 @@ func (b *bench) sync(ctx context.Context) error {
 	}
 	u, cursor := followers[0], ""
 	_, err = b.compare(ctx, comparison{
-		what: fmt.Sprintf("full copy of %d transactions in pages of 1000", transactions), unit: "s", atMost: 15,
+		what: fmt.Sprintf("full copy of %d transactions in pages of 1000", transactions), unit: "s",
+		atMost: 15,
 		ours: func(ctx context.Context) (float64, error) {
 			start := time.Now()
 			var copied int
@@ -39,7 +40,9 @@ func (b *bench) sync(ctx context.Context) error {
 	_, err = b.compare(ctx, comparison{
 		what: "changes without news, one client", unit: "ms", atMost: 3,
 		ours: func(ctx context.Context) (float64, error) {
-			a, err := b.wrk(ctx, s, load{clients: 1, requests: []request{u.gets("/api/v1/changes?cursor=" + url.QueryEscape(cursor))}})
+			a, err := b.wrk(ctx, s, load{clients: 1, requests: []request{
+				u.gets("/api/v1/changes?cursor=" + url.QueryEscape(cursor)),
+			}})
 			return a.median, err
 		},
 	})
@@ -56,7 +59,8 @@ func (u user) copies(ctx context.Context) (cursor string, transactions int, err 
 				HasMore    bool
 			}
 		}
-		if err := u.call(ctx, http.MethodGet, "/api/v1/changes?limit=1000&cursor="+url.QueryEscape(cursor), nil, &page); err != nil {
+		if err := u.call(ctx, http.MethodGet,
+			"/api/v1/changes?limit=1000&cursor="+url.QueryEscape(cursor), nil, &page); err != nil {
 			return "", 0, err
 		}
 		transactions += len(page.Changes.Transactions)

@@ -31,10 +31,12 @@ func (s *stack) newUser(ctx context.Context) (user, error) {
 	const password = "a long enough secret"
 	var me struct{ User struct{ ID uuid.UUID } }
 	var login struct{ AccessToken string }
-	if err := u.call(ctx, http.MethodPost, "/api/v1/auth/register", map[string]any{"name": "Bench", "email": email, "password": password}, nil); err != nil {
+	if err := u.call(ctx, http.MethodPost, "/api/v1/auth/register",
+		map[string]any{"name": "Bench", "email": email, "password": password}, nil); err != nil {
 		return user{}, err
 	}
-	if err := u.call(ctx, http.MethodPost, "/api/v1/auth/login", map[string]any{"email": email, "password": password}, &login); err != nil {
+	if err := u.call(ctx, http.MethodPost, "/api/v1/auth/login",
+		map[string]any{"email": email, "password": password}, &login); err != nil {
 		return user{}, err
 	}
 	u.token = login.AccessToken
@@ -50,10 +52,12 @@ func (s *stack) newUser(ctx context.Context) (user, error) {
 func (u *user) createResources(ctx context.Context) error {
 	var wallet struct{ Wallet struct{ ID string } }
 	var category struct{ Category struct{ ID string } }
-	if err := u.call(ctx, http.MethodPost, "/api/v1/wallet", map[string]any{"name": "Cash", "currency": "EUR"}, &wallet); err != nil {
+	if err := u.call(ctx, http.MethodPost, "/api/v1/wallet",
+		map[string]any{"name": "Cash", "currency": "EUR"}, &wallet); err != nil {
 		return err
 	}
-	if err := u.call(ctx, http.MethodPost, "/api/v1/categories", map[string]any{"name": "Food"}, &category); err != nil {
+	if err := u.call(ctx, http.MethodPost, "/api/v1/categories", map[string]any{"name": "Food"},
+		&category); err != nil {
 		return err
 	}
 	u.wallet, u.category = wallet.Wallet.ID, category.Category.ID
@@ -80,10 +84,12 @@ func (u user) previews(ctx context.Context, photo []byte) error {
 	if _, err := part.Write(photo); err != nil {
 		return err
 	}
-	if err := errors.Join(w.WriteField("walletId", u.wallet), w.WriteField("categoryId", u.category), w.Close()); err != nil {
+	if err := errors.Join(w.WriteField("walletId", u.wallet),
+		w.WriteField("categoryId", u.category), w.Close()); err != nil {
 		return err
 	}
-	return u.send(ctx, http.MethodPost, "/api/v1/transaction/receipt?dryRun=true", w.FormDataContentType(), form.Bytes(), nil)
+	return u.send(ctx, http.MethodPost, "/api/v1/transaction/receipt?dryRun=true",
+		w.FormDataContentType(), form.Bytes(), nil)
 }
 
 // send sends a request with any body. A response with an error status is an error.
@@ -119,17 +125,25 @@ func (u user) gets(path string) request {
 // creates returns a request for wrk that creates a transaction. Each request is the same, because
 // wrk repeats it. Only the Idempotency-Key differs.
 func (u user) creates() request {
-	return request{method: http.MethodPost, path: "/api/v1/transaction", token: u.token, body: u.transaction()}
+	return request{
+		method: http.MethodPost, path: "/api/v1/transaction", token: u.token, body: u.transaction(),
+	}
 }
 
 // imports returns a request for wrk that creates n transactions in bulk.
 func (u user) imports(n int) request {
 	// Identical transactions are valid, because only keys make requests idempotent.
 	items := strings.Join(slices.Repeat([]string{u.transaction()}, n), ",")
-	return request{method: http.MethodPost, path: "/api/v1/transaction/batch", token: u.token, body: `{"transactions":[` + items + `]}`}
+	return request{
+		method: http.MethodPost, path: "/api/v1/transaction/batch", token: u.token,
+		body: `{"transactions":[` + items + `]}`,
+	}
 }
 
 // transaction returns the JSON of an expense.
 func (u user) transaction() string {
-	return fmt.Sprintf(`{"amount":12.3,"type":"expense","currency":"EUR","date":"2026-03-14","description":"Lunch","walletId":%q,"categoryId":%q}`, u.wallet, u.category)
+	return fmt.Sprintf(
+		`{"amount":12.3,"type":"expense","currency":"EUR","date":"2026-03-14","description":"Lunch","walletId":%q,"categoryId":%q}`,
+		u.wallet, u.category,
+	)
 }

@@ -43,7 +43,8 @@ func (b *bench) wrk(ctx context.Context, s *stack, l load) (result, error) {
 	var script strings.Builder
 	script.WriteString("requests = {}\n")
 	for i, r := range l.requests {
-		fmt.Fprintf(&script, "requests[%d] = {%q, %q, %q, %q}\n", i+1, r.method, r.path, "Bearer "+r.token, r.body)
+		fmt.Fprintf(&script, "requests[%d] = {%q, %q, %q, %q}\n", i+1, r.method, r.path,
+			"Bearer "+r.token, r.body)
 	}
 	// wrk.lua reads these variables. Its pause is in milliseconds.
 	fmt.Fprintf(&script, "keyed = %g\npause = %g\n%s", l.keyed, l.pause.Seconds()*1000, wrkScript)
@@ -52,8 +53,10 @@ func (b *bench) wrk(ctx context.Context, s *stack, l load) (result, error) {
 		return result{}, err
 	}
 	// Two threads are enough to send the load. More would take processor time from the stack.
-	out, err := exec.CommandContext(ctx, "wrk", "-t", strconv.Itoa(min(2, l.clients)), "-c", strconv.Itoa(l.clients),
-		"-d", b.length.String(), "--timeout", "10s", "--latency", "-s", name, s.URL).CombinedOutput()
+	out, err := exec.CommandContext(ctx, "wrk", "-t", strconv.Itoa(min(2, l.clients)), "-c",
+		strconv.Itoa(l.clients),
+		"-d", b.length.String(), "--timeout", "10s", "--latency", "-s", name, s.URL).
+		CombinedOutput()
 	if err != nil {
 		return result{}, fmt.Errorf("wrk: %w\n%s", err, out)
 	}
@@ -68,8 +71,11 @@ var (
 
 // parseWrk parses the output of wrk with --latency.
 func parseWrk(out []byte) (result, error) {
-	perSecond, middle, slow := wrkRate.FindSubmatch(out), wrkMedian.FindSubmatch(out), wrkSlow.FindSubmatch(out)
-	if perSecond == nil || middle == nil || slow == nil || bytes.Contains(out, []byte("Non-2xx")) || bytes.Contains(out, []byte("Socket errors")) {
+	perSecond := wrkRate.FindSubmatch(out)
+	middle := wrkMedian.FindSubmatch(out)
+	slow := wrkSlow.FindSubmatch(out)
+	if perSecond == nil || middle == nil || slow == nil || bytes.Contains(out, []byte("Non-2xx")) ||
+		bytes.Contains(out, []byte("Socket errors")) {
 		return result{}, fmt.Errorf("wrk reported errors:\n%s", out)
 	}
 	var a result

@@ -32,7 +32,9 @@ func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	// A minute is enough for the events of a run, also on a busy machine.
-	if err := run(ctx, chaos.Options{Seed: *seed, Length: *length, Users: *users, EventTimeout: time.Minute, Log: os.Stdout}); err != nil {
+	if err := run(ctx, chaos.Options{
+		Seed: *seed, Length: *length, Users: *users, EventTimeout: time.Minute, Log: os.Stdout,
+	}); err != nil {
 		fmt.Fprintln(os.Stderr, "chaos:", err)
 		os.Exit(1)
 	}
@@ -40,8 +42,8 @@ func main() {
 
 // run builds the programs, runs the faults and prints the report.
 func run(ctx context.Context, o chaos.Options) (err error) {
-	// During faults, the logs of this process contain expected errors only. The services write their
-	// logs to files.
+	// During faults, the logs of this process contain expected errors only. The services write
+	// their logs to files.
 	app.SetLogger(slog.New(slog.DiscardHandler))
 	if o.Seed == 0 {
 		o.Seed = uint64(time.Now().UnixNano()) //nolint:gosec // The value does not matter.

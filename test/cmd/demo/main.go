@@ -22,7 +22,8 @@ func main() {
 	o := demo.Options{Now: time.Now().UTC()}
 	flag.StringVar(&o.URL, "url", "http://localhost:8080", "URL of the gateway")
 	flag.StringVar(&o.Email, "email", "ada@coffer.example", "e-mail of the account")
-	flag.StringVar(&o.PartnerEmail, "partner", "sam@coffer.example", "e-mail of the user who shares a budget")
+	flag.StringVar(&o.PartnerEmail, "partner", "sam@coffer.example",
+		"e-mail of the user who shares a budget")
 	flag.IntVar(&o.Days, "days", 365, "number of days with transactions")
 	flag.IntVar(&o.Receipts, "receipts", 3, "number of photographs of receipts, at most 3")
 	flag.Uint64Var(&o.Seed, "seed", 1, "selects merchants, amounts and days")
@@ -40,13 +41,18 @@ func run(ctx context.Context, o demo.Options) error {
 	a, err := demo.Fill(ctx, o)
 	switch {
 	case errors.Is(err, demo.ErrExists):
-		fmt.Printf("%v. Nothing was changed. For another account: make demo DEMOFLAGS=\"-email=... -partner=...\"\n", err)
+		fmt.Printf(
+			"%v. Nothing was changed. For another account: make demo DEMOFLAGS=\"-email=... -partner=...\"\n",
+			err,
+		)
 	case err != nil:
 		return err
 	default:
 		fmt.Printf("Created %d wallets, %d categories, %d transactions, %d transfers, %d budgets, %d receipts, %d rules and %d imports.\n",
-			a.Wallets, a.Categories, a.Transactions, a.Transfers, a.Budgets, a.Receipts, a.Rules, a.Imports)
+			a.Wallets, a.Categories, a.Transactions, a.Transfers, a.Budgets, a.Receipts, a.Rules,
+			a.Imports)
 	}
-	fmt.Printf("Sign in at %s\n  e-mail    %s (or %s)\n  password  %s\n", o.URL, o.Email, o.PartnerEmail, demo.Password)
+	fmt.Printf("Sign in at %s\n  e-mail    %s (or %s)\n  password  %s\n", o.URL, o.Email,
+		o.PartnerEmail, demo.Password)
 	return nil
 }

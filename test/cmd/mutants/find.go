@@ -24,7 +24,8 @@ type mutant struct {
 
 // String returns the line of the mutant in the list, which the flag -match selects from.
 func (m mutant) String() string {
-	return fmt.Sprintf("%s:%d: %s: %s -> %s", m.file, m.line, m.kind, oneLine(m.old), oneLine(m.text))
+	return fmt.Sprintf("%s:%d: %s: %s -> %s", m.file, m.line, m.kind, oneLine(m.old),
+		oneLine(m.text))
 }
 
 // apply returns the mutated source.
@@ -117,7 +118,8 @@ func (f *finder) offset(p token.Pos) int { return f.set.Position(p).Offset }
 // add adds a mutant that replaces the source from one offset to another.
 func (f *finder) add(kind string, from, to int, text string) {
 	f.found = append(f.found, mutant{
-		file: f.file, line: 1 + strings.Count(string(f.source[:from]), "\n"), kind: kind, from: from, to: to,
+		file: f.file, line: 1 + strings.Count(string(f.source[:from]), "\n"), kind: kind,
+		from: from, to: to,
 		old: string(f.source[from:to]), text: text,
 	})
 }
@@ -141,16 +143,19 @@ func (f *finder) check(n *ast.IfStmt) {
 	if isFailure(n.Cond) && !callsChecking(n.Init) {
 		return
 	}
-	f.add("check removed", f.offset(n.Cond.Pos()), f.offset(n.Cond.End()), "false && ("+f.text(n.Cond)+")")
+	f.add("check removed", f.offset(n.Cond.Pos()), f.offset(n.Cond.End()),
+		"false && ("+f.text(n.Cond)+")")
 }
 
 // caseCheck disables such a case of a switch without a tag.
 func (f *finder) caseCheck(n *ast.CaseClause) {
 	// Only Boolean cases are checks. A case of several expressions would need several mutants.
-	if len(n.List) != 1 || !isCondition(n.List[0]) || isFailure(n.List[0]) || !leaves(&ast.BlockStmt{List: n.Body}) {
+	if len(n.List) != 1 || !isCondition(n.List[0]) || isFailure(n.List[0]) ||
+		!leaves(&ast.BlockStmt{List: n.Body}) {
 		return
 	}
-	f.add("case removed", f.offset(n.List[0].Pos()), f.offset(n.List[0].End()), "false && ("+f.text(n.List[0])+")")
+	f.add("case removed", f.offset(n.List[0].Pos()), f.offset(n.List[0].End()),
+		"false && ("+f.text(n.List[0])+")")
 }
 
 // isCondition reports whether a case is a Boolean expression, and not a value of a switch with a
@@ -158,7 +163,8 @@ func (f *finder) caseCheck(n *ast.CaseClause) {
 func isCondition(e ast.Expr) bool {
 	switch e := e.(type) {
 	case *ast.BinaryExpr:
-		return e.Op == token.LAND || e.Op == token.LOR || e.Op.Precedence() == token.EQL.Precedence()
+		return e.Op == token.LAND || e.Op == token.LOR ||
+			e.Op.Precedence() == token.EQL.Precedence()
 	case *ast.UnaryExpr:
 		return e.Op == token.NOT
 	}
@@ -186,7 +192,8 @@ func isFailure(cond ast.Expr) bool {
 	// By convention, the names of errors begin with err.
 	left, ok := b.X.(*ast.Ident)
 	right, isIdent := b.Y.(*ast.Ident)
-	return ok && isIdent && strings.HasPrefix(strings.ToLower(left.Name), "err") && right.Name == "nil"
+	return ok && isIdent && strings.HasPrefix(strings.ToLower(left.Name),
+		"err") && right.Name == "nil"
 }
 
 // callsChecking reports whether the statement before a condition calls a function that decides
@@ -230,7 +237,9 @@ func (f *finder) call(n *ast.CallExpr) {
 		return
 	}
 	// Methods of time.Time only: time.After is a function of the package.
-	if other, ok := map[string]string{"Before": "After", "After": "Before"}[selector.Sel.Name]; ok && !isPackage(selector.X) {
+	if other, ok := map[string]string{
+		"Before": "After", "After": "Before",
+	}[selector.Sel.Name]; ok && !isPackage(selector.X) {
 		f.add("expiry reversed", f.offset(selector.Sel.Pos()), f.offset(selector.Sel.End()), other)
 	}
 }
@@ -247,7 +256,9 @@ var limit = regexp.MustCompile(`(?i)max|most|limit|len\(|count|total|expire|unti
 
 // comparison moves a limit by one.
 func (f *finder) comparison(n *ast.BinaryExpr) {
-	other, ok := map[token.Token]string{token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">"}[n.Op]
+	other, ok := map[token.Token]string{
+		token.LSS: "<=", token.LEQ: "<", token.GTR: ">=", token.GEQ: ">",
+	}[n.Op]
 	if ok && limit.MatchString(f.text(n)) {
 		from := f.offset(n.OpPos)
 		f.add("limit moved", from, from+len(n.Op.String()), other)

@@ -60,9 +60,11 @@ type runner struct {
 func run(ctx context.Context, args []string) (survivors int, err error) {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	list := flags.Bool("list", false, "print the mutants and test none")
-	match := flags.String("match", "", "test only mutants whose line in the list matches this `regexp`, such as store_sessions or lock")
+	match := flags.String("match", "",
+		"test only mutants whose line in the list matches this `regexp`, such as store_sessions or lock")
 	tests := flags.String("run", "", "run only tests that match this `regexp`")
-	tester := flags.String("tests", "", "run the tests of this `package` instead of those of the changed one, such as services/ledger")
+	tester := flags.String("tests", "",
+		"run the tests of this `package` instead of those of the changed one, such as services/ledger")
 	if err := flags.Parse(args); err != nil {
 		return 0, err
 	}
@@ -164,7 +166,8 @@ func (r *runner) test(ctx context.Context, m *mutant) (v verdictOf, failed strin
 		}
 		build = append(build, "-overlay", overlay)
 	}
-	if out, err := exec.CommandContext(ctx, "go", append(build, "./"+r.tester)...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, "go", append(build, "./"+r.tester)...).
+		CombinedOutput(); err != nil {
 		if m == nil || ctx.Err() != nil {
 			return "", "", fmt.Errorf("building the tests: %w\n%s", err, out)
 		}
@@ -199,7 +202,8 @@ func (r *runner) overlay(m mutant) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	mutated, description := filepath.Join(r.temp, "mutated.go"), filepath.Join(r.temp, "overlay.json")
+	mutated := filepath.Join(r.temp, "mutated.go")
+	description := filepath.Join(r.temp, "overlay.json")
 	if err := os.WriteFile(mutated, m.apply(source), 0o600); err != nil {
 		return "", err
 	}

@@ -61,7 +61,9 @@ func run(ctx context.Context, bin string, only []string) error {
 		return err
 	}
 	compiler := protocompile.Compiler{
-		Resolver: protocompile.WithStandardImports(&protocompile.SourceResolver{ImportPaths: []string{"proto", ".cache/proto"}}),
+		Resolver: protocompile.WithStandardImports(&protocompile.SourceResolver{
+			ImportPaths: []string{"proto", ".cache/proto"},
+		}),
 		// The plugins copy the comments of the protos into their files.
 		SourceInfoMode: protocompile.SourceInfoStandard,
 	}
@@ -77,7 +79,9 @@ func run(ctx context.Context, bin string, only []string) error {
 		if len(only) > 0 && !slices.Contains(only, p.name) {
 			continue
 		}
-		request := &pluginpb.CodeGeneratorRequest{FileToGenerate: names, Parameter: &p.parameter, ProtoFile: all}
+		request := &pluginpb.CodeGeneratorRequest{
+			FileToGenerate: names, Parameter: &p.parameter, ProtoFile: all,
+		}
 		if err := generate(ctx, filepath.Join(bin, p.name), p.folder, request); err != nil {
 			return fmt.Errorf("%s: %w", p.name, err)
 		}
@@ -88,8 +92,11 @@ func run(ctx context.Context, bin string, only []string) error {
 // withImports appends a file to the list, after its imports. Plugins need this order. The list also
 // contains imports that are not compiled for Coffer, such as google/api/http.proto. FileToGenerate
 // excludes them from the generated code.
-func withImports(list []*descriptorpb.FileDescriptorProto, file protoreflect.FileDescriptor) []*descriptorpb.FileDescriptorProto {
-	if slices.ContainsFunc(list, func(f *descriptorpb.FileDescriptorProto) bool { return f.GetName() == file.Path() }) {
+func withImports(
+	list []*descriptorpb.FileDescriptorProto, file protoreflect.FileDescriptor,
+) []*descriptorpb.FileDescriptorProto {
+	if slices.ContainsFunc(list,
+		func(f *descriptorpb.FileDescriptorProto) bool { return f.GetName() == file.Path() }) {
 		return list
 	}
 	for i := range file.Imports().Len() {
@@ -100,7 +107,9 @@ func withImports(list []*descriptorpb.FileDescriptorProto, file protoreflect.Fil
 
 // generate runs a plugin and writes its files below a folder. It does not delete files that the
 // plugin no longer generates.
-func generate(ctx context.Context, program, folder string, request *pluginpb.CodeGeneratorRequest) error {
+func generate(
+	ctx context.Context, program, folder string, request *pluginpb.CodeGeneratorRequest,
+) error {
 	in, err := proto.Marshal(request)
 	if err != nil {
 		return err

@@ -62,7 +62,8 @@ func page(files []*protogen.File) (string, error) {
 		}
 	}
 	slices.SortFunc(rows, cmp.Compare)
-	return introduction + "| code | HTTP status | gRPC code | meaning |\n|---|---|---|---|\n" + strings.Join(rows, ""), nil
+	return introduction + "| code | HTTP status | gRPC code | meaning |\n|---|---|---|---|\n" +
+		strings.Join(rows, ""), nil
 }
 
 // row returns the row of a reason. The comment of the reason must say when it is returned. A reason
@@ -80,5 +81,6 @@ func row(value *protogen.EnumValue) (string, error) {
 		status = fmt.Sprintf("%d, %s", http.StatusBadRequest, status)
 		grpcCode = fmt.Sprintf("%s, %s", code.Code_INVALID_ARGUMENT, grpcCode)
 	}
-	return fmt.Sprintf("| `%s` | %s | `%s` | %s |\n", value.Desc.Name(), status, strings.ReplaceAll(grpcCode, ", ", "`, `"), meaning), nil
+	return fmt.Sprintf("| `%s` | %s | `%s` | %s |\n", value.Desc.Name(), status,
+		strings.ReplaceAll(grpcCode, ", ", "`, `"), meaning), nil
 }

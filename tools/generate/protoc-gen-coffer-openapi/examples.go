@@ -119,7 +119,8 @@ func repeatsID(value any, seen map[string]object) bool {
 			return true
 		}
 		seen[id] = value
-		return slices.ContainsFunc(slices.Collect(maps.Values(value)), func(v any) bool { return repeatsID(v, seen) })
+		return slices.ContainsFunc(slices.Collect(maps.Values(value)),
+			func(v any) bool { return repeatsID(v, seen) })
 	case []any:
 		return slices.ContainsFunc(value, func(v any) bool { return repeatsID(v, seen) })
 	}

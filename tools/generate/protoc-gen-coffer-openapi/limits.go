@@ -40,8 +40,8 @@ func limitValues(field *protogen.Field, schema object) object {
 	if number := limits.GetMaximum(); number != "" {
 		schema["maximum"] = json.Number(number)
 	}
-	// exclusiveMinimum is a boolean in OpenAPI 3.0 and a number in 3.1. openapi-typescript rejects the
-	// boolean.
+	// exclusiveMinimum is a boolean in OpenAPI 3.0 and a number in 3.1. openapi-typescript rejects
+	// the boolean.
 	if number := limits.GetMoreThan(); number != "" {
 		schema["minimum"] = json.Number(number)
 		schema[exclusive] = true

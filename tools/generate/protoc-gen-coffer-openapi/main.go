@@ -63,7 +63,10 @@ const description = "Personal budgeting: wallets, categories, transactions, rece
 // operations define the schemas of their messages, addExamples completes operations and schemas,
 // and tags reads the finished operations. share comes last, because it compares finished objects.
 func build(files []*protogen.File) (object, error) {
-	g := &generator{schemas: object{}, paths: object{}, defined: map[string]*protogen.Message{}, uses: map[string][]use{}}
+	g := &generator{
+		schemas: object{}, paths: object{}, defined: map[string]*protogen.Message{},
+		uses: map[string][]use{},
+	}
 	g.reasons, g.reasonNames = reasons(files)
 	for _, file := range files {
 		for _, service := range file.Services {
@@ -90,7 +93,9 @@ func build(files []*protogen.File) (object, error) {
 		"info": object{
 			"title": "Coffer", "version": "v1", "description": description,
 			"contact": object{"name": "Coffer", "url": "https://github.com/coffer-budget/coffer"},
-			"license": object{"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0"},
+			"license": object{
+				"name": "Apache-2.0", "url": "https://www.apache.org/licenses/LICENSE-2.0",
+			},
 		},
 		"servers":    []any{object{"url": "/"}},
 		"security":   []any{object{"bearer": []any{}}},
@@ -104,7 +109,8 @@ func build(files []*protogen.File) (object, error) {
 func securitySchemes() object {
 	return object{
 		"bearer": object{
-			"type": "http", "scheme": "bearer", "bearerFormat": "JWT", "description": "accessToken of POST /api/v1/auth/login",
+			"type": "http", "scheme": "bearer", "bearerFormat": "JWT",
+			"description": "accessToken of POST /api/v1/auth/login",
 		},
 		"cookie": object{
 			"type": "apiKey", "in": "cookie", "name": "__Host-coffer",
@@ -164,8 +170,8 @@ type generator struct {
 	paths object
 	// schemas are the named schemas that the operations refer to.
 	schemas object
-	// defined maps the name of a schema to its message. It distinguishes two messages of one name, and
-	// is set before the message's fields are described.
+	// defined maps the name of a schema to its message. It distinguishes two messages of one name,
+	// and is set before the message's fields are described.
 	defined map[string]*protogen.Message
 	// uses lists the objects that share compares: headers, responses and parameters.
 	uses map[string][]use
@@ -206,24 +212,39 @@ func errorSchema() object {
 		"type":     "object",
 		"required": []string{"code", "message", "error", "requestId"},
 		"example": object{
-			"code": "VALIDATION_ERROR", "message": "Validation failed", "error": "Validation failed", "requestId": "32630b1e-4fb1-459b-9260-6e833c47ed25",
+			"code": "VALIDATION_ERROR", "message": "Validation failed",
+			"error": "Validation failed", "requestId": "32630b1e-4fb1-459b-9260-6e833c47ed25",
 			"details": []any{object{"field": "amount", "message": "must be greater than 0"}},
 		},
 		"properties": object{
-			"code":    object{"type": "string", "description": "The reason of the error, for programs."},
-			"message": object{"type": "string", "description": "The reason of the error, in English for users. The text may change."},
-			"error":   object{"type": "string", "description": "The same as message."},
+			"code": object{
+				"type": "string", "description": "The reason of the error, for programs.",
+			},
+			"message": object{
+				"type":        "string",
+				"description": "The reason of the error, in English for users. The text may change.",
+			},
+			"error": object{"type": "string", "description": "The same as message."},
 			"details": object{
-				"type": "array", "description": "The invalid fields. Absent if the error does not concern single fields.",
+				"type":        "array",
+				"description": "The invalid fields. Absent if the error does not concern single fields.",
 				"items": object{
 					"type": "object", "required": []string{"field", "message"},
 					"properties": object{
-						"field":   object{"type": "string", "description": "Name of the field, for example amount or transactions[2].amount."},
-						"message": object{"type": "string", "description": "What is allowed, in English for users."},
+						"field": object{
+							"type":        "string",
+							"description": "Name of the field, for example amount or transactions[2].amount.",
+						},
+						"message": object{
+							"type":        "string",
+							"description": "What is allowed, in English for users.",
+						},
 					},
 				},
 			},
-			"requestId": object{"type": "string", "description": "The same as the header X-Request-Id."},
+			"requestId": object{
+				"type": "string", "description": "The same as the header X-Request-Id.",
+			},
 		},
 	}
 }

@@ -27,8 +27,8 @@ type operation struct {
 	inPath []string
 	// body reports that the request has a body. Fields are query parameters otherwise.
 	body bool
-	// multipart reports that the body is a form with a file. upload reports that the file is streamed,
-	// so that it must be the last part.
+	// multipart reports that the body is a form with a file. upload reports that the file is
+	// streamed, so that it must be the last part.
 	multipart, upload bool
 	// download reports that the response is a streamed file.
 	download bool
@@ -57,8 +57,9 @@ func newOperation(method *protogen.Method) (*operation, error) {
 		upload:      proto.GetExtension(options, restv1.E_Upload).(bool),
 		download:    proto.GetExtension(options, restv1.E_Download).(bool),
 		conditional: proto.GetExtension(options, restv1.E_Conditional).(bool),
-		public:      proto.GetExtension(options, restv1.E_Access).(restv1.Access) == restv1.Access_ACCESS_PUBLIC,
-		success:     proto.GetExtension(options, restv1.E_Success).([]*restv1.Success),
+		public: proto.GetExtension(options, restv1.E_Access).(restv1.Access) ==
+			restv1.Access_ACCESS_PUBLIC,
+		success: proto.GetExtension(options, restv1.E_Success).([]*restv1.Success),
 	}
 	switch p := rule.GetPattern().(type) {
 	case *annotations.HttpRule_Get:
@@ -98,7 +99,8 @@ func (g *generator) operation(o *operation) (object, error) {
 	// The list overrides the bearer token that the document requires by default. The empty object
 	// means that no cookie is needed.
 	switch {
-	case o.public && slices.ContainsFunc(o.method.Input.Fields, func(f *protogen.Field) bool { return boolOption(f, restv1.E_Cookie) }):
+	case o.public && slices.ContainsFunc(o.method.Input.Fields,
+		func(f *protogen.Field) bool { return boolOption(f, restv1.E_Cookie) }):
 		described["security"] = []any{object{}, object{"cookie": []any{}}}
 	case o.public:
 		described["security"] = []any{}
@@ -212,7 +214,9 @@ func (g *generator) requestBody(o *operation) object {
 	if o.multipart || o.upload {
 		mediaType = "multipart/form-data"
 	}
-	return object{"required": len(required) > 0, "content": object{mediaType: object{"schema": reference(name)}}}
+	return object{"required": len(required) > 0, "content": object{
+		mediaType: object{"schema": reference(name)},
+	}}
 }
 
 // responses returns the responses by status: the successes in the option success, then the errors.
@@ -234,7 +238,8 @@ func (g *generator) responses(o *operation) (object, error) {
 	}
 	if o.conditional {
 		responses[strconv.Itoa(http.StatusNotModified)] = object{
-			"description": "The response is the one whose ETag is in If-None-Match", "headers": g.responseHeaders(o, http.StatusNotModified),
+			"description": "The response is the one whose ETag is in If-None-Match",
+			"headers":     g.responseHeaders(o, http.StatusNotModified),
 		}
 	}
 	return responses, g.failures(o, responses)
@@ -251,7 +256,9 @@ func (g *generator) setCode(body object, code string) {
 		return
 	}
 	known, _ := properties["code"].(object)["enum"].([]string)
-	properties["code"] = object{"type": "string", "enum": append(known, code), "description": envelope["code"]}
+	properties["code"] = object{
+		"type": "string", "enum": append(known, code), "description": envelope["code"],
+	}
 }
 
 // answer returns the schema of a success: JSON, the events of a stream, or a file.
@@ -287,20 +294,33 @@ func (g *generator) streamed(m *protogen.Message) object {
 func (g *generator) responseHeaders(o *operation, status int) object {
 	headers := object{"X-Request-Id": requestIDHeader()}
 	if status == http.StatusCreated {
-		headers["Location"] = object{"description": "Path of the created resource, if it has one.", "schema": object{"type": "string"}}
+		headers["Location"] = object{
+			"description": "Path of the created resource, if it has one.",
+			"schema":      object{"type": "string"},
+		}
 	}
 	if o.conditional {
-		headers["ETag"] = object{"description": "Identifies the body, for If-None-Match.", "schema": object{"type": "string"}}
+		headers["ETag"] = object{
+			"description": "Identifies the body, for If-None-Match.",
+			"schema":      object{"type": "string"},
+		}
 	}
 	if o.download {
-		headers["Content-Disposition"] = object{"description": "Always attachment, with the name of the file (RFC 6266).", "schema": object{"type": "string"}}
+		headers["Content-Disposition"] = object{
+			"description": "Always attachment, with the name of the file (RFC 6266).",
+			"schema":      object{"type": "string"},
+		}
 	}
 	for _, field := range o.method.Output.Fields {
 		if name := stringOption(field, restv1.E_Header); name != "" {
-			headers[name] = object{"description": comment(field.Comments.Leading), "schema": object{"type": "string"}}
+			headers[name] = object{
+				"description": comment(field.Comments.Leading), "schema": object{"type": "string"},
+			}
 		}
 		if boolOption(field, restv1.E_Cookie) {
-			headers["Set-Cookie"] = object{"description": comment(field.Comments.Leading), "schema": object{"type": "string"}}
+			headers["Set-Cookie"] = object{
+				"description": comment(field.Comments.Leading), "schema": object{"type": "string"},
+			}
 		}
 	}
 	g.useHeaders(headers)
@@ -309,7 +329,8 @@ func (g *generator) responseHeaders(o *operation, status int) object {
 
 // isFileHeader reports whether a field describes a streamed file.
 func isFileHeader(field *protogen.Field) bool {
-	return field.Message != nil && field.Message.Desc.FullName() == (&restv1.FileHeader{}).ProtoReflect().Descriptor().FullName()
+	return field.Message != nil && field.Message.Desc.FullName() ==
+		(&restv1.FileHeader{}).ProtoReflect().Descriptor().FullName()
 }
 
 // requestIDHeader describes the header that every response has.

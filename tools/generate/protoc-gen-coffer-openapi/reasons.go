@@ -20,17 +20,26 @@ var derived = []struct {
 	applies func(*operation) bool
 	reasons []string
 }{
-	{func(*operation) bool { return true }, []string{"VALIDATION_ERROR", "RATE_LIMITED", "INTERNAL", "SERVICE_UNAVAILABLE", "DEADLINE_EXCEEDED"}},
-	{func(o *operation) bool { return o.body }, []string{"PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"}},
+	{func(*operation) bool { return true }, []string{
+		"VALIDATION_ERROR", "RATE_LIMITED", "INTERNAL", "SERVICE_UNAVAILABLE", "DEADLINE_EXCEEDED",
+	}},
+	{func(o *operation) bool {
+		return o.body
+	}, []string{"PAYLOAD_TOO_LARGE", "UNSUPPORTED_MEDIA_TYPE"}},
 	{func(o *operation) bool { return !o.public }, []string{"UNAUTHORIZED", "TOKEN_EXPIRED"}},
-	{func(o *operation) bool { return o.method.Input.Desc.Fields().ByName("cursor") != nil }, []string{"INVALID_CURSOR"}},
+	{func(o *operation) bool {
+		return o.method.Input.Desc.Fields().ByName("cursor") != nil
+	}, []string{"INVALID_CURSOR"}},
 	{func(o *operation) bool { return o.takesHeader("If-Match") }, []string{"VERSION_MISMATCH"}},
-	{func(o *operation) bool { return o.takesHeader("Idempotency-Key") }, []string{"IDEMPOTENCY_KEY_CONFLICT"}},
+	{func(o *operation) bool {
+		return o.takesHeader("Idempotency-Key")
+	}, []string{"IDEMPOTENCY_KEY_CONFLICT"}},
 }
 
 // takesHeader reports whether a field of the request is the HTTP header with this name.
 func (o *operation) takesHeader(name string) bool {
-	return slices.ContainsFunc(o.method.Input.Fields, func(f *protogen.Field) bool { return stringOption(f, restv1.E_Header) == name })
+	return slices.ContainsFunc(o.method.Input.Fields,
+		func(f *protogen.Field) bool { return stringOption(f, restv1.E_Header) == name })
 }
 
 // reason is a value of the enum Reason. The enum is read from the compiled files and not from the
@@ -54,11 +63,14 @@ func reasons(files []*protogen.File) (map[string]reason, map[protoreflect.EnumNu
 			}
 			for _, value := range enum.Values[1:] {
 				options := value.Desc.Options()
-				r := reason{statuses: []int{int(proto.GetExtension(options, restv1.E_HttpStatus).(int32))}, meaning: comment(value.Comments.Leading)}
+				r := reason{statuses: []int{
+					int(proto.GetExtension(options, restv1.E_HttpStatus).(int32)),
+				}, meaning: comment(value.Comments.Leading)}
 				if proto.GetExtension(options, restv1.E_AlsoInvalidArgument).(bool) {
 					r.statuses = append(r.statuses, http.StatusBadRequest)
 				}
-				declared[string(value.Desc.Name())], names[value.Desc.Number()] = r, string(value.Desc.Name())
+				declared[string(value.Desc.Name())], names[value.Desc.Number()] = r,
+					string(value.Desc.Name())
 			}
 		}
 	}
@@ -76,10 +88,12 @@ func (g *generator) errors(o *operation) ([]string, error) {
 			}
 		}
 	}
-	for _, listed := range proto.GetExtension(o.method.Desc.Options(), restv1.E_Errors).([]restv1.Reason) {
+	for _, listed := range proto.GetExtension(o.method.Desc.Options(),
+		restv1.E_Errors).([]restv1.Reason) {
 		name := g.reasonNames[protoreflect.EnumNumber(listed)]
 		if all[name] {
-			return nil, fmt.Errorf("%s is listed twice, or follows from the other options and fields", name)
+			return nil,
+				fmt.Errorf("%s is listed twice, or follows from the other options and fields", name)
 		}
 		all[name] = true
 	}
@@ -103,7 +117,8 @@ func (g *generator) failures(o *operation, responses object) error {
 		failure := g.failure(status, names)
 		responses[fmt.Sprint(status)] = failure
 		g.uses["responses"] = append(g.uses["responses"], use{
-			value: failure, replace: func(r object) { responses[fmt.Sprint(status)] = r }, name: failureName(names),
+			value: failure, replace: func(r object) { responses[fmt.Sprint(status)] = r },
+			name: failureName(names),
 		})
 	}
 	return nil
@@ -120,15 +135,21 @@ func (g *generator) failure(status int, names []string) object {
 	headers := object{"X-Request-Id": requestIDHeader()}
 	switch status {
 	case http.StatusUnauthorized:
-		headers["WWW-Authenticate"] = object{"description": "Always Bearer.", "schema": object{"type": "string"}}
+		headers["WWW-Authenticate"] = object{
+			"description": "Always Bearer.", "schema": object{"type": "string"},
+		}
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
-		headers["Retry-After"] = object{"description": "Seconds after which the client may retry.", "schema": object{"type": "integer"}}
+		headers["Retry-After"] = object{
+			"description": "Seconds after which the client may retry.",
+			"schema":      object{"type": "integer"},
+		}
 	}
 	g.useHeaders(headers)
 	return object{
 		"description": strings.Join(lines, "\n"), "headers": headers,
 		"content": object{"application/json": object{"schema": object{"allOf": []any{
-			reference("Error"), object{"properties": object{"code": object{"type": "string", "enum": names}}},
+			reference("Error"),
+			object{"properties": object{"code": object{"type": "string", "enum": names}}},
 		}}}},
 	}
 }

@@ -47,14 +47,16 @@ func (g *generator) variant(m *protogen.Message, preview bool) object {
 	}
 	if other, ok := g.defined[name]; ok {
 		if other.Desc.FullName() != m.Desc.FullName() {
-			panic(fmt.Sprintf("%s and %s would share a schema", other.Desc.FullName(), m.Desc.FullName()))
+			panic(fmt.Sprintf("%s and %s would share a schema", other.Desc.FullName(),
+				m.Desc.FullName()))
 		}
 		return reference(name)
 	}
 	g.defined[name] = m
 	properties, required := object{}, []string{}
 	for _, field := range m.Fields {
-		if stringOption(field, restv1.E_Header) != "" || boolOption(field, restv1.E_Cookie) || preview && boolOption(field, restv1.E_Assigned) {
+		if stringOption(field, restv1.E_Header) != "" || boolOption(field, restv1.E_Cookie) ||
+			preview && boolOption(field, restv1.E_Assigned) {
 			continue
 		}
 		properties[field.Desc.JSONName()] = g.describedVariant(field, preview)
@@ -84,19 +86,22 @@ func isRequired(m *protogen.Message, field *protogen.Field) bool {
 	case field.Desc.HasPresence():
 		return field.Message != nil && strings.HasSuffix(name, "Response")
 	}
-	return !boolOption(field, restv1.E_OmitEmpty) && stringOption(field, restv1.E_OmitWith) == "" || boolOption(field, restv1.E_Assigned)
+	return !boolOption(field, restv1.E_OmitEmpty) && stringOption(field, restv1.E_OmitWith) == "" ||
+		boolOption(field, restv1.E_Assigned)
 }
 
 // hasRequired reports whether a field of a message is marked required, because requests contain the
 // message too.
 func hasRequired(m *protogen.Message) bool {
-	return slices.ContainsFunc(m.Fields, func(field *protogen.Field) bool { return boolOption(field, restv1.E_Required) })
+	return slices.ContainsFunc(m.Fields,
+		func(field *protogen.Field) bool { return boolOption(field, restv1.E_Required) })
 }
 
 // hasAssigned reports whether the preview of a message differs from the message.
 func hasAssigned(m *protogen.Message) bool {
 	return slices.ContainsFunc(m.Fields, func(field *protogen.Field) bool {
-		return boolOption(field, restv1.E_Assigned) || field.Message != nil && !field.Desc.IsMap() && hasAssigned(field.Message)
+		return boolOption(field, restv1.E_Assigned) || field.Message != nil &&
+			!field.Desc.IsMap() && hasAssigned(field.Message)
 	})
 }
 
@@ -107,7 +112,9 @@ var envelope = map[string]string{
 }
 
 // described returns a field's schema with its comment.
-func (g *generator) described(field *protogen.Field) object { return g.describedVariant(field, false) }
+func (g *generator) described(field *protogen.Field) object {
+	return g.describedVariant(field, false)
+}
 
 // describedVariant returns a field's schema with its comment, in a preview or the complete message.
 // Without a comment in the proto, a field of the envelope gets its description in envelope.
@@ -131,9 +138,11 @@ func (g *generator) describedVariant(field *protogen.Field, preview bool) object
 func (g *generator) schema(field *protogen.Field, preview bool) object {
 	switch {
 	case field.Desc.IsMap():
-		return object{"type": "object", "additionalProperties": g.element(field.Message.Fields[1], false)}
+		return object{"type": "object", "additionalProperties": g.element(field.Message.Fields[1],
+			false)}
 	case field.Desc.IsList():
-		return nullable(field, limitItems(field, object{"type": "array", "items": g.element(field, preview)}))
+		return nullable(field,
+			limitItems(field, object{"type": "array", "items": g.element(field, preview)}))
 	}
 	return nullable(field, g.element(field, preview))
 }
@@ -147,9 +156,10 @@ func (g *generator) element(field *protogen.Field, preview bool) object {
 	if field.Message.Desc.FullName() == "google.protobuf.Any" {
 		return object{"type": "object"}
 	}
-	// Wrappers such as CategoryIds distinguish an empty list from an absent one. In JSON they are the
-	// array itself.
-	if values := field.Message.Fields; len(values) == 1 && values[0].Desc.IsList() && values[0].Desc.Name() == "values" {
+	// Wrappers such as CategoryIds distinguish an empty list from an absent one. In JSON they are
+	// the array itself.
+	if values := field.Message.Fields; len(values) == 1 && values[0].Desc.IsList() &&
+		values[0].Desc.Name() == "values" {
 		return g.schema(values[0], false)
 	}
 	return g.variant(field.Message, preview)

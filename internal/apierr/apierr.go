@@ -93,6 +93,11 @@ func Validation(fields []Field) *Error {
 	return &e
 }
 
+// Invalid returns the VALIDATION_ERROR of a single field.
+func Invalid(field, message string) *Error {
+	return Validation([]Field{{Name: field, Message: message}})
+}
+
 // Error implements error.
 func (e *Error) Error() string { return e.Reason + ": " + e.Message }
 

@@ -20,6 +20,9 @@ func (p *Problems) Field(f *Field) {
 	}
 }
 
+// Invalid adds the problem of a field without a separate code, as Field does.
+func (p *Problems) Invalid(field, message string) { p.Field(&Field{Name: field, Message: message}) }
+
 // Add adds a problem with a separate code.
 func (p *Problems) Add(e *Error) { p.specific = append(p.specific, e) }
 

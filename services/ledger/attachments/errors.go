@@ -15,5 +15,5 @@ var (
 	errInvalidAttachmentID      = apierr.New(restv1.Reason_INVALID_ATTACHMENT_ID)
 	errAttachmentNotFound       = apierr.New(restv1.Reason_ATTACHMENT_NOT_FOUND)
 	errLimitReached             = apierr.New(restv1.Reason_LIMIT_REACHED)
-	errFileRequired             = apierr.Validation([]apierr.Field{{Name: "file", Message: "must be exactly one non-empty file"}})
+	errFileRequired             = apierr.Invalid("file", "must be exactly one non-empty file")
 )

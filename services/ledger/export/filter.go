@@ -55,7 +55,7 @@ func parse(req *ledgerv1.ExportTransactionsRequest) (f filter, p apierr.Problems
 		f.end = new(request.ParseBound(&p, "to", req.GetTo(), true))
 	}
 	if f.from != nil && f.end != nil && !p.Has(request.ErrInvalidDate) && !f.from.Before(*f.end) {
-		p.Field(&apierr.Field{Name: "from", Message: "must not be after to"})
+		p.Invalid("from", "must not be after to")
 	}
 	return f, p
 }
@@ -63,7 +63,7 @@ func parse(req *ledgerv1.ExportTransactionsRequest) (f filter, p apierr.Problems
 // parseIDs parses at most maxFilterIDs ids.
 func parseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.Error) []uuid.UUID {
 	if len(ss) > maxFilterIDs {
-		p.Field(&apierr.Field{Name: field, Message: fmt.Sprintf("must be at most %d ids", maxFilterIDs)})
+		p.Invalid(field, fmt.Sprintf("must be at most %d ids", maxFilterIDs))
 		return nil
 	}
 	return request.ParseIDs(p, field, ss, malformed)
@@ -72,7 +72,7 @@ func parseIDs(p *apierr.Problems, field string, ss []string, malformed *apierr.E
 // parseTags parses at most maxFilterTags names of tags.
 func parseTags(p *apierr.Problems, names []string) []string {
 	if len(names) > maxFilterTags {
-		p.Field(&apierr.Field{Name: "tag", Message: fmt.Sprintf("must be at most %d names", maxFilterTags)})
+		p.Invalid("tag", fmt.Sprintf("must be at most %d names", maxFilterTags))
 		return nil
 	}
 	var tags []string

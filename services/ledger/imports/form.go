@@ -32,17 +32,17 @@ func (s *Imports) parseForm(ctx context.Context, owner uuid.UUID, req *ledgerv1.
 	f := form{request: req, options: statement.Options{Format: req.GetFormat(), Locale: req.GetLocale()}, name: baseName(req.GetHeader().GetFileName())}
 	known := []string{statement.CSV, statement.OFX, statement.QIF, statement.CAMT, statement.MT940, statement.Firefly, statement.YNAB, statement.Coffer}
 	if f.options.Format != "" && !slices.Contains(known, f.options.Format) {
-		p.Field(&apierr.Field{Name: "format", Message: "must be " + strings.Join(known, ", ")})
+		p.Invalid("format", "must be "+strings.Join(known, ", "))
 	}
 	switch req.GetOnDuplicate() {
 	case "", "keep":
 	case "reject":
 		f.reject = true
 	default:
-		p.Field(&apierr.Field{Name: "onDuplicate", Message: "must be keep or reject"})
+		p.Invalid("onDuplicate", "must be keep or reject")
 	}
 	if len(f.options.Locale) > 35 {
-		p.Field(&apierr.Field{Name: "locale", Message: "must be at most 35 characters"})
+		p.Invalid("locale", "must be at most 35 characters")
 	}
 	if req.GetWalletId() != "" {
 		f.wallet = request.ParseReference(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID)

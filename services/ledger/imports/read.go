@@ -61,7 +61,7 @@ func (s *Imports) GetImport(ctx context.Context, req *ledgerv1.GetImportRequest)
 	}
 	wait := time.Duration(req.GetWait()) * time.Second
 	if wait < 0 || wait > maxWait {
-		return nil, apierr.Validation([]apierr.Field{{Name: "wait", Message: "must be 0 to 8"}})
+		return nil, apierr.Invalid("wait", "must be 0 to 8")
 	}
 	e, err := unknown(staging.SelectImport(ctx, s.DB, caller.ID(ctx), id))
 	if err != nil {
@@ -108,7 +108,7 @@ func (s *Imports) ListImportRows(ctx context.Context, req *ledgerv1.ListImportRo
 	p.Field(problem)
 	for _, status := range req.GetStatus() {
 		if !slices.Contains(known, status) {
-			p.Field(&apierr.Field{Name: "status", Message: "must be " + strings.Join(known, ", ")})
+			p.Invalid("status", "must be "+strings.Join(known, ", "))
 		}
 	}
 	if err := p.Err(); err != nil {

@@ -120,7 +120,7 @@ func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledge
 		// The change of an unknown account is only validated, like that of an unknown category.
 		a := &ledgerv1.ImportAccount{}
 		if j < 0 {
-			p.Field(&apierr.Field{Name: at + "key", Message: "is no account of the file"})
+			p.Invalid(at+"key", "is no account of the file")
 		} else {
 			a = details.GetAccounts()[j]
 		}
@@ -137,7 +137,7 @@ func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledge
 		j := slices.IndexFunc(details.GetCategories(), func(c *ledgerv1.ImportCategory) bool { return c.GetName() == change.GetName() })
 		c := &ledgerv1.ImportCategory{}
 		if j < 0 {
-			p.Field(&apierr.Field{Name: at + "name", Message: "is no category of the file"})
+			p.Invalid(at+"name", "is no category of the file")
 		} else {
 			c = details.GetCategories()[j]
 		}
@@ -160,7 +160,7 @@ func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledge
 // changed, because its cells are stored and the file is not.
 func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.ImportMapping) {
 	if details.GetMapping() == nil {
-		p.Field(&apierr.Field{Name: "mapping", Message: "is only possible for CSV, QIF and YNAB"})
+		p.Invalid("mapping", "is only possible for CSV, QIF and YNAB")
 		return
 	}
 	m.Format, m.Delimiter, m.Encoding = details.GetMapping().GetFormat(), details.GetMapping().GetDelimiter(), details.GetMapping().GetEncoding()

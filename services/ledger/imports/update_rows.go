@@ -36,7 +36,7 @@ func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImpo
 		return nil, errInvalidID
 	}
 	if n := len(req.GetRows()); n == 0 || n > maxRowChanges {
-		return nil, apierr.Validation([]apierr.Field{{Name: "rows", Message: fmt.Sprintf("must be 1 to %d rows", maxRowChanges)}})
+		return nil, apierr.Invalid("rows", fmt.Sprintf("must be 1 to %d rows", maxRowChanges))
 	}
 	resp := &ledgerv1.UpdateImportRowsResponse{}
 	err := s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, e staging.Import) error {
@@ -74,7 +74,7 @@ func (s *Imports) changeRows(ctx context.Context, tx pgx.Tx, e *staging.Import, 
 		size += r.Bytes()
 	}
 	if size > maxRowBytes {
-		return nil, apierr.Validation([]apierr.Field{{Name: "rows", Message: "must be fewer: they have more than 6 MiB"}})
+		return nil, apierr.Invalid("rows", "must be fewer: they have more than 6 MiB")
 	}
 	o, err := resolving.SelectOwned(ctx, tx, e.OwnerID)
 	if err != nil {
@@ -137,9 +137,9 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Own
 		r := &staging.Row{}
 		switch {
 		case j < 0:
-			p.Field(&apierr.Field{Name: at + "n", Message: "is no row of the import"})
+			p.Invalid(at+"n", "is no row of the import")
 		case rows[j].TransactionID != nil:
-			p.Field(&apierr.Field{Name: at + "n", Message: "is a row that the commit has finished"})
+			p.Invalid(at+"n", "is a row that the commit has finished")
 		default:
 			r = &rows[j]
 		}
@@ -184,7 +184,7 @@ func act(ctx context.Context, tx pgx.Tx, r *staging.Row, owner uuid.UUID, p *api
 	}
 	valid := name == staging.ActionMatch && ok || transaction == "" && (name == "" && action != "" || name == staging.ActionBook || name == staging.ActionSkip)
 	if !valid {
-		p.Field(&apierr.Field{Name: at + "action", Message: "must be auto, book, skip or match:<transaction id>"})
+		p.Invalid(at+"action", "must be auto, book, skip or match:<transaction id>")
 		return nil
 	}
 	r.Action, r.DuplicateOf = name, nil

@@ -121,11 +121,11 @@ func (u upload) currencyMismatch(r *ocrv1.Receipt, currency money.Currency, prin
 func (u upload) splitError(b bill) error {
 	switch {
 	case u.mode == modeItems:
-		return apierr.Validation([]apierr.Field{{Name: "mode", Message: "cannot be items: the receipt's lines do not add up to its total"}})
+		return apierr.Invalid("mode", "cannot be items: the receipt's lines do not add up to its total")
 	case u.mode == modeSingle && b.reconciles():
-		return apierr.Validation([]apierr.Field{{Name: "mode", Message: "cannot be single: the receipt's total is zero"}})
+		return apierr.Invalid("mode", "cannot be single: the receipt's total is zero")
 	case u.corrections.ReceiptCorrections != nil:
-		return apierr.Validation([]apierr.Field{{Name: "corrections.total", Message: "must not be zero without lines that add up to zero"}})
+		return apierr.Invalid("corrections.total", "must not be zero without lines that add up to zero")
 	}
 	return errOCRParse
 }

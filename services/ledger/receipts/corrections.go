@@ -41,15 +41,15 @@ func parseCorrections(p *apierr.Problems, m *ledgerv1.ReceiptCorrections) correc
 		c.Merchant = new(correctedText(p, "corrections.merchant", m.GetMerchant()))
 	}
 	if _, ok := calendar.ParseDate(m.GetDate()); c.Date != nil && !ok {
-		p.Field(&apierr.Field{Name: "corrections.date", Message: "must be a date of the years 1900 to 2200, such as 2026-03-14"})
+		p.Invalid("corrections.date", "must be a date of the years 1900 to 2200, such as 2026-03-14")
 	}
 	if _, ok := money.ParseCurrency(m.GetCurrency()); c.Currency != nil && !ok {
-		p.Field(&apierr.Field{Name: "corrections.currency", Message: "must be an active ISO 4217 code, such as EUR"})
+		p.Invalid("corrections.currency", "must be an active ISO 4217 code, such as EUR")
 	}
 	for _, a := range c.amounts(&ocrv1.Receipt{}) {
 		n := correctedAmount(p, a.field, *a.corrected)
 		if a.field == "corrections.discount" && n < 0 {
-			p.Field(&apierr.Field{Name: a.field, Message: "must not be negative"})
+			p.Invalid(a.field, "must not be negative")
 		}
 	}
 	if c.Lines != nil {
@@ -62,7 +62,7 @@ func parseCorrections(p *apierr.Problems, m *ledgerv1.ReceiptCorrections) correc
 func (c *corrections) parseLines(p *apierr.Problems) {
 	lines := c.GetLines().GetValues()
 	if len(lines) == 0 || len(lines) > maxLines {
-		p.Field(&apierr.Field{Name: "corrections.lines", Message: fmt.Sprintf("must be 1 to %d lines", maxLines)})
+		p.Invalid("corrections.lines", fmt.Sprintf("must be 1 to %d lines", maxLines))
 		return
 	}
 	c.categories = make([]uuid.UUID, len(lines))
@@ -94,12 +94,12 @@ func correctedText(p *apierr.Problems, field, s string) string {
 // correctedAmount returns an amount in ten-thousandths of the major unit.
 func correctedAmount(p *apierr.Problems, field, s string) int64 {
 	if s == "" {
-		p.Field(&apierr.Field{Name: field, Message: "is required"})
+		p.Invalid(field, "is required")
 		return 0
 	}
 	n, err := money.ParseDecimal(s, money.MaxDecimals)
 	if err != nil {
-		p.Field(&apierr.Field{Name: field, Message: err.Error()})
+		p.Invalid(field, err.Error())
 	}
 	return n
 }
@@ -176,7 +176,7 @@ func (c corrections) applyAmounts(r *ocrv1.Receipt, currency money.Currency) err
 	format := func(field, s string) string {
 		n, err := currency.Parse(s)
 		if err != nil {
-			p.Field(&apierr.Field{Name: field, Message: fmt.Sprintf("must have at most %d decimals: the currency is %s", currency.Decimals(), currency.Code())})
+			p.Invalid(field, fmt.Sprintf("must have at most %d decimals: the currency is %s", currency.Decimals(), currency.Code()))
 		}
 		return currency.Format(n)
 	}

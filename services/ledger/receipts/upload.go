@@ -55,17 +55,17 @@ func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceipt
 		Category: request.RequireReference(p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID),
 	}
 	if !slices.Contains([]string{modeAuto, modeItems, modeSingle}, u.mode) {
-		p.Field(&apierr.Field{Name: "mode", Message: "must be items or single"})
+		p.Invalid("mode", "must be items or single")
 	}
 	if !slices.Contains([]string{"", "create", "reject"}, req.GetOnDuplicate()) {
-		p.Field(&apierr.Field{Name: "onDuplicate", Message: "must be create or reject"})
+		p.Invalid("onDuplicate", "must be create or reject")
 	}
 	switch {
 	case req.Include == nil:
 	case !u.showImage:
-		p.Field(&apierr.Field{Name: "include", Message: "must be image"})
+		p.Invalid("include", "must be image")
 	case !req.GetDryRun():
-		p.Field(&apierr.Field{Name: "include", Message: "is only possible with dryRun=true"})
+		p.Invalid("include", "is only possible with dryRun=true")
 	}
 	u.corrections = parseCorrections(p, req.GetCorrections())
 	hash := sha256.Sum256(u.file)

@@ -57,7 +57,7 @@ func ParseCurrency(p *apierr.Problems, field, s string) money.Currency {
 // RequireCurrency is ParseCurrency with a separate problem for an absent code.
 func RequireCurrency(p *apierr.Problems, field, s string) money.Currency {
 	if strings.TrimSpace(s) == "" {
-		p.Field(&apierr.Field{Name: field, Message: "is required"})
+		p.Invalid(field, "is required")
 		return money.Currency{}
 	}
 	return ParseCurrency(p, field, s)
@@ -95,7 +95,7 @@ func ParseReference(p *apierr.Problems, field, s string, malformed *apierr.Error
 // RequireReference is ParseReference with a separate problem for an absent id.
 func RequireReference(p *apierr.Problems, field, s string, malformed *apierr.Error) *uuid.UUID {
 	if strings.TrimSpace(s) == "" {
-		p.Field(&apierr.Field{Name: field, Message: "is required"})
+		p.Invalid(field, "is required")
 		return nil
 	}
 	return ParseReference(p, field, s, malformed)
@@ -121,7 +121,7 @@ const maxTags = 20
 func ParseTags(p *apierr.Problems, names []string) []string {
 	tags := []string{}
 	if len(names) > maxTags {
-		p.Field(&apierr.Field{Name: "tags", Message: fmt.Sprintf("must be at most %d names", maxTags)})
+		p.Invalid("tags", fmt.Sprintf("must be at most %d names", maxTags))
 		return tags
 	}
 	for i, s := range names {
@@ -137,7 +137,7 @@ func ParseTags(p *apierr.Problems, names []string) []string {
 func ParseServiceID(p *apierr.Problems, field, s string) uuid.UUID {
 	id, ok := text.ID(s)
 	if !ok {
-		p.Field(&apierr.Field{Name: field, Message: "must be an id"})
+		p.Invalid(field, "must be an id")
 	}
 	return id
 }

@@ -101,7 +101,7 @@ func parseWindow(p *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
 		w.End = new(request.ParseBound(p, "to", req.GetTo(), true))
 	}
 	if w.Start != nil && w.End != nil && !p.Has(request.ErrInvalidDate) && !w.Start.Before(*w.End) {
-		p.Field(&apierr.Field{Name: "to", Message: "must not be before from"})
+		p.Invalid("to", "must not be before from")
 	}
 	if req.WalletId != nil {
 		w.Wallet = request.ParseReference(p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID)

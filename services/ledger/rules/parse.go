@@ -92,7 +92,7 @@ func (r *Rule) setName(p *apierr.Problems, s string) {
 // setMatch accepts all and any.
 func (r *Rule) setMatch(p *apierr.Problems, s string) {
 	if s != matchAll && s != matchAny {
-		p.Field(&apierr.Field{Name: "match", Message: "must be all or any"})
+		p.Invalid("match", "must be all or any")
 	}
 	r.MatchAny = s == matchAny
 }
@@ -103,11 +103,11 @@ func (r *Rule) setSources(p *apierr.Problems, sources []string) {
 	known := []string{OnImport, OnReceipt, recurrence}
 	for i, s := range sources {
 		if !slices.Contains(known, s) {
-			p.Field(&apierr.Field{Name: fmt.Sprintf("on[%d]", i), Message: "must be " + strings.Join(known, ", ")})
+			p.Invalid(fmt.Sprintf("on[%d]", i), "must be "+strings.Join(known, ", "))
 		}
 	}
 	if len(sources) == 0 {
-		p.Field(&apierr.Field{Name: "on", Message: "must have at least one element"})
+		p.Invalid("on", "must have at least one element")
 	}
 	r.Sources = slices.Compact(slices.Sorted(slices.Values(sources)))
 }
@@ -116,7 +116,7 @@ func (r *Rule) setSources(p *apierr.Problems, sources []string) {
 func (r *Rule) setConditions(p *apierr.Problems, conditions []*ledgerv1.RuleCondition) {
 	r.Conditions = nil
 	if len(conditions) < 1 || len(conditions) > maxConditions {
-		p.Field(&apierr.Field{Name: "conditions", Message: fmt.Sprintf("must have 1 to %d elements", maxConditions)})
+		p.Invalid("conditions", fmt.Sprintf("must have 1 to %d elements", maxConditions))
 		return
 	}
 	for i, c := range conditions {
@@ -136,7 +136,7 @@ func (r *Rule) checkSize(p *apierr.Problems) {
 		size += len(a.Value)
 	}
 	if size > maxBytes {
-		p.Field(&apierr.Field{Name: "conditions", Message: fmt.Sprintf("must have values of at most %d bytes, together with the actions", maxBytes)})
+		p.Invalid("conditions", fmt.Sprintf("must have values of at most %d bytes, together with the actions", maxBytes))
 	}
 }
 
@@ -145,21 +145,21 @@ func parseCondition(p *apierr.Problems, path string, m *ledgerv1.RuleCondition) 
 	c := matching.Condition{Field: m.GetField(), Op: m.GetOp(), Not: m.GetNot()}
 	ops, known := matching.Ops[c.Field]
 	if !known {
-		p.Field(&apierr.Field{Name: path + ".field", Message: "must be payee, description, notes, text, amount, currency, walletId, type or tag"})
+		p.Invalid(path+".field", "must be payee, description, notes, text, amount, currency, walletId, type or tag")
 		return c
 	}
 	if !slices.Contains(ops, c.Op) {
-		p.Field(&apierr.Field{Name: path + ".op", Message: "must be one of " + strings.Join(ops, ", ") + " for " + c.Field})
+		p.Invalid(path+".op", "must be one of "+strings.Join(ops, ", ")+" for "+c.Field)
 		return c
 	}
 	least, most := matching.Count(c.Op)
 	switch n := len(m.GetValues()); {
 	case n >= least && n <= most:
 	case least == most:
-		p.Field(&apierr.Field{Name: path + ".values", Message: fmt.Sprintf("must have %d elements for %s", least, c.Op)})
+		p.Invalid(path+".values", fmt.Sprintf("must have %d elements for %s", least, c.Op))
 		return c
 	default:
-		p.Field(&apierr.Field{Name: path + ".values", Message: fmt.Sprintf("must have %d to %d elements for %s", least, most, c.Op)})
+		p.Invalid(path+".values", fmt.Sprintf("must have %d to %d elements for %s", least, most, c.Op))
 		return c
 	}
 	for i, s := range m.GetValues() {
@@ -172,7 +172,7 @@ func parseCondition(p *apierr.Problems, path string, m *ledgerv1.RuleCondition) 
 // currencies in their usual form, a text as text.Description normalizes it, and other values as
 // they are.
 func parseValue(p *apierr.Problems, path string, c matching.Condition, s string) string {
-	problem := func(message string) { p.Field(&apierr.Field{Name: path, Message: message}) }
+	problem := func(message string) { p.Invalid(path, message) }
 	switch {
 	case c.Op == matching.Matches:
 		if _, err := matching.CompilePattern(s); err != nil {
@@ -207,7 +207,7 @@ func parseValue(p *apierr.Problems, path string, c matching.Condition, s string)
 func (r *Rule) setActions(p *apierr.Problems, actions []*ledgerv1.RuleAction) {
 	r.Actions, r.CategoryID = nil, nil
 	if len(actions) < 1 || len(actions) > maxActions {
-		p.Field(&apierr.Field{Name: "actions", Message: fmt.Sprintf("must have 1 to %d elements", maxActions)})
+		p.Invalid("actions", fmt.Sprintf("must have 1 to %d elements", maxActions))
 		return
 	}
 	decides := ""
@@ -216,12 +216,12 @@ func (r *Rule) setActions(p *apierr.Problems, actions []*ledgerv1.RuleAction) {
 		path, kind := fmt.Sprintf("actions[%d]", i), m.GetKind()
 		switch {
 		case !slices.Contains(matching.Kinds, kind):
-			p.Field(&apierr.Field{Name: path + ".kind", Message: "must be " + strings.Join(matching.Kinds, ", ")})
+			p.Invalid(path+".kind", "must be "+strings.Join(matching.Kinds, ", "))
 		case seen[kind]:
-			p.Field(&apierr.Field{Name: path + ".kind", Message: "must not repeat another action"})
+			p.Invalid(path+".kind", "must not repeat another action")
 		case kind == matching.SetCategory || kind == matching.TransferTo || kind == matching.Skip:
 			if decides != "" {
-				p.Field(&apierr.Field{Name: path + ".kind", Message: "cannot be combined with " + decides})
+				p.Invalid(path+".kind", "cannot be combined with "+decides)
 			}
 			decides = kind
 		}

@@ -181,7 +181,7 @@ func (s *Rules) GetRule(ctx context.Context, req *ledgerv1.GetRuleRequest) (*led
 	}
 	wait := time.Duration(req.GetWait()) * time.Second
 	if wait < 0 || wait > maxWait {
-		return nil, apierr.Validation([]apierr.Field{{Name: "wait", Message: "must be 0 to 8"}})
+		return nil, apierr.Invalid("wait", "must be 0 to 8")
 	}
 	r, err := known(selectRule(ctx, s.DB, caller.ID(ctx), id))
 	if err != nil {
@@ -320,7 +320,7 @@ func (s *Rules) OrderRules(ctx context.Context, req *ledgerv1.OrderRulesRequest)
 			complete = complete && slices.Contains(ids, r.ID)
 		}
 		if !complete {
-			return apierr.Validation([]apierr.Field{{Name: "ids", Message: "must name each rule exactly once"}})
+			return apierr.Invalid("ids", "must name each rule exactly once")
 		}
 		if err := updatePositions(ctx, tx, owner, ids, s.Now()); err != nil {
 			return err
@@ -344,7 +344,7 @@ func parseOrder(given []string) ([]uuid.UUID, error) {
 			return nil, errInvalidID.With(fmt.Sprintf("ids[%d]", i), "must be a UUID")
 		}
 		if slices.Contains(ids, id) || len(ids) == maxRules {
-			return nil, apierr.Validation([]apierr.Field{{Name: "ids", Message: "must name each rule exactly once"}})
+			return nil, apierr.Invalid("ids", "must name each rule exactly once")
 		}
 		ids = append(ids, id)
 	}

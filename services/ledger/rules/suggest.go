@@ -77,7 +77,7 @@ func (s *Rules) SuggestCategories(ctx context.Context, req *ledgerv1.SuggestCate
 // parseItems returns the transactions of a request, and the wallets that they name.
 func parseItems(p *apierr.Problems, given []*ledgerv1.SuggestionItem) ([]matching.Transaction, []uuid.UUID) {
 	if len(given) < 1 || len(given) > maxItems {
-		p.Field(&apierr.Field{Name: "items", Message: fmt.Sprintf("must have 1 to %d elements", maxItems)})
+		p.Invalid("items", fmt.Sprintf("must have 1 to %d elements", maxItems))
 		return nil, nil
 	}
 	var items []matching.Transaction
@@ -107,12 +107,12 @@ func parseItem(p *apierr.Problems, path string, m *ledgerv1.SuggestionItem) matc
 		t.Wallet = request.ParseID(p, path+".walletId", m.GetWalletId(), request.ErrInvalidWalletID)
 	}
 	if !slices.Contains([]string{"", posting.Expense, posting.Income}, m.GetType()) {
-		p.Field(&apierr.Field{Name: path + ".type", Message: "must be expense or income"})
+		p.Invalid(path+".type", "must be expense or income")
 	}
 	if m.Amount != nil {
 		amount, err := money.ParseDecimal(m.GetAmount(), money.MaxDecimals)
 		if err != nil {
-			p.Field(&apierr.Field{Name: path + ".amount", Message: "must be a decimal in the major unit"})
+			p.Invalid(path+".amount", "must be a decimal in the major unit")
 		}
 		t.AmountE4 = max(amount, -amount)
 	}

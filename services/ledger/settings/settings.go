@@ -119,10 +119,10 @@ func parseChanges(p *apierr.Problems, req *ledgerv1.UpdateSettingsRequest) (chan
 		p.Add(errInvalidTimeZone.With("timeZone", "must be a name of the IANA time zone database, such as Europe/Berlin"))
 	}
 	if c.weekStart != nil && !slices.Contains([]string{"monday", "sunday", "saturday"}, *c.weekStart) {
-		p.Field(&apierr.Field{Name: "weekStart", Message: "must be monday, sunday or saturday"})
+		p.Invalid("weekStart", "must be monday, sunday or saturday")
 	}
 	if c.locale != nil && *c.locale != "" && (len(*c.locale) > 35 || !language.MatchString(*c.locale)) {
-		p.Field(&apierr.Field{Name: "locale", Message: "must be a BCP 47 language tag of at most 35 characters, such as de-CH"})
+		p.Invalid("locale", "must be a BCP 47 language tag of at most 35 characters, such as de-CH")
 	}
 	if c.baseCurrency != nil && *c.baseCurrency != "" {
 		c.baseCurrency = new(request.ParseCurrency(p, "baseCurrency", *c.baseCurrency).Code())

@@ -128,7 +128,7 @@ func parseChanges(req *ledgerv1.UpdateTagRequest) (changes, error) {
 		c.name = &name
 	}
 	if req.GetColor() != "" && !color.MatchString(req.GetColor()) {
-		p.Field(&apierr.Field{Name: "color", Message: "must be a color like #1a7f5a"})
+		p.Invalid("color", "must be a color like #1a7f5a")
 	}
 	return c, p.Err()
 }

@@ -117,9 +117,9 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 		}
 		switch {
 		case len(p.stack) > 0:
-			yield(statement.Record{}, &scan.ParseError{Line: source.Line, Message: "the file ends before </" + p.stack[0] + ">"})
+			yield(statement.Record{}, scan.Errorf(source.Line, "the file ends before </%s>", p.stack[0]))
 		case p.statements == 0:
-			yield(statement.Record{}, &scan.ParseError{Line: source.Line, Message: "the file has no statement, report or notification"})
+			yield(statement.Record{}, scan.Errorf(source.Line, "the file has no statement, report or notification"))
 		}
 	}
 }
@@ -129,14 +129,14 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 func (p *parser) handle(e scan.Element) error {
 	if e.Closing {
 		if len(p.stack) == 0 || p.stack[len(p.stack)-1] != e.Name {
-			return &scan.ParseError{Line: e.Line, Message: "unexpected end tag </" + statement.Cut(e.Name, 40) + ">"}
+			return scan.Errorf(e.Line, "unexpected end tag </%s>", statement.Cut(e.Name, 40))
 		}
 		err := p.close(e.Name)
 		p.stack = p.stack[:len(p.stack)-1]
 		return err
 	}
 	if len(p.stack) == scan.MaxDepth {
-		return &scan.ParseError{Line: e.Line, Message: "the elements are nested too deeply"}
+		return scan.Errorf(e.Line, "the elements are nested too deeply")
 	}
 	p.stack = append(p.stack, e.Name)
 	p.open(e)

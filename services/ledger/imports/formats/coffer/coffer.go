@@ -143,7 +143,7 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 func (p *parser) line(text []byte, line int) (*statement.Record, error) {
 	var o object
 	if err := json.Unmarshal(text, &o); err != nil {
-		return nil, &scan.ParseError{Line: line, Message: "the line is not a JSON object of an export"}
+		return nil, scan.Errorf(line, "the line is not a JSON object of an export")
 	}
 	switch {
 	case o.Wallet != nil:
@@ -159,7 +159,7 @@ func (p *parser) line(text []byte, line int) (*statement.Record, error) {
 		p.wallets[w.ID] = account.Key
 	case o.Category != nil:
 		if len(p.categories) == maxCategories {
-			return nil, &scan.ParseError{Line: line, Message: fmt.Sprintf("the file has more than %d categories", maxCategories)}
+			return nil, scan.Errorf(line, "the file has more than %d categories", maxCategories)
 		}
 		c := o.Category
 		name := keep(c.Name, statement.MaxName)

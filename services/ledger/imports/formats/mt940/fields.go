@@ -2,7 +2,6 @@ package mt940
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"regexp"
 	"strings"
@@ -78,7 +77,7 @@ func readFields(source *scan.Lines, handle func(field) (bool, error)) error {
 			}
 		case current.tag != "":
 			if size += len(text) + 1; size > scan.MaxRow {
-				return &scan.ParseError{Line: current.line, Message: fmt.Sprintf("the field has more than %d bytes", scan.MaxRow)}
+				return scan.Errorf(current.line, "the field has more than %d bytes", scan.MaxRow)
 			}
 			current.lines = append(current.lines, strings.TrimSuffix(text, "-}"))
 		}

@@ -69,7 +69,7 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 			return
 		}
 		if p.statements == 0 {
-			yield(statement.Record{}, &scan.ParseError{Line: last.line, Message: "the file has no statement: no balance and no entry"})
+			yield(statement.Record{}, scan.Errorf(last.line, "the file has no statement: no balance and no entry"))
 		}
 	}
 }

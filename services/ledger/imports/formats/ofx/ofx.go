@@ -16,7 +16,6 @@ package ofx
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"regexp"
@@ -73,7 +72,7 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 				break
 			}
 			if elements > maxElements {
-				err = &scan.ParseError{Line: source.Line, Message: fmt.Sprintf("more than %d elements without a transaction", maxElements)}
+				err = scan.Errorf(source.Line, "more than %d elements without a transaction", maxElements)
 			}
 			var record *statement.Record
 			if e.Name = strings.ToUpper(e.Name); err == nil {
@@ -95,9 +94,9 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 		}
 		switch {
 		case !p.closed && (p.listed || p.statements == 0):
-			yield(statement.Record{}, &scan.ParseError{Line: source.Line, Message: "the file ends before </OFX>"})
+			yield(statement.Record{}, scan.Errorf(source.Line, "the file ends before </OFX>"))
 		case p.statements == 0:
-			yield(statement.Record{}, &scan.ParseError{Line: source.Line, Message: "the file has no statement of a bank account or card"})
+			yield(statement.Record{}, scan.Errorf(source.Line, "the file has no statement of a bank account or card"))
 		}
 	}
 }
@@ -129,7 +128,7 @@ func (p *parser) open(e scan.Element) (record *statement.Record, err error) {
 		p.parents = p.parents[:i]
 	}
 	if len(p.parents) == scan.MaxDepth {
-		return nil, &scan.ParseError{Line: e.Line, Message: "the elements are nested too deeply"}
+		return nil, scan.Errorf(e.Line, "the elements are nested too deeply")
 	}
 	p.parents = append(p.parents, e.Name)
 	switch e.Name {
@@ -176,7 +175,8 @@ func (p *parser) close(e scan.Element) (record *statement.Record, err error) {
 		p.skipped = false
 	case "STATUS":
 		if strings.EqualFold(p.status["SEVERITY"], "ERROR") {
-			return nil, &scan.ParseError{Line: e.Line, Message: statement.OneLine("the bank reports the error " + p.status["CODE"] + " " + statement.Cut(p.status["MESSAGE"], 200))}
+			return nil, scan.Errorf(e.Line, "%s", statement.OneLine("the bank reports the error "+
+				p.status["CODE"]+" "+statement.Cut(p.status["MESSAGE"], 200)))
 		}
 	}
 	return nil, nil

@@ -14,7 +14,6 @@ package qif
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"iter"
 	"regexp"
@@ -88,7 +87,7 @@ func Parse(in *statement.Input) (iter.Seq2[statement.Record, error], *mapping.Ma
 			}
 		}
 		if p.sections == 0 {
-			yield(statement.Record{}, &scan.ParseError{Line: source.Line, Message: "the file has no transactions of an account: no !Type:Bank, Cash, CCard, Oth A or Oth L"})
+			yield(statement.Record{}, scan.Errorf(source.Line, "the file has no transactions of an account: no !Type:Bank, Cash, CCard, Oth A or Oth L"))
 			return
 		}
 		*proposed = p.propose()
@@ -127,7 +126,7 @@ func (p *parser) handle(text string, line int, atEnd bool) (*statement.Record, e
 		p.line = line
 	}
 	if p.size += len(text); p.size > scan.MaxRow {
-		return nil, &scan.ParseError{Line: p.line, Message: fmt.Sprintf("the record has more than %d bytes", scan.MaxRow)}
+		return nil, scan.Errorf(p.line, "the record has more than %d bytes", scan.MaxRow)
 	}
 	value := strings.TrimSpace(text[1:])
 	switch {
@@ -197,7 +196,7 @@ func (p *parser) part(code byte, value string) error {
 	switch {
 	case code == 'S':
 		if (n-cellParts)/3 == statement.MaxParts {
-			return &scan.ParseError{Line: p.line, Message: fmt.Sprintf("the split has more than %d parts", statement.MaxParts)}
+			return scan.Errorf(p.line, "the split has more than %d parts", statement.MaxParts)
 		}
 		p.cells = append(p.cells, value, "", "")
 	case n == cellParts:

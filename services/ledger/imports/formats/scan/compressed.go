@@ -7,7 +7,6 @@ import (
 	"compress/gzip"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"hash/crc32"
 	"io"
 	"path"
@@ -182,7 +181,7 @@ func (z *zipFile) next() (bool, error) {
 	case z.entry.method == 0 && !z.entry.hasDescriptor():
 		z.data = io.LimitReader(z.source, z.entry.compressed)
 	default:
-		return false, &ParseError{Message: fmt.Sprintf("the zip file uses the unsupported method %d", z.entry.method)}
+		return false, Errorf(0, "the zip file uses the unsupported method %d", z.entry.method)
 	}
 	return true, nil
 }

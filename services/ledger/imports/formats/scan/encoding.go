@@ -34,7 +34,7 @@ func ToUTF8(start []byte, r io.Reader, name string, plausible func(word string) 
 	if name != "" {
 		e, ok := named(name)
 		if !ok {
-			return nil, nil, &ParseError{Message: "unknown encoding " + name}
+			return nil, nil, Errorf(0, "unknown encoding %s", name)
 		}
 		return transform.NewReader(r, e.NewDecoder()), never, nil
 	}

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"io"
 )
 
@@ -48,7 +47,7 @@ func (l *Lines) Next() ([]byte, error) {
 			i = len(chunk)
 		}
 		if len(l.buf)+i > l.Limit {
-			return nil, &ParseError{Line: l.Line + 1, Message: fmt.Sprintf("the row has more than %d bytes", l.Limit)}
+			return nil, Errorf(l.Line+1, "the row has more than %d bytes", l.Limit)
 		}
 		l.buf = append(l.buf, chunk[:i]...)
 		if i == len(chunk) {

@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"bytes"
 	"errors"
-	"fmt"
 	"html"
 	"io"
 	"strings"
@@ -91,7 +90,7 @@ func (m *Markup) until() (string, error) {
 		chunk, err := m.r.ReadSlice('<')
 		m.Line += bytes.Count(chunk, []byte{'\n'})
 		if len(m.buf)+len(chunk) > MaxRow {
-			return "", &ParseError{Line: m.Line, Message: fmt.Sprintf("the text has more than %d bytes", MaxRow)}
+			return "", Errorf(m.Line, "the text has more than %d bytes", MaxRow)
 		}
 		m.buf = append(m.buf, chunk...)
 		if err == nil {
@@ -130,7 +129,7 @@ func (m *Markup) tag() (string, error) {
 			return "", m.skip("]]>")
 		}
 	}
-	return "", &ParseError{Line: m.Line, Message: "a tag has no end"}
+	return "", Errorf(m.Line, "a tag has no end")
 }
 
 // skip reads a comment or a section up to its end, however long it is.
@@ -173,7 +172,7 @@ func (m *Markup) text() (string, error) {
 		}
 		b.WriteString(part)
 		if b.Len() > MaxRow {
-			return "", &ParseError{Line: m.Line, Message: fmt.Sprintf("the text has more than %d bytes", MaxRow)}
+			return "", Errorf(m.Line, "the text has more than %d bytes", MaxRow)
 		}
 		head, _ := m.r.Peek(8)
 		switch {
@@ -205,7 +204,7 @@ func (m *Markup) section() (string, error) {
 			m.Line++
 		}
 		if b = append(b, c); len(b) > MaxRow {
-			return "", &ParseError{Line: m.Line, Message: fmt.Sprintf("the text has more than %d bytes", MaxRow)}
+			return "", Errorf(m.Line, "the text has more than %d bytes", MaxRow)
 		}
 	}
 	return string(b[:len(b)-3]), nil
@@ -214,7 +213,7 @@ func (m *Markup) section() (string, error) {
 // ended reports the end of the file inside of a tag.
 func (m *Markup) ended(err error) error {
 	if errors.Is(err, io.EOF) {
-		return &ParseError{Line: m.Line, Message: "the file ends inside of a tag"}
+		return Errorf(m.Line, "the file ends inside of a tag")
 	}
 	return err
 }

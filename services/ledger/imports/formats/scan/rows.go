@@ -2,7 +2,6 @@ package scan
 
 import (
 	"errors"
-	"fmt"
 	"io"
 	"slices"
 	"strings"
@@ -85,7 +84,7 @@ func (r *Rows) split(text []byte) error {
 			i++
 		}
 		if len(r.ends) == MaxColumns {
-			return &ParseError{Line: line, Message: fmt.Sprintf("the row has more than %d columns", MaxColumns)}
+			return Errorf(line, "the row has more than %d columns", MaxColumns)
 		}
 		r.ends = append(r.ends, len(r.row))
 		if i == len(text) {
@@ -102,13 +101,13 @@ func (r *Rows) quoted(text []byte, line int) ([]byte, error) {
 		if i == len(text) {
 			more, err := r.Lines.Next()
 			if errors.Is(err, io.EOF) {
-				return nil, &ParseError{Line: line, Message: "a quoted cell has no end"}
+				return nil, Errorf(line, "a quoted cell has no end")
 			}
 			if err != nil {
 				return nil, err
 			}
 			if size += len(more) + 1; size > MaxRow {
-				return nil, &ParseError{Line: line, Message: fmt.Sprintf("the row has more than %d bytes", MaxRow)}
+				return nil, Errorf(line, "the row has more than %d bytes", MaxRow)
 			}
 			r.row = append(r.row, '\n')
 			text, i = more, -1

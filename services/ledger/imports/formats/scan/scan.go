@@ -35,6 +35,11 @@ type ParseError struct {
 	Message string
 }
 
+// Errorf returns a ParseError; line is 0 if the format has no lines.
+func Errorf(line int, format string, args ...any) *ParseError {
+	return &ParseError{Line: line, Message: fmt.Sprintf(format, args...)}
+}
+
 // Error returns the line and the message.
 func (e *ParseError) Error() string {
 	if e.Line == 0 {

@@ -2,7 +2,6 @@ package statement
 
 import (
 	"bufio"
-	"fmt"
 	"slices"
 
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/scan"
@@ -43,7 +42,7 @@ func (in *Input) Account(key string) (*Account, error) {
 	i, ok := in.accounts[key]
 	if !ok {
 		if len(in.accounts) == maxAccounts {
-			return nil, &scan.ParseError{Message: fmt.Sprintf("the file has more than %d accounts", maxAccounts)}
+			return nil, scan.Errorf(0, "the file has more than %d accounts", maxAccounts)
 		}
 		i = len(in.Facts.Accounts)
 		in.accounts[key] = i
@@ -83,5 +82,5 @@ func (in *Input) Unreadable() error {
 	if in.valid > 0 || in.problem == nil {
 		return nil
 	}
-	return &scan.ParseError{Line: in.problem.Line, Message: "no transaction can be read; the first one: " + in.problem.Problem}
+	return scan.Errorf(in.problem.Line, "no transaction can be read; the first one: %s", in.problem.Problem)
 }

@@ -23,22 +23,21 @@ type option struct {
 // adjustments returns the printed tax, tip, discount and rounding that lead from base to total. It
 // prefers fewer kinds.
 func (s *sums) adjustments(base, total int64) (adjustment, bool) {
-	difference := total - base
-	taxes, tips, discounts := s.taxOptions(base), options(s.tips), options(s.discounts)
+	tips, discounts, rounds := options(s.tips), options(s.discounts), roundings(s.rounding)
 	// fewest starts above the number of kinds, so that any solution is accepted.
 	best, fewest := adjustment{}, 5
-	for _, tax := range taxes {
+	for _, tax := range s.taxOptions(base) {
 		for _, tip := range tips {
-			for _, discount := range discounts {
-				for _, rounding := range roundings(s.rounding) {
-					n := count(tax.used, tip.used, discount.used, rounding.used)
-					if n == 0 && difference != 0 || n >= fewest {
+			for _, off := range discounts {
+				for _, round := range rounds {
+					n := count(tax.used, tip.used, off.used, round.used)
+					if n >= fewest {
 						continue
 					}
 					// Signs are ignored, because discounts are printed with and without a minus.
-					if abs(tax.value)+abs(tip.value)-abs(discount.value)+rounding.value == difference {
-						best = adjustment{tax: abs(tax.value), tip: abs(tip.value), discount: abs(discount.value), rounding: rounding.value}
-						fewest = n
+					adj := adjustment{abs(tax.value), abs(tip.value), abs(off.value), round.value}
+					if adj.sum() == total-base {
+						best, fewest = adj, n
 					}
 				}
 			}
@@ -83,8 +82,8 @@ func (s *sums) taxOptions(base int64) []option {
 		// The first option is no charge, so it yields the tax on base alone.
 		for _, c := range out[:listed] {
 			charge := abs(c.value)
-			// Amounts are in thousandths and the rate in thousandths of a percent. The tax is rounded to
-			// hundredths.
+			// Amounts are in thousandths and the rate in thousandths of a percent. The tax is
+			// rounded to hundredths.
 			tax := ((base+charge)*rate/100_000 + 5) / 10 * 10
 			out = append(out, option{tax + charge, true})
 		}
@@ -92,7 +91,6 @@ func (s *sums) taxOptions(base int64) []option {
 	return out
 }
 
-// count returns the number of true values.
 func count(used ...bool) int {
 	n := 0
 	for _, u := range used {
@@ -109,14 +107,9 @@ func count(used ...bool) int {
 func options(of []labeled) []option {
 	out := []option{{}}
 	sum := int64(0)
-	for i, l := range of {
-		if i == 6 {
-			break
-		}
-		if !l.afterTotal {
-			sum += abs(l.Value)
-		}
+	for _, l := range of[:min(len(of), 6)] {
 		if l.Value != 0 && !l.afterTotal {
+			sum += abs(l.Value)
 			out = append(out, option{l.Value, true})
 		}
 	}
@@ -129,10 +122,14 @@ func options(of []labeled) []option {
 // pairs returns the sums of two amounts that several readings found, if there are more than two
 // amounts. The others may be misread.
 func pairs(of []labeled) []option {
+	if len(of) <= 2 {
+		return nil
+	}
 	var out []option
+	usable := func(l labeled) bool { return l.readings > 1 && !l.afterTotal && l.Value != 0 }
 	for i, a := range of[:min(len(of), 6)] {
 		for _, b := range of[:i] {
-			if len(of) > 2 && a.readings > 1 && b.readings > 1 && !a.afterTotal && !b.afterTotal && a.Value != 0 && b.Value != 0 {
+			if usable(a) && usable(b) {
 				out = append(out, option{abs(a.Value) + abs(b.Value), true})
 			}
 		}

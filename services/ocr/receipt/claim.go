@@ -42,8 +42,9 @@ func (c Claim) Check(now time.Time) Receipt {
 		return v
 	}
 	r.Merchant, r.Currency = text("merchant", c.Merchant), text("currency", c.Currency)
-	// Two days of tolerance cover time zones and wrong clocks. date.go accepts the same range.
-	if day, err := time.Parse(time.DateOnly, c.Date); err == nil && day.Year() >= 1995 && !day.After(now.AddDate(0, 0, 2)) {
+	// Two days of tolerance cover time zones and wrong clocks. dates accepts the same range.
+	day, err := time.Parse(time.DateOnly, c.Date)
+	if err == nil && day.Year() >= 1995 && !day.After(now.AddDate(0, 0, 2)) {
 		r.Date = text("date", c.Date)
 	}
 	total, ok := thousandths(c.Total)
@@ -58,7 +59,11 @@ func (c Claim) Check(now time.Time) Receipt {
 // addClaimed adds the lines with valid amounts, and the amounts between them and the total. If the
 // lines do not reconcile, those amounts are checked against the claimed subtotal.
 func (r *Receipt) addClaimed(c Claim, total int64) {
-	s := sums{taxes: claimedAmount(c.Tax), tips: claimedAmount(c.Tip), discounts: claimedAmount(c.Discount), rounding: claimedAmount(c.Rounding), subtotals: claimedAmount(c.Subtotal)}
+	s := sums{
+		taxes: claimedAmount(c.Tax), tips: claimedAmount(c.Tip),
+		discounts: claimedAmount(c.Discount), rounding: claimedAmount(c.Rounding),
+		subtotals: claimedAmount(c.Subtotal),
+	}
 	sum := int64(0)
 	for _, it := range c.Items {
 		v, ok := thousandths(it.Amount)
@@ -73,7 +78,8 @@ func (r *Receipt) addClaimed(c Claim, total int64) {
 	case len(r.Items) == 0:
 		adj = s.adjustmentOfSubtotal(total)
 	case reconciled:
-		r.Confidence["lines"], r.Confidence["total"] = reconciledConfidence(len(r.Items), 0), provenTotal
+		r.Confidence["lines"] = reconciledConfidence(len(r.Items), 0)
+		r.Confidence["total"] = provenTotal
 	default:
 		r.Confidence["lines"] = 0.3
 		r.Warnings = append(r.Warnings, LinesNotReconciled)
@@ -111,7 +117,8 @@ func claimedAmount(v string) []labeled {
 
 // clip removes invalid UTF-8, NUL and repeated spaces, and truncates to maxClaimedLen runes.
 func clip(s string) string {
-	s = strings.Join(strings.Fields(strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")), " ")
+	s = strings.ToValidUTF8(strings.ReplaceAll(s, "\x00", ""), "")
+	s = strings.Join(strings.Fields(s), " ")
 	for utf8.RuneCountInString(s) > maxClaimedLen {
 		_, size := utf8.DecodeLastRuneInString(s)
 		s = s[:len(s)-size]

@@ -33,9 +33,11 @@ func draftReadings(readings []Reading) [][]draftItem {
 // addRereads records the different amounts that another reading found in the row of the item.
 func (it *draftItem) addRereads(other []draftItem) {
 	for _, o := range other {
-		if printed.SameRow(it.at, o.at) && o.amount.Value != it.amount.Value && !slices.Contains(it.rereads, o.amount.Value) {
-			// The clone matters: copies of an item in other drafts share the array.
-			it.rereads = append(slices.Clone(it.rereads), o.amount.Value)
+		value := o.amount.Value
+		known := value == it.amount.Value || slices.Contains(it.rereads, value)
+		if !known && printed.SameRow(it.at, o.at) {
+			// Copies of an item in other drafts share the array.
+			it.rereads = append(slices.Clone(it.rereads), value)
 		}
 	}
 }
@@ -47,11 +49,12 @@ func merged(drafts [][]draftItem) []draftItem {
 		return nil
 	}
 	// The longest draft is the base, because it most likely has all columns and rows in order.
-	longest := slices.MaxFunc(drafts, func(a, b []draftItem) int { return cmp.Compare(len(a), len(b)) })
+	longest := slices.MaxFunc(drafts, func(a, b []draftItem) int { return len(a) - len(b) })
 	all := slices.Clone(longest)
 	for _, draft := range drafts {
 		for _, it := range draft {
-			if !slices.ContainsFunc(all, func(have draftItem) bool { return printed.SameRow(have.at, it.at) }) {
+			same := func(have draftItem) bool { return printed.SameRow(have.at, it.at) }
+			if !slices.ContainsFunc(all, same) {
 				all = append(all, it)
 			}
 		}
@@ -60,7 +63,8 @@ func merged(drafts [][]draftItem) []draftItem {
 		return nil
 	}
 	slices.SortStableFunc(all, func(a, b draftItem) int {
-		return cmp.Or(cmp.Compare(a.at.Page, b.at.Page), cmp.Compare(printed.RowMiddle(a.at.Words), printed.RowMiddle(b.at.Words)))
+		lower := printed.RowMiddle(a.at.Words) - printed.RowMiddle(b.at.Words)
+		return cmp.Or(a.at.Page-b.at.Page, lower)
 	})
 	return all
 }

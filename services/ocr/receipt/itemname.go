@@ -2,6 +2,7 @@ package receipt
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
@@ -13,15 +14,13 @@ func itemName(l *printed.Line) string {
 	if !printed.Lettered.MatchString(head) {
 		// The figures come before the name, as in "5.00 Noodles".
 		head = l.Text
-		for i := len(l.Amounts) - 1; i >= 0; i-- {
-			a := l.Amounts[i]
+		for _, a := range slices.Backward(l.Amounts) {
 			head = head[:a.Start] + " " + head[a.End:]
 		}
 		if !printed.Lettered.MatchString(head) {
 			return ""
 		}
-		words := strings.Fields(head)
-		if len(words) <= 2 && !printed.Lettered.MatchString(strings.Join(words, "")) || printed.CodesOnly(words) {
+		if printed.CodesOnly(strings.Fields(head)) {
 			return ""
 		}
 	}
@@ -35,9 +34,13 @@ var (
 	// quantityHead matches a quantity or symbols before a name. signTail matches a currency, a
 	// multiplication sign or punctuation after it; figureTail also matches numbers and units.
 	quantityHead = regexp.MustCompile(`^(?:\d{1,3}\s*[x×]?\s+|[^\p{L}\d(]+)`)
-	signTail     = regexp.MustCompile(`(?i)(?:[\s(]+(?:rm|eur|myr|usd|gbp|chf|jpy|[x×]\s?\d*|\d+\s?[x×])|[\s(]*[€$£¥₩₹×@*=:.,|_(-]+)\s*$`)
-	figureTail   = regexp.MustCompile(`(?i)(?:` + signTail.String()[len("(?i)"):] + `|[\s(]*\d+(?:[.,]\d+)?\s*[x×@*]?\s*$|[\s(]*\d+\s*(?:pcs?|stk|kg|g|l|ea)\s*[x×@*]?\s*$)`)
+	signTail     = regexp.MustCompile(signPattern)
+	figureTail   = regexp.MustCompile(signPattern + `|[\s(]*\d+(?:[.,]\d+)?\s*[x×@*]?\s*$|` +
+		`[\s(]*\d+\s*(?:pcs?|stk|kg|g|l|ea)\s*[x×@*]?\s*$`)
 )
+
+const signPattern = `(?i)(?:[\s(]+(?:rm|eur|myr|usd|gbp|chf|jpy|[x×]\s?\d*|\d+\s?[x×])|` +
+	`[\s(]*[€$£¥₩₹×@*=:.,|_(-]+)\s*$`
 
 // trimName removes the text that matches tail from the end of a name, up to four times, and a
 // quantity before it. It stops when no word would remain.

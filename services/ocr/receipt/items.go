@@ -2,13 +2,13 @@ package receipt
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
-// draftItem is a line of goods before its amount is reconciled. Amounts, prices and quantities are
-// in thousandths.
+// draftItem is a line of goods before its amount is reconciled. Numbers are in thousandths.
 type draftItem struct {
 	at           *printed.Line
 	name         string
@@ -29,7 +29,8 @@ const minFreeConfidence = 0.8
 // quantity. In text it always is.
 func (it draftItem) free() bool {
 	counted := it.quantity > 0 || quantityFirst.MatchString(it.at.Text)
-	return it.at.Exact || counted && !it.unnamed && printed.Lettered.MatchString(it.name) && it.amount.Decimals == 2 && it.amount.MinConfidence >= minFreeConfidence
+	legible := it.amount.Decimals == 2 && it.amount.MinConfidence >= minFreeConfidence
+	return it.at.Exact || counted && legible && !it.unnamed && printed.Lettered.MatchString(it.name)
 }
 
 // items is the result of reconciling a draft. repairs is the number of changes that were needed.
@@ -45,8 +46,7 @@ type items struct {
 // below a price. It returns nil if there is no sum, because nothing then shows where the goods end.
 func itemRegion(lines []*printed.Line) []*printed.Line {
 	start, end := 0, len(lines)
-	// first is the index of the first line with a price. Column titles below it do not restart the
-	// region.
+	// Column titles below the first line with a price do not restart the region.
 	first := -1
 	for i, l := range lines {
 		if l.Kind == printed.KindHeader && (first < 0 || i < first) {
@@ -54,12 +54,14 @@ func itemRegion(lines []*printed.Line) []*printed.Line {
 			continue
 		}
 		// Below an article with words of a sum, the figures of its quantity and price follow.
-		if l.PriceCount() == 0 && (first < 0 || !amountBelow(lines, i) || len(lines[i+1].Amounts) > 1) {
+		below := first >= 0 && amountBelow(lines, i) && len(lines[i+1].Amounts) == 1
+		if l.PriceCount() == 0 && !below {
 			continue
 		}
 		switch l.Kind {
 		case printed.KindSubtotal, printed.KindTotal, printed.KindCash, printed.KindChange:
-			// A payment above the first price belongs to the head, for example a card terminal's slip.
+			// A payment above the first price belongs to the head, for example a card terminal's
+			// slip.
 			if first < 0 && l.Kind != printed.KindTotal && l.Kind != printed.KindSubtotal {
 				continue
 			}
@@ -74,7 +76,6 @@ func itemRegion(lines []*printed.Line) []*printed.Line {
 		}
 	}
 	if end == len(lines) {
-		// Without a sum nothing says where the goods end.
 		return nil
 	}
 	if start > end {
@@ -84,9 +85,9 @@ func itemRegion(lines []*printed.Line) []*printed.Line {
 }
 
 var (
-	// quantityTimesPrice matches a multiplication of quantity and price, such as "2 x 1.50" or "3 pcs
-	// @".
-	quantityTimesPrice = regexp.MustCompile(`(?i)(?:^|[\s\d])[x×*@]\s*(?:rm|eur|[€$£])?\s*\d|\d\s*(?:pcs?|stk|st|ea|unit|uds?)?\s*[x×*@]\s`)
+	// quantityTimesPrice matches "2 x 1.50" or "3 pcs @".
+	quantityTimesPrice = regexp.MustCompile(`(?i)(?:^|[\s\d])[x×*@]\s*(?:rm|eur|[€$£])?\s*\d|` +
+		`\d\s*(?:pcs?|stk|st|ea|unit|uds?)?\s*[x×*@]\s`)
 	// quantityFirst matches a small quantity before the name of an article.
 	quantityFirst = regexp.MustCompile(`^\d{1,2}\s*[xX×]?\s+\p{L}`)
 )
@@ -107,13 +108,12 @@ func readItems(region []*printed.Line) []draftItem {
 		price, ok := l.LastPrice()
 		switch {
 		case !ok:
-			if printed.HasName(l) && l.Kind != printed.KindHeader && l.Kind != printed.KindRounding {
+			named := l.Kind != printed.KindHeader && l.Kind != printed.KindRounding
+			if named && printed.HasName(l) {
 				r.pendingName = l
 			}
-		case l.Kind == printed.KindTax || l.Kind == printed.KindRounding || l.Kind == printed.KindTip:
-		case l.Kind == printed.KindCount && printed.SavedWords.Has(l.Tokens):
-		// "Item Qty: 2.00" prints a number of articles like a price.
-		case l.Kind == printed.KindCount && len(l.Tokens) > 1 && price.Value%1000 == 0 && printed.OnlyCountWords(l.Tokens):
+		case l.Kind == printed.KindTax, l.Kind == printed.KindRounding, l.Kind == printed.KindTip:
+		case l.Kind == printed.KindCount && isCount(l, price):
 		case itemName(l) == "" && l.PriceCount() == 1 && quantityTimesPrice.MatchString(l.Text):
 			r.readQuantity(l, price)
 		default:
@@ -121,6 +121,13 @@ func readItems(region []*printed.Line) []draftItem {
 		}
 	}
 	return r.out
+}
+
+// isCount reports whether a line with words for counts has no goods. "Item Qty: 2.00" prints a
+// number of articles like a price.
+func isCount(l *printed.Line, price printed.Amount) bool {
+	return printed.SavedWords.Has(l.Tokens) ||
+		len(l.Tokens) > 1 && price.Value%1000 == 0 && printed.OnlyCountWords(l.Tokens)
 }
 
 // readQuantity reads a line with only quantity and price. It belongs to the item above if it
@@ -155,24 +162,20 @@ func (r *itemReader) item(l *printed.Line, price printed.Amount) {
 		it.unnamed = true
 	}
 	r.pendingName = nil
-	if l.Kind == printed.KindDiscount && it.amount.Value > 0 && !it.isNet() {
+	isDiscount := l.Kind == printed.KindDiscount
+	minus := it.amount.Value < 0 || printed.AttachedMinus.MatchString(l.Text[:price.Start])
+	switch value := it.amount.Value; {
+	case value == 0 && (isDiscount || it.name == ""):
+		return
+	case isDiscount && value > 0 && !it.isNet():
 		if len(l.Tokens) > 1 {
 			// With more words than the one for a discount, the line may be an article.
-			it.alternatives = append([]int64{it.amount.Value}, it.alternatives...)
+			it.alternatives = append([]int64{value}, it.alternatives...)
 		}
-		it.amount.Value = -it.amount.Value
-	}
-	if l.Kind != printed.KindDiscount && it.amount.Value > 0 && printed.AttachedMinus.MatchString(l.Text[:price.Start]) {
-		// A minus before the number may also be a dash after the name.
-		it.alternatives = append(it.alternatives, -it.amount.Value)
-	}
-	if l.Kind != printed.KindDiscount && it.amount.Value < 0 {
-		// A dash or dirt before a price looks like a minus.
-		it.alternatives = append(it.alternatives, -it.amount.Value)
-	}
-	// A discount of zero and a zero without a name are no items.
-	if it.amount.Value == 0 && (l.Kind == printed.KindDiscount || it.name == "") {
-		return
+		it.amount.Value = -value
+	// A dash after the name or dirt before a price looks like a minus.
+	case !isDiscount && value != 0 && minus:
+		it.alternatives = append(it.alternatives, -value)
 	}
 	r.out = append(r.out, it)
 }
@@ -190,7 +193,7 @@ func newItem(l *printed.Line, name string, price printed.Amount) draftItem {
 	}
 	// The product is kept even if it differs from the amount, because the amount may be misread.
 	if quantityTimesPrice.MatchString(l.Text) && len(numbers) > 0 {
-		// The first number is the quantity. The unit price follows it, or is the only price of the line.
+		// The unit price follows the quantity, or is the only price of the line.
 		u := price
 		if len(numbers) > 1 {
 			u = numbers[1]
@@ -199,38 +202,52 @@ func newItem(l *printed.Line, name string, price printed.Amount) draftItem {
 			it.product = multiply(numbers[0].Value, u.Value)
 		}
 	}
-	// Quantity and unit price are two numbers whose product is the amount. A quantity does not have
-	// two decimals and is at most 1000.
+	for i, u := range slices.Backward(numbers) {
+		if !u.IsPrice() {
+			continue
+		}
+		if u.Value != price.Value {
+			it.alternatives = append(it.alternatives, u.Value)
+		}
+		for j, q := range numbers {
+			// A quantity of 1 is left out, because its product is the price itself.
+			if j != i && q.Decimals == 0 && isQuantity(q, 100_000) && q.Value != 1000 {
+				it.alternatives = append(it.alternatives, multiply(q.Value, u.Value))
+			}
+		}
+	}
+	it.quantity, it.unit = quantityOf(numbers, abs(price.Value))
+	return it
+}
+
+// quantityOf returns the last two numbers that are a quantity of at most 1000 and a price with the
+// amount as product. A quantity does not have two decimals.
+func quantityOf(numbers []printed.Amount, amount int64) (quantity, unit int64) {
 	for i, q := range numbers {
 		for j, u := range numbers {
-			if i != j && u.IsPrice() && q.Decimals != 2 && q.Value > 0 && q.Value <= 1_000_000 && multiply(q.Value, u.Value) == abs(price.Value) {
-				it.quantity, it.unit = q.Value, u.Value
+			product := multiply(q.Value, u.Value)
+			if i != j && u.IsPrice() && isQuantity(q, 1_000_000) && product == amount {
+				quantity, unit = q.Value, u.Value
 			}
 		}
 	}
-	// Prices further left, and their products with whole quantities up to 100, may be the amount
-	// instead. A quantity of 1 is left out, because its product is the price itself.
-	for i := len(numbers) - 1; i >= 0; i-- {
-		a := numbers[i]
-		if a.IsPrice() && a.Value != price.Value {
-			it.alternatives = append(it.alternatives, a.Value)
-		}
-		for j := range numbers {
-			if q := numbers[j]; j != i && a.IsPrice() && q.Decimals == 0 && q.Value > 0 && q.Value <= 100_000 && q.Value != 1000 {
-				it.alternatives = append(it.alternatives, multiply(q.Value, a.Value))
-			}
-		}
-	}
-	return it
+	return quantity, unit
+}
+
+func isQuantity(a printed.Amount, most int64) bool {
+	return a.Decimals != 2 && a.Value > 0 && a.Value <= most
 }
 
 // applyQuantity handles an item with its unit price, followed by a line with quantity and amount:
 // "Tea 1.00", "*2 2.00". It reports whether the amount on line l is the product, and then updates
 // the item.
 func (it *draftItem) applyQuantity(l *printed.Line, price printed.Amount) bool {
+	one := it.amount.Value
 	for _, q := range l.Amounts {
-		if one := it.amount.Value; q.Start != price.Start && q.Value > 1000 && one > 0 && multiply(q.Value, one) == price.Value {
-			it.quantity, it.unit, it.amount, it.at = q.Value, one, price, l
+		isProduct := multiply(q.Value, one) == price.Value
+		if q.Start != price.Start && q.Value > 1000 && one > 0 && isProduct {
+			it.quantity, it.unit = q.Value, one
+			it.amount, it.at = price, l
 			return true
 		}
 	}
@@ -253,9 +270,12 @@ func (it draftItem) isNet() bool {
 // productItem returns an item whose amount is only given as quantity and price. Its name is on the
 // line above.
 func productItem(l, above *printed.Line, price printed.Amount) draftItem {
-	it := draftItem{at: l, name: strings.TrimSpace(above.Text), description: above, amount: price, quantity: 1000, unit: price.Value}
+	it := draftItem{
+		at: l, name: strings.TrimSpace(above.Text), description: above,
+		amount: price, quantity: 1000, unit: price.Value,
+	}
 	for _, q := range l.Amounts {
-		if q.Start != price.Start && q.Decimals != 2 && q.Value > 0 && q.Value <= 100_000 {
+		if q.Start != price.Start && isQuantity(q, 100_000) {
 			it.quantity = q.Value
 			it.amount.Value = multiply(q.Value, price.Value)
 		}
@@ -269,12 +289,9 @@ func productItem(l, above *printed.Line, price printed.Amount) draftItem {
 // matchesAmount reports whether a quantity on the line times its price is the item's amount.
 func matchesAmount(l *printed.Line, it draftItem) bool {
 	price, _ := l.LastPrice()
-	for _, q := range l.Amounts {
-		if q.Start != price.Start && multiply(q.Value, price.Value) == abs(it.amount.Value) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(l.Amounts, func(q printed.Amount) bool {
+		return q.Start != price.Start && multiply(q.Value, price.Value) == abs(it.amount.Value)
+	})
 }
 
 // addQuantity adds quantity and price of line l to the item if their product is its amount.

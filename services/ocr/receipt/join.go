@@ -31,38 +31,35 @@ type join struct {
 	readings []Reading
 	now      time.Time
 
-	// chooseTexts writes these fields. swappable reports that day and month of the date could be
-	// swapped.
+	// chooseTexts writes these fields.
 	merchant, date, currency printed.Field
 	swappable                bool
 
-	// collectFigures writes these fields. drafts has the lines of goods once per reading, and once
-	// more merged if one reading lacks lines of another.
+	// collectFigures writes these fields.
 	drafts [][]draftItem
 	sums   sums
 
 	// total is zero if chooseTotal found none.
 	total candidate
-	// goods are the lines of chooseGoods, and whether they add up to the total.
 	goods items
-	// charges are the amounts between the goods and the total, and subtotal is the printed sum before
-	// them, or nil. chooseCharges writes both.
+	// charges are the amounts between the goods and the total, and subtotal is the printed sum
+	// before them, or nil. chooseCharges writes both.
 	charges  adjustment
 	subtotal *labeled
 }
 
-// chooseTexts chooses merchant, date and currency. It needs no sums.
 func (j *join) chooseTexts() {
-	j.merchant, j.currency = merchant.Pick(namesOf(j.readings)), pickCurrency(j.readings)
+	j.merchant = merchant.Pick(namesOf(j.readings))
+	j.currency = pickCurrency(j.readings)
 	var found []dates.Date
 	var lines []*printed.Line
 	for _, r := range j.readings {
-		found, lines = append(found, r.dates...), append(lines, r.lines...)
+		found = append(found, r.dates...)
+		lines = append(lines, r.lines...)
 	}
 	j.date, j.swappable = dates.Pick(found, lines, j.currency.Value, j.now)
 }
 
-// collectFigures merges the sums of the readings, and cross-references their drafts.
 func (j *join) collectFigures() {
 	j.drafts = draftReadings(j.readings)
 	j.sums.currency = j.currency.Value
@@ -86,16 +83,18 @@ func (j *join) chooseTotal() bool {
 // reconciles, it chooses one whose sum is nearest to the total.
 func (j *join) chooseGoods() {
 	total := j.total.value
+	off := func(it items) int64 { return abs(sumOf(it.list) - total) }
 	var best items
 	for _, draft := range j.drafts {
 		it := reconciler{total, &j.sums}.reconcile(draft)
-		nearer := it.confidence == best.confidence && !it.reconciled && abs(sumOf(it.list)-total) < abs(sumOf(best.list)-total)
+		nearer := it.confidence == best.confidence && !it.reconciled && off(it) < off(best)
 		if it.confidence > best.confidence || len(best.list) == 0 || nearer {
 			best = it
 		}
 	}
 	// On an image, an item with the amount 0 is mostly dirt.
-	best.list = slices.DeleteFunc(slices.Clone(best.list), func(it draftItem) bool { return it.amount.Value == 0 && !it.free() })
+	dirt := func(it draftItem) bool { return it.amount.Value == 0 && !it.free() }
+	best.list = slices.DeleteFunc(slices.Clone(best.list), dirt)
 	j.goods = best
 }
 

@@ -12,16 +12,16 @@ import (
 // with at most one repair reach 0.7; a single line must need none. An ambiguous date has at most
 // 0.6, so the ambiguity alone causes no further pass.
 func (r Receipt) Confident() bool {
-	return r.Confidence["total"] >= likelyTotal && r.Confidence["lines"] >= 0.7 && r.Confidence["date"] >= 0.6 && r.Confidence["merchant"] >= 0.4
+	return !r.Uncertain() && r.Confidence["lines"] >= 0.7
 }
 
 // Uncertain reports whether the total, the date or the merchant is missing or likely wrong. If both
 // Uncertain and Confident are false, only the lines are in doubt.
 func (r Receipt) Uncertain() bool {
-	return r.Confidence["total"] < likelyTotal || r.Confidence["date"] < 0.6 || r.Confidence["merchant"] < 0.4
+	c := r.Confidence
+	return c["total"] < likelyTotal || c["date"] < 0.6 || c["merchant"] < 0.4
 }
 
-// receipt returns the results of the stages as a receipt.
 func (j *join) receipt() Receipt {
 	r := Receipt{Confidence: map[string]float64{}}
 	r.Merchant = r.setText("merchant", j.merchant)
@@ -75,18 +75,17 @@ func (r *Receipt) setItems(goods items) {
 // setAdjustment sets the parts of an adjustment that are not zero. Discount and rounding have no
 // confidence in the contract.
 func (r *Receipt) setAdjustment(adj adjustment, confidence float64) {
-	set := func(field string, into *string, v int64) {
-		if v != 0 {
-			*into = printed.Format(v)
+	format := func(v int64, field string) string {
+		if v == 0 {
+			return ""
+		}
+		if field != "" {
 			r.Confidence[field] = round(max(0.6, confidence))
 		}
+		return printed.Format(v)
 	}
-	set("tax", &r.Tax, adj.tax)
-	set("tip", &r.Tip, adj.tip)
-	set("discount", &r.Discount, adj.discount)
-	set("rounding", &r.Rounding, adj.rounding)
-	delete(r.Confidence, "discount")
-	delete(r.Confidence, "rounding")
+	r.Tax, r.Tip = format(adj.tax, "tax"), format(adj.tip, "tip")
+	r.Discount, r.Rounding = format(adj.discount, ""), format(adj.rounding, "")
 }
 
 // item converts a draft to the public form. Quantity and unit price are set only if their product
@@ -99,7 +98,7 @@ func (it draftItem) item() Item {
 	return out
 }
 
-// lineField returns the field name of line i, as Evidence uses it.
+// lineField returns the field name of line i in Evidence.
 func lineField(i int) string { return "lines[" + strconv.Itoa(i) + "]" }
 
 // quantityString formats thousandths as a decimal string without trailing zeros.
@@ -107,5 +106,4 @@ func quantityString(milli int64) string {
 	return strconv.FormatFloat(float64(milli)/1000, 'f', -1, 64)
 }
 
-// round rounds a confidence to two decimals.
 func round(c float64) float64 { return math.Round(c*100) / 100 }

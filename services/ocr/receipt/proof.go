@@ -9,9 +9,9 @@ import (
 // proof is the evidence for an amount apart from its label.
 type proof struct {
 	points float64
-	// sums counts the sums of other figures that equal the amount. Several figures are rarely misread
-	// so that they still agree. copies counts other places with the same figure. They may repeat the
-	// same error.
+	// sums counts the sums of other figures that equal the amount. Several figures are rarely
+	// misread so that they still agree. copies counts other places with the same figure. They may
+	// repeat the same error.
 	sums, copies int
 	// rows is the number of rows with the amount, in the reading that has the most.
 	rows int
@@ -104,17 +104,19 @@ func (s *sums) paid(v int64) bool {
 // discount, or the sum of two subtotals.
 func (s *sums) composed(v int64) bool {
 	for _, base := range slices.Concat(s.subtotals, s.totals) {
-		// A total is not the base of a smaller total, except by rounding. Otherwise every subtotal would
-		// be proved by the total.
-		if base.Value == v || base.at != nil && base.at.Kind == printed.KindTotal && base.Value-v >= 100 {
+		// A total is not the base of a smaller total, except by rounding. Otherwise every subtotal
+		// would be proved by the total.
+		isTotal := base.at != nil && base.at.Kind == printed.KindTotal
+		if base.Value == v || isTotal && base.Value-v >= 100 {
 			continue
 		}
 		if _, ok := s.adjustments(base.Value, v); ok {
 			return true
 		}
-		// Two subtotals belong to two tax rates. One of them is negative if mostly returned goods have
-		// that rate.
-		if slices.ContainsFunc(s.subtotals, func(o labeled) bool { return !o.inferred && o.Value+base.Value == v }) && base.Value > 0 && !base.inferred {
+		// Two subtotals belong to two tax rates. One of them is negative if mostly returned goods
+		// have that rate.
+		rest := func(o labeled) bool { return !o.inferred && o.Value+base.Value == v }
+		if base.Value > 0 && !base.inferred && slices.ContainsFunc(s.subtotals, rest) {
 			return true
 		}
 	}
@@ -129,7 +131,8 @@ func (s *sums) beforeRounding(v int64) bool {
 			continue
 		}
 		for _, t := range s.totals {
-			if t.Value != v && (t.Value == v+r.Value || t.Value == v-r.Value) && t.Value%coinOf(s.currency) == 0 {
+			rounded := t.Value == v+r.Value || t.Value == v-r.Value
+			if t.Value != v && rounded && t.Value%coinOf(s.currency) == 0 {
 				return true
 			}
 		}
@@ -140,16 +143,21 @@ func (s *sums) beforeRounding(v int64) bool {
 // partOfTotal reports whether v and a subtotal add up to an amount with an unambiguous total label.
 // Then v is a part, too.
 func (s *sums) partOfTotal(v int64) bool {
-	return slices.ContainsFunc(s.totals, func(t labeled) bool {
-		return t.strong && t.Value > v && slices.ContainsFunc(s.subtotals, func(o labeled) bool { return o.Value != v && o.Value+v == t.Value })
-	})
+	for _, t := range s.totals {
+		rest := func(o labeled) bool { return o.Value != v && o.Value+v == t.Value }
+		if t.strong && t.Value > v && slices.ContainsFunc(s.subtotals, rest) {
+			return true
+		}
+	}
+	return false
 }
 
 // occurrences counts the lines with the price v.
 func occurrences(v int64, lines []*printed.Line) int {
 	n := 0
+	equals := func(a printed.Amount) bool { return a.IsPrice() && a.Value == v }
 	for _, l := range lines {
-		if slices.ContainsFunc(l.Amounts, func(a printed.Amount) bool { return a.IsPrice() && a.Value == v }) {
+		if slices.ContainsFunc(l.Amounts, equals) {
 			n++
 		}
 	}

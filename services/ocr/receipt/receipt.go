@@ -9,17 +9,12 @@
 // Read uses three packages below this one: printed makes lines of the words, dates finds dates, and
 // merchant finds names. dates and merchant import only printed, and get values instead of a
 // Reading. The total and the lines of goods verify each other and are chosen together, so they stay
-// in this package. Only refund.go changes a line; drafts of goods have copies of the amounts. The
-// files:
+// in this package. Only refund.go changes a line; drafts of goods have copies of the amounts.
 //
-//	receipt.go        Read, the readings of single rows, and the rows that are worth reading again
-//	sums.go           the labeled amounts: totals, taxes, payments; refund.go: the signs of a refund
-//	items.go          drafts of the lines of goods; itemname.go: their names
-//	join.go           the stages of Join, in this order: texts; figures (draft.go); total (total.go and proof.go rank the
-//	                  amounts, rounding.go follows the rounding of cash); goods (reconcile.go and adjust.go make the lines add up to
-//	                  the total); charges
-//	output.go         the results of the stages as a Receipt
-//	claim.go          instead of all this, checks a receipt that a language model has read
+// Join has these stages: texts; figures (draft.go); total (total.go and proof.go rank the amounts,
+// rounding.go follows the rounding of cash); goods (reconcile.go, repairs.go and adjust.go make the
+// lines add up to the total); charges. Instead of all this, claim.go checks a receipt that a
+// language model has read.
 package receipt
 
 import (
@@ -71,8 +66,8 @@ type Reading struct {
 	draft []draftItem
 	dates []dates.Date
 	names merchant.Reading
-	// rowsOnly is set if only single rows were recognized. Such readings of a row tend to repeat the
-	// same error, so together they count less.
+	// rowsOnly is set if only single rows were recognized. Such readings of a row tend to repeat
+	// the same error, so together they count less.
 	rowsOnly bool
 	currency printed.Field
 }
@@ -106,13 +101,14 @@ func DateRows(readings ...Reading) []Row {
 	var likely, possible []Row
 	for _, r := range readings {
 		for _, l := range r.lines {
-			place := Row{Page: l.Page, Box: l.Evidence("", 0, 0).Box}
-			switch dated := len(dates.On(l)) > 0; {
+			dated, timed := len(dates.On(l)) > 0, dates.TimeOfDay.MatchString(l.Text)
+			worded := dates.HasWord(l.Tokens)
+			switch {
 			case l.Height == 0:
-			case dated && (dates.HasWord(l.Tokens) || dates.TimeOfDay.MatchString(l.Text)):
-				likely = addRow(likely, place)
-			case dated || dates.TimeOfDay.MatchString(l.Text) || dates.HasWord(l.Tokens) && hasDigits(l.Text):
-				possible = addRow(possible, place)
+			case dated && (worded || timed):
+				likely = addRow(likely, rowOf(l))
+			case dated || timed || worded && strings.ContainsAny(l.Text, "0123456789"):
+				possible = addRow(possible, rowOf(l))
 			}
 		}
 	}
@@ -132,10 +128,11 @@ func MerchantRow(readings ...Reading) []Row {
 	if name.At == nil || name.At.Height == 0 || name.At.MeanConfidence() >= minNameConfidence {
 		return nil
 	}
-	return []Row{{Page: name.At.Page, Box: name.At.Evidence("", 0, 0).Box}}
+	return []Row{rowOf(name.At)}
 }
 
-// namesOf returns the possible names of the merchant in each reading.
+func rowOf(l *printed.Line) Row { return Row{Page: l.Page, Box: l.Evidence("", 0, 0).Box} }
+
 func namesOf(readings []Reading) []merchant.Reading {
 	names := make([]merchant.Reading, len(readings))
 	for i, r := range readings {
@@ -154,7 +151,9 @@ func ReadMerchantRow(pages []printed.Page) Reading {
 // addRow appends p unless the list has a row that overlaps more than half of its height.
 func addRow(places []Row, p Row) []Row {
 	for _, have := range places {
-		if top, bottom := max(have.Box.Y, p.Box.Y), min(have.Box.Y+have.Box.H, p.Box.Y+p.Box.H); have.Page == p.Page && 2*(bottom-top) > min(have.Box.H, p.Box.H) {
+		top := max(have.Box.Y, p.Box.Y)
+		bottom := min(have.Box.Y+have.Box.H, p.Box.Y+p.Box.H)
+		if have.Page == p.Page && 2*(bottom-top) > min(have.Box.H, p.Box.H) {
 			return places
 		}
 	}
@@ -167,17 +166,16 @@ func (r Reading) SumRows() []Row {
 	var out []Row
 	for _, l := range r.lines {
 		switch l.Kind {
-		case printed.KindTotal, printed.KindSubtotal, printed.KindCash, printed.KindChange, printed.KindRounding:
+		case printed.KindTotal, printed.KindSubtotal, printed.KindCash, printed.KindChange,
+			printed.KindRounding:
 			if len(l.Amounts) > 0 || len(l.Tokens) <= 3 {
-				out = append(out, Row{Page: l.Page, Box: l.Evidence("", 0, 0).Box})
+				out = append(out, rowOf(l))
 			}
 		}
 	}
 	// The last rows are nearest to the total.
 	return out[max(0, len(out)-2*maxRows):]
 }
-
-func hasDigits(text string) bool { return strings.ContainsAny(text, "0123456789") }
 
 // ReadSumRows analyzes a second recognition of rows with sums. Everything else on them is ignored.
 func ReadSumRows(pages []printed.Page) Reading {

@@ -13,10 +13,10 @@ const defaultCoin = 50
 // smallestCoins are the smallest coins, in thousandths, of currencies whose cash amounts are
 // rounded.
 var smallestCoins = map[string]int64{
-	"AUD": 50, "CAD": 50, "CHF": 50, "CZK": 1000, "DKK": 500, "HKD": 100, "HUF": 5000, "MYR": 50, "NOK": 1000, "NZD": 100, "SEK": 1000, "SGD": 50,
+	"AUD": 50, "CAD": 50, "CHF": 50, "CZK": 1000, "DKK": 500, "HKD": 100, "HUF": 5000,
+	"MYR": 50, "NOK": 1000, "NZD": 100, "SEK": 1000, "SGD": 50,
 }
 
-// coinOf returns the smallest coin of a currency, in thousandths.
 func coinOf(currency string) int64 {
 	if coin, ok := smallestCoins[currency]; ok {
 		return coin
@@ -35,7 +35,8 @@ func (j *join) paid(ranked []candidate) candidate {
 		return due
 	}
 	for _, c := range ranked[1:] {
-		if c.value%coin != 0 || 2*abs(c.value-due.value) > coin || c.at.Kind == printed.KindSubtotal || j.sums.charged(c.value, due.value) {
+		rounded := c.value%coin == 0 && 2*abs(c.value-due.value) <= coin
+		if !rounded || c.at.Kind == printed.KindSubtotal || j.sums.charged(c.value, due.value) {
 			continue
 		}
 		// A single price without a label is an article.
@@ -60,7 +61,8 @@ func (j *join) withCharges(ranked []candidate) candidate {
 			continue
 		}
 		for _, charge := range slices.Concat(j.sums.taxes, j.sums.tips) {
-			if due.value+charge.Value == c.value && due.at.Index < charge.at.Index && charge.at.Index < c.at.Index {
+			between := due.at.Index < charge.at.Index && charge.at.Index < c.at.Index
+			if between && due.value+charge.Value == c.value {
 				return c
 			}
 		}
@@ -84,7 +86,8 @@ func (s *sums) roundedTo(sum, total int64) bool {
 	if _, rounds := smallestCoins[s.currency]; rounds {
 		return true
 	}
-	return slices.ContainsFunc(slices.Concat(s.totals, s.subtotals), func(l labeled) bool { return l.Value == sum })
+	equals := func(l labeled) bool { return l.Value == sum }
+	return slices.ContainsFunc(s.totals, equals) || slices.ContainsFunc(s.subtotals, equals)
 }
 
 // roundedAdjustments returns the printed amounts that lead from base to a printed total, and the

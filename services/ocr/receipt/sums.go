@@ -16,8 +16,8 @@ type labeled struct {
 	inferred bool
 	// readings is the number of readings that found the amount with this label.
 	readings int
-	// afterTotal is set for amounts below the last total. Tables there repeat taxes and savings that
-	// the total includes.
+	// afterTotal is set for amounts below the last total. Tables there repeat taxes and savings
+	// that the total includes.
 	afterTotal bool
 }
 
@@ -39,20 +39,26 @@ func findSums(lines []*printed.Line) sums {
 		if into == nil {
 			continue
 		}
-		strong := printed.StrongTotalWords.Has(l.Tokens)
-		if a, ok := l.LastPrice(); ok {
-			*into = append(*into, labeled{Amount: a, at: l, strong: strong, readings: 1})
+		found := labeled{at: l, strong: printed.StrongTotalWords.Has(l.Tokens), readings: 1}
+		ok := false
+		if found.Amount, ok = l.LastPrice(); ok {
+			*into = append(*into, found)
 			continue
 		}
+		found.inferred = true
 		if amountBelow(lines, i) {
-			a, _ := lines[i+1].LastPrice()
-			*into = append(*into, labeled{Amount: a, at: lines[i+1], strong: strong, inferred: true, readings: 1})
+			found.at = lines[i+1]
+			found.Amount, _ = found.at.LastPrice()
+			*into = append(*into, found)
 			continue
 		}
 		if l.Kind == printed.KindTax {
 			s.addRates(l)
-		} else if a, ok := addMissingPoint(l); ok {
-			*into = append(*into, labeled{Amount: a, at: l, inferred: true, readings: 1})
+			continue
+		}
+		found.strong = false
+		if found.Amount, ok = addMissingPoint(l); ok {
+			*into = append(*into, found)
 		}
 	}
 	if n := len(s.totals); n > 0 {
@@ -69,7 +75,11 @@ func findSums(lines []*printed.Line) sums {
 // amountBelow reports whether the amount of line i is alone on the next line. One word beside it
 // may be the currency.
 func amountBelow(lines []*printed.Line, i int) bool {
-	return i+1 < len(lines) && lines[i+1].Kind == printed.KindNone && len(lines[i+1].Tokens) <= 1 && lines[i+1].PriceCount() == 1
+	if i+1 >= len(lines) {
+		return false
+	}
+	next := lines[i+1]
+	return next.Kind == printed.KindNone && len(next.Tokens) <= 1 && next.PriceCount() == 1
 }
 
 // addRates records the percentages of a tax line without an amount.
@@ -91,9 +101,6 @@ func (s *sums) add(o sums) {
 	}
 	for k := printed.KindTotal; k <= printed.KindRounding; k++ {
 		into := s.of(k)
-		if into == nil {
-			continue
-		}
 		for _, l := range *o.of(k) {
 			i := slices.IndexFunc(*into, func(have labeled) bool { return have.Value == l.Value })
 			if i < 0 {
@@ -101,7 +108,9 @@ func (s *sums) add(o sums) {
 				continue
 			}
 			have := &(*into)[i]
-			have.strong, have.inferred, have.afterTotal = have.strong || l.strong, have.inferred && l.inferred, have.afterTotal && l.afterTotal
+			have.strong = have.strong || l.strong
+			have.inferred = have.inferred && l.inferred
+			have.afterTotal = have.afterTotal && l.afterTotal
 			have.readings += l.readings
 			have.MinConfidence = max(have.MinConfidence, l.MinConfidence)
 		}
@@ -142,25 +151,25 @@ func addMissingPoint(l *printed.Line) (printed.Amount, bool) {
 	if l.Exact {
 		return last, !last.Percent && last.Decimals < 2
 	}
-	if last.Percent || last.Decimals == 3 || len(l.Text)-last.End > 3 {
+	if last.Percent || last.Decimals != 0 || len(l.Text)-last.End > 3 {
 		return printed.Amount{}, false
 	}
-	// In "12 50", the second number is the cents.
-	if n > 1 && last.Decimals == 0 && last.End-last.Start == 2 && l.Amounts[n-2].Decimals == 0 && last.Start-l.Amounts[n-2].End == 1 {
-		a := last
-		a.Start = l.Amounts[n-2].Start
-		a.Value, a.Decimals = l.Amounts[n-2].Value+last.Value/100, 2
-		return a, true
+	digits := last.End - last.Start
+	if n > 1 && digits == 2 {
+		// In "12 50", the second number is the cents.
+		before := l.Amounts[n-2]
+		if before.Decimals == 0 && last.Start-before.End == 1 {
+			last.Start, last.Decimals = before.Start, 2
+			last.Value = before.Value + last.Value/100
+			return last, true
+		}
 	}
-	// In "1250", the last two digits are the cents. A guess has half the confidence, which lowers its
-	// label.
-	if last.Decimals == 0 && last.End-last.Start >= 3 && last.End-last.Start <= 7 {
-		last.Value, last.Decimals, last.MinConfidence = last.Value/100, 2, last.MinConfidence*0.5
-		return last, true
+	// In "1250", the last two digits are the cents. A guess has half the confidence, which lowers
+	// its label.
+	if digits >= 3 && digits <= 7 {
+		last.Value /= 100
+		last.Decimals = 2
 	}
-	if last.Decimals == 0 {
-		last.MinConfidence *= 0.5
-		return last, true
-	}
-	return printed.Amount{}, false
+	last.MinConfidence *= 0.5
+	return last, true
 }

@@ -27,8 +27,8 @@ type candidate struct {
 	// at is the line with the best label. start and end delimit the amount in its text.
 	at         *printed.Line
 	start, end int
-	// label is the number of points for what the line calls the amount: 3 and more for a total, less
-	// for other words.
+	// label is the number of points for what the line calls the amount: 3 and more for a total,
+	// less for other words.
 	label float64
 	// totalRows is the number of independent rows that call the amount a total.
 	totalRows int
@@ -44,8 +44,8 @@ type candidates map[int64]*candidate
 
 // add proposes v, printed as a on the line at. The best label of an amount counts.
 func (b candidates) add(v int64, at *printed.Line, a printed.Amount, label float64) {
-	// A refund has a negative total, and an exchange may have the total zero. On an image such amounts
-	// are more often dirt, unless the goods show that it is a refund.
+	// A refund has a negative total, and an exchange may have the total zero. On an image such
+	// amounts are more often dirt, unless the goods show that it is a refund.
 	if at == nil || v <= 0 && !((at.Exact || at.Refund) && at.Kind == printed.KindTotal) {
 		return
 	}
@@ -69,7 +69,8 @@ func (j *join) rankTotals() []candidate {
 		out = append(out, *t)
 	}
 	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.score(), a.score()), cmp.Compare(b.at.Index, a.at.Index), cmp.Compare(b.value, a.value))
+		byScore := cmp.Compare(b.score(), a.score())
+		return cmp.Or(byScore, b.at.Index-a.at.Index, cmp.Compare(b.value, a.value))
 	})
 	setConfidences(out)
 	return out
@@ -189,8 +190,8 @@ func (b candidates) deriveTaxed(s *sums) {
 // candidate. Points alone never reach confidentTotal: other figures must agree with the total, too.
 func setConfidences(c []candidate) {
 	for i := range c {
-		// lead is the distance to the best other candidate. Only the first candidate can have a positive
-		// one.
+		// lead is the distance to the best other candidate. Only the first candidate can have a
+		// positive one.
 		lead := c[i].score() - nextScore(c, i)
 		x := 0.22 + 0.06*min(c[i].label, 4) + 0.06*min(c[i].points, 5) + 0.07*max(min(lead, 3), -3)
 		if c[i].corroborated() && lead >= 2 {
@@ -206,7 +207,8 @@ func setConfidences(c []candidate) {
 // amount that only a rounding leads to is no competitor, because it is not printed.
 func nextScore(c []candidate, i int) float64 {
 	for k, other := range c {
-		derived := other.label <= derivedLabel && other.rows == 0 && 2*abs(other.value-c[i].value) <= defaultCoin
+		near := 2*abs(other.value-c[i].value) <= defaultCoin
+		derived := other.label <= derivedLabel && other.rows == 0 && near
 		if k != i && !derived {
 			return other.score()
 		}
@@ -219,10 +221,10 @@ func nextScore(c []candidate, i int) float64 {
 // places have it. Text needs no second reading.
 func (c candidate) corroborated() bool {
 	repeated := c.totalRows > 1 || c.at.Exact
-	return c.label >= 3 && (c.sums > 1 || c.sums == 1 && (repeated || c.copies > 0) || repeated && c.copies > 1)
+	proven := c.sums > 1 || c.sums == 1 && (repeated || c.copies > 0) || repeated && c.copies > 1
+	return c.label >= 3 && proven
 }
 
-// abs returns the absolute value.
 func abs(v int64) int64 {
 	if v < 0 {
 		return -v

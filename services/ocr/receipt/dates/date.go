@@ -29,8 +29,8 @@ type Date struct {
 	weekday *time.Weekday
 }
 
-// Find returns the dates of one reading, scored by their format and by the words around them.
-// fromRows reports that the lines come from a recognition of single rows.
+// Find returns the dates of one reading. fromRows reports that the lines come from a recognition of
+// single rows.
 func Find(lines []*printed.Line, fromRows bool) []Date {
 	var all []Date
 	for i, l := range lines {
@@ -43,8 +43,7 @@ func Find(lines []*printed.Line, fromRows bool) []Date {
 	return all
 }
 
-// dateCandidate is a day with the total score of the places where it was read. ambiguous is set if
-// day and month could be swapped.
+// dateCandidate is a day with the total score of the places where it was read.
 type dateCandidate struct {
 	day       time.Time
 	score     float64
@@ -53,34 +52,34 @@ type dateCandidate struct {
 }
 
 // Pick chooses among the dates of all readings. It reports true if day and month could be swapped
-// and nothing on the receipt shows their order. The confidence depends on the score and on the lead
-// over the next candidate.
-//
-// lines are the lines of all readings: words and addresses on them may show the order of day and
-// month.
+// and nothing on lines, the lines of all readings, shows their order.
 func Pick(all []Date, lines []*printed.Line, currency string, now time.Time) (printed.Field, bool) {
 	monthFirst, known := dayMonthOrder(all, lines, currency)
 	out := groupByDay(all, monthFirst, now)
 	if len(out) == 0 {
 		return printed.Field{}, false
 	}
-	slices.SortStableFunc(out, func(a, b dateCandidate) int { return cmp.Compare(b.score, a.score) })
+	byScore := func(a, b dateCandidate) int { return cmp.Compare(b.score, a.score) }
+	slices.SortStableFunc(out, byScore)
 	best := out[0]
 	confidence := 0.45 + 0.1*best.score
 	if len(out) > 1 {
-		// A second candidate with a similar score lowers the confidence.
 		confidence -= max(0, 0.2-0.15*(best.score-out[1].score))
 	}
 	ambiguous := best.ambiguous && !known
 	if ambiguous {
 		confidence = min(confidence, 0.6)
 	}
-	return printed.Field{Value: best.day.Format(time.DateOnly), Confidence: max(0.1, min(confidence, 0.98)), At: best.from.at}, ambiguous
+	return printed.Field{
+		Value:      best.day.Format(time.DateOnly),
+		Confidence: max(0.1, min(confidence, 0.98)),
+		At:         best.from.at,
+	}, ambiguous
 }
 
 // groupByDay resolves the dates and merges the places with the same day. The place with the highest
-// score counts in full, every other place adds a little, and rows recognized again add less because
-// they tend to repeat the same error.
+// score counts in full, every other place adds a little, and rows recognized again add less,
+// because they tend to repeat the same error.
 func groupByDay(all []Date, monthFirst bool, now time.Time) []dateCandidate {
 	var out []dateCandidate
 	for _, d := range all {
@@ -95,7 +94,7 @@ func groupByDay(all []Date, monthFirst bool, now time.Time) []dateCandidate {
 		} else if d.weekday != nil {
 			score -= 0.8
 		}
-		// Receipts are rarely that old. A year before that is more likely misread.
+		// An older year is more likely misread.
 		if now.Year()-day.Year() > 15 {
 			score -= 1
 		}
@@ -122,12 +121,12 @@ func groupByDay(all []Date, monthFirst bool, now time.Time) []dateCandidate {
 // "rate" is one letter from "date", but belongs to a tax.
 func HasWord(words []string) bool {
 	return dateWords.Has(words) || slices.ContainsFunc(words, func(w string) bool {
-		return strings.HasSuffix(w, "datum") || strings.HasSuffix(w, "date") || w != "rate" && len(w) >= 3 && len(w) <= 5 && printed.Distance(w, "date") <= 1
+		return strings.HasSuffix(w, "datum") || strings.HasSuffix(w, "date") ||
+			w != "rate" && len(w) >= 3 && len(w) <= 5 && printed.Distance(w, "date") <= 1
 	})
 }
 
-// dateScore returns the points for the words around a date on line i. A word for date and a time of
-// day are evidence; words for other dates, such as an expiry, are evidence against.
+// dateScore returns the points for the words around a date on line i.
 func dateScore(l *printed.Line, lines []*printed.Line, i int) float64 {
 	score := 1.0
 	if HasWord(l.Tokens) {
@@ -179,9 +178,8 @@ func dayMonthOrder(all []Date, lines []*printed.Line, currency string) (monthFir
 	return currency == "USD", false
 }
 
-// resolve returns the day, and whether day and month could be swapped. It returns ok = false if
-// there is no such day, if it is more than two days in the future, or if it is before 1995: tills
-// did not print the words that this package looks for then.
+// resolve returns the day, and whether day and month could be swapped. It returns ok = false for a
+// day that does not exist, that is more than two days in the future, or before 1995.
 func (d Date) resolve(monthFirst bool, now time.Time) (day time.Time, ambiguous, ok bool) {
 	a, b := d.a, d.b
 	if !d.ordered {
@@ -194,15 +192,17 @@ func (d Date) resolve(monthFirst bool, now time.Time) (day time.Time, ambiguous,
 		// A 4 or 7 in a year in the future is a misread 1.
 		d.year -= 10 * (tens - 1)
 	}
-	day = time.Date(d.year, time.Month(b), a, 0, 0, 0, 0, time.UTC)
-	if other := time.Date(d.year, time.Month(a), b, 0, 0, 0, 0, time.UTC); ambiguous && d.weekday != nil && day.Weekday() != other.Weekday() {
+	day = date(d.year, b, a)
+	other := date(d.year, a, b)
+	if ambiguous && d.weekday != nil && day.Weekday() != other.Weekday() {
 		// The weekday matches at most one of the two days.
 		if other.Weekday() == *d.weekday {
 			a, b, day = b, a, other
 		}
 		ambiguous = day.Weekday() != *d.weekday
 	}
-	if b < 1 || b > 12 || a < 1 || day.Day() != a || d.year < 1995 || day.After(now.AddDate(0, 0, 2)) {
+	exists := a >= 1 && b >= 1 && b <= 12 && day.Day() == a
+	if !exists || d.year < 1995 || day.After(now.AddDate(0, 0, 2)) {
 		if ambiguous {
 			// The other order may be valid, for example if this one is in the future.
 			swapped := Date{year: d.year, a: b, b: a, ordered: true}
@@ -212,4 +212,8 @@ func (d Date) resolve(monthFirst bool, now time.Time) (day time.Time, ambiguous,
 		return time.Time{}, false, false
 	}
 	return day, ambiguous, true
+}
+
+func date(year, month, day int) time.Time {
+	return time.Date(year, time.Month(month), day, 0, 0, 0, 0, time.UTC)
 }

@@ -9,30 +9,41 @@ import (
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
 
+const (
+	fourDigits = `(?:19|20)\d\d`
+	// thin matches characters that a slash is read as.
+	thin = `[-/.,'’:|\\(~—–_]{1,2}`
+)
+
 var (
-	// yearFirst matches 2023-12-25 and other dates with a leading year. numeric matches dates with a
-	// trailing year.
-	yearFirst = regexp.MustCompile(`(?:^|\D)(20\d\d)\s?[-/.年]\s?(\d{1,2})\s?[-/.月]\s?(\d{1,2})(?:\D|$)`)
-	numeric   = regexp.MustCompile(`(?:^|[^\d/.]|[a-z:]\.)(\d{1,2})\s?([-/.,])\s?(\d{1,2})\s?([-/.,])\s?'?((?:19|20)\d\d|0[12]\d|\d\d)(?:[^\d]|$)`)
-	// loose matches a date of ten characters with spaces inside, or with any thin character in place
-	// of a slash.
-	loose = regexp.MustCompile(`(?:^|\D)(\d\s?\d)\s?[-/.,'’:|\\(~—–_]{1,2}\s?(\d\s?\d)\s?[-/.,'’:|\\(~—–_]{1,2}\s?(2\s?0\s?[0-4]\s?\d)(?:\D|$)`)
+	yearFirst = regexp.MustCompile(
+		`(?:^|\D)(20\d\d)\s?[-/.年]\s?(\d{1,2})\s?[-/.月]\s?(\d{1,2})(?:\D|$)`)
+	// numeric matches dates with a trailing year.
+	numeric = regexp.MustCompile(`(?:^|[^\d/.]|[a-z:]\.)(\d{1,2})\s?([-/.,])\s?(\d{1,2})` +
+		`\s?([-/.,])\s?'?(` + fourDigits + `|0[12]\d|\d\d)(?:[^\d]|$)`)
+	// loose matches a date of ten characters with spaces inside, or with any thin character in
+	// place of a slash.
+	loose = regexp.MustCompile(`(?:^|\D)(\d\s?\d)\s?` + thin + `\s?(\d\s?\d)\s?` + thin +
+		`\s?(2\s?0\s?[0-4]\s?\d)(?:\D|$)`)
 	// mixed matches a date with a year in two digits, in which a point is read as a comma or colon,
 	// before a time of day.
-	mixed = regexp.MustCompile(`(?:^|\D)([0-3]\d)(?:[.,]([01]\d)[.,:]|:([01]\d)[.,])([0-4]\d)\s+(?:[01]\d|2[0-3]):[0-5]\d`)
-	// spaced matches a date whose parts are separated by spaces. It requires a word for date before
-	// it.
-	spaced = regexp.MustCompile(`(?:date|datum|fecha|data|tarikh)\W{0,3}(\d\d) (\d\d) (20\d\d)(?:\D|$)`)
-	// lostSlash matches a date in which a slash is missing or read as 1, 7 or a letter: "2405/2022",
-	// "24/0512022", "24M05/2022".
-	lostSlash = regexp.MustCompile(`(?:^|[^\da-z])([0-3o][\do])[-/.17a-z]?([01o][\do])[-/.17a-z]?(20[0-4]\d)(?:\D|$)`)
+	mixed = regexp.MustCompile(`(?:^|\D)([0-3]\d)(?:[.,]([01]\d)[.,:]|:([01]\d)[.,])([0-4]\d)` +
+		`\s+(?:[01]\d|2[0-3]):[0-5]\d`)
+	// spaced requires a word for date before the parts, because only spaces separate them.
+	spaced = regexp.MustCompile(
+		`(?:date|datum|fecha|data|tarikh)\W{0,3}(\d\d) (\d\d) (20\d\d)(?:\D|$)`)
+	// lostSlash matches a date in which a slash is missing or read as 1, 7 or a letter:
+	// "2405/2022", "24/0512022", "24M05/2022".
+	lostSlash = regexp.MustCompile(
+		`(?:^|[^\da-z])([0-3o][\do])[-/.17a-z]?([01o][\do])[-/.17a-z]?(20[0-4]\d)(?:\D|$)`)
 	// compact matches 20231225.
 	compact = regexp.MustCompile(`(?:^|\D)(20[012345]\d)(0[1-9]|1[0-2])([0-3]\d)(?:\D|$)`)
-	// gluedTime matches a date and the time after it, if the engine has lost the space between them:
-	// "25/12/202318:00". The groups are the date, with the year last, first, after a month's name, or
-	// in two digits, and the time. The years 19 and 20 are excluded, because "25/12/2018:12" may be of
+	// gluedTime matches a date and the time after it, if the engine has lost the space between
+	// them: "25/12/202318:00". The years 19 and 20 are excluded, because "25/12/2018:12" may be of
 	// 2018.
-	gluedTime = regexp.MustCompile(`(?:(\d{1,2}[-/.]\d{1,2}[-/.](?:19|20)\d\d)|((?:19|20)\d\d[-/.]\d\d[-/.]\d\d)|((?:` + monthNames + `)[-/., ]?(?:19|20)\d\d)|` +
+	gluedTime = regexp.MustCompile(`(?:(\d{1,2}[-/.]\d{1,2}[-/.]` + fourDigits + `)|` +
+		`(` + fourDigits + `[-/.]\d\d[-/.]\d\d)|` +
+		`((?:` + monthNames + `)[-/., ]?` + fourDigits + `)|` +
 		`(\d\d[-/.]\d\d[-/.](?:0\d|1[0-8]|2[1-9])))((?:[01]?\d|2[0-3]):[0-5]\d)`)
 	// clock matches a time of day. It also matches some prices.
 	clock = regexp.MustCompile(`\d{1,2}[:.]\d{2}(?:[:.]\d{2})?\s?(?:am|pm|uhr|h)?`)
@@ -45,12 +56,14 @@ var (
 	halfOfDay   = regexp.MustCompile(`^\.?\s?[ap]\.?m\b`)
 	moreDigits  = regexp.MustCompile(`^\W{0,3}\d`)
 	centsFollow = regexp.MustCompile(`^\s?[.,]\s?\d`)
-	// dateWords name the date of a receipt, and otherDates name other dates, such as expiry or
-	// delivery.
-	dateWords  = printed.PhraseList(`date,dat,datum,fecha,data,tarikh,dated,date time,invoice date,bill date,rechnungsdatum,lieferdatum,beleg,zeit,time,tgl,dt,day`)
-	otherDates = printed.PhraseList(`expiry,expires,exp,valid,until,due,gultig,bis,best before,since,birth,effective,fallig,echeance,vencimiento,scadenza,valable,valido,
-		return by,start,starting,from,von,print,printed,gst no,period,order date,bestelldatum,orderdatum,delivery date`)
-	// usWords occur on American receipts only, like printed ZIP codes.
+	// dateWords name the date of a receipt.
+	dateWords = printed.PhraseList(`date,dat,datum,fecha,data,tarikh,dated,date time,invoice date,
+		bill date,rechnungsdatum,lieferdatum,beleg,zeit,time,tgl,dt,day`)
+	otherDates = printed.PhraseList(`expiry,expires,exp,valid,until,due,gultig,bis,best before,
+		since,birth,effective,fallig,echeance,vencimiento,scadenza,valable,valido,return by,start,
+		starting,from,von,print,printed,gst no,period,order date,bestelldatum,orderdatum,
+		delivery date`)
+	// usWords occur on American receipts only.
 	usWords = printed.PhraseList(`sales tax,zip,usa,gratuity`)
 )
 
@@ -80,18 +93,23 @@ func weekdayOn(l *printed.Line) *time.Weekday {
 	return out
 }
 
+// ordered returns a date whose day and month cannot be swapped.
+func ordered(year string, month int, day string, score float64) Date {
+	return Date{year: fullYear(year), a: atoi(day), b: month, ordered: true, score: score}
+}
+
 // On returns every date on a line, in all formats. Formats that often match other numbers are tried
 // only if no other format matches. Scores are relative to a typical date.
 func On(l *printed.Line) []Date {
 	text := gluedTime.ReplaceAllString(printed.Fold(dateDigits(l.Text)), "$1$2$3$4 $5")
 	var out []Date
 	for _, m := range yearFirst.FindAllStringSubmatch(text, -1) {
-		out = append(out, Date{year: atoi(m[1]), a: atoi(m[3]), b: atoi(m[2]), ordered: true, score: 0.7})
+		out = append(out, ordered(m[1], atoi(m[2]), m[3], 0.7))
 	}
 	out = append(out, numericDates(text)...)
 	out = append(out, namedMonths(text)...)
 	for _, m := range yearMonth.FindAllStringSubmatch(text, -1) {
-		out = append(out, Date{year: fullYear(m[1]), a: atoi(m[3]), b: monthNumber(m[2]), ordered: true, score: 0.7})
+		out = append(out, ordered(m[1], monthNumber(m[2]), m[3], 0.7))
 	}
 	if len(out) == 0 {
 		out = append(out, compactDates(text)...)
@@ -115,12 +133,12 @@ func numericDates(text string) []Date {
 		for i := range m {
 			m[i] = text[from+at[2*i] : from+at[2*i+1]]
 		}
-		// In "15.04. 16:14", the last two digits are the hour.
 		before, after := text[:from+at[2]], text[from+at[11]:]
-		// Numbers with a two-digit year look like times of day, so the text around them decides.
-		isTime := len(m[5]) == 2 && (hourFollows.MatchString(after) || timeBefore.MatchString(before) || halfOfDay.MatchString(after))
+		// In "15.04. 16:14", the last two digits are the hour.
+		isTime := hourFollows.MatchString(after) || timeBefore.MatchString(before) ||
+			halfOfDay.MatchString(after)
 		from += at[3]
-		if !isTime {
+		if len(m[5]) != 2 || !isTime {
 			out = append(out, numericDate(m, TimeOfDay.MatchString(after))...)
 		}
 	}
@@ -131,12 +149,14 @@ func numericDates(text string) []Date {
 // may be misread as commas if a time of day follows. It returns a second date if a two-digit year
 // may also come first.
 func numericDate(m []string, timed bool) []Date {
-	short := len(m[5]) == 2
+	short, same := len(m[5]) == 2, m[2] == m[4]
 	d := Date{year: fullYear(m[5]), a: atoi(m[1]), b: atoi(m[3])}
 	switch twoDigits := len(m[1])+len(m[3]) == 4; {
-	case m[2] == "," && m[4] == "," && (!timed || !twoDigits), m[2] != m[4] && (!pointOrComma(m[2]) || !pointOrComma(m[4]) || !twoDigits):
+	case same && m[2] == "," && (!timed || !twoDigits):
 		return nil
-	case m[2] != m[4], m[2] == ",":
+	case !same && (!pointOrComma(m[2]) || !pointOrComma(m[4]) || !twoDigits):
+		return nil
+	case !same, m[2] == ",":
 		// Mixed separators, or commas, are points with dirt.
 		d.score = -0.6
 	case len(m[5]) == 3:
@@ -151,8 +171,8 @@ func numericDate(m []string, timed bool) []Date {
 	// Points occur in European dates only, where the day comes first.
 	d.ordered = m[2] == "." && !short
 	out := []Date{d}
-	if m[2] == m[4] && short && atoi(m[1]) >= 13 && atoi(m[5]) <= 31 && atoi(m[5]) >= 1 {
-		out = append(out, Date{year: fullYear(m[1]), a: atoi(m[5]), b: atoi(m[3]), ordered: true, score: d.score - 0.4})
+	if same && short && atoi(m[1]) >= 13 && atoi(m[5]) <= 31 && atoi(m[5]) >= 1 {
+		out = append(out, ordered(m[1], atoi(m[3]), m[5], d.score-0.4))
 	}
 	return out
 }
@@ -174,30 +194,29 @@ func pointOrComma(s string) bool { return s == "." || s == "," }
 func compactDates(text string) []Date {
 	var out []Date
 	for _, m := range compact.FindAllStringSubmatch(text, -1) {
-		out = append(out, Date{year: atoi(m[1]), a: atoi(m[3]), b: atoi(m[2]), ordered: true, score: -1.5})
+		out = append(out, ordered(m[1], atoi(m[2]), m[3], -1.5))
 	}
 	for _, m := range lostSlash.FindAllStringSubmatch(text, -1) {
-		m[1], m[2] = strings.ReplaceAll(m[1], "o", "0"), strings.ReplaceAll(m[2], "o", "0")
-		out = append(out, Date{year: atoi(m[3]), a: atoi(m[1]), b: atoi(m[2]), ordered: true, score: -0.8})
+		day, month := strings.ReplaceAll(m[1], "o", "0"), strings.ReplaceAll(m[2], "o", "0")
+		out = append(out, ordered(m[3], atoi(month), day, -0.8))
 	}
 	for _, m := range mixed.FindAllStringSubmatch(text, -1) {
-		out = append(out, Date{year: fullYear(m[4]), a: atoi(m[1]), b: atoi(m[2] + m[3]), score: -0.7})
+		d := Date{year: fullYear(m[4]), a: atoi(m[1]), b: atoi(m[2] + m[3]), score: -0.7}
+		out = append(out, d)
 	}
 	for _, pattern := range []*regexp.Regexp{loose, spaced} {
 		for _, at := range pattern.FindAllStringSubmatchIndex(text, -1) {
 			part := func(i int) string { return text[at[2*i]:at[2*i+1]] }
+			number := func(i int) int { return atoi(strings.ReplaceAll(part(i), " ", "")) }
 			// In "11,04,20 09:51", the last two digits are the hour.
 			if strings.Contains(part(3), " ") && moreDigits.MatchString(text[at[7]:]) {
 				continue
 			}
-			out = append(out, Date{year: digitsOf(part(3)), a: digitsOf(part(1)), b: digitsOf(part(2)), score: -0.7})
+			out = append(out, Date{year: number(3), a: number(1), b: number(2), score: -0.7})
 		}
 	}
 	return out
 }
-
-// digitsOf parses a number with spaces inside.
-func digitsOf(s string) int { return atoi(strings.ReplaceAll(s, " ", "")) }
 
 // fullYear parses a year. Years of two or three digits belong to this century.
 func fullYear(s string) int {
@@ -214,12 +233,19 @@ func atoi(s string) int {
 	return n
 }
 
+const (
+	misreadDay  = `[0-9OoQDlIi|SsBZTz]{1,2}`
+	misreadYear = `[0-9OoQDlIi|SsBZTtz]{2,4}`
+)
+
 var (
 	// threeParts is tried before datelike: in "Dates2i/05/17", the s does not belong to the date.
-	threeParts = regexp.MustCompile(`(?:^|\D)([0-9OoQDlIi|SsBZTz]{1,2}[-/.][0-9OoQDlIi|SsBZTz]{1,2}[-/.][0-9OoQDlIi|SsBZTtz]{2,4})`)
-	datelike   = regexp.MustCompile(`[0-9OoQDlIi|SsBZTz]{1,2}[-/.]?[0-9OoQDlIi|SsBZTz]{1,2}[-/.][0-9OoQDlIi|SsBZTtz]{2,4}`)
-	// dateDigit extends lookalike with letters that are misread digits only between slashes.
-	dateDigit = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "i", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "z", "2", "T", "7", "t", "1")
+	threeParts = regexp.MustCompile(
+		`(?:^|\D)(` + misreadDay + `[-/.]` + misreadDay + `[-/.]` + misreadYear + `)`)
+	datelike = regexp.MustCompile(misreadDay + `[-/.]?` + misreadDay + `[-/.]` + misreadYear)
+	// dateDigit also replaces letters that are misread digits only between slashes.
+	dateDigit = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1",
+		"i", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "z", "2", "T", "7", "t", "1")
 )
 
 // dateDigits repairs misread digits inside a text that is otherwise a date.

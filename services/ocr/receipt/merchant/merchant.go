@@ -2,11 +2,7 @@
 //
 // Find returns the possible names of one reading with their scores: lines of the head, the brand or
 // the owner named elsewhere, and the domain of a web address. Pick chooses the name that most
-// readings have, in the spelling that is most similar to all of them. The files:
-//
-//	merchant.go       the lines that may be names, and their scores
-//	merchantwords.go  legal forms, slogans, greetings, addresses and other words that mark a name or exclude one
-//	name.go           the name on a line: repairs of legal forms, spaced letters, spellings
+// readings have, in the spelling that is most similar to all of them.
 package merchant
 
 import (
@@ -25,9 +21,7 @@ const headLines = 12
 // maxNameLetters is the number of letters above which a line is a sentence or an address.
 const maxNameLetters = 60
 
-// Find returns possible names of the merchant, with a score as confidence: lines of the head that
-// look like the name of a business, the brand, owner or shop named elsewhere, and the domain of a
-// web address.
+// Find returns possible names of the merchant, with a score as confidence.
 func Find(lines []*printed.Line) []printed.Field {
 	typical := typicalHeight(lines)
 	head := headOf(lines)
@@ -36,50 +30,44 @@ func Find(lines []*printed.Line) []printed.Field {
 	// below is set for the lines below the first line of an address.
 	below := false
 	for i, l := range head {
-		// The line is the second part of a name that was added below.
-		if i > 0 && (continuation.MatchString(l.Text) || continuationWords.Find(l.Tokens) == 0) && continues(head[i-1], l) {
-			continue
+		above := ""
+		if i > 0 {
+			above = head[i-1].Text
+			// The line is the second part of a name that was added below.
+			if beginsContinued(l) && continues(head[i-1], l) {
+				continue
+			}
 		}
-		s := nameScore(l, i, typical)
+		score := nameScore(l, i, typical)
 		name := merchantName(l.Text)
-		if s <= 0 || name == "" {
+		switch {
+		case score <= 0 || name == "":
+			continue
+		case otherParty.MatchString(above) || ownerOf(head, i, typical):
 			continue
 		}
-		if i > 0 && otherParty.MatchString(head[i-1].Text) || ownerOf(head, i, typical) {
-			continue
-		}
-		below = below || i > 0 && (streetNumber.MatchString(head[i-1].Text) || address.MatchString(head[i-1].Text) && !legal.MatchString(head[i-1].Text))
-		if below && !legal.MatchString(l.Text) {
-			// The name is above the address.
-			s -= 0.6
-		}
-		if strings.HasSuffix(strings.TrimSpace(l.Text), ",") && !legal.MatchString(l.Text) {
-			// The address continues on the next line.
-			s -= 0.6
-		}
-		if i > 0 && strings.HasSuffix(strings.TrimSpace(head[i-1].Text), ",") && !legal.MatchString(head[i-1].Text) {
-			// The line continues an address.
-			s -= 1.2
-		}
+		inAddress := address.MatchString(above) && !legal.MatchString(above)
+		below = below || streetNumber.MatchString(above) || inAddress
+		score = lessAddress(score, l.Text, above, below)
 		name = soldBy.ReplaceAllString(name, "")
 		last := i
 		// A name often has a second line: "GREEN RESTAURANTS / SDN BHD".
 		for last+1 < len(head) && last < i+2 && continues(head[last], head[last+1]) {
 			last++
 			name += " " + merchantName(head[last].Text)
-			s += 1
+			score += 1
 			if legal.MatchString(head[last].Text) {
-				s += 0.6
+				score += 0.6
 			}
 		}
 		if last+1 < len(head) && registrationLine.MatchString(head[last+1].Text) {
-			s += 0.5
+			score += 0.5
 		}
 		// A shop's domain usually begins with its name.
 		if sharesStart(lettersOf(name), lettersOf(site.Value)) {
-			s += 0.6
+			score += 0.6
 		}
-		out = append(out, printed.Field{Value: fixLegalForm(name), Confidence: s, At: l})
+		out = append(out, printed.Field{Value: fixLegalForm(name), Confidence: score, At: l})
 	}
 	out = append(out, findOwner(lines)...)
 	if site.Value != "" {
@@ -88,15 +76,37 @@ func Find(lines []*printed.Line) []printed.Field {
 	return out
 }
 
+// lessAddress returns the score less points for signs of an address. above is the line before the
+// text, and below reports that an address began before it.
+func lessAddress(score float64, text, above string, below bool) float64 {
+	if below && !legal.MatchString(text) {
+		score -= 0.6
+	}
+	if endsInComma(text) {
+		score -= 0.6
+	}
+	if endsInComma(above) {
+		score -= 1.2
+	}
+	return score
+}
+
+// endsInComma reports whether an address continues on the next line.
+func endsInComma(text string) bool {
+	return strings.HasSuffix(strings.TrimSpace(text), ",") && !legal.MatchString(text)
+}
+
 // headOf returns the lines above the goods, at most headLines. A price on the very first line does
 // not end the head, unless it is a total, because names may contain figures.
 func headOf(lines []*printed.Line) []*printed.Line {
-	for i, l := range lines[:min(headLines, len(lines))] {
-		if l.Page != lines[0].Page || l.Kind == printed.KindHeader || l.PriceCount() > 0 && (i > 0 || l.Kind == printed.KindTotal) {
+	head := lines[:min(headLines, len(lines))]
+	for i, l := range head {
+		priced := l.PriceCount() > 0 && (i > 0 || l.Kind == printed.KindTotal)
+		if l.Page != lines[0].Page || l.Kind == printed.KindHeader || priced {
 			return lines[:i]
 		}
 	}
-	return lines[:min(headLines, len(lines))]
+	return head
 }
 
 // continues reports whether next belongs to the name on line l: it consists of the kind of business
@@ -113,10 +123,11 @@ func continues(l, next *printed.Line) bool {
 	if legal.MatchString(l.Text) && !legal.MatchString(next.Text) {
 		return false
 	}
-	if opensBracket(l.Text) && legal.MatchString(next.Text) || continuation.MatchString(next.Text) || continuationWords.Find(next.Tokens) == 0 {
+	if opensBracket(l.Text) && legal.MatchString(next.Text) || beginsContinued(next) {
 		return printed.HasName(l) && !contact.MatchString(l.Text)
 	}
-	if !company.MatchString(next.Text) || company.MatchString(l.Text) || address.MatchString(next.Text) || contact.MatchString(next.Text) {
+	if !company.MatchString(next.Text) || company.MatchString(l.Text) ||
+		address.MatchString(next.Text) || contact.MatchString(next.Text) {
 		return false
 	}
 	// Up to four other letters on the next line may be misread or part of a form.
@@ -129,23 +140,36 @@ func continues(l, next *printed.Line) bool {
 	return rest <= 4
 }
 
+// beginsContinued reports whether a line begins with a word that begins no name.
+func beginsContinued(l *printed.Line) bool {
+	return continuation.MatchString(l.Text) || continuationWords.Find(l.Tokens) == 0
+}
+
 // opensBracket reports whether the text ends in an open bracket with letters inside.
 func opensBracket(text string) bool {
 	at := strings.LastIndexAny(text, "({[")
-	return at >= 0 && printed.Lettered.MatchString(text[at:]) && !strings.ContainsAny(text[at:], ")}]")
+	return at >= 0 && inBracket(text[at:], ")}]")
 }
 
 // closesBracket reports whether the text closes a bracket that it did not open.
 func closesBracket(text string) bool {
 	at := strings.IndexAny(text, ")}]")
-	return at > 0 && printed.Lettered.MatchString(text[:at]) && !strings.ContainsAny(text[:at], "({[")
+	return at > 0 && inBracket(text[:at], "({[")
+}
+
+func inBracket(text, others string) bool {
+	return printed.Lettered.MatchString(text) && !strings.ContainsAny(text, others)
 }
 
 // nameScore returns the points for line i of the head as a name, or 0 if it cannot be one. typical
 // is the median height of all lines.
-func nameScore(l *printed.Line, i int, typical int) float64 {
+func nameScore(l *printed.Line, i, typical int) float64 {
 	letters, digits, upper := countLetters(l.Text)
-	if letters < 3 || letters > maxNameLetters || digits > letters || postalCode.MatchString(l.Text) || printed.CodesOnly(joinSpaced(strings.Fields(l.Text))) || streetNumber.MatchString(l.Text) {
+	if letters < 3 || letters > maxNameLetters || digits > letters {
+		return 0
+	}
+	if postalCode.MatchString(l.Text) || streetNumber.MatchString(l.Text) ||
+		printed.CodesOnly(joinSpaced(strings.Fields(l.Text))) {
 		return 0
 	}
 	// The merchant's name is at the top; the customer's is below it.
@@ -154,8 +178,8 @@ func nameScore(l *printed.Line, i int, typical int) float64 {
 	place := l.Text
 	switch {
 	case legal.MatchString(l.Text), legal.MatchString(name):
-		// The registration number of a company looks like a postcode, so only the name is compared with
-		// addresses.
+		// The registration number of a company looks like a postcode, so only the name is compared
+		// with addresses.
 		score, place = score+1.6, name
 	case company.MatchString(l.Text):
 		score += 0.6
@@ -166,7 +190,8 @@ func nameScore(l *printed.Line, i int, typical int) float64 {
 	if contact.MatchString(cashAndCarry.ReplaceAllString(name, "")) || fuzzyContact.Has(l.Tokens) {
 		score -= 1.5
 	}
-	if (slogan.MatchString(l.Text) || sentence.MatchString(l.Text) || lowerCase(l.Text)) && !legal.MatchString(l.Text) {
+	inSentence := slogan.MatchString(l.Text) || sentence.MatchString(l.Text) || lowerCase(l.Text)
+	if inSentence && !legal.MatchString(l.Text) {
 		score -= 0.6
 	}
 	if openingHours.MatchString(l.Text) {
@@ -178,7 +203,8 @@ func nameScore(l *printed.Line, i int, typical int) float64 {
 	}
 	if typical > 0 {
 		// Large letters indicate a name. Large but barely legible text is handwriting.
-		score += min(1, max(0, float64(l.Height)/float64(typical)-1.1)) * min(1, l.MeanConfidence()/0.7)
+		large := min(1, max(0, float64(l.Height)/float64(typical)-1.1))
+		score += large * min(1, l.MeanConfidence()/0.7)
 	}
 	score += 1.2 * (l.MeanConfidence() - 0.8)
 	if letters < 5 {
@@ -202,7 +228,6 @@ func lowerCase(text string) bool {
 	return words >= 3 && 2*lower > words
 }
 
-// countLetters counts the letters, digits and upper-case letters of a text.
 func countLetters(text string) (letters, digits, upper int) {
 	for _, r := range text {
 		switch {
@@ -218,7 +243,7 @@ func countLetters(text string) (letters, digits, upper int) {
 	return letters, digits, upper
 }
 
-// typicalHeight returns the median height of the lines in pixels.
+// typicalHeight returns the median height in pixels.
 func typicalHeight(lines []*printed.Line) int {
 	var h []int
 	for _, l := range lines {
@@ -230,7 +255,8 @@ func typicalHeight(lines []*printed.Line) int {
 // findDomain returns the name in the first web or mail address of the shop.
 func findDomain(lines []*printed.Line) printed.Field {
 	for _, l := range lines {
-		if m := domain.FindStringSubmatch(l.Text); m != nil && !slices.Contains(otherDomains, strings.ToLower(m[1])) {
+		m := domain.FindStringSubmatch(l.Text)
+		if m != nil && !slices.Contains(otherDomains, strings.ToLower(m[1])) {
 			return printed.Field{Value: m[1], Confidence: 1.1, At: l}
 		}
 	}
@@ -250,7 +276,8 @@ func sharesStart(name, site string) bool {
 // ownerOf reports whether line i names the owner of the shop whose name is directly above. The shop
 // is then the merchant.
 func ownerOf(lines []*printed.Line, i, typical int) bool {
-	return i > 0 && i < headLines && ownedBy.MatchString(lines[i].Text) && lines[i-1].PriceCount() == 0 && nameScore(lines[i-1], i-1, typical) > 0
+	return i > 0 && i < headLines && ownedBy.MatchString(lines[i].Text) &&
+		lines[i-1].PriceCount() == 0 && nameScore(lines[i-1], i-1, typical) > 0
 }
 
 // brandConfidence exceeds the score of any legal name.
@@ -260,21 +287,24 @@ const brandConfidence = 5
 // without a name above, or thank the customer for a visit.
 func findOwner(lines []*printed.Line) []printed.Field {
 	var out []printed.Field
+	add := func(text string, confidence float64, at *printed.Line) {
+		out = append(out, printed.Field{Value: merchantName(text), Confidence: confidence, At: at})
+	}
 	typical := typicalHeight(lines)
 	for i, l := range lines {
 		if m := tradingAs.FindStringSubmatch(l.Text); m != nil && i < headLines {
-			out = append(out, printed.Field{Value: merchantName(m[1]), Confidence: brandConfidence, At: l})
+			add(m[1], brandConfidence, l)
 		}
 		m := ownedBy.FindStringSubmatch(l.Text)
 		switch {
 		case m == nil || ownerOf(lines, i, typical):
 		case printed.Lettered.MatchString(m[1]):
-			out = append(out, printed.Field{Value: merchantName(m[1]), Confidence: 2.6, At: l})
+			add(m[1], 2.6, l)
 		case i+1 < len(lines) && legal.MatchString(merchantName(lines[i+1].Text)):
-			out = append(out, printed.Field{Value: merchantName(lines[i+1].Text), Confidence: 2.6, At: lines[i+1]})
+			add(lines[i+1].Text, 2.6, lines[i+1])
 		}
 		if m := thanks.FindStringSubmatch(l.Text); m != nil {
-			out = append(out, printed.Field{Value: merchantName(m[1]), Confidence: 1.1, At: l})
+			add(m[1], 1.1, l)
 		}
 	}
 	return out

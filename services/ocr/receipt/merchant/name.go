@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/coffer-budget/coffer/services/ocr/receipt/printed"
 )
@@ -12,24 +13,30 @@ import (
 const titles = `(?:tax )?(?:invoice|receipt|rechnung|facture|factura|fattura|factuur)`
 
 var (
-	// sdnBhdForm matches "Sdn Bhd", or "Sdn" with a short misread second half at the end of the name.
-	sdnBhdForm = regexp.MustCompile(`(?i)\bS[DO0][NM]\.?\s?[B8][HN1I][DO0]\b|\bsdn\b\.?\s?[^\s()]{0,6}$`)
+	// sdnBhdForm matches "Sdn Bhd", or "Sdn" with a short misread second half at the end of the
+	// name.
+	sdnBhdForm = regexp.MustCompile(`(?i)\bS[DO0][NM]\.?\s?[B8][HN1I][DO0]\b|` +
+		`\bsdn\b\.?\s?[^\s()]{0,6}$`)
 	// sdnBhdEnding matches two misread words of three characters. The H must be right: it is rarely
 	// misread, and "sun bed" is no legal form.
-	sdnBhdEnding = regexp.MustCompile(`(?i)(?:^|[\s)])([a-z0-9§$&]{3})[.,]?\s?([a-z0-9]h[a-z0-9])\W*$`)
+	sdnBhdEnding = regexp.MustCompile(
+		`(?i)(?:^|[\s)])([a-z0-9§$&]{3})[.,]?\s?([a-z0-9]h[a-z0-9])\W*$`)
 	// shortForm matches a misread "S/B", the short form of "Sdn Bhd".
 	shortForm = regexp.MustCompile(`(?i)([\s)])(?:\$/[b83]|[5s]/[b8])\b`)
 	// registration matches a registration number at the end of the name, with or without brackets.
 	registration = regexp.MustCompile(`(?i)\s*[(\[{][^()\[\]{}]{0,12}\d{5,}.*$|` +
-		`\s*[(\[{]?\s*(?:co(?:mpany)?\.?\s*(?:reg)?\.?\s*(?:no)?\.?\s*:?\s*)?[(\[{]?\b[a-z]{0,2}-?\d[\d-]{3,}\s*-?\s*[a-z]?\s*[)\]}]?\.?\s*$`)
+		`\s*[(\[{]?\s*(?:co(?:mpany)?\.?\s*(?:reg)?\.?\s*(?:no)?\.?\s*:?\s*)?[(\[{]?` +
+		`\b[a-z]{0,2}-?\d[\d-]{3,}\s*-?\s*[a-z]?\s*[)\]}]?\.?\s*$`)
 	// speck matches dirt at the end of a name: symbols and at most one lower-case letter.
 	speck = regexp.MustCompile(`^[^\p{L}\d)&]*\p{Ll}?[^\p{L}\d)&]*$`)
 	// title matches the title of a document before or after the name of its issuer.
-	title = regexp.MustCompile(`(?i)^\W*` + titles + `\W+([\p{L}\d].*)$|^(.*[\p{L}\d])\W+` + titles + `\W*$`)
+	title = regexp.MustCompile(`(?i)^\W*` + titles + `\W+([\p{L}\d].*)$|` +
+		`^(.*[\p{L}\d])\W+` + titles + `\W*$`)
 	// openNumber matches the beginning of a registration number.
 	openNumber = regexp.MustCompile(`(?i)^\W*\((?:co\w*|reg\w*|roc|no)?\W*$`)
 	// soldBy matches a prefix that names the seller or owner.
-	soldBy = regexp.MustCompile(`(?i)^\s*(?:sold by|owned by|operated by|dimiliki oleh|betrieben von|verkauft von|vendu par|vendido por|venduto da)\s*:?\s*`)
+	soldBy = regexp.MustCompile(`(?i)^\s*(?:sold by|owned by|operated by|dimiliki oleh|` +
+		`betrieben von|verkauft von|vendu par|vendido por|venduto da)\s*:?\s*`)
 	// spacedLetter matches a letter of a word that is printed with spaces between its letters.
 	spacedLetter = regexp.MustCompile(`^\p{Lu}$`)
 	// edgeMarks are characters that dirt at the edges of the paper is read as.
@@ -39,13 +46,12 @@ var (
 // merchantName cleans a line to the name on it: it repairs the legal form and removes registration
 // numbers, document titles and dirt.
 func merchantName(s string) string {
-	// Legal forms are few, so a misread one can be repaired.
 	s = fixLegalForm(sdnBhdForm.ReplaceAllString(registration.ReplaceAllString(s, ""), "SDN BHD"))
 	// Text with digits after the legal form is a registration number.
 	if at := legal.FindAllStringIndex(s, -1); at != nil {
-		end := at[len(at)-1][1]
-		if rest := s[end:]; strings.ContainsAny(rest, "0123456789") || openNumber.MatchString(rest) {
-			s = s[:end]
+		name, rest := s[:at[len(at)-1][1]], s[at[len(at)-1][1]:]
+		if strings.ContainsAny(rest, "0123456789") || openNumber.MatchString(rest) {
+			s = name
 		}
 	}
 	if m := title.FindStringSubmatch(s); m != nil && printed.Lettered.MatchString(m[1]+m[2]) {
@@ -53,13 +59,15 @@ func merchantName(s string) string {
 	}
 	words := joinSpaced(strings.Fields(s))
 	// Dirt at the edges of the paper is read as single characters.
-	for len(words) > 1 && words[1] != "&" && !printed.Lettered.MatchString(words[0]) && len([]rune(strings.Trim(words[0], edgeMarks))) <= 1 {
+	for len(words) > 1 && words[1] != "&" && !printed.Lettered.MatchString(words[0]) &&
+		utf8.RuneCountInString(strings.Trim(words[0], edgeMarks)) <= 1 {
 		words = words[1:]
 	}
 	for len(words) > 1 && speck.MatchString(words[len(words)-1]) {
 		words = words[:len(words)-1]
 	}
-	return strings.TrimSpace(strings.TrimLeft(strings.Trim(strings.Join(words, " "), `|_-–—~=*"“”:;,<> `), ".'‘’"))
+	name := strings.Trim(strings.Join(words, " "), `|_-–—~=*"“”:;,<> `)
+	return strings.TrimSpace(strings.TrimLeft(name, ".'‘’"))
 }
 
 // joinSpaced joins three and more capital letters that were printed with spaces between them, as in
@@ -90,15 +98,16 @@ func fixLegalForm(name string) string {
 	if m == nil {
 		return name
 	}
-	wrong := printed.Distance("sdn", strings.ToLower(name[m[2]:m[3]])) + printed.Distance("bhd", strings.ToLower(name[m[4]:m[5]]))
-	if wrong > 3 || wrong == 3 && !strings.HasSuffix(strings.TrimRight(name[:m[2]], " "), ")") {
+	first, second := strings.ToLower(name[m[2]:m[3]]), strings.ToLower(name[m[4]:m[5]])
+	wrong := printed.Distance("sdn", first) + printed.Distance("bhd", second)
+	before := strings.TrimRight(name[:m[2]], " ")
+	if wrong > 3 || wrong == 3 && !strings.HasSuffix(before, ")") {
 		return name
 	}
-	return strings.TrimRight(name[:m[2]], " ") + " SDN BHD"
+	return before + " SDN BHD"
 }
 
-// Reading holds the possible names of one reading. Rows are single rows that were recognized again
-// for the spelling.
+// Reading holds the possible names of one reading, and rows recognized again for the spelling.
 type Reading struct {
 	Names []printed.Field
 	Rows  []*printed.Line
@@ -111,8 +120,9 @@ func Pick(readings []Reading) printed.Field {
 	for i, r := range readings {
 		for _, m := range r.Names {
 			score := m.Confidence
+			same := func(o printed.Field) bool { return sameName(o.Value, m.Value) }
 			for j, other := range readings {
-				if i != j && slices.ContainsFunc(other.Names, func(o printed.Field) bool { return sameName(o.Value, m.Value) }) {
+				if i != j && slices.ContainsFunc(other.Names, same) {
 					score += 0.5
 				}
 			}
@@ -139,10 +149,10 @@ var oddCharacter = regexp.MustCompile(`[^\p{L}\p{M}\d\s&'’‘´.,:()/+@!*#"°-
 // doubtfulSpelling reports whether the letters were read with low confidence, or the name has odd
 // characters, or brackets without their counterpart, so that a part of it is missing.
 func doubtfulSpelling(name printed.Field) bool {
-	return name.At.MeanConfidence() < 0.75 || oddCharacter.MatchString(name.Value) || strings.Count(name.Value, "(") != strings.Count(name.Value, ")")
+	return name.At.MeanConfidence() < 0.75 || oddCharacter.MatchString(name.Value) ||
+		strings.Count(name.Value, "(") != strings.Count(name.Value, ")")
 }
 
-// spelling is one recognition of a name.
 type spelling struct {
 	text, letters  string
 	meanConfidence float64
@@ -155,10 +165,12 @@ func bestSpelling(name printed.Field, readings []Reading) printed.Field {
 		return name
 	}
 	var all []spelling
+	chosen := lettersOf(name.Value)
 	add := func(text string, at *printed.Line) {
 		letters := lettersOf(text)
 		// A name in the same row that differs in more than two letters of five is another text.
-		if printed.SameRow(at, name.At) && printed.Distance(letters, lettersOf(name.Value))*5 <= 2*max(len(letters), len(lettersOf(name.Value))) {
+		if printed.SameRow(at, name.At) &&
+			printed.Distance(letters, chosen)*5 <= 2*max(len(letters), len(chosen)) {
 			all = append(all, spelling{text, letters, at.MeanConfidence()})
 		}
 	}
@@ -176,7 +188,8 @@ func bestSpelling(name printed.Field, readings []Reading) printed.Field {
 	for _, s := range all {
 		near := 0.0
 		for _, o := range all {
-			near += o.meanConfidence * (1 - float64(printed.Distance(s.letters, o.letters))/float64(max(len(s.letters), len(o.letters), 1)))
+			wrong := float64(printed.Distance(s.letters, o.letters))
+			near += o.meanConfidence * (1 - wrong/float64(max(len(s.letters), len(o.letters), 1)))
 		}
 		if near > best {
 			best, name.Value = near, s.text
@@ -185,7 +198,6 @@ func bestSpelling(name printed.Field, readings []Reading) printed.Field {
 	return name
 }
 
-// lettersOf returns the folded letters of a name without spaces, for comparisons.
 func lettersOf(name string) string { return strings.Join(printed.Tokens(name), "") }
 
 // sameName reports whether two names differ in at most one of eight letters.

@@ -22,8 +22,8 @@ type Amount struct {
 	MinConfidence float64
 }
 
-// number matches a run of digits and separators. Engines insert spaces beside separators, so they
-// are allowed there. One separator may be read as two: "4,.60" or "4. .60".
+// number matches a run of digits and separators. Engines insert spaces beside separators, and read
+// one as two: "4,.60" or "4. .60".
 var number = regexp.MustCompile(`\d(?:\d|[.,]\s?[.,]\s?\d|[.,'’]\s?\d|\s[.,]\s?\d)*`)
 
 // MaxDigits excludes card numbers and barcodes, and keeps sums within the range of int64.
@@ -37,7 +37,7 @@ func FindAmounts(l *Line) []Amount {
 			out = append(out, a)
 			continue
 		}
-		// A run that is no number may be two numbers side by side.
+		// The run may be two numbers side by side.
 		for _, sub := range splitNumbers(l.Text, at[0], at[1]) {
 			if a, ok := l.parseNumber(sub[0], sub[1]); ok {
 				out = append(out, a)
@@ -78,20 +78,16 @@ func splitNumbers(text string, start, end int) [][2]int {
 func (l *Line) parseNumber(start, end int) (Amount, bool) {
 	text := l.Text
 	raw := strings.ReplaceAll(strings.ReplaceAll(text[start:end], " ", ""), "’", "'")
-	groups := strings.FieldsFunc(raw, func(r rune) bool { return r == '.' || r == ',' || r == '\'' })
-	// Four separators are enough for maxDigits digits.
-	if start >= end || len(groups) == 0 || len(raw) > MaxDigits+4 {
-		return Amount{}, false
-	}
-	if partOfCode(text, start, end) {
+	groups := strings.FieldsFunc(raw, func(r rune) bool { return strings.ContainsRune(".,'", r) })
+	// Four separators are enough for MaxDigits digits.
+	if start >= end || len(groups) == 0 || len(raw) > MaxDigits+4 || partOfCode(text, start, end) {
 		return Amount{}, false
 	}
 	whole, fraction := raw, ""
 	if len(groups) > 1 {
 		last := groups[len(groups)-1]
-		// A last group of three or four digits is a fraction only if there is one separator: 0.532, but
-		// not 1.234.567.
-		if len(last) <= 4 && !(len(last) == 4 && len(groups) > 2) && !(len(last) == 3 && len(groups) > 2) {
+		// Three or four digits are a fraction only after a single separator: 0.532, not 1.234.567.
+		if len(last) <= 2 || len(last) <= 4 && len(groups) == 2 {
 			fraction, groups = last, groups[:len(groups)-1]
 		}
 		for _, g := range groups[1:] {
@@ -107,76 +103,67 @@ func (l *Line) parseNumber(start, end int) (Amount, bool) {
 	if len(whole)+len(fraction) > MaxDigits {
 		return Amount{}, false
 	}
-	// The fraction is padded or cut to three digits, so n is in thousandths.
 	n, err := strconv.ParseInt(whole+(fraction + "000")[:3], 10, 64)
 	if err != nil {
 		return Amount{}, false
 	}
 	a := Amount{Value: n, Decimals: len(fraction), Start: start, End: end}
-	rest := strings.TrimLeft(text[end:], " ")
-	a.Percent = strings.HasPrefix(rest, "%") || strings.HasPrefix(text[end:], "g%")
-	if negative(text, start, end) || (l.Exact || l.Refund) && AttachedMinus.MatchString(text[:start]) {
+	head, tail := text[:start], text[end:]
+	a.Percent = strings.HasPrefix(strings.TrimLeft(tail, " "), "%") || strings.HasPrefix(tail, "g%")
+	if negative(head, tail) || (l.Exact || l.Refund) && AttachedMinus.MatchString(head) {
 		a.Value = -a.Value
 	}
 	return a, true
 }
 
-// houseNumber matches before the "0." of a misread "No.19".
-var houseNumber = regexp.MustCompile(`(?:^|\s)[Nn]$`)
+var (
+	// houseNumber matches before the "0." of a misread "No.19".
+	houseNumber = regexp.MustCompile(`(?:^|\s)[Nn]$`)
+	codeBefore  = regexp.MustCompile(`/$|[0-9][:-]$`)
+	codeAfter   = regexp.MustCompile(`^[/:-][0-9]`)
+)
 
 // partOfCode reports whether a number belongs to a date, a time, a telephone number or an article
 // number, by the characters beside it.
 func partOfCode(text string, start, end int) bool {
-	before, after := byte(' '), byte(' ')
-	if start > 0 {
-		before = text[start-1]
-	}
-	if end < len(text) {
-		after = text[end]
-	}
 	if strings.HasPrefix(text[start:], "0.") && houseNumber.MatchString(text[:start]) {
 		return true
 	}
-	// Dates and times have digits on both sides of a slash or colon.
-	if before == '/' || before == ':' && start > 1 && IsDigit(text[start-2]) || after == '/' && end+1 < len(text) && IsDigit(text[end+1]) {
-		return true
-	}
-	if after == ':' && end+1 < len(text) && IsDigit(text[end+1]) {
-		return true
-	}
-	// Telephone and article numbers have digits on both sides of a dash.
-	if before == '-' && start > 1 && IsDigit(text[start-2]) {
-		return true
-	}
-	return after == '-' && end+1 < len(text) && IsDigit(text[end+1])
+	return codeBefore.MatchString(text[:start]) || codeAfter.MatchString(text[end:])
 }
 
 // IsDigit reports whether b is an ASCII digit.
 func IsDigit(b byte) bool { return b >= '0' && b <= '9' }
 
+// Currencies that may stand between a minus and its number.
+const (
+	minusCode     = `(?i:rm|myr|eur|usd|gbp|chf)`
+	minusCurrency = `(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])`
+)
+
 var (
-	// minusBefore and minusAfter match a minus or an opening bracket beside a number, with or without
-	// a currency.
-	minusBefore = regexp.MustCompile(`(?:[-−–~]|\()\s?(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?\s?$|(?i:rm|myr|eur|usd|gbp|chf|[€$£¥])\s?[-−–]\s?$`)
-	minusAfter  = regexp.MustCompile(`^(?:[-−–](?:\s|$|[A-Za-z*])|\s[-−]\s*$)`)
-	// AttachedMinus matches a minus directly before the number and separated from the text before it.
-	// On an image it may be dirt, so it only counts in text and on refunds.
-	AttachedMinus = regexp.MustCompile(`(?:^|\s)(?:[-−](?i:rm|myr|eur|usd|gbp|chf|[€$£¥])?|[-−](?i:rm|myr|eur|usd|gbp|chf)\s)$`)
+	// minusBefore and minusAfter match a minus or an opening bracket beside a number, with or
+	// without a currency.
+	minusBefore = regexp.MustCompile(`(?:[-−–~]|\()\s?` + minusCurrency + `?\s?$|` +
+		minusCurrency + `\s?[-−–]\s?$`)
+	minusAfter = regexp.MustCompile(`^(?:[-−–](?:\s|$|[A-Za-z*])|\s[-−]\s*$)`)
+	// AttachedMinus matches a minus directly before the number and separated from the text before
+	// it. On an image it may be dirt, so it only counts in text and on refunds.
+	AttachedMinus = regexp.MustCompile(
+		`(?:^|\s)[-−](?:` + minusCurrency + `?|` + minusCode + `\s)$`)
 	// dashBefore matches a dash that separates a name from its price.
 	dashBefore = regexp.MustCompile(`[\p{L}\d)]\s?[-−–~]\s?$|\s[-−–~]\s+$`)
 )
 
-// negative reports whether a number is printed as -1.00, 1.00-, -RM 1.00 or (1.00). A dash between
-// words is no minus.
-func negative(text string, start, end int) bool {
-	head, tail := text[:start], text[end:]
+// negative reports whether a number between head and tail is printed as -1.00, 1.00-, -RM 1.00 or
+// (1.00). A dash between words is no minus.
+func negative(head, tail string) bool {
 	if minusAfter.MatchString(tail) {
 		return true
 	}
 	if !minusBefore.MatchString(head) {
 		return false
 	}
-	// An opening bracket is a minus only together with a closing one.
 	if strings.HasSuffix(strings.TrimRight(head, " "), "(") {
 		return strings.HasPrefix(strings.TrimLeft(tail, " "), ")")
 	}
@@ -191,7 +178,9 @@ func (a Amount) IsPrice() bool { return (a.Decimals == 2 || a.markedPrice) && !a
 // the number or its place at the end of the line marks a price.
 func MarkPrices(lines []*Line, currency string) {
 	c, known := money.ParseCurrency(currency)
-	other := known && (c.Decimals() == 0 || c.Decimals() == 3) && !slices.ContainsFunc(lines, func(l *Line) bool { return l.PriceCount() > 0 })
+	hasPrice := func(l *Line) bool { return l.PriceCount() > 0 }
+	decimals := c.Decimals()
+	other := known && (decimals == 0 || decimals == 3) && !slices.ContainsFunc(lines, hasPrice)
 	for _, l := range lines {
 		n := len(l.Amounts)
 		if n == 0 {
@@ -199,13 +188,13 @@ func MarkPrices(lines []*Line, currency string) {
 		}
 		switch last := &l.Amounts[n-1]; {
 		case !other:
-			hasSign := currencySign.MatchString(l.Text[:last.Start]) || endsWithCode(l.Text[:last.Start], currency)
-			last.markedPrice = l.Exact && l.PriceCount() == 0 && (hasSign && !perGallon.MatchString(l.Text[:last.End]) || last.Decimals == 1 && last.End == len(l.Text))
-			if last.markedPrice && last.Decimals == 3 && (!known || c.Decimals() < 3) {
+			last.markedPrice = l.Exact && !hasPrice(l) && last.marked(l.Text, currency)
+			if last.markedPrice && last.Decimals == 3 && (!known || decimals < 3) {
 				// "$1,250" is 1250 dollars without cents.
-				last.Value, last.Decimals = last.Value*1000, 0
+				last.Value *= 1000
+				last.Decimals = 0
 			}
-		case c.Decimals() == 3:
+		case decimals == 3:
 			last.markedPrice = last.Decimals == 3
 		case last.Decimals == 0:
 			last.markedPrice = true
@@ -224,22 +213,32 @@ var (
 	perGallon = regexp.MustCompile(`[$£]\s?\d+\.\d{3}$`)
 )
 
+// marked reports whether a currency before the number, or its place at the end of the text, marks a
+// price.
+func (a Amount) marked(text, currency string) bool {
+	before := text[:a.Start]
+	hasSign := currencySign.MatchString(before) || endsWithCode(before, currency)
+	return hasSign && !perGallon.MatchString(text[:a.End]) || a.Decimals == 1 && a.End == len(text)
+}
+
 // endsWithCode reports whether the text ends with the currency's code as a separate word.
 func endsWithCode(text, currency string) bool {
 	before, found := strings.CutSuffix(strings.TrimRight(text, " "), currency)
 	return found && currency != "" && (before == "" || strings.HasSuffix(before, " "))
 }
 
-// lookalike replaces letters that engines read in place of digits. It is applied only inside a word
-// that is otherwise a number.
-var lookalike = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "l", "1", "I", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2", "@", "0")
+// lookalike replaces letters that engines read in place of digits.
+var lookalike = strings.NewReplacer("O", "0", "o", "0", "Q", "0", "D", "0", "@", "0",
+	"l", "1", "I", "1", "|", "1", "S", "5", "s", "5", "B", "8", "Z", "2")
 
-// afterCode matches a whole word of a currency and a number with misread digits, such as "RMO.05".
-var afterCode = regexp.MustCompile(`^(RM|EUR|CHF|[€$£])([OoQDlI|SsBZ0-9]{1,4})([.,][0-9OoQDlI|SsBZ]{1,2})?$`)
+// afterCode matches a word of a currency and a number with misread digits, such as "RMO.05".
+var afterCode = regexp.MustCompile(
+	`^(RM|EUR|CHF|[€$£])([OoQDlI|SsBZ0-9]{1,4})([.,][0-9OoQDlI|SsBZ]{1,2})?$`)
 
 // almostPrice matches a price with misread digits. Up to three characters may precede it, and a tax
 // code may follow.
-var almostPrice = regexp.MustCompile(`^(\D{0,3}?)([0-9OoQDlI|SsBZ@]{1,6}[.,][0-9OoQDlI|SsBZ@]{2})([A-Za-z*]{0,2})$`)
+var almostPrice = regexp.MustCompile(
+	`^(\D{0,3}?)([0-9OoQDlI|SsBZ@]{1,6}[.,][0-9OoQDlI|SsBZ@]{2})([A-Za-z*]{0,2})$`)
 
 // fixDigits repairs misread digits in a word that is otherwise a price. The result has the same
 // length, so offsets stay valid.
@@ -257,8 +256,7 @@ func fixDigits(word string) string {
 			digits++
 		}
 	}
-	// At least half of the characters without the separator must be digits. Otherwise the word is a
-	// name.
+	// With more letters than digits, the word is a name.
 	if digits*2 < len(m[2])-1 {
 		return word
 	}

@@ -1,6 +1,8 @@
 package printed
 
 import (
+	"cmp"
+	"maps"
 	"regexp"
 	"slices"
 	"strings"
@@ -18,47 +20,65 @@ type hint struct {
 }
 
 // hints lists symbols and codes first, then words that only the countries of one currency print.
-// Patterns match the text of a line as it is, because the case of a code matters.
+// The case of a code matters.
 var hints = []hint{
-	{"MYR", 3, regexp.MustCompile(`(?:^|[^A-Za-z])(?:RM|MYR)(?:[^A-Za-z]|$)`)},
-	{"EUR", 3, regexp.MustCompile(`€|(?:^|[^A-Za-z])(?i:EUR|EURO|EUROS)(?:[^A-Za-z]|$)`)},
-	{"GBP", 3, regexp.MustCompile(`£|(?:^|[^A-Za-z])GBP(?:[^A-Za-z]|$)`)},
-	{"SGD", 4, regexp.MustCompile(`S\$\s?\d|(?:^|[^A-Za-z])SGD(?:[^A-Za-z]|$)`)},
-	{"AUD", 4, regexp.MustCompile(`AU?\$\s?\d|(?:^|[^A-Za-z])AUD(?:[^A-Za-z]|$)`)},
-	{"CAD", 4, regexp.MustCompile(`CA?\$\s?\d|(?:^|[^A-Za-z])CAD(?:[^A-Za-z]|$)`)},
-	{"NZD", 4, regexp.MustCompile(`NZ\$|(?:^|[^A-Za-z])NZD(?:[^A-Za-z]|$)`)},
-	{"HKD", 4, regexp.MustCompile(`HK\$|(?:^|[^A-Za-z])HKD(?:[^A-Za-z]|$)`)},
-	{"USD", 3, regexp.MustCompile(`US\$|(?:^|[^A-Za-z])USD(?:[^A-Za-z]|$)`)},
-	{"USD", 1, regexp.MustCompile(`(?:^|[^A-Za-z])\$\s?\d`)},
-	{"CHF", 3, regexp.MustCompile(`(?:^|[^A-Za-z])(?:CHF|SFr|Fr\.)(?:[^A-Za-z]|$)`)},
-	{"INR", 3, regexp.MustCompile(`₹|(?:^|[^A-Za-z])(?:INR|Rs\.?)(?:[^A-Za-z]|$)`)},
-	{"JPY", 3, regexp.MustCompile(`円|(?:^|[^A-Za-z])JPY(?:[^A-Za-z]|$)`)},
-	{"JPY", 1, regexp.MustCompile(`[¥￥]\s?\d`)},
-	{"CNY", 3, regexp.MustCompile(`元|(?:^|[^A-Za-z])(?:CNY|RMB)(?:[^A-Za-z]|$)`)},
-	{"PLN", 3, regexp.MustCompile(`zł|(?:^|[^A-Za-z])PLN(?:[^A-Za-z]|$)`)},
-	{"CZK", 3, regexp.MustCompile(`Kč|(?:^|[^A-Za-z])CZK(?:[^A-Za-z]|$)`)},
-	{"SEK", 3, regexp.MustCompile(`(?:^|[^A-Za-z])SEK(?:[^A-Za-z]|$)`)},
-	{"NOK", 3, regexp.MustCompile(`(?:^|[^A-Za-z])NOK(?:[^A-Za-z]|$)`)},
-	{"DKK", 3, regexp.MustCompile(`(?:^|[^A-Za-z])DKK(?:[^A-Za-z]|$)`)},
-	{"IDR", 3, regexp.MustCompile(`(?:^|[^A-Za-z])(?:IDR|Rp\.?)(?:[^A-Za-z]|$)`)},
-	{"THB", 3, regexp.MustCompile(`฿|(?:^|[^A-Za-z])THB(?:[^A-Za-z]|$)`)},
-	{"BRL", 3, regexp.MustCompile(`R\$|(?:^|[^A-Za-z])BRL(?:[^A-Za-z]|$)`)},
-	{"MXN", 3, regexp.MustCompile(`(?:^|[^A-Za-z])MXN(?:[^A-Za-z]|$)`)},
-	{"KRW", 3, regexp.MustCompile(`₩|(?:^|[^A-Za-z])KRW(?:[^A-Za-z]|$)`)},
-	{"TRY", 3, regexp.MustCompile(`₺|(?:^|[^A-Za-z])TRY(?:[^A-Za-z]|$)`)},
-	{"MYR", 1.5, regexp.MustCompile(`(?i)\b(?:sdn\.?\s*bhd|malaysia|selangor|kuala lumpur|johor|penang|petaling|jalan|jln|taman|tunai|jumlah|lorong)\b`)},
+	sign("MYR", 3, ``, `RM|MYR`),
+	sign("EUR", 3, `€`, `(?i:EUR|EURO|EUROS)`),
+	sign("GBP", 3, `£`, `GBP`),
+	sign("SGD", 4, `S\$\s?\d`, `SGD`),
+	sign("AUD", 4, `AU?\$\s?\d`, `AUD`),
+	sign("CAD", 4, `CA?\$\s?\d`, `CAD`),
+	sign("NZD", 4, `NZ\$`, `NZD`),
+	sign("HKD", 4, `HK\$`, `HKD`),
+	sign("USD", 3, `US\$`, `USD`),
+	word("USD", 1, `(?:^|[^A-Za-z])\$\s?\d`),
+	sign("CHF", 3, ``, `CHF|SFr|Fr\.`),
+	sign("INR", 3, `₹`, `INR|Rs\.?`),
+	sign("JPY", 3, `円`, `JPY`),
+	word("JPY", 1, `[¥￥]\s?\d`),
+	sign("CNY", 3, `元`, `CNY|RMB`),
+	sign("PLN", 3, `zł`, `PLN`),
+	sign("CZK", 3, `Kč`, `CZK`),
+	sign("SEK", 3, ``, `SEK`),
+	sign("NOK", 3, ``, `NOK`),
+	sign("DKK", 3, ``, `DKK`),
+	sign("IDR", 3, ``, `IDR|Rp\.?`),
+	sign("THB", 3, `฿`, `THB`),
+	sign("BRL", 3, `R\$`, `BRL`),
+	sign("MXN", 3, ``, `MXN`),
+	sign("KRW", 3, `₩`, `KRW`),
+	sign("TRY", 3, `₺`, `TRY`),
+	word("MYR", 1.5, `(?i)\b(?:sdn\.?\s*bhd|malaysia|selangor|kuala lumpur|johor|penang|petaling|`+
+		`jalan|jln|taman|tunai|jumlah|lorong)\b`),
 	// In "RM", the M is misread as N or H.
-	{"MYR", 1.2, regexp.MustCompile(`(?:^|[^A-Za-z])R[NH]\s?\d+[.,]\s?\d\d(?:\D|$)|\(R[NH]\)`)},
-	{"MYR", 1.5, regexp.MustCompile(`(?i)\bgst\b.{0,12}\b00\d{10}\b`)},
-	{"EUR", 1.5, regexp.MustCompile(`(?i)\b(?:mwst|ust-?id|steuer-?nr|gmbh|deutschland|filiale|summe|r[üu]ckgeld)\b`)},
-	{"EUR", 1.5, regexp.MustCompile(`(?i)\b(?:tva|siret|siren|sarl|ttc|naf|france|s\.l\.|nif|c\.i\.f|españa|p\.?\s?iva|partita iva|scontrino|btw|kvk|nederland|oib)\b`)},
-	{"EUR", 1, regexp.MustCompile(`(?i)\b(?:factura simplificada|efectivo|di cui iva|contante|totale|esp[èe]ces|caisse)\b`)},
-	{"GBP", 1.5, regexp.MustCompile(`\b(?i:vat\s*(?:reg|no)|united kingdom|london)\b|\b[A-Z]{1,2}\d{1,2}[A-Z]?\s\d[A-Z]{2}\b`)},
-	{"INR", 1.5, regexp.MustCompile(`(?i)\b(?:gstin|cgst|sgst|igst|pvt\.?\s*ltd|india|bengaluru|mumbai|delhi)\b`)},
-	{"CHF", 1.5, regexp.MustCompile(`(?i)\bche-?\d{3}|\bschweiz\b|\bsuisse\b`)},
-	{"SGD", 1.5, regexp.MustCompile(`(?i)\bsingapore\b|\bpte\.?\s*ltd\b`)},
-	{"USD", 1.5, regexp.MustCompile(`(?i)\bsales tax\b`)},
+	word("MYR", 1.2, `(?:^|[^A-Za-z])R[NH]\s?\d+[.,]\s?\d\d(?:\D|$)|\(R[NH]\)`),
+	word("MYR", 1.5, `(?i)\bgst\b.{0,12}\b00\d{10}\b`),
+	word("EUR", 1.5, `(?i)\b(?:mwst|ust-?id|steuer-?nr|gmbh|deutschland|filiale|summe|`+
+		`r[üu]ckgeld)\b`),
+	word("EUR", 1.5, `(?i)\b(?:tva|siret|siren|sarl|ttc|naf|france|s\.l\.|nif|c\.i\.f|españa|`+
+		`p\.?\s?iva|partita iva|scontrino|btw|kvk|nederland|oib)\b`),
+	word("EUR", 1, `(?i)\b(?:factura simplificada|efectivo|di cui iva|contante|totale|esp[èe]ces|`+
+		`caisse)\b`),
+	word("GBP", 1.5, `\b(?i:vat\s*(?:reg|no)|united kingdom|london)\b|`+
+		`\b[A-Z]{1,2}\d{1,2}[A-Z]?\s\d[A-Z]{2}\b`),
+	word("INR", 1.5, `(?i)\b(?:gstin|cgst|sgst|igst|pvt\.?\s*ltd|india|bengaluru|mumbai|delhi)\b`),
+	word("CHF", 1.5, `(?i)\bche-?\d{3}|\bschweiz\b|\bsuisse\b`),
+	word("SGD", 1.5, `(?i)\bsingapore\b|\bpte\.?\s*ltd\b`),
+	word("USD", 1.5, `(?i)\bsales tax\b`),
 	{"USD", 1.5, USZip},
+}
+
+// sign returns a hint for symbols, and for codes without a letter beside them.
+func sign(currency string, weight float64, symbols, codes string) hint {
+	pattern := `(?:^|[^A-Za-z])(?:` + codes + `)(?:[^A-Za-z]|$)`
+	if symbols != "" {
+		pattern = symbols + `|` + pattern
+	}
+	return word(currency, weight, pattern)
+}
+
+func word(currency string, weight float64, pattern string) hint {
+	return hint{currency, weight, regexp.MustCompile(pattern)}
 }
 
 // FindCurrency returns the currency with the most points. Each hint counts once per line, on at
@@ -79,38 +99,28 @@ func FindCurrency(lines []*Line) Field {
 			n++
 		}
 		if c.weight <= 1 {
-			// Other countries print this symbol, too, so repetition adds no information.
+			// Other countries print this symbol, too.
 			n = min(n, 1)
 		}
-		scores[c.code] += c.weight * min(n, 4)
-		total += c.weight * min(n, 4)
+		points := c.weight * min(n, 4)
+		scores[c.code] += points
+		total += points
 	}
-	codes := make([]string, 0, len(scores))
-	for code := range scores {
-		codes = append(codes, code)
-	}
-	// The code decides between equal scores, because the order of a map is random.
-	slices.SortFunc(codes, func(a, b string) int {
-		if scores[a] != scores[b] {
-			if scores[a] > scores[b] {
-				return -1
-			}
-			return 1
-		}
-		return strings.Compare(a, b)
-	})
-	if total == 0 || len(codes) == 0 {
+	if total == 0 {
 		return currencyOfTotal(lines)
 	}
-	best := codes[0]
+	// The code decides between equal scores, because the order of a map is random.
+	best := slices.MinFunc(slices.Collect(maps.Keys(scores)), func(a, b string) int {
+		return cmp.Or(cmp.Compare(scores[b], scores[a]), strings.Compare(a, b))
+	})
 	if scores[best] <= 1 {
 		// Many countries use the $ sign. A code beside the total decides.
 		if beside := currencyOfTotal(lines); beside.Value != "" {
 			return beside
 		}
 	}
-	share := scores[best] / total
-	return Field{Value: best, Confidence: min(0.98, share*(0.6+0.1*min(scores[best], 4))), At: where[best]}
+	confidence := scores[best] / total * (0.6 + 0.1*min(scores[best], 4))
+	return Field{Value: best, Confidence: min(0.98, confidence), At: where[best]}
 }
 
 // currencyOfTotal returns the ISO 4217 code printed beside a total. On other lines, three capital
@@ -130,4 +140,5 @@ func currencyOfTotal(lines []*Line) Field {
 }
 
 // USZip matches the state and the ZIP code in an American address.
-var USZip = regexp.MustCompile(`\b(?:A[LKZR]|C[AOT]|D[CE]|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|N[EVHJMYCD]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY])\.?,?\s+\d{5}(?:-\d{4})?\b`)
+var USZip = regexp.MustCompile(`\b(?:A[LKZR]|C[AOT]|D[CE]|FL|GA|HI|I[DLNA]|K[SY]|LA|M[EDAINSOT]|` +
+	`N[EVHJMYCD]|O[HKR]|PA|RI|S[CD]|T[NX]|UT|V[TA]|W[AVIY])\.?,?\s+\d{5}(?:-\d{4})?\b`)

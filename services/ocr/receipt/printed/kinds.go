@@ -8,7 +8,7 @@ import (
 // Kind classifies the amount of a line by the words of the line.
 type Kind int
 
-// The kinds of lines. The kinds from kindTotal to kindRounding have a list in sums.
+// The kinds of lines. Those from KindTotal to KindRounding have a list in sums.
 const (
 	KindNone Kind = iota
 	KindTotal
@@ -26,8 +26,10 @@ const (
 )
 
 // headerWords are column titles.
-var headerWords = PhraseList(`qty,quantity,price,u price,unit price,amount,amt,total,description,desc,item,disc,tax,rm,code,uom,menge,preis,betrag,
-	artikel,bezeichnung,einzelpreis,gesamt,designation,quantite,prix,montant,cant,descripcion,precio,importe,descrizione,prezzo,importo,qta,s price,sub total,no`)
+var headerWords = PhraseList(`qty,quantity,price,u price,unit price,amount,amt,total,description,
+	desc,item,disc,tax,rm,code,uom,menge,preis,betrag,artikel,bezeichnung,einzelpreis,gesamt,
+	designation,quantite,prix,montant,cant,descripcion,precio,importe,descrizione,prezzo,importo,
+	qta,s price,sub total,no`)
 
 // containedWords mark the tax that a total includes: "total includes 5 % VAT 0.40".
 var containedWords = PhraseList(`includes,included,contains,davon,enthalten,enthaltene,dont,darin`)
@@ -43,7 +45,8 @@ var ofSupplies = PhraseList(`supply,supplies`)
 var taxInBrackets = regexp.MustCompile(`(?i)tota?l?\s*[(<{\[]\s*[a-z0-9]{2,4}[ .]+[a-z]{2,}`)
 
 // afterDiscount marks an amount from which a discount was subtracted.
-var afterDiscount = PhraseList(`after discount,after disc,nach rabatt,apres remise,tras descuento,dopo sconto`)
+var afterDiscount = PhraseList(`after discount,after disc,nach rabatt,apres remise,tras descuento,
+	dopo sconto`)
 
 // amountWords mark a total of money on a line that also has the number of articles: "Qty: 6 Total
 // Amount".
@@ -55,15 +58,14 @@ var paidWords = PhraseList(`paid,tendered,tender,received,payment,gegeben,entreg
 // owedWords contain a word of paidWords but mark the amount requested.
 var owedWords = PhraseList(`to be paid`)
 
-// Classify sets the kind of each line.
+// Classify sets the kinds of lines.
 func Classify(lines []*Line) {
 	for _, l := range lines {
 		l.Kind = kindOf(l)
 	}
 }
 
-// kindOf returns the kind of a line. The order of the cases matters: many lines have words of
-// several kinds.
+// The order of the cases in kindOf matters: many lines have words of several kinds.
 func kindOf(l *Line) Kind {
 	t := l.Tokens
 	if len(l.Amounts) == 0 && isHeader(t) {
@@ -73,8 +75,7 @@ func kindOf(l *Line) Kind {
 	case changeWords.Has(t):
 		return KindChange
 	case roundingWords.Has(t):
-		// A rounding is less than one unit; a larger amount is the rounded total.
-		if a, ok := l.LastPrice(); total && (StrongTotalWords.Has(t) || slices.Contains(t, "rounded") || slices.Contains(t, "after") || ok && (a.Value >= 1000 || a.Value <= -1000)) {
+		if total && isRoundedTotal(l) {
 			return KindTotal
 		}
 		return KindRounding
@@ -104,9 +105,21 @@ func kindOf(l *Line) Kind {
 	return KindNone
 }
 
+// isRoundedTotal reports whether a line with a word for rounding has the rounded total.
+func isRoundedTotal(l *Line) bool {
+	if StrongTotalWords.Has(l.Tokens) || slices.Contains(l.Tokens, "rounded") ||
+		slices.Contains(l.Tokens, "after") {
+		return true
+	}
+	// A rounding is less than one unit.
+	a, ok := l.LastPrice()
+	return ok && (a.Value >= 1000 || a.Value <= -1000)
+}
+
 // SavedWords mark an amount that the customer has saved. The prices of the goods already contain
 // it.
-var SavedWords = PhraseList(`total saving,total savings,total discount,you saved,you save,saved,gespart,ersparnis,points`)
+var SavedWords = PhraseList(`total saving,total savings,total discount,you saved,you save,saved,
+	gespart,ersparnis,points`)
 
 // isBalance reports whether "balance" is the only word besides short ones, such as a currency.
 // Articles are named "Balance", too.
@@ -137,9 +150,7 @@ func totalKind(t []string) Kind {
 		return KindTax
 	case tax && inclusiveWords.Has(t):
 		return KindTotal
-	case exclusiveWords.Has(t):
-		return KindSubtotal
-	case subtotalWords.Has(t):
+	case exclusiveWords.Has(t), subtotalWords.Has(t):
 		return KindSubtotal
 	case tipWords.Has(t):
 		return KindTip
@@ -155,12 +166,10 @@ func totalKind(t []string) Kind {
 // isHeader reports whether at least half of the words, and at least two, are column titles.
 func isHeader(t []string) bool {
 	n := 0
-	for i := range t {
-		for _, p := range headerWords {
-			if len(p) == 1 && similar(p[0], t[i]) {
-				n++
-				break
-			}
+	for _, word := range t {
+		titled := func(p []string) bool { return len(p) == 1 && similar(p[0], word) }
+		if slices.ContainsFunc(headerWords, titled) {
+			n++
 		}
 	}
 	return n >= 2 && n*2 >= len(t)

@@ -8,11 +8,17 @@ var languages = []struct {
 	language string
 	words    Phrases
 }{
-	{"deu", PhraseList(`summe,mwst,ust,datum,uhr,steuer,rechnung,gmbh,bar,ruckgeld,gegeben,vielen,dank,einkauf,zu zahlen,betrag,filiale,kasse,bon,straße,strasse,und,tel,brutto,netto,stk,kundenbeleg,fur,ihren,beleg,karte,girocard,markt,offnungszeiten,nr`)},
-	{"fra", PhraseList(`tva,total ttc,montant,merci,especes,carte bancaire,siret,caisse,a payer,rendu,votre,visite,le,du,prix,ticket,client,rue,vous,achats,bonne,journee`)},
-	{"spa", PhraseList(`iva,importe,efectivo,gracias,factura,fecha,cambio,por su,compra,nif,cif,simplificada,calle,telefono,tarjeta,hora,entregado,caja,visita,articulos`)},
-	{"ita", PhraseList(`iva,totale,contante,contanti,resto,scontrino,grazie,importo,pagamento,documento commerciale,via,euro,arrivederci,complessivo,reparto,cassa,vendita,operatore`)},
-	{"eng", PhraseList(`total,cash,change,tax,invoice,thank,you,date,qty,amount,receipt,gst,tel,no,item,price,rounding,please,goods,and,the,cashier`)},
+	{"deu", PhraseList(`summe,mwst,ust,datum,uhr,steuer,rechnung,gmbh,bar,ruckgeld,gegeben,vielen,
+		dank,einkauf,zu zahlen,betrag,filiale,kasse,bon,straße,strasse,und,tel,brutto,netto,stk,
+		kundenbeleg,fur,ihren,beleg,karte,girocard,markt,offnungszeiten,nr`)},
+	{"fra", PhraseList(`tva,total ttc,montant,merci,especes,carte bancaire,siret,caisse,a payer,
+		rendu,votre,visite,le,du,prix,ticket,client,rue,vous,achats,bonne,journee`)},
+	{"spa", PhraseList(`iva,importe,efectivo,gracias,factura,fecha,cambio,por su,compra,nif,cif,
+		simplificada,calle,telefono,tarjeta,hora,entregado,caja,visita,articulos`)},
+	{"ita", PhraseList(`iva,totale,contante,contanti,resto,scontrino,grazie,importo,pagamento,
+		documento commerciale,via,euro,arrivederci,complessivo,reparto,cassa,vendita,operatore`)},
+	{"eng", PhraseList(`total,cash,change,tax,invoice,thank,you,date,qty,amount,receipt,gst,tel,no,
+		item,price,rounding,please,goods,and,the,cashier`)},
 }
 
 // Language returns the engine's code for the language of a receipt: the language whose words occur

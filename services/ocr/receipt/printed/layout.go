@@ -28,30 +28,31 @@ type Line struct {
 
 // Lines converts the words of the pages to lines, from top to bottom.
 func Lines(pages []Page) []*Line {
+	return linesOf(pages, rows)
+}
+
+// RowLines converts words of rows that were each recognized alone. The caller gives all words of a
+// row the same height, so rows may overlap.
+func RowLines(pages []Page) []*Line {
+	return linesOf(pages, func(words []Word) [][]Word {
+		var out [][]Word
+		for i, w := range words {
+			if i == 0 || w.Box.Y != words[i-1].Box.Y {
+				out = append(out, nil)
+			}
+			out[len(out)-1] = append(out[len(out)-1], w)
+		}
+		return out
+	})
+}
+
+func linesOf(pages []Page, rows func([]Word) [][]Word) []*Line {
 	var lines []*Line
 	for i, p := range pages {
 		for _, words := range rows(p.Words) {
 			l := newLine(words, p.Exact)
 			l.Page, l.plain, l.Index = i+1, p.Width == 0, len(lines)
 			lines = append(lines, l)
-		}
-	}
-	return lines
-}
-
-// RowLines converts words of rows that were each recognized alone. The caller gives all words of a
-// row the same height, so rows may overlap.
-func RowLines(pages []Page) []*Line {
-	var lines []*Line
-	for i, p := range pages {
-		for start := 0; start < len(p.Words); {
-			end := start + 1
-			for end < len(p.Words) && p.Words[end].Box.Y == p.Words[start].Box.Y {
-				end++
-			}
-			l := newLine(p.Words[start:end], p.Exact)
-			l.Page, l.plain, l.Index = i+1, p.Width == 0, len(lines)
-			lines, start = append(lines, l), end
 		}
 	}
 	return lines
@@ -67,7 +68,7 @@ func newLine(words []Word, exact bool) *Line {
 			b.WriteByte(' ')
 		}
 		l.starts = append(l.starts, b.Len())
-		// The repair keeps the length, so starts also delimit the words in evidence and minConfidence.
+		// The repair keeps the length, which Evidence and MinConfidence require.
 		b.WriteString(fixDigits(w.Text))
 		heights = append(heights, w.Box.H)
 	}
@@ -81,7 +82,8 @@ func newLine(words []Word, exact bool) *Line {
 // rows groups words whose vertical middle is level with that of their left neighbor. Comparing
 // neighbors instead of whole rows follows paper that is bent or slightly skewed.
 func rows(words []Word) [][]Word {
-	words = slices.DeleteFunc(slices.Clone(words), func(w Word) bool { return strings.TrimSpace(w.Text) == "" })
+	blank := func(w Word) bool { return strings.TrimSpace(w.Text) == "" }
+	words = slices.DeleteFunc(slices.Clone(words), blank)
 	if len(words) == 0 {
 		return nil
 	}
@@ -104,21 +106,21 @@ func rows(words []Word) [][]Word {
 	return out
 }
 
-// nearestRow returns the index of the row that w continues, or -1. typical is the median height of
-// all words.
+// nearestRow returns the index of the row that w continues, or -1.
 func nearestRow(rows [][]Word, w Word, typical int) int {
 	best, nearest := -1, math.MaxFloat64
 	for i, row := range rows {
 		last := row[len(row)-1]
-		// Some boxes extend over the next word. Only a word that ends clearly before that box belongs to
-		// another row.
-		if end := last.Box.X + last.Box.W; end > w.Box.X+max(w.Box.W/2, typical/2) && end > w.Box.X+w.Box.W+typical/8 {
+		// Some boxes extend over the next word. Only a word that ends clearly before that box
+		// belongs to another row.
+		end := last.Box.X + last.Box.W - w.Box.X
+		if end > max(w.Box.W/2, typical/2) && end > w.Box.W+typical/8 {
 			continue
 		}
 		off := math.Abs(float64(middle(last) - middle(w)))
 		if n := len(row); n > 1 {
-			// A comma or dash is not in the middle of the row, so its left neighbor counts, too. One pixel
-			// is added, so that the direct neighbor counts if both are level.
+			// A comma or dash is not in the middle of the row, so its left neighbor counts, too.
+			// One pixel prefers the direct neighbor.
 			off = min(off, math.Abs(float64(middle(row[n-2])-middle(w)))+1)
 		}
 		// limit, in pixels, is half of the taller box, but from 3/8 to 1 of the typical height.
@@ -130,7 +132,6 @@ func nearestRow(rows [][]Word, w Word, typical int) int {
 	return best
 }
 
-// middle returns the vertical middle of a word in pixels.
 func middle(w Word) int { return w.Box.Y + w.Box.H/2 }
 
 // RowMiddle returns the median of the vertical middles of a row's words.
@@ -163,19 +164,22 @@ func (l *Line) Evidence(field string, start, end int) Evidence {
 	}
 	first := true
 	for i, w := range l.Words {
-		if l.starts[i] >= end || l.starts[i]+len(w.Text) <= start {
-			continue
-		}
-		if first {
+		switch {
+		case !l.overlaps(i, start, end):
+		case first:
 			e.Box, first = w.Box, false
-			continue
+		default:
+			e.Box = union(e.Box, w.Box)
 		}
-		e.Box = union(e.Box, w.Box)
 	}
 	return e
 }
 
-// union returns the smallest box that contains both.
+// overlaps reports whether word i has text between two offsets.
+func (l *Line) overlaps(i, start, end int) bool {
+	return l.starts[i] < end && l.starts[i]+len(l.Words[i].Text) > start
+}
+
 func union(a, b Box) Box {
 	x, y := min(a.X, b.X), min(a.Y, b.Y)
 	return Box{X: x, Y: y, W: max(a.X+a.W, b.X+b.W) - x, H: max(a.Y+a.H, b.Y+b.H) - y}
@@ -185,7 +189,7 @@ func union(a, b Box) Box {
 func (l *Line) MinConfidence(start, end int) float64 {
 	c := 1.0
 	for i, w := range l.Words {
-		if l.starts[i] < end && l.starts[i]+len(w.Text) > start {
+		if l.overlaps(i, start, end) {
 			c = min(c, w.Confidence)
 		}
 	}
@@ -202,8 +206,7 @@ func (l *Line) MeanConfidence() float64 {
 }
 
 // FromText converts plain text to pages, one per form feed. Every character occupies one cell, so
-// that columns keep their positions. A letter and its combining marks are composed first, because
-// they are one character of the column.
+// that columns keep their positions.
 func FromText(text string) []Page {
 	var pages []Page
 	for part := range strings.SplitSeq(norm.NFC.String(text), "\f") {
@@ -230,7 +233,8 @@ func textWords(s string, row int) []Word {
 	var current strings.Builder
 	flush := func() {
 		if start >= 0 {
-			words = append(words, Word{Text: current.String(), Confidence: 1, Box: Box{X: start * cell, Y: row * leading, W: (column - start) * cell, H: 16}})
+			box := Box{X: start * cell, Y: row * leading, W: (column - start) * cell, H: 16}
+			words = append(words, Word{Text: current.String(), Confidence: 1, Box: box})
 			current.Reset()
 			start = -1
 		}

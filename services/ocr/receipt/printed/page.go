@@ -5,16 +5,7 @@
 // Lines converts pages to lines from top to bottom. Classify then sets the kind of each line, and
 // MarkPrices the amounts that are prices in the currency of FindCurrency. All functions are pure.
 // Amounts are counts of thousandths. Engines and decoders import this package for words and pages,
-// and no rules. The fields of Line and Amount are exported, because the rules read all of them. The
-// files:
-//
-//	page.go      words, boxes and pages, which the engines produce; places and values of fields
-//	layout.go    words to lines
-//	words.go     phrases, compared without case, accents and single misread letters; the vocabularies of labels
-//	amount.go    the numbers on a line
-//	kinds.go     whether a line has a total, a tax, a payment or goods, by its labels
-//	currency.go  the currency of the receipt
-//	language.go  the language of the pages: engines have a model for each
+// and no rules.
 package printed
 
 // Word is a recognized word. Confidence is the engine's, from 0 to 1.
@@ -32,8 +23,7 @@ type Box struct{ X, Y, W, H int }
 type Page struct {
 	Width, Height int
 	Words         []Word
-	// Exact is set if the words were text in the file and did not have to be recognized. No digit of
-	// them is treated as misread.
+	// Exact is set if the words were text in the file. No digit of them is treated as misread.
 	Exact bool
 }
 
@@ -45,8 +35,8 @@ type Evidence struct {
 	Text  string
 }
 
-// Field is the value of a text field with the line where it was read. Before Join, confidence is a
-// score that may exceed 1.
+// Field is a text with the line where it was read. Before Join, confidence is a score that may
+// exceed 1.
 type Field struct {
 	Value      string
 	Confidence float64

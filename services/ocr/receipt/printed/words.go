@@ -2,6 +2,7 @@ package printed
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 
@@ -24,38 +25,52 @@ func PhraseList(text string) Phrases {
 
 var (
 	// totalWords name a total.
-	totalWords = PhraseList(`total,grand total,totalrm,amount due,balance due,amount payable,total payable,to pay,to be paid,zu bezahlen,total amt,ttl,nett total,net total,
-		summe,gesamt,gesamtbetrag,gesamtsumme,endbetrag,endsumme,zu zahlen,zahlbetrag,rechnungsbetrag,gesamtpreis,betrag,
-		total ttc,montant ttc,a payer,net a payer,montant du,total a pagar,importe total,importe,a pagar,
-		totale,totale complessivo,importo,da pagare,importo pagato,jumlah,totaal,te betalen,amount`)
+	totalWords = PhraseList(`total,grand total,totalrm,amount due,balance due,amount payable,
+		total payable,to pay,to be paid,zu bezahlen,total amt,ttl,nett total,net total,summe,gesamt,
+		gesamtbetrag,gesamtsumme,endbetrag,endsumme,zu zahlen,zahlbetrag,rechnungsbetrag,
+		gesamtpreis,betrag,total ttc,montant ttc,a payer,net a payer,montant du,total a pagar,
+		importe total,importe,a pagar,totale,totale complessivo,importo,da pagare,importo pagato,
+		jumlah,totaal,te betalen,amount`)
 	// StrongTotalWords name a total and nothing else.
-	StrongTotalWords = PhraseList(`grand total,amount due,balance due,total due,total payable,amount payable,total rounded,rounded total,net total,nett total,
-		after rounding,zu zahlen,zahlbetrag,endbetrag,gesamtbetrag,rechnungsbetrag,gesamtsumme,total ttc,net a payer,total a payer,montant ttc,
-		total a pagar,importe total,totale complessivo,da pagare,te betalen,to pay,to be paid,zu bezahlen,nett amount,net amount`)
+	StrongTotalWords = PhraseList(`grand total,amount due,balance due,total due,total payable,
+		amount payable,total rounded,rounded total,net total,nett total,after rounding,zu zahlen,
+		zahlbetrag,endbetrag,gesamtbetrag,rechnungsbetrag,gesamtsumme,total ttc,net a payer,
+		total a payer,montant ttc,total a pagar,importe total,totale complessivo,da pagare,
+		te betalen,to pay,to be paid,zu bezahlen,nett amount,net amount`)
 	// subtotalWords name an amount before taxes or charges.
-	subtotalWords = PhraseList(`subtotal,sub total,subtota,subttl,sub ttl,zwischensumme,sous total,subtotale,totale parziale,base imponible,imponibile,
-		total ht,montant ht,nettobetrag,netto,total hors taxes,net sales,total sales excl,gross,taxable`)
+	subtotalWords = PhraseList(`subtotal,sub total,subtota,subttl,sub ttl,zwischensumme,sous total,
+		subtotale,totale parziale,base imponible,imponibile,total ht,montant ht,nettobetrag,netto,
+		total hors taxes,net sales,total sales excl,gross,taxable`)
 	// taxWords include service charges, because receipts add them like a tax.
-	taxWords = PhraseList(`tax,vat,gst,sst,hst,pst,sales tax,service tax,service charge,svc chg,svc charge,serv chg,serv charge,svc,srv chg,srv charge,service chg,serv tax,mwst,ust,mehrwertsteuer,umsatzsteuer,
-		steuer,tva,taxe,taxes,iva,imposta,btw,igst,cgst,sgst`)
+	taxWords = PhraseList(`tax,vat,gst,sst,hst,pst,sales tax,service tax,service charge,svc chg,
+		svc charge,serv chg,serv charge,svc,srv chg,srv charge,service chg,serv tax,mwst,ust,
+		mehrwertsteuer,umsatzsteuer,steuer,tva,taxe,taxes,iva,imposta,btw,igst,cgst,sgst`)
 	// cashWords name payments of any kind.
-	cashWords = PhraseList(`cash,pay,tendered,tender,paid,amount paid,payment,visa,mastercard,master,maestro,amex,card,credit card,debit,debit card,credit,
-		bar,bargeld,gegeben,girocard,karte,kartenzahlung,ec cash,kreditkarte,lastschrift,especes,carte,carte bancaire,cb,cheque,regle,recu,
-		efectivo,tarjeta,entregado,pagado,contanti,contante,pagamento,bancomat,carta,tunai,ewallet,paypal,pagato,received,pinpas,pin`)
-	changeWords   = PhraseList(`change,change due,ruckgeld,zuruck,wechselgeld,rendu,a rendre,monnaie,cambio,vuelto,devolucion,resto,baki,wisselgeld,balance returned`)
+	cashWords = PhraseList(`cash,pay,tendered,tender,paid,amount paid,payment,visa,mastercard,
+		master,maestro,amex,card,credit card,debit,debit card,credit,bar,bargeld,gegeben,girocard,
+		karte,kartenzahlung,ec cash,kreditkarte,lastschrift,especes,carte,carte bancaire,cb,cheque,
+		regle,recu,efectivo,tarjeta,entregado,pagado,contanti,contante,pagamento,bancomat,carta,
+		tunai,ewallet,paypal,pagato,received,pinpas,pin`)
+	changeWords = PhraseList(`change,change due,ruckgeld,zuruck,wechselgeld,rendu,a rendre,
+		monnaie,cambio,vuelto,devolucion,resto,baki,wisselgeld,balance returned`)
 	tipWords      = PhraseList(`tip,gratuity,trinkgeld,pourboire,propina,mancia`)
-	discountWords = PhraseList(`discount,disc,less,rabatt,nachlass,remise,reduction,descuento,dto,sconto,saving,savings,coupon,voucher,promo,promotion,
-		gutschein,offerta,ersparnis,preisvorteil,member discount,korting,diskaun`)
-	roundingWords = PhraseList(`rounding,rounding adj,rounding adjustment,round,rounded,round adj,roundings,rnd,rundung,gerundet,arrondi,redondeo,arrotondamento`)
+	discountWords = PhraseList(`discount,disc,less,rabatt,nachlass,remise,reduction,descuento,dto,
+		sconto,saving,savings,coupon,voucher,promo,promotion,gutschein,offerta,ersparnis,
+		preisvorteil,member discount,korting,diskaun`)
+	roundingWords = PhraseList(`rounding,rounding adj,rounding adjustment,round,rounded,round adj,
+		roundings,rnd,rundung,gerundet,arrondi,redondeo,arrotondamento`)
 	// countWords name numbers of articles, points or savings. These are not amounts to pay.
-	countWords = PhraseList(`qty,quantity,item,items,item s,pcs,count,no of items,artikel,anzahl,menge,posten,articles,nombre,articulos,unidades,pezzi,
-		articoli,points,point,punkte,points earned,saving,savings,saved,discount,disc,rabatt,weight`)
+	countWords = PhraseList(`qty,quantity,item,items,item s,pcs,count,no of items,artikel,anzahl,
+		menge,posten,articles,nombre,articulos,unidades,pezzi,articoli,points,point,punkte,
+		points earned,saving,savings,saved,discount,disc,rabatt,weight`)
 	// inclusiveWords and exclusiveWords say whether a total contains the tax.
-	inclusiveWords = PhraseList(`incl,inclusive,including,inclu,inkl,inklusive,inc,included,inclusief,after,ttc,with,ti,brutto,payable,incluido,iva incl,compreso`)
-	exclusiveWords = PhraseList(`excl,exclusive,excluding,exclude,before,ohne,ex,hors,ht,netto,excluded,w o,without`)
+	inclusiveWords = PhraseList(`incl,inclusive,including,inclu,inkl,inklusive,inc,included,
+		inclusief,after,ttc,with,ti,brutto,payable,incluido,iva incl,compreso`)
+	exclusiveWords = PhraseList(`excl,exclusive,excluding,exclude,before,ohne,ex,hors,ht,netto,
+		excluded,w o,without`)
 )
 
-// Fold returns lower case without accents, so that words compare equal in any type and language.
+// Fold returns lower case without accents.
 func Fold(s string) string {
 	var b strings.Builder
 	for _, r := range norm.NFD.String(s) {
@@ -73,11 +88,14 @@ func Fold(s string) string {
 // Tokens returns the folded words of a line. It repairs digits that were read in place of letters,
 // and joins letters that were printed with spaces between them. Numbers are omitted.
 func Tokens(text string) []string {
-	fields := strings.FieldsFunc(Fold(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '|' })
+	fields := strings.FieldsFunc(Fold(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '|'
+	})
 	var out []string
 	spaced := ""
 	flush := func() {
-		// Fewer single letters are abbreviations, such as "S A", and not a word printed with spaces.
+		// Fewer single letters are abbreviations, such as "S A", and not a word printed with
+		// spaces.
 		if len(spaced) >= 4 {
 			out = append(out, spaced)
 		} else {
@@ -95,8 +113,8 @@ func Tokens(text string) []string {
 		flush()
 		word := asLetters(f)
 		if rest, glued := strings.CutPrefix(word, "total"); glued && len(rest) >= 3 {
-			// "TOTAL(INCL" was read as one word, with the bracket as a letter, or "TOTAL GST" without the
-			// space.
+			// "TOTAL(INCL" was read as one word, with the bracket as a letter, or "TOTAL GST"
+			// without the space.
 			out = append(out, "total", strings.TrimPrefix(rest, "c"))
 		} else if word != "" {
 			out = append(out, word)
@@ -106,8 +124,7 @@ func Tokens(text string) []string {
 	return out
 }
 
-// gst matches the misread name of a tax. Its letters resemble digits more than those of other
-// words.
+// gst matches the name of a tax, whose letters resemble digits.
 var gst = regexp.MustCompile(`^[g6o0c][s58]t$`)
 
 // letterFor replaces digits that engines read in place of letters, the inverse of lookalike.
@@ -119,7 +136,8 @@ func asLetters(f string) string {
 		return "gst"
 	}
 	// In "change10", the engine has lost the space before an amount.
-	if word := strings.TrimRight(f, "0123456789"); len(word) >= 4 && len(f)-len(word) >= 2 && !strings.ContainsAny(word, "0123456789") {
+	word := strings.TrimRight(f, "0123456789")
+	if len(word) >= 4 && len(f)-len(word) >= 2 && !strings.ContainsAny(word, "0123456789") {
 		return word
 	}
 	letters, digits := 0, 0
@@ -150,22 +168,13 @@ func (p Phrases) Has(words []string) bool { return p.Find(words) >= 0 }
 func (p Phrases) Find(words []string) int {
 	for i := range words {
 		for _, phrase := range p {
-			if i+len(phrase) <= len(words) && phraseAt(phrase, words[i:]) {
+			n := min(len(phrase), len(words)-i)
+			if slices.EqualFunc(phrase, words[i:i+n], similar) {
 				return i
 			}
 		}
 	}
 	return -1
-}
-
-// phraseAt reports whether words begin with the phrase.
-func phraseAt(phrase, words []string) bool {
-	for i, w := range phrase {
-		if !similar(w, words[i]) {
-			return false
-		}
-	}
-	return true
 }
 
 // similar reports whether a recognized word is the word of the vocabulary. One wrong letter is
@@ -190,9 +199,11 @@ func similar(want, got string) bool {
 	if want == "change" && strings.HasPrefix(got, "charge") {
 		return false
 	}
-	// A wrong first letter must be the only error, because the vocabulary has many words with the same
-	// ending.
-	if allowed == 0 || len(got) > len(want)+allowed || len(got) < len(want)-allowed || want[0] != got[0] && want[1:] != got[1:] {
+	if allowed == 0 || len(got) > len(want)+allowed || len(got) < len(want)-allowed {
+		return false
+	}
+	// A wrong first letter must be the only error, because many words have the same ending.
+	if want[0] != got[0] && want[1:] != got[1:] {
 		return false
 	}
 	return Distance(want, got) <= allowed
@@ -223,7 +234,8 @@ func Distance(a, b string) int {
 var Lettered = regexp.MustCompile(`\p{L}{3,}`)
 
 // notNames are units, tax codes, currencies and words of a table.
-var notNames = PhraseList(`pcs,pkt,unit,units,each,nos,set,eur,usd,myr,rm,kg,gst,sst,tax,disc,stk,btl,ctn,box,bag`)
+var notNames = PhraseList(`pcs,pkt,unit,units,each,nos,set,eur,usd,myr,rm,kg,gst,sst,tax,disc,stk,
+	btl,ctn,box,bag`)
 
 // CodesOnly reports whether all words are figures or notNames.
 func CodesOnly(words []string) bool {

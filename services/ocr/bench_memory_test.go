@@ -34,7 +34,8 @@ func BenchmarkRecognizeMemory(b *testing.B) {
 			s := newTestServer(b, recognition.Config{Neural: os.Getenv("OCR_NEURAL")})
 			defer s.reader.Neural().Stop()
 			file := scan(b, c.size)
-			// This memory of drawing the page does not count. 5 resets the peak to the present memory.
+			// This memory of drawing the page does not count. 5 resets the peak to the present
+			// memory.
 			debug.FreeOSMemory()
 			require.NoError(b, os.WriteFile("/proc/self/clear_refs", []byte("5"), 0))
 			for b.Loop() {

@@ -58,7 +58,8 @@ type Config struct {
 	Engines recognition.Config
 	// Workers is the number of receipts that are read at once; 0 means one per core.
 	Workers int `env:"OCR_WORKERS" envDefault:"0"`
-	// Queue is the number of receipts that may wait for a worker. Further ones are rejected with 503.
+	// Queue is the number of receipts that may wait for a worker. Further ones are rejected with
+	// 503.
 	Queue int `env:"OCR_QUEUE" envDefault:"8"`
 }
 

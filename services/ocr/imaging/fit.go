@@ -13,8 +13,8 @@ func Fit(img image.Image, w, h int) *image.RGBA {
 	from := img.Bounds().Size()
 	columns, rows := mixtures(draw.BiLinear, from.X, w), mixtures(draw.BiLinear, from.Y, h)
 	out := image.NewRGBA(image.Rect(0, 0, w, h))
-	// lines is a ring of the narrowed rows that the next row of out is mixed from. Neighboring rows of
-	// out share some of them.
+	// lines is a ring of the narrowed rows that the next row of out is mixed from. Neighboring rows
+	// of out share some of them.
 	var lines [][]float64
 	for _, m := range rows {
 		for len(lines) < len(m.weights) {

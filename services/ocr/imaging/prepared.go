@@ -31,8 +31,8 @@ type Prepared struct {
 	// angle is the corrected skew in radians.
 	angle    float64
 	quarters int
-	// whole is the size of the page in the file, and area the part of it that is read, before it was
-	// turned.
+	// whole is the size of the page in the file, and area the part of it that is read, before it
+	// was turned.
 	whole image.Point
 	area  image.Rectangle
 }

@@ -4,7 +4,8 @@ import "image"
 
 // Sheet is a page after the steps that both engines need, so that they run once per page.
 type Sheet struct {
-	// Gray is the printed area of the page as it is in the file, and ink the same area dark on white.
+	// Gray is the printed area of the page as it is in the file, and ink the same area dark on
+	// white.
 	Gray, ink *image.Gray
 	// Frame is the size of the page and the place of the area on it.
 	Frame Frame
@@ -57,8 +58,8 @@ func paper(letters []image.Rectangle, whole image.Rectangle) image.Rectangle {
 	if height == 0 {
 		return whole
 	}
-	// Three heights bridge the distance between rows and between words. Amounts far to the right form
-	// a separate group.
+	// Three heights bridge the distance between rows and between words. Amounts far to the right
+	// form a separate group.
 	g := newGrid(whole, 3*height)
 	for _, l := range letters {
 		// Dust is smaller than letters.

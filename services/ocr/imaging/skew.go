@@ -58,8 +58,8 @@ func inkPoints(img *image.Gray, width int) (points []image.Point, size image.Poi
 
 // sharpness measures how much the sums of ink along rows at an angle differ from row to row.
 func sharpness(points []image.Point, size image.Point, angle float64) float64 {
-	// margin, in rows, is room for rows that the slope moves beyond the page. At the edge they would
-	// pile up and count as sharpness of every angle but 0.
+	// margin, in rows, is room for rows that the slope moves beyond the page. At the edge they
+	// would pile up and count as sharpness of every angle but 0.
 	const margin = 120
 	sums := make([]float64, size.Y+2*margin)
 	// down is the vertical offset of each column that makes rows at the angle straight.

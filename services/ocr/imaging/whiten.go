@@ -30,7 +30,8 @@ func whiten(img *image.Gray) *image.Gray {
 			m := across[x]
 			top := above[m.from]*(1-m.share) + above[m.to]*m.share
 			bottom := below[m.from]*(1-m.share) + below[m.to]*m.share
-			// Paper becomes 250. The divisor is at least 40, which limits the amplification of dark areas.
+			// Paper becomes 250. The divisor is at least 40, which limits the amplification of dark
+			// areas.
 			bright := float64(v) * 250 / max(top*(1-down.share)+bottom*down.share, 40)
 			row[x] = uint8(min(bright, 255))
 		}
@@ -117,7 +118,8 @@ func around(v []float64, cols, rows int, join func([]float64) float64) []float64
 // paper or the scanner's lid. They would otherwise count as ink. It changes img.
 func withoutEdges(img *image.Gray) *image.Gray {
 	w, h := img.Bounds().Dx(), img.Bounds().Dy()
-	// dark is the stack of the flood fill. A visited pixel is white already, so none is pushed twice.
+	// dark is the stack of the flood fill. A visited pixel is white already, so none is pushed
+	// twice.
 	var dark []image.Point
 	visit := func(x, y int) {
 		if x >= 0 && y >= 0 && x < w && y < h && img.Pix[y*img.Stride+x] < inkLevel {

@@ -37,8 +37,8 @@ import (
 )
 
 const (
-	// MaxPixels allows 600 dpi scans of A4 and 48 megapixel photographs. Decoded to RGBA they need 200
-	// MB.
+	// MaxPixels allows 600 dpi scans of A4 and 48 megapixel photographs. Decoded to RGBA they need
+	// 200 MB.
 	MaxPixels = 50_000_000
 	// MaxEdge rejects strips of 1 x 50 000 000 pixels, the worst case of every step.
 	MaxEdge = 20_000
@@ -71,12 +71,12 @@ func New(limit time.Duration) Opener {
 
 // Document is a decoded file: either pages of text or images of pages.
 type Document struct {
-	// Text has the pages of a text file or of the text layer of a PDF. Images has all other pages in
-	// gray, turned as EXIF says. One of the two is empty.
+	// Text has the pages of a text file or of the text layer of a PDF. Images has all other pages
+	// in gray, turned as EXIF says. One of the two is empty.
 	Text   []printed.Page
 	Images []*image.Gray
-	// Skipped is set if only the first pages are decoded: the file has more than maxPages, or a page
-	// cannot be rendered.
+	// Skipped is set if only the first pages are decoded: the file has more than maxPages, or a
+	// page cannot be rendered.
 	Skipped bool
 }
 

@@ -73,7 +73,8 @@ func compressed(img image.Image, limit int) ([]byte, error) {
 			return b.Bytes(), nil
 		}
 		size := img.Bounds().Size()
-		// The size of a JPEG falls more slowly than its number of pixels, so the target is a tenth lower.
+		// The size of a JPEG falls more slowly than its number of pixels, so the target is a tenth
+		// lower.
 		img = fitted(img, min(0.75, 0.9*float64(limit)/float64(b.Len()))*float64(size.X*size.Y))
 	}
 }

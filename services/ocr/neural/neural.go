@@ -24,8 +24,8 @@ type Model func(input []float32, shape []int64, use func(output []float32, shape
 
 // Engine reads the words on pages.
 type Engine struct {
-	// Workers is the number of batches of rows that are recognized at once. The recognizer must allow
-	// as many concurrent calls.
+	// Workers is the number of batches of rows that are recognized at once. The recognizer must
+	// allow as many concurrent calls.
 	Workers int
 
 	detector, recognizer Model
@@ -34,15 +34,15 @@ type Engine struct {
 
 // Page is the result of reading a page.
 type Page struct {
-	// Quarters is the number of clockwise quarter turns that make the page upright. Angle, in radians,
-	// is its skew after that.
+	// Quarters is the number of clockwise quarter turns that make the page upright. Angle, in
+	// radians, is its skew after that.
 	Quarters int
 	Angle    float64
-	// Words has the words of a row in reading order. The rows are in the order in which the detector
-	// found them.
+	// Words has the words of a row in reading order. The rows are in the order in which the
+	// detector found them.
 	Words []Word
-	// Processor is the processor time that the engine took, which package process sets, also after an
-	// error.
+	// Processor is the processor time that the engine took, which package process sets, also after
+	// an error.
 	Processor time.Duration
 }
 

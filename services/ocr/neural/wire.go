@@ -22,8 +22,8 @@ const (
 	maxPixels = 16_000_000
 	// maxResponse allows some thousands of words.
 	maxResponse = 4 << 20
-	// maxAngle is the largest skew in radians: an eighth of a turn. Beyond that, the page would count
-	// as turned.
+	// maxAngle is the largest skew in radians: an eighth of a turn. Beyond that, the page would
+	// count as turned.
 	maxAngle = math.Pi / 4
 )
 

@@ -25,8 +25,8 @@ func TestReadBadFiles(t *testing.T) { //nolint:paralleltest // It sets an enviro
 func testReadBadFiles(t *testing.T, reader Reader) {
 	t.Helper()
 	const (
-		// longest limits the processor time in seconds, including programs. Wall time would include other
-		// tests.
+		// longest limits the processor time in seconds, including programs. Wall time would include
+		// other tests.
 		longest = 20
 		// most limits the sum of all allocated bytes, also of those that are freed again.
 		most = 400 << 20

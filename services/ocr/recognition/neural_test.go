@@ -103,7 +103,8 @@ func TestReadWhileNeuralEngineIsKilled(t *testing.T) {
 				assert.NoError(t, err)
 				read <- got
 			}()
-			// The process loads its models for half a second, so it cannot have responded when it appears.
+			// The process loads its models for half a second, so it cannot have responded when it
+			// appears.
 			pid := 0
 			require.Eventually(t, func() bool { pid = fixture.ProcessOf(t, filepath.Join(dir, process.Program)); return pid != 0 }, time.Minute, time.Millisecond)
 			require.NoError(t, syscall.Kill(pid, signal))
@@ -151,8 +152,8 @@ func TestReadPDFWithBrokenSecondPage(t *testing.T) {
 	t.Run("both engines", func(t *testing.T) {
 		t.Parallel()
 		neuralReader(t)
-		// The script passes the first page to the installed engine, and ends. It cannot start again.
-		// Tesseract always fails.
+		// The script passes the first page to the installed engine, and ends. It cannot start
+		// again. Tesseract always fails.
 		ran, dir := filepath.Join(t.TempDir(), "ran"), os.Getenv("OCR_NEURAL")
 		script := "[ -e " + ran + " ] && exit 1; touch " + ran + `
 			head=$(head -c 12 | od -An -v -to1 | sed 's/ /\\/g')

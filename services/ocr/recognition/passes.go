@@ -71,8 +71,8 @@ func (r local) readSheets(ctx context.Context, sheets []imaging.Sheet) (Reading,
 type firstPage struct {
 	imaging.Prepared
 	words printed.Page
-	// err is the failure of the engine. The page then has no words, and further passes skip it as if
-	// it was blank.
+	// err is the failure of the engine. The page then has no words, and further passes skip it as
+	// if it was blank.
 	err error
 }
 

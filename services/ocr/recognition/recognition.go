@@ -44,8 +44,8 @@ type Config struct {
 	// Timeout limits a page of the neural engine by the clock, and the processor time of a run of
 	// Tesseract or of a PDF program. Reading a receipt takes several runs.
 	Timeout time.Duration `env:"OCR_ENGINE_TIMEOUT" envDefault:"15s"`
-	// Processor limits the processor time of a receipt: of its workers, their programs and the neural
-	// engine together. 0 is no limit.
+	// Processor limits the processor time of a receipt: of its workers, their programs and the
+	// neural engine together. 0 is no limit.
 	Processor time.Duration `env:"OCR_PROCESSOR_TIME" envDefault:"20s"`
 	// Vision configures the engine that replaces the others, if its URL is set.
 	Vision VisionConfig
@@ -104,11 +104,11 @@ type Reading struct {
 	pages []imaging.Frame
 	// fromFallback is set if the engine failed and the fallback read the receipt.
 	fromFallback bool
-	// failure is the engine's error that the reading survived, or nil. Another attempt may then find
-	// more.
+	// failure is the engine's error that the reading survived, or nil. Another attempt may then
+	// find more.
 	failure error
-	// tesseractAlone is set if the neural engine failed, and Tesseract read the whole receipt without
-	// a failure.
+	// tesseractAlone is set if the neural engine failed, and Tesseract read the whole receipt
+	// without a failure.
 	tesseractAlone bool
 }
 

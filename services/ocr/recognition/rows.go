@@ -11,12 +11,13 @@ import (
 )
 
 const (
-	// minDateConfidence and minSumConfidence are the confidences below which the rows of the date and
-	// of the sums are read again.
+	// minDateConfidence and minSumConfidence are the confidences below which the rows of the date
+	// and of the sums are read again.
 	minDateConfidence = 0.8
 	minSumConfidence  = 0.8
-	// minSumConfidenceOnce replaces minSumConfidence if the receipt was read in one pass only. It is
-	// higher because no further pass has confirmed the total, and the rows show as much in less time.
+	// minSumConfidenceOnce replaces minSumConfidence if the receipt was read in one pass only. It
+	// is higher because no further pass has confirmed the total, and the rows show as much in less
+	// time.
 	minSumConfidenceOnce = 0.9
 )
 
@@ -99,8 +100,8 @@ type rowScale struct{ factor, margin float64 }
 
 var (
 	// rowScales has several scales, because the engine misreads other digits at other sizes. Digits
-	// read twice are likely correct. The margins differ because parts of a neighboring row at the edge
-	// also change which digits are misread.
+	// read twice are likely correct. The margins differ because parts of a neighboring row at the
+	// edge also change which digits are misread.
 	rowScales = []rowScale{{0.8, 0.25}, {1.25, 0.4}, {2, 0.25}}
 	// nameScales has one scale. The spelling with the highest confidence wins: usually the one read
 	// from larger letters.

@@ -29,7 +29,8 @@ const (
 
 const (
 	deny = unix.SECCOMP_RET_ERRNO | uint32(unix.EPERM)
-	// unknown is the response of a kernel that lacks a system call. Programs then use its predecessor.
+	// unknown is the response of a kernel that lacks a system call. Programs then use its
+	// predecessor.
 	unknown = unix.SECCOMP_RET_ERRNO | uint32(unix.ENOSYS)
 	allow   = unix.SECCOMP_RET_ALLOW
 )

@@ -36,8 +36,8 @@ import (
 // program starts cannot have higher limits, except for Heap.
 type Limits struct {
 	Time, Clock time.Duration
-	// Memory is the address space, which exceeds the memory in use. Heap limits heap and stacks, and
-	// is Memory if it is 0.
+	// Memory is the address space, which exceeds the memory in use. Heap limits heap and stacks,
+	// and is Memory if it is 0.
 	Memory, Heap int64
 	Output       int
 }
@@ -122,8 +122,8 @@ func RunWith(ctx context.Context, l Limits, from Inherited, program string, args
 		return nil, err
 	}
 	cmd := exec.CommandContext(ctx, name, args...)
-	// The program gets one thread, because each core already reads its own receipt. A variable of from
-	// replaces one of these.
+	// The program gets one thread, because each core already reads its own receipt. A variable of
+	// from replaces one of these.
 	cmd.Env = append([]string{"PATH=/usr/local/bin:/usr/bin:/bin", "LC_ALL=C.UTF-8", "OMP_THREAD_LIMIT=1", "HOME=/nonexistent"}, from.Env...)
 	cmd.ExtraFiles = from.Files
 	cmd.SysProcAttr = ownGroup()
@@ -196,8 +196,8 @@ func limited(l Limits, program string, args []string) (string, []string, error) 
 	seconds := int(l.Time.Seconds()) + 1
 	heap := cmp.Or(l.Heap, l.Memory)
 	front := []string{
-		// The colon leaves the upper limit as it is: a program that this one starts may have a larger
-		// heap.
+		// The colon leaves the upper limit as it is: a program that this one starts may have a
+		// larger heap.
 		"--as=" + strconv.FormatInt(l.Memory, 10), fmt.Sprintf("--data=%d:", heap), "--core=0",
 		fmt.Sprintf("--cpu=%d:%d", seconds, seconds+1), "--fsize=" + strconv.Itoa(l.Output), path,
 	}

@@ -36,7 +36,8 @@ var languages = []string{MainLanguage, "deu", "fra", "spa", "ita"}
 type Mode int
 
 const (
-	// Columns expects one column of text of different sizes. It keeps most rows of a receipt together.
+	// Columns expects one column of text of different sizes. It keeps most rows of a receipt
+	// together.
 	Columns Mode = 4
 	// Block expects one uniform block of text. It finds rows that the layout analysis of Columns
 	// discards as noise.
@@ -63,8 +64,8 @@ func New(program string, limit time.Duration) Tesseract {
 // Words reads several images in one run, because a start costs as much as reading a few rows. It
 // returns the words of each image.
 func (t Tesseract) Words(ctx context.Context, mode Mode, language string, images ...*image.Gray) ([][]printed.Word, error) {
-	// --oem 1 selects the neural models. The TIFF states no resolution, so --dpi does. Prepared pages
-	// are dark on light, so the second attempt with inverted colors is disabled.
+	// --oem 1 selects the neural models. The TIFF states no resolution, so --dpi does. Prepared
+	// pages are dark on light, so the second attempt with inverted colors is disabled.
 	out, err := sandbox.Run(ctx, t.limits, tiffPages(images), t.program, "/dev/stdin", "stdout", "--dpi", "300", "--oem", "1",
 		"--psm", strconv.Itoa(int(mode)), "-l", language, "-c", "tessedit_do_invert=0", "tsv")
 	if err != nil {

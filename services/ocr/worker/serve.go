@@ -31,8 +31,8 @@ type job struct {
 	Kind     string
 	Config   recognition.Config
 	Deadline time.Time
-	// Processor limits the processor time of the worker, its programs and the neural engine together.
-	// 0 is no limit.
+	// Processor limits the processor time of the worker, its programs and the neural engine
+	// together. 0 is no limit.
 	Processor time.Duration
 	// Neural is set if the service has the neural engine.
 	Neural bool

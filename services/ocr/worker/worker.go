@@ -45,15 +45,15 @@ import (
 const (
 	// command is the only argument of a worker.
 	command = "ocr-worker"
-	// heap is enough for an image of the maximum size in any format. addressSpace also counts what Go
-	// only reserves.
+	// heap is enough for an image of the maximum size in any format. addressSpace also counts what
+	// Go only reserves.
 	heap, addressSpace = 1 << 30, 4 << 30
 	// output limits the result: five pages of 2 MiB. It exceeds the output of each program that a
 	// worker starts, as a limit must.
 	output = 64 << 20
 	// exitUnreadable is the exit code for recognition.ErrParse, exitLate the one for
-	// context.DeadlineExceeded, and exitComplex the one for recognition.ErrComplex, and exitPixels the
-	// one for recognition.ErrPixels.
+	// context.DeadlineExceeded, and exitComplex the one for recognition.ErrComplex, and exitPixels
+	// the one for recognition.ErrPixels.
 	exitUnreadable, exitLate, exitComplex, exitPixels = 3, 4, 5, 6
 )
 

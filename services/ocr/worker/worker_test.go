@@ -132,8 +132,8 @@ func requireMemory(t *testing.T, name string, f func()) {
 // TestReadBadFiles requires that each file is rejected as unreadable, within limits of time and
 // memory, and leaves no file or process.
 func TestReadBadFiles(t *testing.T) { //nolint:paralleltest // It measures the process.
-	// longest limits the processor time in seconds, including programs. Wall time would include other
-	// tests.
+	// longest limits the processor time in seconds, including programs. Wall time would include
+	// other tests.
 	const longest = 20
 	files := fixture.BadFiles(t)
 	r := newTestReader(t, os.Getenv("OCR_NEURAL"))

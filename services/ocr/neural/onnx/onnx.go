@@ -230,7 +230,8 @@ func (r *Runtime) shape(value uintptr) ([]int64, error) {
 // pointer converts an address in memory of the library, which Go's garbage collector does not
 // manage.
 func pointer(address uintptr) unsafe.Pointer {
-	// go vet rejects unsafe.Pointer(address), because an address in Go's memory could become invalid.
+	// go vet rejects unsafe.Pointer(address), because an address in Go's memory could become
+	// invalid.
 	return *(*unsafe.Pointer)(unsafe.Pointer(&address))
 }
 

@@ -33,18 +33,18 @@ import (
 const (
 	// Program is the program's name in the folder with its models.
 	Program = "ocr-neural"
-	// idleTime is the time without a request after which the process ends, because its models occupy
-	// memory.
+	// idleTime is the time without a request after which the process ends, because its models
+	// occupy memory.
 	idleTime = 10 * time.Minute
 	// recoveryTime is the time after a failure in which the engine counts as unavailable, unless it
 	// reads another page.
 	recoveryTime = 10 * time.Minute
-	// memory limits heap and stacks. The process uses up to 400 MiB. addressSpace also counts what the
-	// process only reserves, and limits memory on kernels that do not enforce the first limit for
-	// mappings.
+	// memory limits heap and stacks. The process uses up to 400 MiB. addressSpace also counts what
+	// the process only reserves, and limits memory on kernels that do not enforce the first limit
+	// for mappings.
 	memory, addressSpace = 1 << 30, 4 << 30
-	// processorTime, in seconds, ends a process that hangs and has survived the service. Otherwise it
-	// only causes a restart.
+	// processorTime, in seconds, ends a process that hangs and has survived the service. Otherwise
+	// it only causes a restart.
 	processorTime = 4 * 60 * 60
 )
 
@@ -64,8 +64,8 @@ var (
 // concurrent use.
 type Process struct {
 	dir string
-	// limit is the time for a page, including the start of the process. idle is idleTime, and recovery
-	// recoveryTime, except in tests.
+	// limit is the time for a page, including the start of the process. idle is idleTime, and
+	// recovery recoveryTime, except in tests.
 	limit, idle, recovery time.Duration
 	// turn holds a value while a request uses child.
 	turn chan struct{}
@@ -273,8 +273,8 @@ func (c *child) processorTime() time.Duration {
 	if err != nil {
 		return 0
 	}
-	// The name in brackets may contain spaces. User and system time are the 12th and 13th field after
-	// it.
+	// The name in brackets may contain spaces. User and system time are the 12th and 13th field
+	// after it.
 	fields := strings.Fields(string(stat[bytes.LastIndexByte(stat, ')')+1:]))
 	total := time.Duration(0)
 	for _, ticks := range fields[11:13] {

@@ -27,7 +27,7 @@
 //   - posting.go: the effects of a transaction, and the corrections of sums. ledger.go: Ledger.
 //     transaction.go: Transaction
 //   - store_postings.go: Insert, the statement that everything that creates transactions uses.
-//     Start reading there
+//     Start reading there. store_columns.go: the columns of its rows
 //   - store_locks.go: the owner's lock, and the order of all locks
 //   - store_transactions.go, store_splits.go, store_tags.go: the rows of transactions, their parts
 //     and their tags

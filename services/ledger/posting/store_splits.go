@@ -57,17 +57,24 @@ func addSplits(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []Transact
 // of the transaction from the sum of its parts. A category that is not the owner's violates
 // transactions_category_fkey.
 func ReplaceSplits(ctx context.Context, q pg.Querier, t Transaction) error {
-	categories, amounts, descriptions := make([]uuid.UUID, len(t.Splits)), make([]int64, len(t.Splits)), make([]string, len(t.Splits))
-	for i, s := range t.Splits {
-		categories[i], amounts[i], descriptions[i] = s.CategoryID, s.AmountMinor, s.Description
+	var categories []uuid.UUID
+	var amounts []int64
+	var descriptions []string
+	for _, s := range t.Splits {
+		categories = append(categories, s.CategoryID)
+		amounts = append(amounts, s.AmountMinor)
+		descriptions = append(descriptions, s.Description)
 	}
-	if _, err := q.Exec(ctx, `DELETE FROM splits WHERE owner_id = $1 AND transaction_id = $2`, t.OwnerID, t.ID); err != nil {
+	_, err := q.Exec(ctx, `DELETE FROM splits WHERE owner_id = $1 AND transaction_id = $2`,
+		t.OwnerID, t.ID)
+	if err != nil {
 		return fmt.Errorf("deleting the splits of transaction %s: %w", t.ID, err)
 	}
-	_, err := q.Exec(ctx, `
-		INSERT INTO splits (owner_id, transaction_id, position, category_id, wallet_id, currency, date, amount_minor, description)
+	_, err = q.Exec(ctx, `
+		INSERT INTO splits (`+splitColumns+`)
 		SELECT $1, $2, p.position - 1, p.category_id, $3, $4, $5, p.amount_minor, p.description
-		FROM unnest($6::uuid[], $7::bigint[], $8::text[]) WITH ORDINALITY AS p (category_id, amount_minor, description, position)`,
+		FROM unnest($6::uuid[], $7::bigint[], $8::text[]) WITH ORDINALITY
+			AS p (category_id, amount_minor, description, position)`,
 		t.OwnerID, t.ID, t.WalletID, t.Currency, t.Date, categories, amounts, descriptions)
 	if err != nil {
 		return fmt.Errorf("inserting the splits of transaction %s: %w", t.ID, err)

@@ -1,3 +1,6 @@
+import "./styles/tokens.css";
+import "./styles/base.css";
+import "./styles/classes.css";
 import { mount } from "svelte";
 import App from "./App.svelte";
 import { session, startSession } from "./api/session.svelte";
@@ -7,8 +10,6 @@ import { startAppearance } from "./shell/appearance.svelte";
 import { router, startRouter } from "./shell/router.svelte";
 import { openScreen, routes } from "./shell/routes";
 import { startShortcuts } from "./shell/shortcuts";
-import "./styles/tokens.css";
-import "./styles/base.css";
 
 /** start mounts the console. It is a function because a chunk that imports this module would wait for a top-level await. */
 async function start(): Promise<void> {

@@ -2,7 +2,7 @@
 import type { Fetched } from "./api";
 import { isProblem, type Problem } from "./problem";
 
-export interface Draft<F extends object> {
+interface Draft<F extends object> {
   /** fields are the edited values, undefined until they are loaded. */
   fields: F | undefined;
   /** problem is why loading or the last save failed. */

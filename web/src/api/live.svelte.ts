@@ -44,7 +44,7 @@ async function run(signal: AbortSignal): Promise<void> {
 }
 
 /** backoff returns up to 30 s with jitter, so that the clients of a restarted server do not return at the same moment. */
-export function backoff(failures: number, random = Math.random()): number {
+function backoff(failures: number, random = Math.random()): number {
   return Math.min(30_000, 500 * 2 ** failures) * (0.5 + random / 2);
 }
 

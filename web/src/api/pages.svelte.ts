@@ -9,7 +9,7 @@ export interface Page<T> {
   readonly pagination: { readonly nextCursor: string };
 }
 
-export interface Pages<T> {
+interface Pages<T> {
   /** list is the first page, which is kept current, and the older pages; undefined until the first page is loaded. */
   readonly list: readonly T[] | undefined;
   readonly problem: Problem | undefined;

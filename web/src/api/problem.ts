@@ -1,6 +1,6 @@
 // Errors of the API.
 
-export interface Detail {
+interface Detail {
   field: string;
   message: string;
 }

@@ -1,13 +1,13 @@
 // Geometry of the charts as pure functions: values in, coordinates and SVG paths out. Amounts become floating-point numbers only here,
 // as positions on the screen.
 
-export interface Point {
+interface Point {
   readonly x: number;
   readonly y: number;
 }
 
 /** Range is the interval of values that an axis shows. */
-export interface Range {
+interface Range {
   readonly min: bigint;
   readonly max: bigint;
 }
@@ -115,7 +115,7 @@ export function area(through: readonly Point[], base: number): string {
 }
 
 /** Slice is a part of a donut, as parts of the circumference. */
-export interface Slice {
+interface Slice {
   readonly start: number;
   readonly length: number;
 }

@@ -7,7 +7,7 @@ export interface Action {
   readonly run: () => void;
 }
 
-export interface Toast {
+interface Toast {
   readonly id: number;
   readonly text: string;
   readonly note?: string;

@@ -13,7 +13,7 @@ function iso(date: Date): Day {
   return date.toISOString().slice(0, 10);
 }
 
-export type WeekStart = "monday" | "sunday" | "saturday";
+type WeekStart = "monday" | "sunday" | "saturday";
 
 /** browserZone is the name of the browser's time zone. */
 export const browserZone = Intl.DateTimeFormat().resolvedOptions().timeZone;

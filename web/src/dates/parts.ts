@@ -1,6 +1,6 @@
 // Times of day for greetings.
 
-export type PartOfDay = "morning" | "afternoon" | "evening";
+type PartOfDay = "morning" | "afternoon" | "evening";
 
 export function partOfDay(now = new Date()): PartOfDay {
   const hour = now.getHours();

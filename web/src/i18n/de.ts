@@ -75,7 +75,6 @@ const de: typeof en = {
   saved: "Gespeichert",
   month: "Monat",
   day: "Tag",
-  thisMonth: "Dieser Monat",
   previousMonth: "Voriger Monat",
   nextMonth: "Nächster Monat",
 

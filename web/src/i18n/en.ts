@@ -75,7 +75,6 @@ export default {
   saved: "Saved",
   month: "Month",
   day: "Day",
-  thisMonth: "This month",
   previousMonth: "Previous month",
   nextMonth: "Next month",
 

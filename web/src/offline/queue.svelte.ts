@@ -9,9 +9,9 @@ import { common } from "../i18n/i18n.svelte";
 import { hasKey, seal, type Sealed, unseal } from "./seal";
 import { read, readAll, remove, storeOwner, write } from "./store";
 
-export type NewTransaction = paths["/api/v1/transaction"]["post"]["requestBody"]["content"]["application/json"];
+type NewTransaction = paths["/api/v1/transaction"]["post"]["requestBody"]["content"]["application/json"];
 
-export type NewTransfer = paths["/api/v1/transfers"]["post"]["requestBody"]["content"]["application/json"];
+type NewTransfer = paths["/api/v1/transfers"]["post"]["requestBody"]["content"]["application/json"];
 export type NewEntry = NewTransaction | NewTransfer;
 
 /** QueuedFile describes a file. The key is that of its content in the store, and its Idempotency-Key. */
@@ -161,7 +161,7 @@ export function waiting(entry: Queued, now = Date.now()): boolean {
 }
 
 /** sendQueue sends the entries in order until the connection is lost again. Only one tab of the user sends at a time. */
-export async function sendQueue(): Promise<void> {
+async function sendQueue(): Promise<void> {
   if (sending) return;
   sending = true;
   try {

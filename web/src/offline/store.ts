@@ -4,7 +4,7 @@
 // the next sign-in of their user (ADR 109).
 
 /** Store names an object store. queue and files contain sealed values only (seal.ts). device has the key and the time of the sign-in. */
-export type Store = "snapshot" | "queue" | "files" | "device";
+type Store = "snapshot" | "queue" | "files" | "device";
 
 const prefix = "coffer-";
 /** owner is the user of this tab, empty while nobody is signed in: an answer that arrives late must not store anything. */

@@ -5,7 +5,7 @@ import { daysOf, type Window } from "../../dates/windows";
 import { counted } from "../../money/counted";
 import type { Money } from "../../money/money";
 
-export interface Burndown {
+interface Burndown {
   readonly days: readonly Day[];
   /** left is undefined for the days to come. */
   readonly left: readonly (bigint | undefined)[];

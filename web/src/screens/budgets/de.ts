@@ -21,7 +21,6 @@ const de: typeof en = {
   noProgress: "Die Ausgaben sind gerade nicht verfügbar.",
   sharedBy: "Mit dir geteilt",
   members: "Mitglieder",
-  moreMembers: (n) => `${n} weitere`,
   other: (amounts) => `Nicht gezählt: ${amounts} in anderen Währungen`,
 
   periods: {
@@ -51,7 +50,6 @@ const de: typeof en = {
   noTransactions: "Keine Buchungen in diesem Zeitraum.",
   noDescription: "Ohne Beschreibung",
   alerts: "Hinweise",
-  alertsAt: (list) => `Du bekommst eine Mitteilung bei ${list}.`,
   noAlerts: "Keine Hinweise.",
 
   createTitle: "Neues Budget",
@@ -61,7 +59,6 @@ const de: typeof en = {
   saved: (name) => `${name} wurde gespeichert`,
   deleted: (name) => `${name} wurde gelöscht`,
   limit: "Limit",
-  limitHint: "Für jeden Zeitraum",
   repeat: "Wiederholung",
   start: "Erster Tag",
   end: "Letzter Tag",
@@ -72,7 +69,6 @@ const de: typeof en = {
   nameRequired: "Namen eingeben",
   chooseCategory: "Mindestens eine Kategorie wählen",
   chooseWallet: "Konto wählen",
-  allCategories: "Alle",
   findCategory: "Kategorie suchen",
   alertsHint: "Du bekommst eine Mitteilung, wenn die Ausgaben eine Marke erreichen. Marken ziehen oder Pfeiltasten verwenden.",
   alert: (n) => `Hinweis ${n}`,
@@ -114,7 +110,6 @@ const de: typeof en = {
   alreadyMember: "Diese Person ist schon eingeladen",
   shareExceeded: "Alle Anteile zusammen wären mehr als 100 %",
   inviteLimit: "Diese Person hat zu viele offene Einladungen",
-  ownerRest: "Eigentümer",
 };
 
 export default de;

@@ -20,7 +20,6 @@ export default {
   noProgress: "The spending is not available at the moment.",
   sharedBy: "Shared with you",
   members: "Members",
-  moreMembers: (n: number) => `${n} more`,
   other: (amounts: string) => `Not counted: ${amounts} in other currencies`,
 
   periods: {
@@ -50,7 +49,6 @@ export default {
   noTransactions: "No transactions in this period.",
   noDescription: "No description",
   alerts: "Alerts",
-  alertsAt: (list: string) => `You are notified at ${list}.`,
   noAlerts: "No alerts.",
 
   createTitle: "New budget",
@@ -60,7 +58,6 @@ export default {
   saved: (name: string) => `${name} was saved`,
   deleted: (name: string) => `${name} was deleted`,
   limit: "Limit",
-  limitHint: "For each period",
   repeat: "Repeats",
   start: "First day",
   end: "Last day",
@@ -71,7 +68,6 @@ export default {
   nameRequired: "Enter a name",
   chooseCategory: "Choose at least one category",
   chooseWallet: "Choose a wallet",
-  allCategories: "All",
   findCategory: "Find a category",
   alertsHint: "You are notified when the spending reaches a mark. Drag the marks, or use the arrow keys.",
   alert: (n: number) => `Alert ${n}`,
@@ -113,5 +109,4 @@ export default {
   alreadyMember: "This user is already invited",
   shareExceeded: "All shares together would exceed 100%",
   inviteLimit: "This user has too many open invitations",
-  ownerRest: "Owner",
 };

@@ -4,7 +4,7 @@ import type { Day } from "../../dates/dates";
 import { daysLeft, elapsedDays, windowLength, type Window } from "../../dates/windows";
 import { abs, money, type Money } from "../../money/money";
 
-export interface Standing {
+interface Standing {
   readonly window: Window;
   readonly limit: Money;
   readonly spent: Money;

@@ -57,8 +57,6 @@ const de: typeof en = {
   queued: "Auf diesem Gerät gespeichert. Gesendet wird, sobald die Verbindung zurück ist.",
   deleted: "Buchung gelöscht",
   positive: "Einen Betrag über 0 eingeben",
-  receipt: "Von einem Beleg",
-  gone: "Diese Buchung gibt es nicht mehr.",
   kept: "Die andere Fassung bleibt",
 };
 

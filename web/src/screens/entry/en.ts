@@ -55,7 +55,5 @@ export default {
   queued: "Saved on this device. It is sent when the connection returns.",
   deleted: "Transaction deleted",
   positive: "Enter an amount above 0",
-  receipt: "From a receipt",
-  gone: "This transaction no longer exists.",
   kept: "The other version was kept",
 };

@@ -2,7 +2,6 @@ import { plural } from "../../i18n/i18n.svelte";
 import type en from "./en";
 
 const de: typeof en = {
-  title: "Übersicht",
   greeting: { morning: "Guten Morgen", afternoon: "Guten Tag", evening: "Guten Abend" },
   hello: (greeting, name) => (name ? `${greeting}, ${name}` : greeting),
   netOf: (month) => `Saldo im ${month}`,

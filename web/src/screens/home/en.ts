@@ -1,7 +1,6 @@
 import { plural } from "../../i18n/i18n.svelte";
 
 export default {
-  title: "Home",
   greeting: { morning: "Good morning", afternoon: "Good afternoon", evening: "Good evening" },
   hello: (greeting: string, name: string) => (name ? `${greeting}, ${name}` : greeting),
   netOf: (month: string) => `Net in ${month}`,

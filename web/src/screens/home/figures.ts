@@ -3,7 +3,7 @@ import type { Summary } from "../../api/types";
 import { addDays, daysBetween, type Day } from "../../dates/dates";
 import { money, ratio, type Money } from "../../money/money";
 
-export interface DayTotals {
+interface DayTotals {
   date: string;
   currency: string;
   income: string;

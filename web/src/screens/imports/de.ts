@@ -137,7 +137,6 @@ const de: typeof en = {
     INVESTMENTS_SKIPPED: "Die Datei enthält Wertpapiere. Sie werden nicht importiert.",
     BUDGETS_SKIPPED: "Die Datei enthält Budgets. Sie werden nicht importiert.",
   },
-  balances: "Kontostände der Datei",
   opening: "Vorher",
   sum: "Zeilen",
   closing: "Nachher",

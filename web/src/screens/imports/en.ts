@@ -136,7 +136,6 @@ export default {
     INVESTMENTS_SKIPPED: "The file has investments. They are not imported.",
     BUDGETS_SKIPPED: "The file has budgets. They are not imported.",
   } as Record<string, string>,
-  balances: "Balances in the file",
   opening: "Before",
   sum: "Rows",
   closing: "After",

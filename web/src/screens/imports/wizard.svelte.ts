@@ -13,8 +13,8 @@ const wait = 8;
 const retryAfter = 2000;
 
 /** AccountChange and CategoryChange are the parts of an account or category that a request sends. */
-export type AccountChange = Pick<Account, "key" | "walletId" | "create"> & { name?: string };
-export type CategoryChange = Pick<Category, "name" | "categoryId" | "create">;
+type AccountChange = Pick<Account, "key" | "walletId" | "create"> & { name?: string };
+type CategoryChange = Pick<Category, "name" | "categoryId" | "create">;
 
 /** Wizard holds an import, sends the user's changes one after another, and follows its jobs. */
 export class Wizard {

@@ -36,7 +36,7 @@ interface Data {
   import?: { id?: string; fileName?: string; counts?: { booked?: number } };
 }
 
-export interface Context {
+interface Context {
   readonly t: typeof en;
   readonly locale: string;
   /** self is the id of the user. */

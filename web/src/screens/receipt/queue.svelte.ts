@@ -23,8 +23,8 @@ export class Receipt {
   /** key is the Idempotency-Key of the booking, so that a repeated press books once. */
   readonly key = newKey();
   readonly file: File;
-  /** picture shows the file in the queue: the file itself if browsers can show it, otherwise the first page that the API returned. */
-  picture = $state("");
+  /** image shows the file in the queue: the file itself if browsers can show it, otherwise the first page that the API returned. */
+  image = $state("");
   status = $state<Status>("waiting");
   /** sent is the part of the file that was uploaded by the current request, from 0 to 1. */
   sent = $state(0);
@@ -39,11 +39,11 @@ export class Receipt {
 
   constructor(file: File) {
     this.file = file;
-    if (/^image\/(jpeg|png|webp|gif|bmp)$/.test(file.type)) this.picture = URL.createObjectURL(file);
+    if (/^image\/(jpeg|png|webp|gif|bmp)$/.test(file.type)) this.image = URL.createObjectURL(file);
   }
 
   free(): void {
-    if (this.picture.startsWith("blob:")) URL.revokeObjectURL(this.picture);
+    if (this.image.startsWith("blob:")) URL.revokeObjectURL(this.image);
   }
 }
 
@@ -146,7 +146,7 @@ async function read(receipt: Receipt, walletId: string, categoryId: string): Pro
         progress,
       });
       const found = answer.receipt as Read;
-      if (found.pages?.[0] && !receipt.picture) receipt.picture = found.pages[0].image;
+      if (found.pages?.[0] && !receipt.image) receipt.image = found.pages[0].image;
       if (!found.pages) receipt.text = await receipt.file.text();
       receipt.review = new Review(found, walletId, categoryId);
       receipt.status = "ready";

@@ -1,6 +1,6 @@
 // Names of devices from User-Agent headers.
 
-export interface Device {
+interface Device {
   /** name is the program and the system, such as "Chrome, Windows"; empty if the header is empty. */
   readonly name: string;
   readonly phone: boolean;

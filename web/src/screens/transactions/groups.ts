@@ -14,7 +14,7 @@ export type Item =
   | { readonly kind: "row"; readonly key: string; readonly top: number; readonly transaction: Transaction; readonly line: boolean };
 
 /** A Grouping is a list of transactions with its items. opened has the keys of the receipts whose lines are items too. */
-export interface Grouping {
+interface Grouping {
   readonly transactions: readonly Transaction[];
   readonly opened: ReadonlySet<string>;
   readonly items: readonly Item[];

@@ -14,7 +14,7 @@ interface Span {
 }
 
 /** Vocabulary is what a typed text can refer to, in the user's language. */
-export interface Vocabulary {
+interface Vocabulary {
   readonly wallets: readonly Named[];
   readonly categories: readonly Named[];
   /** currencies are those of the wallets, with the signs of the user's language. */

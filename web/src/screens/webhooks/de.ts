@@ -11,8 +11,10 @@ const de: typeof en = {
   active: "Aktiv",
   paused: "Pausiert",
   stopped: "Gestoppt",
-  gone: "Der Server hat mit „410 Gone“ geantwortet, deshalb sendet Coffer nicht mehr.",
-  failing: "Fünf Tage lang kam keine Zustellung an, deshalb sendet Coffer nicht mehr.",
+  stoppedBecause: {
+    gone: "Der Server hat mit „410 Gone“ geantwortet, deshalb sendet Coffer nicht mehr.",
+    failing: "Fünf Tage lang kam keine Zustellung an, deshalb sendet Coffer nicht mehr.",
+  },
 
   url: "URL",
   invalidUrl: "Gib die https-URL eines öffentlichen Servers ein.",

@@ -9,8 +9,10 @@ export default {
   active: "Active",
   paused: "Paused",
   stopped: "Stopped",
-  gone: "The server answered with “410 Gone”, so Coffer stopped sending.",
-  failing: "No delivery succeeded in five days, so Coffer stopped sending.",
+  stoppedBecause: {
+    gone: "The server answered with “410 Gone”, so Coffer stopped sending.",
+    failing: "No delivery succeeded in five days, so Coffer stopped sending.",
+  },
 
   url: "URL",
   invalidUrl: "Enter the https URL of a public server.",

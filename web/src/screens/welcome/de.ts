@@ -1,7 +1,6 @@
 import type en from "./en";
 
 const de: typeof en = {
-  title: "Willkommen",
   hello: (name) => `Willkommen, ${name}`,
   intro: "Drei kurze Schritte bis zur ersten Buchung.",
   walletStep: "Das erste Konto",

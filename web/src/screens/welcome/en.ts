@@ -1,5 +1,4 @@
 export default {
-  title: "Welcome",
   hello: (name: string) => `Welcome, ${name}`,
   intro: "Three short steps, and you can book your first transaction.",
   walletStep: "Your first wallet",

@@ -39,7 +39,8 @@ func ephemeral(t *testing.T) *Stack {
 // kept returns a configuration whose data remain after Stop.
 func kept(t *testing.T) Config {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "coffer-test-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
+	//nolint:usetesting // t.TempDir is closed to the account that runs PostgreSQL for root.
+	dir, err := os.MkdirTemp("", "coffer-test-")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, 0o711))

@@ -24,7 +24,8 @@ func listen(ctx context.Context, addr, what, setting string) (net.Listener, erro
 		return lis, nil
 	case errors.Is(err, syscall.EADDRINUSE):
 		return nil,
-			fmt.Errorf("port %s (%s) of %s is in use by another program: stop that program, or set %s to another address",
+			fmt.Errorf("port %s (%s) of %s is in use by another program: stop that program, or "+
+				"set %s to another address",
 				port, addr, what, setting)
 	case errors.Is(err, syscall.EACCES):
 		return nil, fmt.Errorf(

@@ -106,7 +106,8 @@ func lock(dir string) (unlock func() error, err error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o600)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil,
-			fmt.Errorf("the data in %s belong to another user: run Coffer as that user, or set DATA_DIR to another folder",
+			fmt.Errorf("the data in %s belong to another user: run Coffer as that user, or set "+
+				"DATA_DIR to another folder",
 				dir)
 	}
 	if err != nil {
@@ -116,7 +117,8 @@ func lock(dir string) (unlock func() error, err error) {
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		holder, _ := os.ReadFile(name)
 		return nil,
-			errors.Join(fmt.Errorf("another Coffer (process %s) is running with the data in %s: stop it, or set DATA_DIR to another folder",
+			errors.Join(fmt.Errorf("another Coffer (process %s) is running with the data in %s: "+
+				"stop it, or set DATA_DIR to another folder",
 				strings.TrimSpace(string(holder)), dir), f.Close())
 	}
 	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {

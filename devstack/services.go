@@ -34,6 +34,9 @@ const (
 	stopTimeout = 5 * time.Second
 )
 
+// serve runs a service until ctx is canceled.
+type serve func(ctx context.Context, lis net.Listener) error
+
 // service is the gateway or one of the services. It runs in this process, or as a separate one
 // (programs.go).
 type service struct {
@@ -41,9 +44,8 @@ type service struct {
 	// addr stays the same when the service starts again.
 	addr string
 	// lis is the open listener of a service that has not begun yet.
-	lis net.Listener
-	// serve runs the service until ctx is canceled.
-	serve func(ctx context.Context, lis net.Listener) error
+	lis   net.Listener
+	serve serve
 	// probe returns an error while the service is not ready.
 	probe func(ctx context.Context, addr string) error
 
@@ -205,8 +207,9 @@ func (s *Stack) open(ctx context.Context, config *Config) ([]*service, error) {
 // startServices starts all services and returns when all are ready. They start concurrently,
 // because readiness of one may require another.
 func (s *Stack) startServices(ctx context.Context, services []*service, config Config) error {
-	here := map[string]func(environment map[string]string) func(context.Context, net.Listener) error{
-		"auth": bind(auth.Run), "ocr": bind(ocr.Run), "ledger": bind(ledger.Run), "budget": bind(budget.Run), "gateway": bind(gateway.Run),
+	here := map[string]func(environment map[string]string) serve{
+		"auth": bind(auth.Run), "ocr": bind(ocr.Run), "ledger": bind(ledger.Run),
+		"budget": bind(budget.Run), "gateway": bind(gateway.Run),
 	}
 	// A listener accepts connections before its service is ready, so requests during the start wait
 	// instead of failing.
@@ -286,8 +289,8 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 // service in this process. Defaults and checks are the same as in a separate process.
 func bind[C any](
 	run func(context.Context, C, net.Listener) error,
-) func(map[string]string) func(context.Context, net.Listener) error {
-	return func(environment map[string]string) func(context.Context, net.Listener) error {
+) func(environment map[string]string) serve {
+	return func(environment map[string]string) serve {
 		return func(ctx context.Context, lis net.Listener) error {
 			config, err := app.ParseEnv[C](environment)
 			if err != nil {

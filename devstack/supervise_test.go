@@ -90,7 +90,8 @@ func (u user) transactions(t *testing.T, done func(acknowledged, unavailable int
 			len(acknowledged), unavailable)
 		description := rand.Text()
 		switch status, body := u.post(t, "/api/v1/transaction", map[string]any{
-			"amount": 1, "currency": "EUR", "date": "2026-11-22", "walletId": u.wallet, "categoryId": u.category, "description": description,
+			"amount": 1, "currency": "EUR", "date": "2026-11-22", "walletId": u.wallet,
+			"categoryId": u.category, "description": description,
 		}); status {
 		case http.StatusCreated:
 			acknowledged = append(acknowledged, description)
@@ -108,7 +109,8 @@ func requireStored(t *testing.T, s *Stack, acknowledged []string) {
 	t.Helper()
 	var missing []string
 	rows, err := connect(t, s.Databases[""]).Query(t.Context(), `
-		SELECT d FROM unnest($1::text[]) AS a (d) WHERE NOT EXISTS (SELECT FROM ledger.transactions AS t WHERE t.description = a.d)`,
+		SELECT d FROM unnest($1::text[]) AS a (d)
+		WHERE NOT EXISTS (SELECT FROM ledger.transactions AS t WHERE t.description = a.d)`,
 		acknowledged)
 	require.NoError(t, err)
 	missing, err = pgx.CollectRows(rows, pgx.RowTo[string])

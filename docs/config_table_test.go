@@ -21,8 +21,10 @@ const root = ".."
 // readers maps the folders whose code reads environment variables to the names that
 // configuration.md has for the processes that contain this code.
 var readers = map[string]string{
-	"internal/app": "every process", "internal/rpc": "every service", "internal/mtls": "every service, gateway", "gateway": "gateway", "devstack": "make run",
-	"internal/outbox": "auth, ledger, budget", "services/auth": "auth", "services/ledger": "ledger", "services/budget": "budget", "services/ocr": "ocr",
+	"internal/app": "every process", "internal/rpc": "every service",
+	"internal/mtls": "every service, gateway", "internal/outbox": "auth, ledger, budget",
+	"gateway": "gateway", "devstack": "make run", "services/auth": "auth",
+	"services/ledger": "ledger", "services/budget": "budget", "services/ocr": "ocr",
 	"services/ocr/recognition": "ocr",
 }
 

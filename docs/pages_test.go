@@ -68,8 +68,8 @@ func pages(t testing.TB) map[string]string {
 	return found
 }
 
-// texts returns the contents of the files below a folder whose names have one of the endings, by file
-// name. It skips hidden folders, which contain caches and tools, and the packages of Node.
+// texts returns the contents of the files below a folder whose names have one of the endings, by
+// file name. It skips hidden folders, which contain caches and tools, and the packages of Node.
 func texts(t testing.TB, dir string, ends ...string) map[string]string {
 	t.Helper()
 	found := map[string]string{}

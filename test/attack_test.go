@@ -33,7 +33,8 @@ const (
 // internalText matches errors of the code and of the database, and data of the victim. No response
 // may contain them. Short words must be whole, because a cursor is random base64 and has each three
 // letters sooner or later.
-var internalText = regexp.MustCompile(`SQLSTATE|\b(pgx|goroutine|panic)\b|\.go:|ERROR:|nats:|desc =|` + victimMark)
+var internalText = regexp.MustCompile(`SQLSTATE|\b(pgx|goroutine|panic)\b|\.go:|ERROR:|` +
+	`nats:|desc =|` + victimMark)
 
 // attackRun is an attack on a separate stack, because the failed logins would exhaust the limit of
 // the address that all tests share.

@@ -192,16 +192,24 @@ func (s *attackRun) raw(t *testing.T) {
 	addr := strings.TrimPrefix(s.stack.URL, "http://")
 	auth := "Authorization: Bearer " + s.attacker.token + "\r\n"
 	for what, request := range map[string]string{
-		"a NUL in a header": "GET /api/v1/wallet HTTP/1.1\r\nHost: x\r\nX-Request-Id: a\x00b\r\n\r\n",
-		"a bare line feed":  "GET /api/v1/wallet HTTP/1.1\r\nHost: x\r\nX-Request-Id: a\nInjected: yes\r\n\r\n",
-		"a folded header":   "GET /api/v1/wallet HTTP/1.1\r\nHost: x\r\nX-Request-Id: a\r\n Injected: yes\r\n\r\n",
-		"two lengths":       "POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\nContent-Length: 5\r\n\r\n{}",
+		"a NUL in a header": "GET /api/v1/wallet HTTP/1.1\r\nHost: x\r\nX-Request-Id: " +
+			"a\x00b\r\n\r\n",
+		"a bare line feed": "GET /api/v1/wallet HTTP/1.1\r\nHost: x\r\nX-Request-Id: " +
+			"a\nInjected: yes\r\n\r\n",
+		"a folded header": "GET /api/v1/wallet HTTP/1.1\r\nHost: x\r\nX-Request-Id: a\r\n " +
+			"Injected: yes\r\n\r\n",
+		"two lengths": "POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\nContent-Length: " +
+			"2\r\nContent-Length: 5\r\n\r\n{}",
 		"a length and chunks": "POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\n" + auth +
-			"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n",
-		"a negative length":   "POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n{}",
-		"an unknown encoding": "POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n",
+			"Content-Length: 4\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n\r\nGET /smuggled " +
+			"HTTP/1.1\r\nHost: x\r\n\r\n",
+		"a negative length": "POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\nContent-Length: " +
+			"-1\r\n\r\n{}",
+		"an unknown encoding": "POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: " +
+			"xchunked\r\n\r\n0\r\n\r\n",
 		"an invalid chunk": "POST /api/v1/wallet HTTP/1.1\r\nHost: x\r\n" + auth +
-			"Content-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\nZZ\r\n{}\r\n0\r\n\r\n",
+			"Content-Type: application/json\r\nTransfer-Encoding: " +
+			"chunked\r\n\r\nZZ\r\n{}\r\n0\r\n\r\n",
 		"no host":               "GET /api/v1/wallet HTTP/1.1\r\n\r\n",
 		"two hosts":             "GET /api/v1/wallet HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n",
 		"another version":       "GET /api/v1/wallet HTTP/9.9\r\nHost: x\r\n\r\n",
@@ -210,7 +218,8 @@ func (s *attackRun) raw(t *testing.T) {
 			100_000) + " HTTP/1.1\r\nHost: x\r\n\r\n",
 		"headers of 100 KB": "GET /api/v1/wallet HTTP/1.1\r\nHost: x\r\nX: " +
 			strings.Repeat("x", 100_000) + "\r\n\r\n",
-		"an absolute address":      "GET http://169.254.169.254/latest/meta-data HTTP/1.1\r\nHost: 169.254.169.254\r\n\r\n",
+		"an absolute address": "GET http://169.254.169.254/latest/meta-data " +
+			"HTTP/1.1\r\nHost: 169.254.169.254\r\n\r\n",
 		"a path with a space":      "GET /api/v1/wallet /x HTTP/1.1\r\nHost: x\r\n\r\n",
 		"a path with a NUL":        "GET /api/v1/wallet/a\x00b HTTP/1.1\r\nHost: x\r\n\r\n",
 		"a path with a bad escape": "GET /api/v1/wallet/%zz HTTP/1.1\r\nHost: x\r\n\r\n",

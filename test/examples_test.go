@@ -152,7 +152,8 @@ func (r *recorder) ledger(u *user) (wallet, category string) {
 	r.call(u, http.MethodGet, "/api/v1/settings", nil)
 	r.call(u, http.MethodGet, "/api/v1/changes?limit=2", nil)
 	r.call(u, http.MethodGet,
-		"/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31&currency=EUR&include=daily&include=tags", nil)
+		"/api/v1/dashboard/summary?from=2026-03-01&to=2026-03-31&currency=EUR"+
+			"&include=daily&include=tags", nil)
 	return wallet, category
 }
 
@@ -233,7 +234,8 @@ func (u *user) awaitRule(path string) {
 
 // imports reviews, commits and undoes an import. It leaves no transaction.
 func (r *recorder) imports(u *user, wallet, category string) {
-	file := "Date,Payee,Amount,Currency\n2026-04-02,Bakery,-3.50,EUR\n2026-04-03,Employer,900.00,EUR\n"
+	file := "Date,Payee,Amount,Currency\n2026-04-02,Bakery,-3.50,EUR\n" +
+		"2026-04-03,Employer,900.00,EUR\n"
 	form, contentType := u.fileForm("april.csv", file, "walletId", wallet)
 	made := u.call(http.MethodPost, "/api/v1/imports", form, "Content-Type", contentType)
 	r.record(http.MethodPost, "/api/v1/imports", object{"walletId": wallet, "file": file}, made)

@@ -24,7 +24,8 @@ func TestExport(t *testing.T) {
 	require.Regexp(t, `^attachment; filename=coffer-\d{4}-\d\d-\d\d\.csv$`,
 		table.header.Get("Content-Disposition"))
 	require.Equal(t,
-		"id,date,type,amount,currency,wallet,category,payee,description,notes,tags,transfer_id,external_id,split_of\r\n"+
+		"id,date,type,amount,currency,wallet,category,payee,description,notes,tags,"+
+			"transfer_id,external_id,split_of\r\n"+
 			id+",2026-03-14T00:00:00.000Z,expense,-2.50,EUR,Cash,Food,,,,,,,\r\n",
 		string(table.raw))
 
@@ -64,7 +65,8 @@ func TestExport(t *testing.T) {
 		blames("importId")
 	u.get("/api/v1/export/transactions?format=csv&receiptId=x").fails(400, "INVALID_RECEIPT_ID").
 		blames("receiptId")
-	attached := u.get("/api/v1/export/transactions?format=csv&hasAttachments=true&externalId=bank%3A1")
+	attached := u.get("/api/v1/export/transactions?format=csv" +
+		"&hasAttachments=true&externalId=bank%3A1")
 	require.Equal(t, strings.SplitAfter(string(table.raw), "\n")[0], string(attached.raw))
 	anonymous := &user{t: t}
 	anonymous.get("/api/v1/export/transactions?format=csv").fails(401, "UNAUTHORIZED")

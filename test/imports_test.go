@@ -68,7 +68,8 @@ func TestImports(t *testing.T) {
 		u.importFile(" \n", "").fails(400, "IMPORT_FILE_REQUIRED")
 		u.importFile("%PDF-1.7", "").fails(400, "IMPORT_FORMAT_UNKNOWN")
 		u.importFile(
-			"OFXHEADER:100\n\n<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><BANKTRANLIST><STMTTRN><TRNAMT>x",
+			"OFXHEADER:100\n\n"+
+				"<OFX><BANKMSGSRSV1><STMTTRNRS><STMTRS><BANKTRANLIST><STMTTRN><TRNAMT>x",
 			"",
 		).
 			fails(400, "IMPORT_PARSE_FAILED")

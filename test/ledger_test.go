@@ -514,7 +514,8 @@ func TestTypicalMonth(t *testing.T) {
 	require.Equal(t, "35.75", bob.get("/api/v1/budgets/"+budget+"?at=2026-03-31").
 		text("budget.progress.spent"))
 
-	receipt := "CORNER SHOP\n2026-03-20\nMilk 1.50\nBread 2.50\nTOTAL EUR 4.00\nCash 5.00\nChange 1.00\n"
+	receipt := "CORNER SHOP\n2026-03-20\nMilk 1.50\nBread 2.50\nTOTAL EUR 4.00\nCash " +
+		"5.00\nChange 1.00\n"
 	read := ada.upload("", []byte(receipt), "walletId", cash, "categoryId", food).
 		created("RECEIPT_TRANSACTIONS_CREATED")
 	require.Equal(t, "4.00", read.text("receipt.total"))

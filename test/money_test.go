@@ -78,9 +78,10 @@ func TestAmounts(t *testing.T) {
 		u.spend(wallet, category, "2.50")
 		balances := func() map[string]string {
 			record := map[string]string{}
-			for _, b := range u.get("/api/v1/wallet/" + wallet).ok("WALLET_FETCHED").
-				list("wallet.balances") {
-				record[b.(object)["currency"].(string)] = b.(object)["amount"].(json.Number).String()
+			got := u.get("/api/v1/wallet/" + wallet).ok("WALLET_FETCHED")
+			for _, item := range got.list("wallet.balances") {
+				balance := item.(object)
+				record[balance["currency"].(string)] = balance["amount"].(json.Number).String()
 			}
 			return record
 		}

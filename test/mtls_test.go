@@ -61,7 +61,8 @@ func TestRPCCallers(t *testing.T) {
 	t.Parallel()
 	own := ownStack(t, os.Getenv("TEST_DATABASE_URL"),
 		map[string]string{"RATE_LIMIT": "0", "MTLS": "true"})
-	connect := func(t *testing.T, service string, creds credentials.TransportCredentials) *grpc.ClientConn {
+	type identity = credentials.TransportCredentials
+	connect := func(t *testing.T, service string, creds identity) *grpc.ClientConn {
 		t.Helper()
 		conn, err := grpc.NewClient("passthrough:///"+own.GRPC[service],
 			grpc.WithTransportCredentials(creds))
@@ -101,7 +102,7 @@ func TestRPCCallers(t *testing.T) {
 	require.NoError(t, err)
 	for service := range own.GRPC {
 		bare := trusting.Clone()
-		//nolint:staticcheck // There is no other way to check the service's name at a local address.
+		//nolint:staticcheck // No other way checks the service's name at a local address.
 		require.NoError(t, bare.OverrideServerName(service))
 		for _, creds := range []credentials.TransportCredentials{bare, insecure.NewCredentials()} {
 			conn := connect(t, service, creds)

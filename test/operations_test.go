@@ -83,7 +83,8 @@ func (o operation) codes() []string {
 		if status[0] < '4' {
 			continue
 		}
-		for _, code := range resp.Value.Content.Get("application/json").Schema.Value.AllOf[1].Value.Properties["code"].Value.Enum {
+		body := resp.Value.Content.Get("application/json").Schema.Value.AllOf[1].Value
+		for _, code := range body.Properties["code"].Value.Enum {
 			codes = append(codes, code.(string))
 		}
 	}
@@ -148,7 +149,10 @@ func TestOperations(t *testing.T) {
 		require.Equal(t, []string{"getKeySet", "login", "refresh", "register"}, public)
 		bad := map[string]string{
 			"none": "", "no bearer": "Basic YTpi", "no token": "Bearer ", "no JWT": "Bearer abc",
-			"alg none": "Bearer eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0.eyJzdWIiOiIwMTk5ZjBjNS0wMDAwLTcwMDAtODAwMC0wMDAwMDAwMDAwMDAiLCJleHAiOjQxMDI0NDQ4MDB9.",
+			"alg none": "Bearer " +
+				"eyJhbGciOiJub25lIiwidHlwIjoiSldUIn0." +
+				"eyJzdWIiOiIwMTk5ZjBjNS0wMDAwLTcwMDAtODAwMC0w" +
+				"MDAwMDAwMDAwMDAiLCJleHAiOjQxMDI0NDQ4MDB9.",
 		}
 		eachOperation(t, func(o operation) bool { return o.returns("UNAUTHORIZED") },
 			func(_ *testing.T, u *user, o operation) {

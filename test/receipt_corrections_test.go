@@ -103,7 +103,8 @@ func TestCreateTransactionsFromReceiptInvalidCorrections(t *testing.T) {
 		"lines": []any{line("Milk", "1.00"), line("Bread", "1.50")},
 	})).fails(400, "RECEIPT_SUM_MISMATCH").blames("corrections.lines")
 	require.Equal(t,
-		"must add up to the total 3.00: with tax, tip, discount and rounding the sum is 2.50, the difference is 0.50", mismatch.text("details.0.message"))
+		"must add up to the total 3.00: with tax, tip, discount and rounding the sum is 2.50, "+
+			"the difference is 0.50", mismatch.text("details.0.message"))
 	for fields, names := range map[string][]string{
 		"merchant=Shop":                   {"corrections"},
 		"[]":                              {"corrections"},

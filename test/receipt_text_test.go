@@ -21,7 +21,8 @@ func TestCreateTransactionsFromReceiptText(t *testing.T) {
 			"Bread 5.00\nMilk 3.00\nTotal EUR 8.00\n", []string{"-5.00", "-3.00"}, "EUR", nil,
 		},
 		"tax, tip and discount": {
-			"Bread 5.00\nMilk 3.00\nDiscount -1.00\nSubtotal 7.00\nTax 0.70\nTip 1.30\nTotal EUR 9.00\n",
+			"Bread 5.00\nMilk 3.00\nDiscount -1.00\nSubtotal 7.00\nTax 0.70\nTip 1.30\nTotal EUR " +
+				"9.00\n",
 			[]string{"-5.00", "-3.00", "1.00", "-0.70", "-1.30"},
 			"EUR", nil,
 		},

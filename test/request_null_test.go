@@ -27,7 +27,8 @@ func TestPatchNull(t *testing.T) {
 		if o.method != http.MethodPatch {
 			continue
 		}
-		for name, property := range o.RequestBody.Value.Content.Get("application/json").Schema.Value.Properties {
+		body := o.RequestBody.Value.Content.Get("application/json").Schema.Value
+		for name, property := range body.Properties {
 			var empty any = ""
 			switch {
 			case property.Value.Type.Is("array"):

@@ -26,8 +26,9 @@ import (
 // must not be in logs, traces or events. mail matches e-mail addresses, which must not be in logs
 // and traces. The event of a registration may contain one, because only its owner receives it.
 var (
-	secret = regexp.MustCompile(`a long enough secret|eyJ[\w-]{10,}\.[\w-]{10,}\.|whsec_|Bearer [\w.-]{8,}|(postgres|postgresql|nats)://[^ "@]*:[^ "@]*@`)
-	mail   = regexp.MustCompile(`[\w.+-]+@example\.(com|org)`)
+	secret = regexp.MustCompile(`a long enough secret|eyJ[\w-]{10,}\.[\w-]{10,}\.|` +
+		`whsec_|Bearer [\w.-]{8,}|(postgres|postgresql|nats)://[^ "@]*:[^ "@]*@`)
+	mail = regexp.MustCompile(`[\w.+-]+@example\.(com|org)`)
 )
 
 // record is a file with all log lines at level DEBUG and all spans of a test run.

@@ -89,7 +89,8 @@ func TestUnlistedPod(t *testing.T) {
 	t.Cleanup(func() { kubectl(t, "delete", "pod", "stranger", "--grace-period=1") })
 	if err := exec.Command("kubectl", "--namespace=coffer", "wait", "--for=condition=Ready",
 		"pod/stranger", "--timeout=45s").Run(); err == nil {
-		t.Skip("NOT SHOWN: this cluster's network does not enforce NetworkPolicies; the pod reached all services")
+		t.Skip("NOT SHOWN: this cluster's network does not enforce NetworkPolicies; the pod " +
+			"reached all services")
 	}
 }
 

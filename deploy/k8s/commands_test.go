@@ -31,7 +31,8 @@ func TestCommandsInOperations(t *testing.T) {
 	}
 	page, err := os.ReadFile("../../docs/operations.md")
 	require.NoError(t, err)
-	named := regexp.MustCompile(`(?:exec|logs|restart|scale) ((?:deploy|deployment|statefulset)/[a-z]+|[a-z]+-0)\b(?: -c ([a-z-]+))?`).
+	named := regexp.MustCompile(`(?:exec|logs|restart|scale) `+
+		`((?:deploy|deployment|statefulset)/[a-z]+|[a-z]+-0)\b(?: -c ([a-z-]+))?`).
 		FindAllStringSubmatch(string(page), -1)
 	require.Greater(t, len(named), 5)
 	for _, m := range named {

@@ -57,15 +57,18 @@ var troubles = map[string]trouble{
 		always(4),
 	),
 	"CofferBackupMissing": measured(
-		`barman_cloud_cloudnative_pg_io_last_available_backup_timestamp{job="postgres",pod="postgres-1"}`,
+		`barman_cloud_cloudnative_pg_io_last_available_backup_timestamp`+
+			`{job="postgres",pod="postgres-1"}`,
 		since(31*time.Hour),
 	),
 	"CofferVolumeFilling": measured(
-		`kubelet_volume_stats_available_bytes{namespace="coffer",persistentvolumeclaim="data-nats-0"}`,
+		`kubelet_volume_stats_available_bytes`+
+			`{namespace="coffer",persistentvolumeclaim="data-nats-0"}`,
 		always(2.7e9),
 	),
 	"CofferCertificateOverdue": measured(
-		`certmanager_certificate_renewal_timestamp_seconds{exported_namespace="coffer",name="ledger"}`,
+		`certmanager_certificate_renewal_timestamp_seconds`+
+			`{exported_namespace="coffer",name="ledger"}`,
 		since(7*time.Hour),
 	),
 }
@@ -220,7 +223,8 @@ func slowConsumer(t *testing.T, u user) (again, end func()) {
 		asSuperuser(t, `
 			INSERT INTO ledger.outbox (id, user_id, subject, data)
 			SELECT gen_random_uuid(), user_id, subject, data
-			FROM (SELECT * FROM ledger.outbox ORDER BY seq DESC LIMIT 1) AS e, generate_series(1, 1500)`, nil)
+			FROM (SELECT * FROM ledger.outbox ORDER BY seq DESC LIMIT 1) AS e,
+				generate_series(1, 1500)`, nil)
 	})(t, u)
 }
 

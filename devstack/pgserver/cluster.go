@@ -33,10 +33,8 @@ func locate(o Options) (cluster, error) {
 	}
 	c := cluster{dir: dir, runsAs: ownAccount(), durable: o.Durable}
 	if c.runsAs.missing {
-		return cluster{},
-			errors.New(
-				"PostgreSQL does not run as root, and there is no user postgres or nobody to run it: create one with `useradd --system postgres`",
-			)
+		return cluster{}, errors.New("PostgreSQL does not run as root, and there is no user " +
+			"postgres or nobody to run it: create one with `useradd --system postgres`")
 	}
 	if err := c.adoptOwner(); err != nil {
 		return cluster{}, err
@@ -45,7 +43,8 @@ func locate(o Options) (cluster, error) {
 		c.dir = elsewhere(dir)
 		if err := claim(c.dir); err != nil {
 			return cluster{},
-				fmt.Errorf("PostgreSQL's data cannot be in %s, because the user %s that runs it may not enter %s, and not in %s: %w",
+				fmt.Errorf("PostgreSQL's data cannot be in %s, because the user %s that runs it "+
+					"may not enter %s, and not in %s: %w",
 					dir, c.runsAs.name, closed, c.dir, err)
 		}
 		return c, c.adoptOwner()
@@ -71,7 +70,8 @@ func (c *cluster) adoptOwner() error {
 		return nil
 	}
 	if os.Geteuid() != 0 || owner == 0 {
-		return fmt.Errorf("PostgreSQL's data in %s belong to the user %s: run this as that user or root, or set DATA_DIR to another folder",
+		return fmt.Errorf("PostgreSQL's data in %s belong to the user %s: run this as that user "+
+			"or root, or set DATA_DIR to another folder",
 			c.data(), nameOf(owner))
 	}
 	c.runsAs = accountOf(owner)
@@ -108,7 +108,8 @@ func (c cluster) refuseRunning(ctx context.Context) error {
 	}
 	command, known := commandLine(ctx, pid)
 	if strings.Contains(command, c.data()) {
-		return fmt.Errorf("another PostgreSQL (process %d) has the data in %s open: stop it with `kill -INT %d`, or set DATA_DIR to another folder",
+		return fmt.Errorf("another PostgreSQL (process %d) has the data in %s open: "+
+			"stop it with `kill -INT %d`, or set DATA_DIR to another folder",
 			pid, c.data(), pid)
 	}
 	if known && !strings.Contains(command, "postgres") && !strings.Contains(command, "postmaster") {

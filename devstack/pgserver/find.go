@@ -17,7 +17,9 @@ import (
 const oldest = 14
 
 var errNotFound = errors.New(
-	"PostgreSQL's server was not found: install it with `apt-get install postgresql` (Debian, Ubuntu) or `brew install postgresql@17` (macOS), or set PG_BIN to the folder with initdb and postgres",
+	"PostgreSQL's server was not found: install it with `apt-get install postgresql` " +
+		"(Debian, Ubuntu) or `brew install postgresql@17` (macOS), " +
+		"or set PG_BIN to the folder with initdb and postgres",
 )
 
 // binaries is a folder with initdb and postgres.
@@ -72,7 +74,8 @@ func choose(found []binaries, version string) (string, error) {
 	}
 	if version != "" {
 		return "",
-			fmt.Errorf("PostgreSQL %s created the data, but this machine has only %s: install PostgreSQL %s, or set DATA_DIR to another folder",
+			fmt.Errorf("PostgreSQL %s created the data, but this machine has only %s: install "+
+				"PostgreSQL %s, or set DATA_DIR to another folder",
 				version, strings.Join(has, ", "), version)
 	}
 	return "", fmt.Errorf("PostgreSQL %d or later is required, but this machine has only %s",
@@ -94,7 +97,8 @@ func candidates(ctx context.Context) []string {
 	}
 	for _, pattern := range []string{
 		"/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin",
-		"/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin", "/home/linuxbrew/.linuxbrew/opt/postgresql*/bin",
+		"/opt/homebrew/opt/postgresql*/bin", "/usr/local/opt/postgresql*/bin",
+		"/home/linuxbrew/.linuxbrew/opt/postgresql*/bin",
 		"/Applications/Postgres.app/Contents/Versions/*/bin",
 		"/usr/libexec/postgresql*", "/usr/local/pgsql/bin",
 	} {

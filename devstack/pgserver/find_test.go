@@ -13,17 +13,21 @@ func TestChoose(t *testing.T) {
 	t.Parallel()
 	old, old13, recent := binaries{"/pg15", 15}, binaries{"/pg13", 13}, binaries{"/pg17", 17}
 	tests := map[string]struct {
-		found   []binaries
-		version string
-		want    string
-		err     string
+		found              []binaries
+		version, want, err string
 	}{
-		"a new cluster uses the first installation":           {found: []binaries{old, recent}, want: "/pg15"},
-		"a new cluster skips an old installation":             {found: []binaries{old13, recent}, want: "/pg17"},
-		"an existing cluster uses its version":                {found: []binaries{recent, old}, version: "15", want: "/pg15"},
-		"the version of an existing cluster is not installed": {found: []binaries{recent}, version: "15", err: "PostgreSQL 15 created the data, but this machine has only 17 (/pg17)"},
-		"only an old installation":                            {found: []binaries{old13}, err: "PostgreSQL 14 or later is required, but this machine has only 13 (/pg13)"},
-		"no installation":                                     {err: "apt-get install postgresql"},
+		"a new cluster uses the first installation": {[]binaries{old, recent}, "", "/pg15", ""},
+		"a new cluster skips an old installation":   {[]binaries{old13, recent}, "", "/pg17", ""},
+		"an existing cluster uses its version":      {[]binaries{recent, old}, "15", "/pg15", ""},
+		"the version of an existing cluster is not installed": {
+			[]binaries{recent}, "15", "",
+			"PostgreSQL 15 created the data, but this machine has only 17 (/pg17)",
+		},
+		"only an old installation": {
+			[]binaries{old13}, "", "",
+			"PostgreSQL 14 or later is required, but this machine has only 13 (/pg13)",
+		},
+		"no installation": {nil, "", "", "apt-get install postgresql"},
 	}
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {

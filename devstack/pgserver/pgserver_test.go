@@ -21,7 +21,8 @@ import (
 // folder returns a temporary folder that every account can enter, unlike that of t.TempDir.
 func folder(t *testing.T) string {
 	t.Helper()
-	dir, err := os.MkdirTemp("", "pgserver-test-") //nolint:usetesting // t.TempDir is closed to the account that runs Postgres for root
+	//nolint:usetesting // t.TempDir is closed to the account that runs PostgreSQL for root.
+	dir, err := os.MkdirTemp("", "pgserver-test-")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, os.RemoveAll(dir)) })
 	require.NoError(t, os.Chmod(dir, folderMode()))

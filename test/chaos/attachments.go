@@ -76,7 +76,8 @@ func (u *user) checkAttachments(ctx context.Context, is transactions) {
 		if n := len(files); count != fmt.Sprint(n) || n > 1 || n == 0 && !t.file.deleted &&
 			!t.file.uncertain || n == 1 && t.file.deleted {
 			u.reportf(
-				"transaction %s %s has %d attachments and the count %s, after the upload of one, deleted: %t",
+				"transaction %s %s has %d attachments and the count %s, after the upload of one, "+
+					"deleted: %t",
 				t.id, t.mark, n, count, t.file.deleted,
 			)
 			continue

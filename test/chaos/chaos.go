@@ -58,7 +58,8 @@ type Report struct {
 
 // String returns a summary in one line.
 func (r Report) String() string {
-	return fmt.Sprintf("%d faults; writes: %d acknowledged, %d rejected, %d unknown; %d reads; %d events; %d findings",
+	return fmt.Sprintf("%d faults; writes: %d acknowledged, %d rejected, %d unknown; %d reads; "+
+		"%d events; %d findings",
 		r.Faults, r.Acknowledged, r.Rejected, r.Unknown, r.Reads, r.Events, len(r.Findings))
 }
 

@@ -109,7 +109,8 @@ func (u *user) resolve(ctx context.Context) {
 		// killed ledger continues when its lease has ended.
 		if !within(ctx, 2*time.Minute, func() bool { return again(ctx) }) {
 			u.reportf(
-				"%s: a repeated request still has no conclusive response two minutes after the recovery",
+				"%s: a repeated request still has no conclusive response two minutes after the "+
+					"recovery",
 				u.mark,
 			)
 		}

@@ -1,7 +1,5 @@
 package demo
 
-import "time"
-
 // Names of the wallets of the household. All names of merchants and places are invented.
 const (
 	checking = "Checking"
@@ -81,130 +79,144 @@ var categories = []struct{ name, color, icon, kind string }{
 // household lists the merchants by frequency. An entry with a day of the month is monthly. The
 // others occur perWeek times in a week, multiplied by the season of the month.
 var household = []source{
-	{category: salary, wallet: checking, merchants: []string{
-		"Northwind Software, Salary",
-	}, day: 1, cents: 215_000, kind: income},
-	{category: salary, wallet: joint, merchants: []string{
-		"Sam, Share of the household",
-	}, day: 2, cents: 215_000, kind: income},
-	{category: sideJob, wallet: checking, merchants: []string{
-		"Evening course, Fee", "Article for Harbor Magazine",
-	}, perWeek: 0.25, cents: 24_000, spread: 0.5, kind: income, tags: []string{"Tax return"}},
-	{category: sideJob, wallet: savings, merchants: []string{
-		"Harbor Bank, Interest",
-	}, day: 28, cents: 2_110, spread: 0.05, kind: income},
-	{category: investing, wallet: checking, merchants: []string{
-		"Harbor Bank, Index fund",
-	}, day: 4, cents: 75_000},
-	{category: rent, wallet: joint, merchants: []string{
-		"Lindenhof Housing, Rent",
-	}, day: 1, cents: 118_000},
-	{category: utilities, wallet: joint, merchants: []string{
-		"City Works, Electricity",
-	}, day: 3, cents: 7_200, spread: 0.1, season: winter},
-	{category: utilities, wallet: joint, merchants: []string{
-		"City Works, Heating",
-	}, day: 3, cents: 8_400, spread: 0.1, season: heating},
-	{category: phone, wallet: joint, merchants: []string{
-		"Fiberlane, Internet",
-	}, day: 5, cents: 3_999},
-	{category: phone, wallet: checking, merchants: []string{"Halo Mobile"}, day: 12, cents: 1_799},
-	{category: leisure, wallet: card, merchants: []string{
-		"Streamly, Monthly plan",
-	}, day: 9, cents: 1_399},
-	{category: leisure, wallet: card, merchants: []string{
-		"Tempo Music, Family plan",
-	}, day: 17, cents: 1_699},
-	{category: child, wallet: joint, merchants: []string{
-		"Sunflower Kindergarten",
-	}, day: 2, cents: 14_800},
-	{category: car, wallet: joint, merchants: []string{
-		"Meridian Insurance, Car",
-	}, day: 15, cents: 4_630},
-	{category: transport, wallet: checking, merchants: []string{
-		"Metro Transit, Monthly pass",
-	}, day: 1, cents: 5_800},
-	{category: groceries, wallet: joint, merchants: []string{
-		"Green Valley Market", "Bio Corner", "Harvest & Co", "Saturday farmers' market",
-	}, perWeek: 2.8, cents: 3_650, spread: 0.55},
-	{category: groceries, part: child, wallet: joint, merchants: []string{
-		"Discount Depot, Food and diapers", "Discount Depot, Food and crayons",
-	}, perWeek: 0.6, cents: 4_400, spread: 0.4},
-	{category: groceries, wallet: cash, merchants: []string{
-		"Corner Bakery", "Mill Lane Bakery", "Kiosk am Park",
-	}, perWeek: 3.2, cents: 610, spread: 0.5},
-	{category: coffee, wallet: cash, merchants: []string{
-		"Blue Door Coffee", "Espresso Lab", "Station Kiosk", "Gelato Nino",
-	}, perWeek: 4.6, cents: 390, spread: 0.35, season: iceCream},
-	{category: eatingOut, wallet: checking, merchants: []string{
-		"Trattoria Lucia", "Saigon Garden", "The Copper Pot", "Burger Yard", "Taverna Nikos",
-		"Sushi Kawa",
-	}, perWeek: 1.9, cents: 3_480, spread: 0.5},
-	{category: eatingOut, wallet: checking, merchants: []string{
-		"Canteen", "Lunchbox", "Falafel House",
-	}, perWeek: 2.8, cents: 980, spread: 0.25, tags: []string{"Work"}},
-	{category: transport, wallet: checking, merchants: []string{
-		"Metro Transit, Ticket", "Rail Direct", "CityBike", "Night Taxi",
-	}, perWeek: 1.6, cents: 1_150, spread: 0.7},
-	{category: car, wallet: checking, merchants: []string{
-		"Orbit Fuel", "Route 7 Fuel", "Parkhaus Mitte",
-	}, perWeek: 1.1, cents: 4_100, spread: 0.6},
-	{category: health, wallet: checking, merchants: []string{
-		"Linden Pharmacy", "Dr. Weber, Dentist", "Optics Klar", "Physio am Platz",
-	}, perWeek: 0.6, cents: 2_450, spread: 0.8},
-	{category: clothes, wallet: checking, merchants: []string{
-		"Nordic Thread", "Shoe Loft", "Little Sprout", "Second Chance",
-	}, perWeek: 0.6, cents: 5_600, spread: 0.6, season: wardrobe},
-	{category: child, wallet: joint, merchants: []string{
-		"Toy Harbor", "Swimming lesson", "Zoo", "Paper Moon Books",
-	}, perWeek: 1.1, cents: 1_480, spread: 0.6},
-	{category: leisure, wallet: card, merchants: []string{
-		"Roxy Cinema", "Climbing Hall 8a", "Philharmonic", "Paper Moon Books", "Board Game Café",
-	}, perWeek: 1.2, cents: 2_150, spread: 0.6},
-	{category: gifts, wallet: card, merchants: []string{
-		"Bloom & Stem", "Paper Moon Books", "Ceramics by Ines",
-	}, perWeek: 0.35, cents: 3_300, spread: 0.5, season: presents},
-	{category: holidays, wallet: travel, merchants: []string{
-		"Pacific Rail", "Cliff House Inn", "Bayside Diner", "Redwood Park entry", "Harbor Ferry",
-	}, perWeek: 1.4, cents: 5_400, spread: 0.8, season: summerTrip, tags: []string{"California"}},
-	{category: holidays, wallet: checking, merchants: []string{
-		"Rail Direct, Weekend", "Seeblick Guesthouse", "Hut on the ridge",
-	}, perWeek: 0.3, cents: 13_500, spread: 0.5, tags: []string{"Weekend trip"}},
-	{kind: transfer, wallet: checking, to: savings, merchants: []string{
-		", Standing order",
-	}, day: 3, cents: 20_000},
-	{kind: transfer, wallet: checking, to: card, merchants: []string{
-		", Card settlement",
-	}, day: 18, cents: 16_000, spread: 0.2},
-	{kind: transfer, wallet: checking, to: cash, merchants: []string{
-		", Cash machine",
-	}, perWeek: 0.8, cents: 5_000},
-	{kind: transfer, wallet: checking, to: travel, merchants: []string{
-		", Dollars for the trip",
-	}, perWeek: 0.12, cents: 25_000, season: summerTrip, rate: 1.08, tags: []string{"California"}},
+	{
+		category: salary, wallet: checking, payees: "Northwind Software, Salary", day: 1,
+		cents: 215_000, kind: income,
+	},
+	{
+		category: salary, wallet: joint, payees: "Sam, Share of the household", day: 2,
+		cents: 215_000, kind: income,
+	},
+	{
+		category: sideJob, wallet: checking,
+		payees: "Evening course, Fee; Article for Harbor Magazine", perWeek: 0.25, cents: 24_000,
+		spread: 0.5, kind: income, tags: []string{"Tax return"},
+	},
+	{
+		category: sideJob, wallet: savings, payees: "Harbor Bank, Interest", day: 28, cents: 2_110,
+		spread: 0.05, kind: income,
+	},
+	{
+		category: investing, wallet: checking, payees: "Harbor Bank, Index fund", day: 4,
+		cents: 75_000,
+	},
+	{category: rent, wallet: joint, payees: "Lindenhof Housing, Rent", day: 1, cents: 118_000},
+	{
+		category: utilities, wallet: joint, payees: "City Works, Electricity", day: 3, cents: 7_200,
+		spread: 0.1, season: winter,
+	},
+	{
+		category: utilities, wallet: joint, payees: "City Works, Heating", day: 3, cents: 8_400,
+		spread: 0.1, season: heating,
+	},
+	{category: phone, wallet: joint, payees: "Fiberlane, Internet", day: 5, cents: 3_999},
+	{category: phone, wallet: checking, payees: "Halo Mobile", day: 12, cents: 1_799},
+	{category: leisure, wallet: card, payees: "Streamly, Monthly plan", day: 9, cents: 1_399},
+	{category: leisure, wallet: card, payees: "Tempo Music, Family plan", day: 17, cents: 1_699},
+	{category: child, wallet: joint, payees: "Sunflower Kindergarten", day: 2, cents: 14_800},
+	{category: car, wallet: joint, payees: "Meridian Insurance, Car", day: 15, cents: 4_630},
+	{
+		category: transport, wallet: checking, payees: "Metro Transit, Monthly pass", day: 1,
+		cents: 5_800,
+	},
+	{
+		category: groceries, wallet: joint,
+		payees:  "Green Valley Market; Bio Corner; Harvest & Co; Saturday farmers' market",
+		perWeek: 2.8, cents: 3_650, spread: 0.55,
+	},
+	{
+		category: groceries, part: child, wallet: joint,
+		payees: "Discount Depot, Food and diapers; Discount Depot, Food and crayons", perWeek: 0.6,
+		cents: 4_400, spread: 0.4,
+	},
+	{
+		category: groceries, wallet: cash, payees: "Corner Bakery; Mill Lane Bakery; Kiosk am Park",
+		perWeek: 3.2, cents: 610, spread: 0.5,
+	},
+	{
+		category: coffee, wallet: cash,
+		payees: "Blue Door Coffee; Espresso Lab; Station Kiosk; Gelato Nino", perWeek: 4.6,
+		cents: 390, spread: 0.35, season: iceCream,
+	},
+	{
+		category: eatingOut, wallet: checking,
+		payees: "Trattoria Lucia; Saigon Garden; The Copper Pot; Burger Yard; " +
+			"Taverna Nikos; Sushi Kawa",
+		perWeek: 1.9, cents: 3_480, spread: 0.5,
+	},
+	{
+		category: eatingOut, wallet: checking, payees: "Canteen; Lunchbox; Falafel House",
+		perWeek: 2.8, cents: 980, spread: 0.25, tags: []string{"Work"},
+	},
+	{
+		category: transport, wallet: checking,
+		payees: "Metro Transit, Ticket; Rail Direct; CityBike; Night Taxi", perWeek: 1.6,
+		cents: 1_150, spread: 0.7,
+	},
+	{
+		category: car, wallet: checking, payees: "Orbit Fuel; Route 7 Fuel; Parkhaus Mitte",
+		perWeek: 1.1, cents: 4_100, spread: 0.6,
+	},
+	{
+		category: health, wallet: checking,
+		payees: "Linden Pharmacy; Dr. Weber, Dentist; Optics Klar; Physio am Platz", perWeek: 0.6,
+		cents: 2_450, spread: 0.8,
+	},
+	{
+		category: clothes, wallet: checking,
+		payees: "Nordic Thread; Shoe Loft; Little Sprout; Second Chance", perWeek: 0.6,
+		cents: 5_600, spread: 0.6, season: wardrobe,
+	},
+	{
+		category: child, wallet: joint,
+		payees: "Toy Harbor; Swimming lesson; Zoo; Paper Moon Books", perWeek: 1.1, cents: 1_480,
+		spread: 0.6,
+	},
+	{
+		category: leisure, wallet: card,
+		payees:  "Roxy Cinema; Climbing Hall 8a; Philharmonic; Paper Moon Books; Board Game Café",
+		perWeek: 1.2, cents: 2_150, spread: 0.6,
+	},
+	{
+		category: gifts, wallet: card, payees: "Bloom & Stem; Paper Moon Books; Ceramics by Ines",
+		perWeek: 0.35, cents: 3_300, spread: 0.5, season: presents,
+	},
+	{
+		category: holidays, wallet: travel,
+		payees:  "Pacific Rail; Cliff House Inn; Bayside Diner; Redwood Park entry; Harbor Ferry",
+		perWeek: 1.4, cents: 5_400, spread: 0.8, season: summerTrip, tags: []string{"California"},
+	},
+	{
+		category: holidays, wallet: checking,
+		payees: "Rail Direct, Weekend; Seeblick Guesthouse; Hut on the ridge", perWeek: 0.3,
+		cents: 13_500, spread: 0.5, tags: []string{"Weekend trip"},
+	},
+	{
+		kind: transfer, wallet: checking, to: savings, payees: ", Standing order", day: 3,
+		cents: 20_000,
+	},
+	{
+		kind: transfer, wallet: checking, to: card, payees: ", Card settlement", day: 18,
+		cents: 16_000, spread: 0.2,
+	},
+	{
+		kind: transfer, wallet: checking, to: cash, payees: ", Cash machine", perWeek: 0.8,
+		cents: 5_000,
+	},
+	{
+		kind: transfer, wallet: checking, to: travel, payees: ", Dollars for the trip",
+		perWeek: 0.12, cents: 25_000, season: summerTrip, rate: 1.08, tags: []string{"California"},
+	},
 }
 
-// Seasons are factors by month. A month without a factor has 1.
+// Seasons are factors from January to December.
 var (
-	winter = season{
-		time.January: 1.3, time.February: 1.25, time.June: 0.8, time.July: 0.75, time.August: 0.75,
-		time.December: 1.3,
-	}
-	heating = season{
-		time.January: 1.9, time.February: 1.8, time.March: 1.3, time.April: 0.8, time.May: 0.4,
-		time.June: 0.2, time.July: 0.2, time.August: 0.2, time.September: 0.3, time.November: 1.4,
-		time.December: 1.8,
-	}
-	iceCream = season{time.January: 0.8, time.June: 1.3, time.July: 1.5, time.August: 1.4}
-	wardrobe = season{
-		time.March: 2, time.April: 1.6, time.September: 2.2, time.October: 1.6, time.July: 0.5,
-	}
-	presents   = season{time.December: 5, time.November: 1.6, time.January: 0.3}
-	summerTrip = season{
-		time.January: 0, time.February: 0, time.March: 0, time.April: 0.2, time.May: 0.3,
-		time.June: 0.6, time.July: 1.2, time.August: 5,
-		time.September: 0.8, time.October: 0.2, time.November: 0.1, time.December: 0,
-	}
+	winter     = season{1.3, 1.25, 1, 1, 1, 0.8, 0.75, 0.75, 1, 1, 1, 1.3}
+	heating    = season{1.9, 1.8, 1.3, 0.8, 0.4, 0.2, 0.2, 0.2, 0.3, 1, 1.4, 1.8}
+	iceCream   = season{0.8, 1, 1, 1, 1, 1.3, 1.5, 1.4, 1, 1, 1, 1}
+	wardrobe   = season{1, 1, 2, 1.6, 1, 1, 0.5, 1, 2.2, 1.6, 1, 1}
+	presents   = season{0.3, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1.6, 5}
+	summerTrip = season{0, 0, 0, 0.2, 0.3, 0.6, 1.2, 5, 0.8, 0.2, 0.1, 0}
 )
 
 // budgets are the budgets with their limits in cents. Usual months nearly reach the limit. The year

@@ -17,22 +17,21 @@ const (
 	transfer = "transfer"
 )
 
-// season has factors by month.
-type season map[time.Month]float64
+// season has a factor for each month, from January. It is nil if all are 1.
+type season []float64
 
-// factor returns the factor of a month, 1 by default.
 func (s season) factor(m time.Month) float64 {
-	if f, ok := s[m]; ok {
-		return f
+	if s == nil {
+		return 1
 	}
-	return 1
+	return s[m-time.January]
 }
 
 // source is a repeated cause of transactions.
 type source struct {
 	category, wallet string
-	// merchants are payees, each with a comma and a description if it has one.
-	merchants []string
+	// payees are separated by semicolons. Each has a comma and a description if it has one.
+	payees string
 	// day is the day of the month. If 0, perWeek is the average number in a week.
 	day     int
 	perWeek float64
@@ -125,7 +124,8 @@ func (s source) entry(day time.Time, r *rand.Rand) entry {
 		kind: cmp.Or(s.kind, expense), category: s.category, wallet: s.wallet, tags: s.tags,
 		part: s.part, to: s.to,
 	}
-	e.payee, e.description, _ = strings.Cut(s.merchants[r.IntN(len(s.merchants))], ", ")
+	payees := strings.Split(s.payees, "; ")
+	e.payee, e.description, _ = strings.Cut(payees[r.IntN(len(payees))], ", ")
 	e.cents = max(50, int64(math.Round(cents)))
 	if s.part != "" {
 		e.partCents = e.cents / 4

@@ -166,7 +166,8 @@ func (a *archive) restore(lost, to devstack.Config, moment time.Time) {
 		os.O_APPEND|os.O_WRONLY, 0)
 	require.NoError(t, err)
 	_, err = fmt.Fprintf(settings,
-		"archive_mode = off\nrestore_command = 'cp %s/%%f %%p'\nrecovery_target_time = '%s'\nrecovery_target_action = promote\n",
+		"archive_mode = off\nrestore_command = 'cp %s/%%f %%p'\nrecovery_target_time = "+
+			"'%s'\nrecovery_target_action = promote\n",
 		a.wal(), moment.UTC().Format("2006-01-02 15:04:05.999999-07:00"))
 	require.NoError(t, err)
 	require.NoError(t, settings.Close())

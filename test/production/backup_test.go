@@ -111,15 +111,20 @@ func requireSumsAddUp(t *testing.T, s *devstack.Stack) {
 			) AS postings
 			GROUP BY wallet_id, currency
 		) AS recomputed FULL JOIN ledger.wallet_balances AS stored USING (wallet_id, currency)
-		WHERE coalesce(recomputed.total, 0) <> coalesce(stored.amount_minor, 0)`), "balances differ from the sums of their transactions")
+		WHERE coalesce(recomputed.total, 0) <> coalesce(stored.amount_minor, 0)`),
+		"balances differ from the sums of their transactions")
 	require.Zero(t, scalar[int64](t, s, `
 		SELECT count(*)
 		FROM (
-			SELECT date_trunc('month', date, 'UTC')::date AS month, wallet_id, category_id, currency, count(*) AS n, sum(amount_minor) AS total
+			SELECT date_trunc('month', date, 'UTC')::date AS month,
+				wallet_id, category_id, currency, count(*) AS n, sum(amount_minor) AS total
 			FROM ledger.transactions
 			GROUP BY 1, 2, 3, 4
-		) AS recomputed FULL JOIN ledger.monthly_totals AS stored USING (month, wallet_id, category_id, currency)
-		WHERE (coalesce(recomputed.n, 0), coalesce(recomputed.total, 0)) <> (coalesce(stored.transaction_count, 0), coalesce(stored.income_minor - stored.expense_minor, 0))`),
+		) AS recomputed
+		FULL JOIN ledger.monthly_totals AS stored USING (month, wallet_id, category_id, currency)
+		WHERE coalesce(recomputed.n, 0) <> coalesce(stored.transaction_count, 0)
+			OR coalesce(recomputed.total, 0)
+				<> coalesce(stored.income_minor - stored.expense_minor, 0)`),
 		"monthly totals differ from a recomputation")
 }
 

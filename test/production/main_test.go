@@ -33,9 +33,10 @@ const (
 
 func TestMain(m *testing.M) {
 	if server := os.Getenv(askDNS); server != "" {
-		net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: func(ctx context.Context, _, _ string) (net.Conn, error) {
+		dial := func(ctx context.Context, _, _ string) (net.Conn, error) {
 			return (&net.Dialer{}).DialContext(ctx, "udp", server)
-		}}
+		}
+		net.DefaultResolver = &net.Resolver{PreferGo: true, Dial: dial}
 	}
 	switch service := os.Getenv(beService); service {
 	case "":

@@ -108,7 +108,8 @@ func TestTraceOfCreate(t *testing.T) {
 	const (
 		request = "gateway POST /api/v1/transaction"
 		rpc     = request +
-			" > gateway coffer.ledger.v1.LedgerService/CreateTransaction > ledger coffer.ledger.v1.LedgerService/CreateTransaction"
+			" > gateway coffer.ledger.v1.LedgerService/CreateTransaction > ledger " +
+			"coffer.ledger.v1.LedgerService/CreateTransaction"
 		publish = rpc + " > ledger publish ledger.v1.transaction.created"
 	)
 	// Events that are consumed together share statements, whose spans are in the trace of the first

@@ -10,7 +10,8 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// document is an SPDX 2.3 document with the fields that a list of packages needs. Scanners read it to find known vulnerabilities.
+// document is an SPDX 2.3 document with the fields that a list of packages needs.
+// Scanners read it to find known vulnerabilities.
 type document struct {
 	Version       string         `json:"spdxVersion"`
 	License       string         `json:"dataLicense"`
@@ -29,7 +30,8 @@ type creation struct {
 	Creators []string `json:"creators"`
 }
 
-// spdxPackage is a Go module, a Debian package or an npm package. Its package URL is one of Refs. License is an SPDX expression.
+// spdxPackage is a Go module, a Debian package or an npm package. Its package URL is one of
+// Refs. License is an SPDX expression.
 type spdxPackage struct {
 	ID       string     `json:"SPDXID"`
 	Name     string     `json:"name"`

@@ -20,8 +20,8 @@ var engine = []string{
 	"poppler-utils", "libheif-examples", "util-linux", "libc6",
 }
 
-// contained is a package in an image. kind is its type in a package URL. license is an SPDX expression, or empty if the package itself
-// states its license, as Debian packages do.
+// contained is a package in an image. kind is its type in a package URL. license is an
+// SPDX expression, or empty if the package itself states its license, as Debian packages do.
 type contained struct{ kind, name, version, license string }
 
 // neuralFolder is the default of OCR_NEURAL, below the root of an image.
@@ -80,7 +80,9 @@ func engineLayer(ctx context.Context, dir, arch, program string) (v1.Layer, []co
 	var found []contained
 	for _, file := range debs {
 		unpack := exec.CommandContext(ctx, "sh", "-c",
-			`dpkg-deb --fsys-tarfile "$1" | tar -x --keep-directory-symlink --no-same-owner -C "$2"`, "sh", file, root)
+			`dpkg-deb --fsys-tarfile "$1" | `+
+				`tar -x --keep-directory-symlink --no-same-owner -C "$2"`,
+			"sh", file, root)
 		if err := output(unpack); err != nil {
 			return nil, nil, err
 		}

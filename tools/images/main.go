@@ -63,7 +63,8 @@ func main() {
 	b := builder{out: os.Args[1], version: os.Args[2]}
 	if !validVersion.MatchString(b.version) {
 		fmt.Fprintln(os.Stderr,
-			"images: VERSION must be up to 40 lower-case letters, digits, - and ., and begin and end with a letter or digit")
+			"images: VERSION must be up to 40 lower-case letters, digits, - and ., and begin and "+
+				"end with a letter or digit")
 		os.Exit(2)
 	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)

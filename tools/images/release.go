@@ -21,26 +21,28 @@ var validVersion = regexp.MustCompile(`^[a-z0-9]([a-z0-9.-]{0,38}[a-z0-9])?$`)
 
 // release is a template for a kustomize component. It sets the images by digest, the version as a
 // label, and the names of the migration Jobs.
-var release = template.Must(template.New("release").Parse(`apiVersion: kustomize.config.k8s.io/v1alpha1
+var release = template.Must(template.New("release").Parse(`{{- "" -}}
+apiVersion: kustomize.config.k8s.io/v1alpha1
 kind: Component
-# The installed release. make images VERSION=1.2.3 writes this file as .cache/images/release.yaml. In the repository it is a placeholder:
-# no image has the digest 000...
+# The installed release. make images VERSION=1.2.3 writes this file as .cache/images/release.yaml.
+# In the repository it is a placeholder: no image has the digest 000...
 images:
 {{- range .Services}}
-  - {name: coffer/{{.Name}}, newName: ghcr.io/coffer-budget/{{.Name}}, newTag: "{{$.Version}}", digest: "{{.Digest}}"}
+  - {name: coffer/{{.Name}}, newName: ghcr.io/coffer-budget/{{.Name}}, newTag: "{{$.Version}}"
+    {{- ""}}, digest: "{{.Digest}}"}
 {{- end}}
 patches:
   - target: {kind: Deployment, name: auth|ledger|budget|ocr|gateway}
     patch: |-
-      - {op: add, path: /metadata/labels/app.kubernetes.io~1version, value: "{{.Version}}"}
-      - {op: add, path: /spec/template/metadata/labels/app.kubernetes.io~1version, value: "{{.Version}}"}
+      - {op: add, path: {{.Label}}, value: "{{.Version}}"}
+      - {op: add, path: /spec/template{{.Label}}, value: "{{.Version}}"}
 {{- range .Services}}{{if ne .Name "gateway"}}
   - target: {kind: Job, name: migrate-{{.Name}}}
     options: {allowNameChange: true}
     patch: |-
       - {op: replace, path: /metadata/name, value: migrate-{{.Name}}-{{$.Suffix}}}
-      - {op: add, path: /metadata/labels/app.kubernetes.io~1version, value: "{{$.Version}}"}
-      - {op: add, path: /spec/template/metadata/labels/app.kubernetes.io~1version, value: "{{$.Version}}"}
+      - {op: add, path: {{$.Label}}, value: "{{$.Version}}"}
+      - {op: add, path: /spec/template{{$.Label}}, value: "{{$.Version}}"}
 {{- end}}{{end}}
 `))
 
@@ -59,6 +61,7 @@ func releaseFile(version string, digests map[string]v1.Hash) (string, error) {
 	var text strings.Builder
 	err := release.Execute(&text, map[string]any{
 		"Version": version, "Suffix": strings.ReplaceAll(version, ".", "-"), "Services": images,
+		"Label": "/metadata/labels/app.kubernetes.io~1version",
 	})
 	return text.String(), err
 }

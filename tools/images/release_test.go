@@ -20,7 +20,8 @@ func TestRelease(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	placeholder, err := os.ReadFile("../../deploy/k8s/overlays/production/release/kustomization.yaml")
+	const folder = "../../deploy/k8s/overlays/production/release"
+	placeholder, err := os.ReadFile(folder + "/kustomization.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -34,10 +34,12 @@ const maxShare = 0.03
 // idioms are regular expressions. CONTRIBUTING.md names the words to use instead.
 var idioms = regexp.MustCompile(strings.Join([]string{
 	`\b(tell|tells|told|telling)\b`,
-	`\b(seldom|anew|dear|heir|nor|thus|hence|whoever|whosever|whatever becomes|somebody|nobody|whose is)\b`,
+	`\b(seldom|anew|dear|heir|nor|thus|hence|whoever|whosever)\b`,
+	`\b(whatever becomes|somebody|nobody|whose is)\b`,
 	`\b(who|what|which) (is|are|was|were|comes|came|has|have|had|sends|stops|waits|cannot|may) `,
 	`(^|[.:;] )(What|Who|Whoever|Whatever) `,
-	`\b(has|have|had|having|lets|let) (the|a|an|it|them|somebody|nobody|each|all|events|requests) [a-z ]{0,30}(be|know|wait|look|answer|begin|go|write|read|take)\b`,
+	`\b(has|have|had|having|lets|let) (the|a|an|it|them|somebody|nobody|each|all|` +
+		`events|requests) [a-z ]{0,30}(be|know|wait|look|answer|begin|go|write|read|take)\b`,
 	`\b(is|are) (none|no [a-z]+) (of|by)\b`,
 	`\b(that|those) of (the|a|an|one|others|those|it)\b`,
 	`, for (it|they|he|the|a|an|nobody|each|what|this|that|these|there|no) `,
@@ -73,8 +75,8 @@ type count struct{ found, lines int }
 
 func (c count) share() float64 { return float64(c.found) / float64(max(1, c.lines)) }
 
-// run counts the lines of all tracked files, by group. all is their total, and commented has the comment lines and all lines of
-// Go.
+// run counts the lines of all tracked files, by group. all is their total, and commented has the
+// comment lines and all lines of Go.
 func run(ctx context.Context, folder string, verbose bool) error {
 	out, err := exec.CommandContext(ctx, "git", "-C", folder, "ls-files").Output()
 	if err != nil {
@@ -107,7 +109,8 @@ func run(ctx context.Context, folder string, verbose bool) error {
 	return report(groups, all, commented)
 }
 
-// report prints the groups above maxShare and the totals, and returns an error if there is such a group.
+// report prints the groups above maxShare and the totals, and returns an error if there is such a
+// group.
 func report(groups map[string]count, all, commented count) error {
 	var failed []string
 	for _, name := range slices.Sorted(maps.Keys(groups)) {
@@ -121,7 +124,8 @@ func report(groups map[string]count, all, commented count) error {
 		all.found, all.lines)
 	fmt.Printf("%5.1f %%  of the lines of Go without tests are comments\n", 100*commented.share())
 	if failed != nil {
-		return errors.New("too many idioms; `make prose` lists the lines, and CONTRIBUTING.md says what to write instead")
+		return errors.New("too many idioms; `make prose` lists the lines, " +
+			"and CONTRIBUTING.md says what to write instead")
 	}
 	return nil
 }
@@ -135,7 +139,8 @@ func group(name string) string {
 	return parts[0] + "/" + parts[1]
 }
 
-// generated reports whether a file is generated, by its folder or the standard comment near its start.
+// generated reports whether a file is generated, by its folder or the standard comment near its
+// start.
 func generated(name, text string) bool {
 	return strings.Contains(name, "/gen/") || strings.Contains(text[:min(400, len(text))],
 		"Code generated")

@@ -51,7 +51,8 @@ func banner(s *devstack.Stack, config devstack.Config, took time.Duration) strin
 	} {
 		if _, err := exec.LookPath(tool.program); err != nil {
 			fmt.Fprintf(&notes,
-				"\n%s is not installed, so %s cannot be read: apt-get install %s, or see devstack/install.sh.\n",
+				"\n%s is not installed, so %s cannot be read: apt-get install %s, or see "+
+					"devstack/install.sh.\n",
 				tool.program, tool.without, tool.packages)
 		}
 	}

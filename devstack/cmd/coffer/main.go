@@ -125,7 +125,8 @@ func openLog(config devstack.Config) (*os.File, error) {
 		os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if errors.Is(err, fs.ErrPermission) {
 		return nil,
-			fmt.Errorf("the data in %s belong to another user: run Coffer as that user, or set DATA_DIR to another folder",
+			fmt.Errorf("the data in %s belong to another user: run Coffer as that user, or set "+
+				"DATA_DIR to another folder",
 				config.DataDir)
 	}
 	if err != nil {

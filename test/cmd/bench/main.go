@@ -47,11 +47,14 @@ type options struct {
 func main() {
 	short := flag.Bool("short", false, "run quickly, with short rounds and a tenth of the rows")
 	only := flag.String("only", "",
-		"measure one theme only: in-process, creates, batches, costs, scale, reads, sync, receipts or footprint")
+		"measure one theme only: in-process, creates, batches, costs, scale, reads, sync, "+
+			"receipts or footprint")
 	vegeta := flag.String("overload", "",
-		"only measure the throughput of creates at multiples of the capacity, with this vegeta command")
+		"only measure the throughput of creates at multiples of the capacity, with this vegeta "+
+			"command")
 	before := flag.String("before", "",
-		"only compare creates and reads with those of the programs of another source tree, in this folder")
+		"only compare creates and reads with those of the programs of another source tree, in "+
+			"this folder")
 	rounds := flag.Int("rounds", 3, "measure each side of a ratio this many times")
 	write := flag.String("write", "", "write the figures to this page, between its marks")
 	profile := flag.String("cpuprofile", "", "write a CPU profile of this process to this file")

@@ -149,7 +149,8 @@ func (b *bench) write(ctx context.Context, page string) error {
 	if sessionsShare() {
 		shared = "sessions"
 	}
-	origin := fmt.Sprintf("%d cores, shared among %s, %s/%s, %s, %s; commit %s; %d rounds of %s; %d transactions in the large ledger.\n\n",
+	origin := fmt.Sprintf("%d cores, shared among %s, %s/%s, %s, %s; commit %s; %d rounds of %s; "+
+		"%d transactions in the large ledger.\n\n",
 		runtime.NumCPU(), shared, runtime.GOOS, runtime.GOARCH, runtime.Version(),
 		strings.TrimSpace(string(server)),
 		strings.TrimSpace(string(commit)), b.rounds, b.length, b.rows)

@@ -81,7 +81,8 @@ func (b *bench) overload(ctx context.Context) error {
 	for _, outcomes := range byMultiple {
 		best = max(best, medianOf(outcomes, func(o outcome) float64 { return o.created }))
 	}
-	fmt.Println("| arrivals / capacity | sent/s | created/s | share of the maximum | rejected/s | unanswered/s | failed/s | p50 of creates | p99 |\n|---|---|---|---|---|---|---|---|---|")
+	fmt.Println("| arrivals / capacity | sent/s | created/s | share of the maximum | rejected/s " +
+		"| unanswered/s | failed/s | p50 of creates | p99 |\n|---|---|---|---|---|---|---|---|---|")
 	share := 0.0
 	for _, m := range multiples {
 		arrivals := fmt.Sprintf("%.1f", m)

@@ -148,12 +148,12 @@ func percentile99(dir string) (float64, error) {
 // the size of Coffer's.
 func baselineScript(owners int) (string, error) {
 	// The size of the event matters, and not its content.
-	event, err := anypb.New(&ledgerv1.TransactionCreated{OwnerId: someID, Transaction: &ledgerv1.Transaction{
-		Id: someID, Amount: "-12.30", Description: "Lunch", Date: "2026-03-14T00:00:00.000Z",
-		Currency: "EUR", WalletId: someID,
-		CategoryId: someID, Type: "expense", CreatedAt: "2026-03-14T00:00:00.000Z",
-		UpdatedAt: "2026-03-14T00:00:00.000Z",
-	}})
+	const day = "2026-03-14T00:00:00.000Z"
+	transaction := &ledgerv1.Transaction{
+		Id: someID, Amount: "-12.30", Description: "Lunch", Date: day, Currency: "EUR",
+		WalletId: someID, CategoryId: someID, Type: "expense", CreatedAt: day, UpdatedAt: day,
+	}
+	event, err := anypb.New(&ledgerv1.TransactionCreated{OwnerId: someID, Transaction: transaction})
 	if err != nil {
 		return "", err
 	}

@@ -18,8 +18,8 @@ const firstPage = "/api/v1/transaction?limit=50"
 // pageSQL is the query of that page. It reads one row more than the page has, like the ledger,
 // which finds out in this way whether another page follows.
 const pageSQL = `
-SELECT t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency, t.wallet_id, t.category_id, t.receipt_id, t.version,
-	t.created_at, t.updated_at
+SELECT t.id, t.owner_id, t.amount_minor, t.description, t.date, t.currency, t.wallet_id,
+	t.category_id, t.receipt_id, t.version, t.created_at, t.updated_at
 FROM transactions t
 WHERE t.owner_id = '%s'
 ORDER BY t.date DESC, t.id DESC
@@ -126,7 +126,8 @@ func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few
 	// The page without filters shows the part of the latency that is the wait for a core.
 	_, err = b.compare(ctx, comparison{
 		what: fmt.Sprintf(
-			"%d filters and orders on 100 000 transactions, 8 clients, 99th percentile, against no filter",
+			"%d filters and orders on 100 000 transactions, 8 clients, 99th percentile, against "+
+				"no filter",
 			len(requests),
 		), unit: "ms",
 		atMost: 50, absolute: true, ours: p99(requests...), theirs: p99(rich.gets(firstPage)),

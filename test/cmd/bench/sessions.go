@@ -26,7 +26,8 @@ func ungroup() (restore func()) {
 	}
 	if err := os.WriteFile(autogroups, []byte("0"), 0); err != nil {
 		fmt.Fprintf(os.Stderr,
-			"cannot turn off autogroups, which make the slowest responses of PostgreSQL slower: %v\n", err)
+			"cannot turn off autogroups, which make the slowest responses of PostgreSQL slower: "+
+				"%v\n", err)
 		return func() {}
 	}
 	fmt.Fprintln(os.Stderr, "kernel.sched_autogroup_enabled is 0 until the benchmarks end")

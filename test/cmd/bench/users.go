@@ -143,7 +143,8 @@ func (u user) imports(n int) request {
 // transaction returns the JSON of an expense.
 func (u user) transaction() string {
 	return fmt.Sprintf(
-		`{"amount":12.3,"type":"expense","currency":"EUR","date":"2026-03-14","description":"Lunch","walletId":%q,"categoryId":%q}`,
+		`{"amount":12.3,"type":"expense","currency":"EUR","date":"2026-03-14",`+
+			`"description":"Lunch","walletId":%q,"categoryId":%q}`,
 		u.wallet, u.category,
 	)
 }

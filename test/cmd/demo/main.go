@@ -42,13 +42,15 @@ func run(ctx context.Context, o demo.Options) error {
 	switch {
 	case errors.Is(err, demo.ErrExists):
 		fmt.Printf(
-			"%v. Nothing was changed. For another account: make demo DEMOFLAGS=\"-email=... -partner=...\"\n",
+			"%v. Nothing was changed. For another account: make demo DEMOFLAGS=\"-email=... "+
+				"-partner=...\"\n",
 			err,
 		)
 	case err != nil:
 		return err
 	default:
-		fmt.Printf("Created %d wallets, %d categories, %d transactions, %d transfers, %d budgets, %d receipts, %d rules and %d imports.\n",
+		fmt.Printf("Created %d wallets, %d categories, %d transactions, %d transfers, %d "+
+			"budgets, %d receipts, %d rules and %d imports.\n",
 			a.Wallets, a.Categories, a.Transactions, a.Transfers, a.Budgets, a.Receipts, a.Rules,
 			a.Imports)
 	}

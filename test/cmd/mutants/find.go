@@ -131,7 +131,8 @@ func (f *finder) text(n ast.Node) string {
 
 // checking matches the names of functions whose error is a decision, such as an ownership check,
 // and not a failure.
-var checking = regexp.MustCompile(`(?i)^(own|check|verif|allow|may|can|valid|admit|enter|claim|replay|limit|require)|lock|own(s|er|ed)?$|expired`)
+var checking = regexp.MustCompile(`(?i)^(own|check|verif|allow|may|can|valid|admit|enter|` +
+	`claim|replay|limit|require)|lock|own(s|er|ed)?$|expired`)
 
 // check disables an if statement whose body ends with return, continue or break. Statements that
 // only return the error of a failed call are skipped, unless the name of the called function

@@ -33,7 +33,8 @@ func f(ctx context.Context, tx pgx.Tx) error {
 	}
 	return tx.Exec(ctx, ` + "`" + `
 		UPDATE wallets SET name = $3
-		WHERE id = $1 AND owner_id = $2 AND deleted_at IS NULL AND expires_at > @now AND id = ANY($4::uuid[])
+		WHERE id = $1 AND owner_id = $2 AND deleted_at IS NULL AND expires_at > @now
+			AND id = ANY($4::uuid[])
 		FOR NO KEY UPDATE OF wallets SKIP LOCKED` + "`" + `, "SELECT pg_advisory_xact_lock(1)")
 }
 `
@@ -61,9 +62,9 @@ func TestFindIn(t *testing.T) {
 		"23: condition dropped: deleted_at IS NULL -> (deleted_at IS NULL OR TRUE)",
 		"23: condition dropped: expires_at > @now -> (expires_at > @now OR TRUE)",
 		"23: limit moved: > -> >=",
-		"23: condition dropped: id = ANY($4::uuid[]) -> (id = ANY($4::uuid[]) OR TRUE)",
-		"24: row lock dropped: FOR NO KEY UPDATE OF wallets SKIP LOCKED -> (nothing)",
-		"24: advisory lock shared: pg_advisory_xact_lock( -> pg_advisory_xact_lock_shared(",
+		"24: condition dropped: id = ANY($4::uuid[]) -> (id = ANY($4::uuid[]) OR TRUE)",
+		"25: row lock dropped: FOR NO KEY UPDATE OF wallets SKIP LOCKED -> (nothing)",
+		"25: advisory lock shared: pg_advisory_xact_lock( -> pg_advisory_xact_lock_shared(",
 	}, got)
 }
 

@@ -61,10 +61,10 @@ func run(ctx context.Context, args []string) (survivors int, err error) {
 	flags := flag.NewFlagSet("mutants", flag.ContinueOnError)
 	list := flags.Bool("list", false, "print the mutants and test none")
 	match := flags.String("match", "",
-		"test only mutants whose line in the list matches this `regexp`, such as store_sessions or lock")
+		"test only mutants whose line in the list matches this `regexp`, such as store_sessions")
 	tests := flags.String("run", "", "run only tests that match this `regexp`")
 	tester := flags.String("tests", "",
-		"run the tests of this `package` instead of those of the changed one, such as services/ledger")
+		"run the tests of this `package`, such as services/ledger, not those of the changed one")
 	if err := flags.Parse(args); err != nil {
 		return 0, err
 	}
@@ -136,7 +136,8 @@ func (r *runner) all(ctx context.Context, mutants []mutant) (survivors int, err 
 		}
 		fmt.Fprintf(os.Stderr, "%d of %d: %s  %s  %s\n", i+1, len(mutants), verdict, m, failed)
 	}
-	fmt.Printf("%s: %d mutants, %d killed, %d survived, %d ended by the time limit, %d did not compile\n",
+	fmt.Printf("%s: %d mutants, %d killed, %d survived, %d ended by the time limit, %d did not "+
+		"compile\n",
 		r.dir, len(mutants), counts[killed], counts[survived], counts[timedOut], counts[invalid])
 	return survivors, nil
 }

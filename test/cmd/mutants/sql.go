@@ -8,11 +8,17 @@ import (
 
 var (
 	// isSQL matches string literals that contain a statement or a part of one.
-	isSQL        = regexp.MustCompile(`\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|FOR (NO KEY )?UPDATE|FOR (KEY )?SHARE)\b`)
-	rowLock      = regexp.MustCompile(`FOR (NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)( OF \w+(, \w+)*)?( SKIP LOCKED| NOWAIT)?`)
+	isSQL = regexp.MustCompile(`\b(SELECT|INSERT INTO|UPDATE|DELETE FROM|WHERE|` +
+		`FOR (NO KEY )?UPDATE|FOR (KEY )?SHARE)\b`)
+	rowLock = regexp.MustCompile(`FOR (NO KEY UPDATE|UPDATE|KEY SHARE|SHARE)` +
+		`( OF \w+(, \w+)*)?( SKIP LOCKED| NOWAIT)?`)
 	advisoryLock = regexp.MustCompile(`pg(_try)?_advisory_(xact_)?lock\(`)
 	// condition is one comparison behind WHERE, AND, ON or OR.
-	condition = regexp.MustCompile(`\b(WHERE|AND|ON|OR)\s+(NOT EXISTS \([^()]*\)|EXISTS \([^()]*\)|[\w.]+\s+IS (?:NOT )?NULL|[\w.]+\s+(?:NOT )?IN \([^()]*\)|[\w.]+\s*(?:<>|<=|>=|=|<|>)\s*(?:ANY\s*\((?:[^()]|\([^()]*\))*\)|` + operand + `(?:\s*[-+]\s*` + operand + `)?)|[\w.]*(?:active|archived|accepted|revoked|used|enabled)\b)`)
+	condition = regexp.MustCompile(`\b(WHERE|AND|ON|OR)\s+(NOT EXISTS \([^()]*\)|` +
+		`EXISTS \([^()]*\)|[\w.]+\s+IS (?:NOT )?NULL|[\w.]+\s+(?:NOT )?IN \([^()]*\)|` +
+		`[\w.]+\s*(?:<>|<=|>=|=|<|>)\s*(?:ANY\s*\((?:[^()]|\([^()]*\))*\)|` +
+		operand + `(?:\s*[-+]\s*` + operand + `)?)|` +
+		`[\w.]*(?:active|archived|accepted|revoked|used|enabled)\b)`)
 	// moved matches a comparison whose limit can be moved by one.
 	moved = regexp.MustCompile(`[^<>=](<=|>=|<|>)[^<>=]`)
 )

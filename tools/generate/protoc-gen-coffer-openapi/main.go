@@ -52,11 +52,15 @@ func main() {
 type object = map[string]any
 
 // description introduces the document. It states the rules that apply to all operations.
-const description = "Personal budgeting: wallets, categories, transactions, receipts and shared budgets.\n\n" +
-	"Every successful response has `code` and `message` beside the resource. Every error is `{code, message, error, details?, requestId}`. " +
-	"Amounts are JSON numbers in the currency's major unit with at most the currency's ISO 4217 decimals: read them as decimals, not as binary floating point. " +
+const description = "Personal budgeting: wallets, categories, transactions, receipts and shared " +
+	"budgets.\n\n" +
+	"Every successful response has `code` and `message` beside the resource. " +
+	"Every error is `{code, message, error, details?, requestId}`. " +
+	"Amounts are JSON numbers in the currency's major unit with at most the currency's ISO 4217 " +
+	"decimals: read them as decimals, not as binary floating point. " +
 	"Unknown and read-only fields in a request are ignored. " +
-	"In a PATCH, an absent field stays as it is. `null` empties a field that is nullable, and is invalid for any other field. " +
+	"In a PATCH, an absent field stays as it is. " +
+	"`null` empties a field that is nullable, and is invalid for any other field. " +
 	"In other requests `null` means absent."
 
 // build returns the document for all RPCs with a REST path. The order of its steps matters: the
@@ -114,7 +118,8 @@ func securitySchemes() object {
 		},
 		"cookie": object{
 			"type": "apiKey", "in": "cookie", "name": "__Host-coffer",
-			"description": "Set by POST /api/v1/auth/login?session=cookie. Its name is coffer on localhost without HTTPS.",
+			"description": "Set by POST /api/v1/auth/login?session=cookie. Its name is coffer on " +
+				"localhost without HTTPS.",
 		},
 	}
 }
@@ -135,15 +140,16 @@ var tags = map[string]string{
 	"notifications": "What a user should not miss, such as a budget that reaches its limit.",
 	"payees":        "The other parties of a user's transactions.",
 	"receipts":      "The contents and images of uploaded receipts.",
-	"rules":         "What Coffer does with the rows of imports, and on request with existing transactions.",
-	"settings":      "What a user prefers on all devices.",
-	"suggestions":   "Categories that new transactions probably have.",
-	"tags":          "Labels of transactions.",
-	"transaction":   "Income and expenses, created one by one, in batches or from a receipt.",
-	"transfers":     "Amounts moved between a user's own wallets.",
-	"wallet":        "Places where money is kept, with their balances.",
-	"imports":       "Files of banks and other finance applications that become transactions.",
-	"webhooks":      "Deliveries of events to a user's own server.",
+	"rules": "What Coffer does with the rows of imports, and on request with existing " +
+		"transactions.",
+	"settings":    "What a user prefers on all devices.",
+	"suggestions": "Categories that new transactions probably have.",
+	"tags":        "Labels of transactions.",
+	"transaction": "Income and expenses, created one by one, in batches or from a receipt.",
+	"transfers":   "Amounts moved between a user's own wallets.",
+	"wallet":      "Places where money is kept, with their balances.",
+	"imports":     "Files of banks and other finance applications that become transactions.",
+	"webhooks":    "Deliveries of events to a user's own server.",
 }
 
 // tags returns the tags of the operations, sorted by name. A tag without a description is an error.
@@ -221,19 +227,22 @@ func errorSchema() object {
 				"type": "string", "description": "The reason of the error, for programs.",
 			},
 			"message": object{
-				"type":        "string",
-				"description": "The reason of the error, in English for users. The text may change.",
+				"type": "string",
+				"description": "The reason of the error, in English for users. The text may " +
+					"change.",
 			},
 			"error": object{"type": "string", "description": "The same as message."},
 			"details": object{
-				"type":        "array",
-				"description": "The invalid fields. Absent if the error does not concern single fields.",
+				"type": "array",
+				"description": "The invalid fields. Absent if the error does not concern single " +
+					"fields.",
 				"items": object{
 					"type": "object", "required": []string{"field", "message"},
 					"properties": object{
 						"field": object{
-							"type":        "string",
-							"description": "Name of the field, for example amount or transactions[2].amount.",
+							"type": "string",
+							"description": "Name of the field, for example amount or " +
+								"transactions[2].amount.",
 						},
 						"message": object{
 							"type":        "string",

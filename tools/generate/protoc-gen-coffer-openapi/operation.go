@@ -166,7 +166,8 @@ func (g *generator) parameters(o *operation) []any {
 	if o.conditional {
 		parameters = append(parameters, object{
 			"name": "If-None-Match", "in": "header", "schema": object{"type": "string"},
-			"description": "ETag of an earlier response to the same request. If the response would be the same, its status is 304 and it has no body.",
+			"description": "ETag of an earlier response to the same request. If the response " +
+				"would be the same, its status is 304 and it has no body.",
 		})
 	}
 	return parameters

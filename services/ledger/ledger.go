@@ -25,7 +25,6 @@
 //     attachments: files with transactions
 //   - rules: the rules of users and the categories that their history suggests. rules/matching and
 //     rules/learning: the pure parts
-//   - jobs: the worker of the jobs of imports and rules, with their leases and attempts
 //   - posting: applies transactions to balances and totals, and defines the order of locks
 //   - request: dates, currencies and references to wallets and categories in requests. reads: the
 //     limit on expensive reads
@@ -51,6 +50,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -63,7 +63,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/export"
 	"github.com/coffer-budget/coffer/services/ledger/imports"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
-	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/receipts"
@@ -208,20 +207,20 @@ func measure(registrations ...func() (func() error, error)) (unmeasure func(), e
 	return unmeasure, nil
 }
 
-// startJobs starts workers. They stop when ctx ends, and end their leases, so that another replica
+// startJobs starts queues. They stop when ctx ends, and end their leases, so that another replica
 // continues their jobs at once. wait stops them and returns when they have.
-func startJobs(ctx context.Context, workers ...*jobs.Worker) (wait func()) {
+func startJobs(ctx context.Context, queues ...*jobs.Queue) (wait func()) {
 	ctx, stop := context.WithCancel(ctx)
 	stopped := make(chan struct{})
-	for _, w := range workers {
+	for _, q := range queues {
 		go func() {
-			w.Run(ctx)
+			q.Run(ctx)
 			stopped <- struct{}{}
 		}()
 	}
 	return func() {
 		stop()
-		for range workers {
+		for range queues {
 			<-stopped
 		}
 	}

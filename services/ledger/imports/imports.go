@@ -26,6 +26,7 @@ import (
 	"log/slog"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	"github.com/coffer-budget/coffer/internal/seal"
@@ -33,7 +34,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/imports/booking"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
-	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -54,7 +54,7 @@ type Imports struct {
 
 	*posting.Ledger
 	// Jobs runs the jobs that commit, undo and delete imports.
-	Jobs    *jobs.Worker
+	Jobs    *jobs.Queue
 	cursors page.Cursors
 	log     *slog.Logger
 	uploads rpc.Gate
@@ -72,7 +72,7 @@ var _ ledgerv1.ImportServiceServer = (*Imports)(nil)
 func New(a *accounts.Accounts, cursors page.Cursors, secret string, log *slog.Logger) *Imports {
 	key := staging.AccountKey(seal.NewKey(secret, "import accounts"))
 	return &Imports{
-		Ledger: a.Ledger, Jobs: booking.NewWorker(a, key, log), cursors: cursors, log: log, key: key,
+		Ledger: a.Ledger, Jobs: booking.NewQueue(a, key, log), cursors: cursors, log: log, key: key,
 		uploads: rpc.NewGate(maxUploads, 0, apierr.Unavailable), working: rpc.NewGate(maxWorking, maxUploads, apierr.Unavailable),
 		uploading: owners{open: map[string]bool{}},
 	}

@@ -9,10 +9,10 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/jobs"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
-	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
@@ -127,7 +127,7 @@ func TestApplyRuleLostLease(t *testing.T) {
 			r := p.rule(t, setsCategory("shop", s.MakeCategory(p.Ctx, t, name)))
 			_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId()})
 			require.NoError(t, err)
-			j, err := leaseJob(t.Context(), s.DB, s.NewID(), time.Minute)
+			j, err := jobTable.Lease(t.Context(), s.DB, s.NewID(), time.Minute)
 			require.NoError(t, err)
 			_, err = s.DB.Exec(t.Context(), lose, r.GetId())
 			require.NoError(t, err)

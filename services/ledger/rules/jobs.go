@@ -6,9 +6,9 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -31,12 +31,14 @@ func (s *Rules) fail(ctx context.Context, j jobs.Job, reason string) error {
 // runChunk applies a rule to the next transactions of its job, and reports whether there were none.
 // The changes, their events and the position of the job commit together, so a job that continues on
 // another replica repeats nothing.
-func (s *Rules) runChunk(ctx context.Context, j jobs.Job, pace *jobs.Pace) (finished bool, err error) {
+func (s *Rules) runChunk(
+	ctx context.Context, j jobs.Job, pace *jobs.Pace,
+) (finished bool, err error) {
 	err = pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
 		}
-		p, err := renewLease(ctx, tx, j)
+		p, err := jobs.Renew[place](ctx, tx, jobTable, j, placeColumns)
 		if err != nil {
 			return err
 		}
@@ -56,7 +58,8 @@ func (s *Rules) runChunk(ctx context.Context, j jobs.Job, pace *jobs.Pace) (fini
 		if err != nil {
 			return err
 		}
-		if err := countApplied(ctx, tx, j.OwnerID, []uuid.UUID{r.ID}, []int32{int32(matched)}, s.Now()); err != nil {
+		ids, counts := []uuid.UUID{r.ID}, []int32{int32(matched)}
+		if err := CountApplied(ctx, tx, j.OwnerID, ids, counts, s.Now()); err != nil {
 			return err
 		}
 		return advance(ctx, tx, j, last.Date, last.ID, len(ts))
@@ -78,6 +81,7 @@ func (s *Rules) end(ctx context.Context, j jobs.Job, status, problem string) err
 		if err != nil {
 			return err
 		}
-		return s.Publish(ctx, tx, j.OwnerID, &ledgerv1.RuleUpdated{OwnerId: j.OwnerID.String(), Rule: r.Proto()})
+		event := &ledgerv1.RuleUpdated{OwnerId: j.OwnerID.String(), Rule: r.Proto()}
+		return s.Publish(ctx, tx, j.OwnerID, event)
 	})
 }

@@ -34,10 +34,10 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
 	"github.com/coffer-budget/coffer/services/ledger/request"
@@ -61,7 +61,7 @@ type Rules struct {
 
 	*posting.Ledger
 	// Jobs runs the jobs that apply rules to existing transactions.
-	Jobs  *jobs.Worker
+	Jobs  *jobs.Queue
 	reads *reads.Gates
 }
 
@@ -70,7 +70,8 @@ var _ ledgerv1.RuleServiceServer = (*Rules)(nil)
 // New returns the server of the RPCs. The jobs wait until Jobs.Run is called.
 func New(book *posting.Ledger, gates *reads.Gates, log *slog.Logger) *Rules {
 	s := &Rules{Ledger: book, reads: gates}
-	s.Jobs = jobs.NewWorker(jobs.Table{Name: "rule_jobs", Lease: leaseJob, Release: releaseJob, Yield: yieldJob, Chunks: s.chunks, Fail: s.fail}, book, log)
+	h := jobs.Handler{Chunks: s.chunks, Fail: s.fail}
+	s.Jobs = jobs.NewQueue(jobTable, h, book.DB, book.Now, log)
 	return s
 }
 

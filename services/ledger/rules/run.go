@@ -3,7 +3,6 @@ package rules
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/google/uuid"
 
@@ -34,7 +33,9 @@ func Run(ctx context.Context, set *matching.Set, t matching.Transaction) (matchi
 // steps of their patterns. It loads them once and runs them on all rows of its request, because
 // compiling the patterns costs more than matching. Callers are SuggestCategories, and the packages
 // of imports and receipts.
-func Load(ctx context.Context, q pg.Querier, owner uuid.UUID, source string) (*matching.Set, error) {
+func Load(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, source string,
+) (*matching.Set, error) {
 	rows, err := selectEnabled(ctx, q, owner, source)
 	if err != nil {
 		return nil, err
@@ -56,13 +57,4 @@ func Remember(ctx context.Context, q pg.Querier, owner uuid.UUID) (*learning.Mem
 	}
 	m.Learn()
 	return m, nil
-}
-
-// CountApplied counts the rows that rules have changed. The caller shares the owner's lock. counts
-// has the number of rows for each id. An import calls it once per chunk, and a receipt once.
-func CountApplied(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID, counts []int32, at time.Time) error {
-	if len(ids) == 0 {
-		return nil
-	}
-	return countApplied(ctx, q, owner, ids, counts, at)
 }

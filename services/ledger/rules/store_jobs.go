@@ -2,15 +2,14 @@ package rules
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
-	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -31,7 +30,8 @@ type window struct {
 }
 
 // inWindow is the condition on a transaction t of owner $1. Its arguments are $2 to $4.
-const inWindow = `t.owner_id = $1 AND t.transfer_id IS NULL AND ($2::timestamptz IS NULL OR t.date >= $2) AND ($3::timestamptz IS NULL OR t.date < $3)
+const inWindow = `t.owner_id = $1 AND t.transfer_id IS NULL
+	AND ($2::timestamptz IS NULL OR t.date >= $2) AND ($3::timestamptz IS NULL OR t.date < $3)
 	AND ($4::uuid IS NULL OR t.wallet_id = $4)`
 
 // place is the position of a job in its window: the date and the id of the last transaction that it
@@ -43,16 +43,31 @@ type place struct {
 	AfterID   uuid.UUID `db:"after_id"`
 }
 
+const placeColumns = `window_start, window_end, wallet_id, after_date, after_id`
+
+// jobTable has a row for each rule that was applied. The partial index rule_jobs_waiting contains
+// only jobs that have not ended.
+var jobTable = jobs.Table{
+	Name: "rule_jobs", ID: "rule_id", Unfinished: `status IN ('queued', 'running')`,
+	QueuedAt: "queued_at", Remaining: "total - done",
+}
+
 // upsertJob queues the application of a rule, in place of an earlier one. The total is the number
 // of transactions in the window at this moment, for the progress only.
-func upsertJob(ctx context.Context, q pg.Querier, owner, rule uuid.UUID, w window, at time.Time) error {
+func upsertJob(
+	ctx context.Context, q pg.Querier, owner, rule uuid.UUID, w window, at time.Time,
+) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO rule_jobs (owner_id, rule_id, status, total, window_start, window_end, wallet_id, after_date, queued_at)
-		SELECT $1, $5, 'queued', (SELECT count(*) FROM transactions t WHERE `+inWindow+`), $2, $3, $4, '0001-01-01Z', $6
+		INSERT INTO rule_jobs (owner_id, rule_id, status, total,
+			window_start, window_end, wallet_id, after_date, queued_at)
+		SELECT $1, $5, 'queued', (SELECT count(*) FROM transactions t WHERE `+inWindow+`),
+			$2, $3, $4, '0001-01-01Z', $6
 		ON CONFLICT (owner_id, rule_id) DO UPDATE
-		SET status = EXCLUDED.status, done = 0, total = EXCLUDED.total, problem = '', window_start = EXCLUDED.window_start,
-			window_end = EXCLUDED.window_end, wallet_id = EXCLUDED.wallet_id, after_date = EXCLUDED.after_date,
-			after_id = '00000000-0000-0000-0000-000000000000', attempts = 0, lease = NULL, leased_until = NULL, queued_at = EXCLUDED.queued_at`,
+		SET status = EXCLUDED.status, done = 0, total = EXCLUDED.total, problem = '',
+			window_start = EXCLUDED.window_start, window_end = EXCLUDED.window_end,
+			wallet_id = EXCLUDED.wallet_id, after_date = EXCLUDED.after_date,
+			after_id = '00000000-0000-0000-0000-000000000000', attempts = 0,
+			lease = NULL, leased_until = NULL, queued_at = EXCLUDED.queued_at`,
 		owner, w.Start, w.End, w.Wallet, rule, at)
 	if err != nil {
 		return fmt.Errorf("queuing rule %s: %w", rule, err)
@@ -60,83 +75,16 @@ func upsertJob(ctx context.Context, q pg.Querier, owner, rule uuid.UUID, w windo
 	return nil
 }
 
-// waitingJob is the condition on a job that no replica leases.
-const waitingJob = `status IN ('queued', 'running') AND (leased_until IS NULL OR leased_until < now())`
-
-// leaseJob leases the next job, or returns pgx.ErrNoRows. A job waits a second longer per thousand
-// transactions, up to 20 seconds, so that small jobs do not wait for the large ones of other users.
-// It counts the attempt, so that a job that kills its replicas fails, too. SKIP LOCKED lets
-// replicas that poll at the same moment lease different jobs. The partial index rule_jobs_waiting
-// contains only jobs that have not ended.
-func leaseJob(ctx context.Context, q pg.Querier, lease uuid.UUID, d time.Duration) (jobs.Job, error) {
-	j, err := pg.One[jobs.Job](ctx, q, `
-		UPDATE rule_jobs
-		SET lease = $1, leased_until = now() + make_interval(secs => $2), attempts = attempts + 1
-		WHERE (owner_id, rule_id) = (
-			SELECT owner_id, rule_id
-			FROM rule_jobs
-			WHERE `+waitingJob+`
-			ORDER BY coalesce(leased_until, queued_at) + make_interval(secs => least(greatest(total - done, 0), 20000) / 1000.0)
-			LIMIT 1
-			FOR UPDATE SKIP LOCKED)
-		RETURNING owner_id, rule_id AS id, lease, status, attempts`, lease, d.Seconds())
-	if err != nil {
-		return jobs.Job{}, fmt.Errorf("leasing a job: %w", err)
-	}
-	return j, nil
-}
-
-// releaseJob ends a lease early, so that the job can be tried again after a pause. An attempt that
-// does not count was subtracted from j.Attempts. A chunk that made progress has reset the column,
-// which then stays 0.
-func releaseJob(ctx context.Context, q pg.Querier, j jobs.Job, pause time.Duration) error {
-	_, err := q.Exec(ctx, `
-		UPDATE rule_jobs
-		SET leased_until = now() + make_interval(secs => $4), attempts = least(attempts, $5)
-		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`, j.OwnerID, j.ID, j.Lease, pause.Seconds(), j.Attempts)
-	if err != nil {
-		return fmt.Errorf("releasing the job of rule %s: %w", j.ID, err)
-	}
-	return nil
-}
-
-// yieldJob ends the lease of a job if another one waits.
-func yieldJob(ctx context.Context, q pg.Querier, j jobs.Job) (bool, error) {
-	tag, err := q.Exec(ctx, `
-		UPDATE rule_jobs
-		SET leased_until = now()
-		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3 AND EXISTS (SELECT FROM rule_jobs WHERE `+waitingJob+`)`, j.OwnerID, j.ID, j.Lease)
-	if err != nil {
-		return false, fmt.Errorf("yielding the job of rule %s: %w", j.ID, err)
-	}
-	return tag.RowsAffected() > 0, nil
-}
-
-// renewLease locks a job, renews its lease and returns its position. It returns jobs.ErrLostLease
-// if another replica has taken it. The lock of the row lasts until tx ends, so no other replica can
-// lease the job before the chunk has committed.
-func renewLease(ctx context.Context, q pg.Querier, j jobs.Job) (place, error) {
-	p, err := pg.One[place](ctx, q, `
-		UPDATE rule_jobs
-		SET leased_until = now() + make_interval(secs => $4), status = 'running'
-		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3 AND status IN ('queued', 'running')
-		RETURNING window_start, window_end, wallet_id, after_date, after_id`, j.OwnerID, j.ID, j.Lease, j.LeaseTime.Seconds())
-	if errors.Is(err, pgx.ErrNoRows) {
-		return place{}, jobs.ErrLostLease
-	}
-	if err != nil {
-		return place{}, fmt.Errorf("renewing the lease of rule %s: %w", j.ID, err)
-	}
-	return p, nil
-}
-
 // advance moves the position of a job behind a chunk, and resets the attempts. total grows with
-// transactions that were created meanwhile. It needs no check of the lease: renewLease has locked
+// transactions that were created meanwhile. It needs no check of the lease: jobs.Renew has locked
 // the row in the same database transaction.
-func advance(ctx context.Context, q pg.Querier, j jobs.Job, date time.Time, id uuid.UUID, processed int) error {
+func advance(
+	ctx context.Context, q pg.Querier, j jobs.Job, date time.Time, id uuid.UUID, processed int,
+) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rule_jobs
-		SET after_date = $3, after_id = $4, done = done + $5, total = greatest(total, done + $5), attempts = 0
+		SET status = 'running', after_date = $3, after_id = $4, done = done + $5,
+			total = greatest(total, done + $5), attempts = 0
 		WHERE owner_id = $1 AND rule_id = $2`, j.OwnerID, j.ID, date, id, processed)
 	if err != nil {
 		return fmt.Errorf("storing the progress of rule %s: %w", j.ID, err)
@@ -148,7 +96,8 @@ func advance(ctx context.Context, q pg.Querier, j jobs.Job, date time.Time, id u
 func endJob(ctx context.Context, q pg.Querier, j jobs.Job, status, problem string) error {
 	tag, err := q.Exec(ctx, `
 		UPDATE rule_jobs
-		SET status = $4, problem = $5, lease = NULL, leased_until = NULL, total = CASE WHEN $4 = 'done' THEN done ELSE total END
+		SET status = $4, problem = $5, lease = NULL, leased_until = NULL,
+			total = CASE WHEN $4 = 'done' THEN done ELSE total END
 		WHERE owner_id = $1 AND rule_id = $2 AND lease = $3`, j.OwnerID, j.ID, j.Lease, status, problem)
 	if err != nil {
 		return fmt.Errorf("ending the job of rule %s: %w", j.ID, err)
@@ -163,7 +112,9 @@ func endJob(ctx context.Context, q pg.Querier, j jobs.Job, status, problem strin
 // them without their splits. Rows are locked in the order of dates and not of ids. That cannot
 // deadlock: writes of one owner wait for each other at the row of owners, which the chunk has
 // locked (ADR 83).
-func lockNext(ctx context.Context, tx pgx.Tx, owner uuid.UUID, p place, limit int) ([]posting.Transaction, error) {
+func lockNext(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, p place, limit int,
+) ([]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, tx, `
 		SELECT `+posting.TransactionColumns+`
 		FROM transactions t
@@ -179,7 +130,10 @@ func lockNext(ctx context.Context, tx pgx.Tx, owner uuid.UUID, p place, limit in
 
 // selectBefore returns up to limit transactions of a window before a place, newest first, without
 // their splits.
-func selectBefore(ctx context.Context, q pg.Querier, owner uuid.UUID, w window, date time.Time, id uuid.UUID, limit int) ([]posting.Transaction, error) {
+func selectBefore(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, w window,
+	date time.Time, id uuid.UUID, limit int,
+) ([]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
 		FROM transactions t
@@ -196,33 +150,50 @@ func selectBefore(ctx context.Context, q pg.Querier, owner uuid.UUID, w window, 
 // with one statement. The caller corrects the totals with posting.Replace. An array of arrays
 // cannot have rows of different lengths, so the keys of tags are joined by commas, which keys do
 // not contain. It sets seq itself, which skips the trigger for each row (ADR 83).
-func updateTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction) error {
+func updateTransactions(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction,
+) error {
 	var ids []uuid.UUID
 	var categories []*uuid.UUID
 	var payees, descriptions, notes, tags []string
 	for _, t := range ts {
-		ids, categories = append(ids, t.ID), append(categories, t.CategoryID)
-		payees, descriptions, notes = append(payees, t.Payee), append(descriptions, t.Description), append(notes, t.Notes)
+		ids = append(ids, t.ID)
+		categories = append(categories, t.CategoryID)
+		payees = append(payees, t.Payee)
+		descriptions = append(descriptions, t.Description)
+		notes = append(notes, t.Notes)
 		tags = append(tags, joinKeys(t.Tags))
 	}
 	_, err := q.Exec(ctx, `
 		UPDATE transactions t
-		SET category_id = c.category_id, payee = c.payee, description = c.description, notes = c.notes, tags = string_to_array(c.tags, ','),
-			version = t.version + 1, updated_at = $8, seq = (SELECT taken_seq($1))
-		FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[]) AS c (id, category_id, payee, description, notes, tags)
-		WHERE t.id = c.id AND t.owner_id = $1`, owner, ids, categories, payees, descriptions, notes, tags, ts[0].UpdatedAt)
+		SET category_id = c.category_id, payee = c.payee, description = c.description,
+			notes = c.notes, tags = string_to_array(c.tags, ','), version = t.version + 1,
+			updated_at = $8, seq = (SELECT taken_seq($1))
+		FROM unnest($2::uuid[], $3::uuid[], $4::text[], $5::text[], $6::text[], $7::text[])
+			AS c (id, category_id, payee, description, notes, tags)
+		WHERE t.id = c.id AND t.owner_id = $1`,
+		owner, ids, categories, payees, descriptions, notes, tags, ts[0].UpdatedAt)
 	if err != nil {
 		return fmt.Errorf("updating %d transactions: %w", len(ts), err)
 	}
 	return nil
 }
 
-// countApplied counts applications of rules. The version stays, because no field changes that a
-// PATCH can change. The number ends at the maximum of its column instead of failing.
-func countApplied(ctx context.Context, q pg.Querier, owner uuid.UUID, rules []uuid.UUID, counts []int32, at time.Time) error {
+// CountApplied counts the rows that rules have changed. counts has the number of rows for each
+// rule. The caller shares the owner's lock. An import calls it once per chunk, and a receipt once.
+// The version stays, because no field changes that a PATCH can change. The number ends at the
+// maximum of its column instead of failing.
+func CountApplied(
+	ctx context.Context, q pg.Querier, owner uuid.UUID,
+	rules []uuid.UUID, counts []int32, at time.Time,
+) error {
+	if len(rules) == 0 {
+		return nil
+	}
 	_, err := q.Exec(ctx, `
 		UPDATE rules r
-		SET applied_count = least(r.applied_count::bigint + a.count, 2147483647)::integer, last_applied_at = $4
+		SET applied_count = least(r.applied_count::bigint + a.count, 2147483647)::integer,
+			last_applied_at = $4
 		FROM unnest($2::uuid[], $3::integer[]) AS a (id, count)
 		WHERE r.owner_id = $1 AND r.id = a.id AND a.count > 0`, owner, rules, counts, at)
 	if err != nil {

@@ -6,10 +6,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/jobs"
+	"github.com/coffer-budget/coffer/internal/jobs/jobstest"
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	"github.com/coffer-budget/coffer/services/ledger/jobs"
-	"github.com/coffer-budget/coffer/services/ledger/jobs/jobstest"
 	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
@@ -27,22 +27,22 @@ func TestLeaseJob(t *testing.T) {
 	}
 	apply()
 	for _, table := range []string{"rules", "rule_jobs"} {
-		_, err := s.DB.Exec(t.Context(), `INSERT INTO `+table+` SELECT (jsonb_populate_record(r, jsonb_build_object('owner_id', $1::uuid))).* FROM `+table+` r`, other.ID)
+		_, err := s.DB.Exec(t.Context(), `
+			INSERT INTO `+table+`
+			SELECT (jsonb_populate_record(r, jsonb_build_object('owner_id', $1::uuid))).*
+			FROM `+table+` r`, other.ID)
 		require.NoError(t, err)
 	}
 	req.Name = "later"
 	later := apply()
 	_, err := s.DB.Exec(t.Context(), `
 		UPDATE rule_jobs
-		SET queued_at = queued_at + CASE WHEN rule_id = $2 THEN interval '2 seconds' ELSE interval '1 second' END
+		SET queued_at = queued_at
+			+ CASE WHEN rule_id = $2 THEN interval '2 seconds' ELSE interval '1 second' END
 		WHERE owner_id = $1 OR rule_id = $2`, other.ID, later)
 	require.NoError(t, err)
-	jobstest.Leases(t, s.DB, jobstest.Statements{
-		Lease: leaseJob, Release: releaseJob, Yield: yieldJob,
-		Renew: func(ctx context.Context, q pg.Querier, j jobs.Job) error {
-			_, err := renewLease(ctx, q, j)
-			return err
-		},
-		End: func(ctx context.Context, q pg.Querier, j jobs.Job) error { return endJob(ctx, q, j, done, "") },
-	}, p.ID, other.ID)
+	end := func(ctx context.Context, q pg.Querier, j jobs.Job) error {
+		return endJob(ctx, q, j, done, "")
+	}
+	jobstest.Leases(t, s.DB, jobTable, end, p.ID, other.ID)
 }

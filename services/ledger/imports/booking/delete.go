@@ -5,9 +5,9 @@ import (
 
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
-	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 

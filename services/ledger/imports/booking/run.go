@@ -5,8 +5,8 @@
 // recorded when they are created (import_creations), and the status undone follows their deletion,
 // so an undo leaves none that is not in use.
 //
-//   - run.go: the steps of a job. store_jobs.go: its lease, which is in its row of imports. Package
-//     jobs decides which job runs
+//   - run.go: the steps of a job. store_jobs.go: its row of imports. Package jobs decides which job
+//     runs
 //   - prepare.go: creates wallets and categories and derives the rows before the first chunk of a
 //     commit
 //   - book.go: a chunk of a commit. existing.go: its rows whose transaction exists already.
@@ -23,27 +23,25 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
-	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
-// executor executes the jobs of imports: a commit, an undo or a deletion. Its methods are Chunks
-// and Fail of their jobs.Table. The worker of package jobs decides which job runs, and when to try
-// it again.
+// executor executes the jobs of imports: a commit, an undo or a deletion.
 type executor struct {
 	*posting.Ledger
 	accounts *accounts.Accounts
 	key      staging.AccountKey
 }
 
-// NewWorker returns the worker of the jobs of imports. The jobs wait until Run is called.
-func NewWorker(a *accounts.Accounts, key staging.AccountKey, log *slog.Logger) *jobs.Worker {
+// NewQueue returns the queue of the jobs of imports. The jobs wait until Run is called.
+func NewQueue(a *accounts.Accounts, key staging.AccountKey, log *slog.Logger) *jobs.Queue {
 	x := &executor{Ledger: a.Ledger, accounts: a, key: key}
-	return jobs.NewWorker(jobs.Table{Name: "imports", Lease: leaseJob, Release: releaseJob, Yield: yieldJob, Chunks: x.chunks, Fail: x.fail}, a.Ledger, log)
+	return jobs.NewQueue(jobTable, jobs.Handler{Chunks: x.chunks, Fail: x.fail}, a.DB, a.Now, log)
 }
 
 // chunks returns the function that runs the chunks of a job.
@@ -66,7 +64,9 @@ type progress struct {
 }
 
 // runChunk runs one step of a job in a database transaction.
-func (x *executor) runChunk(ctx context.Context, j *jobs.Job, p *progress, pace *jobs.Pace) (finished bool, err error) {
+func (x *executor) runChunk(
+	ctx context.Context, j *jobs.Job, p *progress, pace *jobs.Pace,
+) (finished bool, err error) {
 	switch j.Status {
 	case staging.Queued:
 		created, err := x.createChunk(ctx, *j, pace)
@@ -106,13 +106,16 @@ func (x *executor) fail(ctx context.Context, j jobs.Job, reason string) error {
 		if err != nil {
 			return err
 		}
-		return x.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportFailed{OwnerId: j.OwnerID.String(), Import: m})
+		event := &ledgerv1.ImportFailed{OwnerId: j.OwnerID.String(), Import: m}
+		return x.Publish(ctx, tx, j.OwnerID, event)
 	})
 }
 
 // summary returns the import of a job as events show it: without the mapping, the heading and the
 // names in the file, which can be larger than the largest event.
-func (x *executor) summary(ctx context.Context, q pg.Querier, j jobs.Job) (*ledgerv1.Import, error) {
+func (x *executor) summary(
+	ctx context.Context, q pg.Querier, j jobs.Job,
+) (*ledgerv1.Import, error) {
 	m, err := x.current(ctx, q, j)
 	if err != nil {
 		return nil, err
@@ -122,7 +125,9 @@ func (x *executor) summary(ctx context.Context, q pg.Querier, j jobs.Job) (*ledg
 }
 
 // current returns the import of a job as the API shows it.
-func (x *executor) current(ctx context.Context, q pg.Querier, j jobs.Job) (*ledgerv1.Import, error) {
+func (x *executor) current(
+	ctx context.Context, q pg.Querier, j jobs.Job,
+) (*ledgerv1.Import, error) {
 	e, err := staging.SelectImport(ctx, q, j.OwnerID, j.ID)
 	if err != nil {
 		return nil, err

@@ -7,41 +7,44 @@ import (
 	"time"
 
 	"github.com/google/uuid"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/internal/jobs"
+	"github.com/coffer-budget/coffer/internal/jobs/jobstest"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
-	"github.com/coffer-budget/coffer/services/ledger/jobs"
-	"github.com/coffer-budget/coffer/services/ledger/jobs/jobstest"
 )
+
+// queueJob queues an import of some rows. at is its time in seconds.
+func queueJob(t *testing.T, db *pgxpool.Pool, owner, id uuid.UUID, at, rows int) {
+	t.Helper()
+	_, err := db.Exec(t.Context(), `
+		INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details,
+			created_at, updated_at, job_total)
+		VALUES ($1, $2, 'queued', 'file', 1, '', 'csv', '{}', $3, $3, $4)`,
+		owner, id, fixture.Today.Add(time.Duration(at)*time.Second), rows)
+	require.NoError(t, err)
+}
 
 func TestLeaseJob(t *testing.T) {
 	t.Parallel()
 	f := fixture.On(pgtest.New(t, os.DirFS("../..")))
 	first, second, id := f.NewID(), f.NewID(), f.NewID()
 	for at, job := range [][2]uuid.UUID{{first, id}, {second, id}, {first, f.NewID()}} {
-		_, err := f.DB.Exec(t.Context(), `
-			INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details, created_at, updated_at)
-			VALUES ($1, $2, 'queued', 'file', 1, '', 'csv', '{}', $3, $3)`, job[0], job[1], fixture.Today.Add(time.Duration(at)*time.Second))
-		require.NoError(t, err)
+		queueJob(t, f.DB, job[0], job[1], at, 0)
 	}
-	renew := func(ctx context.Context, q pg.Querier, j jobs.Job) error {
-		_, err := renewLease(ctx, q, j)
-		return err
+	// Each job ends in the database transaction that has renewed its lease.
+	end := func(ctx context.Context, q pg.Querier, j jobs.Job) error {
+		e, err := renewLease(ctx, q, j)
+		if err != nil {
+			return err
+		}
+		return setStatus(ctx, q, e, staging.Done, "", fixture.Today)
 	}
-	jobstest.Leases(t, f.DB, jobstest.Statements{
-		Lease: leaseJob, Release: releaseJob, Yield: yieldJob, Renew: renew,
-		// Each job ends in the database transaction that has renewed its lease.
-		End: func(ctx context.Context, q pg.Querier, j jobs.Job) error {
-			e, err := renewLease(ctx, q, j)
-			if err != nil {
-				return err
-			}
-			return setStatus(ctx, q, e, staging.Done, "", fixture.Today)
-		},
-	}, first, second)
+	jobstest.Leases(t, f.DB, jobTable, end, first, second)
 }
 
 // TestLeaseJobOrder leases imports of different sizes. A small one precedes large ones that were
@@ -55,14 +58,11 @@ func TestLeaseJobOrder(t *testing.T) {
 	} {
 		id := f.NewID()
 		ids[id] = name
-		_, err := f.DB.Exec(t.Context(), `
-			INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details, created_at, updated_at, job_total)
-			VALUES ($1, $1, 'queued', 'file', 1, '', 'csv', '{}', $2, $2, $3)`, id, fixture.Today.Add(time.Duration(job.queued)*time.Second), job.rows)
-		require.NoError(t, err)
+		queueJob(t, f.DB, id, id, job.queued, job.rows)
 	}
 	var order []string
 	for range ids {
-		j, err := leaseJob(t.Context(), f.DB, f.NewID(), time.Hour)
+		j, err := jobTable.Lease(t.Context(), f.DB, f.NewID(), time.Hour)
 		require.NoError(t, err)
 		order = append(order, ids[j.ID])
 	}

@@ -9,10 +9,10 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
-	"github.com/coffer-budget/coffer/services/ledger/jobs"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )

@@ -360,8 +360,7 @@ func (b *bundle) replicas(t *testing.T, url string, ledgerDB *pgxpool.Pool, life
 		running.Go(func() {
 			bus.Consume(ctx, b.db, b.consumer())
 		})
-		running.Go(func() { b.server.notifications.RunAlerts(ctx) })
-		running.Go(func() { b.poll(ctx) })
+		running.Go(func() { b.server.notifications.Alerts.Run(ctx) })
 	}
 	for ctx.Err() == nil && !enough() {
 		time.Sleep(20 * time.Millisecond)

@@ -43,6 +43,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
@@ -59,10 +60,6 @@ import (
 //
 //go:embed migrations/*.sql
 var Migrations embed.FS
-
-// pollInterval is the longest time until a worker notices work of which no wake informed it,
-// because another replica left it or it became due.
-const pollInterval = 5 * time.Second
 
 // Config is the service's configuration, read from the environment.
 type Config struct {
@@ -91,11 +88,11 @@ type server struct {
 	// this package.
 	notifications *notification.Server
 	webhooks      *webhook.Server
-	// written wakes the worker that reports the categories of budgets to the ledger.
-	written chan struct{}
-	log     *slog.Logger
-	now     func() time.Time
-	newID   func() uuid.UUID
+	// syncs reports the categories of budgets to the ledger.
+	syncs *jobs.Worker
+	log   *slog.Logger
+	now   func() time.Time
+	newID func() uuid.UUID
 }
 
 var _ budgetv1.BudgetServiceServer = (*server)(nil)
@@ -139,9 +136,10 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		log.WarnContext(ctx, "webhooks may be delivered to private addresses: WEBHOOK_PRIVATE_ADDRESSES is set")
 	}
 	s := &server{
-		db: db, auth: auth, ledger: ledger, cursors: page.NewCursors(config.ServiceKey), written: make(chan struct{}, 1), log: log,
+		db: db, auth: auth, ledger: ledger, cursors: page.NewCursors(config.ServiceKey), log: log,
 		now: time.Now, newID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
+	s.syncs = s.newSyncs()
 	// The parts share the database, the clock and the source of ids.
 	s.notifications = notification.New(notification.Dependencies{
 		DB: db, Ledger: ledger, Cursors: s.cursors, Bus: bus, WakeRelay: bus.Wake, Log: log, Now: s.now, NewID: s.newID,
@@ -160,10 +158,9 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go verifier.Run(ctx)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db, s.consumer())
-	go s.notifications.RunAlerts(ctx)
+	go s.notifications.Alerts.Run(ctx)
 	go s.webhooks.Run(ctx)
-	go s.syncReferences(ctx)
-	go s.poll(ctx)
+	go s.syncs.Run(ctx)
 	go pg.Sweep(ctx, log, s.expire)
 
 	// The three proto services share a port, and the verification of tokens.
@@ -172,18 +169,6 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	budgetv1.RegisterNotificationServiceServer(srv, s.notifications)
 	budgetv1.RegisterWebhookServiceServer(srv, s.webhooks)
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
-}
-
-// poll wakes the workers from time to time until ctx ends. A wake costs a query that usually finds
-// nothing, in each of the three workers.
-func (s *server) poll(ctx context.Context) {
-	for ctx.Err() == nil {
-		s.wake()
-		select {
-		case <-ctx.Done():
-		case <-time.After(pollInterval):
-		}
-	}
 }
 
 // expire deletes rows whose retention has ended. pg.Sweep calls it every hour on each replica. A

@@ -148,9 +148,10 @@ func setup(t *testing.T) *bundle {
 	b := &bundle{ledger: &fakeLedger{spend: nothing, current: map[string]string{}}, auth: &fakeAuth{}}
 	log := slog.New(slog.DiscardHandler)
 	b.server = &server{
-		db: pgtest.New(t, Migrations), ledger: b.ledger, auth: b.auth, cursors: page.NewCursors("test"), written: make(chan struct{}, 1), log: log,
+		db: pgtest.New(t, Migrations), ledger: b.ledger, auth: b.auth, cursors: page.NewCursors("test"), log: log,
 		now: func() time.Time { return budgettest.Today }, newID: budgettest.NewID,
 	}
+	b.syncs = b.newSyncs()
 	now := func() time.Time { return b.now() }
 	b.server.notifications = notification.New(notification.Dependencies{
 		DB: b.db, Ledger: b.ledger, Cursors: b.cursors, WakeRelay: func() {}, Log: log, Now: now, NewID: b.newID,

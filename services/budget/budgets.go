@@ -80,7 +80,7 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 	if err != nil {
 		return nil, err
 	}
-	s.notifications.WakeAlerts()
+	s.notifications.Alerts.Wake()
 	return resp, nil
 }
 
@@ -198,7 +198,7 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 	if err != nil {
 		return nil, err
 	}
-	s.notifications.WakeAlerts()
+	s.notifications.Alerts.Wake()
 	// The ledger records nothing else of a budget.
 	if c.categories != nil {
 		s.syncNow(ctx, id)

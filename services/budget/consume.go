@@ -36,8 +36,8 @@ func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 
 // wake makes the workers look for queued work.
 func (s *server) wake() {
-	s.notifications.WakeAlerts()
-	s.wakeSyncs()
+	s.notifications.Alerts.Wake()
+	s.syncs.Wake()
 	s.webhooks.Wake()
 }
 

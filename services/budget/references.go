@@ -14,6 +14,7 @@ import (
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -21,7 +22,7 @@ import (
 
 // The ledger does not delete a category that a budget uses, so it must know the categories of
 // budgets. A write of a budget first reserves its categories there. A trigger then queues the
-// budget in reference_syncs, and a worker (syncReferences) reports the budget's current categories
+// budget in reference_syncs, and a worker (syncs) reports the budget's current categories
 // to the ledger. The response repairs the budget if a category was merged or deleted.
 
 const (
@@ -100,38 +101,21 @@ func (s *server) release(ctx context.Context, r reservation) {
 	if err := queueSettlement(ctx, s.db, r); err != nil {
 		s.log.WarnContext(ctx, "failed to release reserved categories", "budget", r.budget, "error", err)
 	}
-	s.wakeSyncs()
+	s.syncs.Wake()
 }
 
-// syncReferences reports changed budgets to the ledger until ctx ends. Several replicas may run it:
-// each claims different rows.
-func (s *server) syncReferences(ctx context.Context) {
-	for ctx.Err() == nil {
-		// Replicas share the work, because each claims other rows.
-		due, err := claimSyncs(ctx, s.db, s.now())
-		if err == nil {
-			err = s.sync(ctx, due)
-		}
-		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "failed to report the categories of budgets to the ledger", "error", err)
-		}
-		// A full batch suggests that more are due.
-		if err == nil && len(due) == syncBatch {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-s.written:
-		}
-	}
-}
-
-// wakeSyncs makes syncReferences look for queued budgets.
-func (s *server) wakeSyncs() {
-	select {
-	case s.written <- struct{}{}:
-	default:
-	}
+// newSyncs returns the worker that reports changed budgets to the ledger.
+func (s *server) newSyncs() *jobs.Worker {
+	const failure = "failed to report the categories of budgets to the ledger"
+	return jobs.NewWorker(jobs.PollInterval, s.log, failure,
+		func(ctx context.Context) (more bool, err error) {
+			due, err := claimSyncs(ctx, s.db, s.now())
+			if err != nil {
+				return false, err
+			}
+			// A full batch suggests that more are due.
+			return len(due) == syncBatch, s.sync(ctx, due)
+		})
 }
 
 // syncNow reports one budget, so that a category that it no longer uses can be deleted immediately.
@@ -147,7 +131,7 @@ func (s *server) syncNow(ctx context.Context, budget uuid.UUID) {
 	}
 	if err != nil {
 		s.log.WarnContext(ctx, "failed to report the categories of a budget to the ledger", "budget", budget, "error", err)
-		s.wakeSyncs()
+		s.syncs.Wake()
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
@@ -53,18 +54,9 @@ func queueSyncsOfCategory(ctx context.Context, q pg.Querier, owner, category uui
 }
 
 // claimSyncs leases up to syncBatch of the oldest syncs that no other worker has. A failed sync is
-// repeated when its lease has expired, in the order of the changes. SKIP LOCKED lets replicas claim
-// different rows at the same moment.
+// repeated when its lease has expired, in the order of the changes.
 func claimSyncs(ctx context.Context, q pg.Querier, now time.Time) ([]referenceSync, error) {
-	syncs, err := pg.All[referenceSync](ctx, q, `
-		WITH due AS (
-			SELECT budget_id
-			FROM reference_syncs
-			WHERE leased_until < $1
-			ORDER BY seq
-			LIMIT $3
-			FOR UPDATE SKIP LOCKED
-		)
+	syncs, err := pg.All[referenceSync](ctx, q, jobs.Due("reference_syncs", "budget_id")+`
 		UPDATE reference_syncs s
 		SET leased_until = $2
 		FROM due

@@ -213,32 +213,6 @@ func (s *Server) QueueCheck(ctx context.Context, tx pgx.Tx, budgetID uuid.UUID, 
 	return upsertChecks(ctx, tx, checks)
 }
 
-// RunAlerts does due checks until ctx ends. A full batch suggests that more checks are due, so the
-// next one starts without a wake.
-func (s *Server) RunAlerts(ctx context.Context) {
-	for ctx.Err() == nil {
-		checked, err := s.CheckBudgets(ctx)
-		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "failed to check budgets for alerts", "error", err)
-		}
-		if checked == checkBatch {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-s.queued:
-		}
-	}
-}
-
-// WakeAlerts makes RunAlerts look for due checks.
-func (s *Server) WakeAlerts() {
-	select {
-	case s.queued <- struct{}{}:
-	default:
-	}
-}
-
 // CheckBudgets does one batch of due checks and returns their number. A failed check is repeated
 // when its lease has expired. Several replicas may run it: each claims different checks.
 func (s *Server) CheckBudgets(ctx context.Context) (int, error) {

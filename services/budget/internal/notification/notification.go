@@ -8,7 +8,7 @@
 // as notifications, such as the end of an import. Notifications are deleted after a year.
 //
 // An alert takes three steps. The consumer of the ledger's events queues checks of budgets and
-// windows (QueueChecks); a change of a budget queues one too (QueueCheck). A worker (RunAlerts)
+// windows (QueueChecks); a change of a budget queues one too (QueueCheck). A worker (Alerts)
 // leases due checks and asks the ledger for the spending. It raises each threshold that the
 // spending has reached at most once per window: a unique row decides. Many events cause one check.
 // Nothing is counted from events, so a repeated event changes nothing. Only current and recent
@@ -29,6 +29,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
@@ -63,8 +64,8 @@ type Server struct {
 	bus       *outbox.Bus
 	wakeRelay func()
 	streams   streams
-	// queued wakes the worker that checks budgets.
-	queued chan struct{}
+	// Alerts does due checks.
+	Alerts *jobs.Worker
 	log    *slog.Logger
 	now    func() time.Time
 	newID  func() uuid.UUID
@@ -72,20 +73,26 @@ type Server struct {
 
 var _ budgetv1.NotificationServiceServer = (*Server)(nil)
 
-// New returns a server. Alerts are raised while RunAlerts is running.
+// New returns a server. Alerts are raised while Alerts.Run is running.
 func New(d Dependencies) *Server {
-	return &Server{
+	s := &Server{
 		db:        d.DB,
 		ledger:    d.Ledger,
 		cursors:   d.Cursors,
 		bus:       d.Bus,
 		wakeRelay: d.WakeRelay,
 		streams:   streams{open: map[uuid.UUID]int{}},
-		queued:    make(chan struct{}, 1),
 		log:       d.Log,
 		now:       d.Now,
 		newID:     d.NewID,
 	}
+	s.Alerts = jobs.NewWorker(jobs.PollInterval, d.Log, "failed to check budgets for alerts",
+		func(ctx context.Context) (more bool, err error) {
+			checked, err := s.CheckBudgets(ctx)
+			// A full batch suggests that more are due.
+			return checked == checkBatch, err
+		})
+	return s
 }
 
 // Expire deletes old notifications.

@@ -8,6 +8,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/services/budget/internal/spending"
@@ -130,21 +131,12 @@ func upsertChecks(ctx context.Context, q pg.Querier, checks []check) error {
 // claimChecks leases the oldest checks that no other worker has. They are skipped until the lease
 // expires, also by other replicas.
 func claimChecks(ctx context.Context, q pg.Querier, now time.Time, limit int) ([]claimedCheck, error) {
-	checks, err := pg.All[claimedCheck](ctx, q, `
-		WITH due AS (
-			SELECT budget_id, day
-			FROM alert_checks
-			WHERE leased_until < @now
-			ORDER BY seq
-			LIMIT @limit
-			FOR UPDATE SKIP LOCKED
-		)
+	checks, err := pg.All[claimedCheck](ctx, q, jobs.Due("alert_checks", "budget_id, day")+`
 		UPDATE alert_checks c
-		SET leased_until = @until
+		SET leased_until = $2
 		FROM due, budgets b
 		WHERE c.budget_id = due.budget_id AND c.day = due.day AND b.id = c.budget_id
-		RETURNING `+budgetColumns+`, c.day, c.seq`,
-		pgx.NamedArgs{"now": now, "until": now.Add(checkLease), "limit": limit})
+		RETURNING `+budgetColumns+`, c.day, c.seq`, now, now.Add(checkLease), limit)
 	if err != nil {
 		return nil, fmt.Errorf("claiming checks: %w", err)
 	}

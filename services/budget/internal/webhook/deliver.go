@@ -86,24 +86,6 @@ func newDeliveryClient(allowed func(netip.Addr) bool, resolver *net.Resolver, ro
 	}}
 }
 
-// deliver sends due deliveries until ctx ends. It sleeps while nothing is due, until Wake.
-func (s *Server) deliver(ctx context.Context) {
-	for ctx.Err() == nil {
-		worked, err := s.deliverBatch(ctx)
-		if err != nil && ctx.Err() == nil {
-			s.log.WarnContext(ctx, "failed to deliver events", "error", err)
-		}
-		// More deliveries may be due. After an error the worker waits for the next wake.
-		if worked && err == nil {
-			continue
-		}
-		select {
-		case <-ctx.Done():
-		case <-s.queued:
-		}
-	}
-}
-
 // deliverBatch sends due deliveries of one webhook, oldest first, and reports whether a webhook had
 // any. It stops at the first failure. A worker that stops after sending and before recording leaves
 // the delivery to another worker, which repeats it.

@@ -1,6 +1,10 @@
 package webhook
 
-import "time"
+import (
+	"time"
+
+	"github.com/coffer-budget/coffer/internal/jobs"
+)
 
 const (
 	// deliveryLife is the time after which a delivery that was not successful is failed.
@@ -43,10 +47,7 @@ func (d delivery) attempted(now time.Time, responseStatus int, problem string, j
 // backoff returns the time before the next attempt. It doubles with each attempt up to a limit;
 // jitter selects a time between half of that and all of it.
 func backoff(attempts int32, jitter float64) time.Duration {
-	wait := lastBackoff
-	if shift := attempts - 1; shift < 16 {
-		wait = min(lastBackoff, firstBackoff<<shift)
-	}
+	wait := jobs.Backoff(int(attempts), firstBackoff, lastBackoff)
 	return wait/2 + time.Duration(jitter*float64(wait/2))
 }
 
@@ -62,11 +63,7 @@ func (w webhook) attempted(now time.Time, problem string) (after webhook, paused
 		w.FailingSince = &now
 	}
 	w.Failures++
-	pause := lastPause
-	if shift := w.Failures - 1; shift < 6 {
-		pause = min(lastPause, firstPause<<shift)
-	}
-	return w, now.Add(pause)
+	return w, now.Add(jobs.Backoff(int(w.Failures), firstPause, lastPause))
 }
 
 // disables reports whether an attempt disables the webhook, and the reason. It must be called on

@@ -28,6 +28,7 @@ import (
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5/pgxpool"
 
+	"github.com/coffer-budget/coffer/internal/jobs"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/seal"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
@@ -58,8 +59,8 @@ type Server struct {
 	// connects to.
 	destinations destinations
 	client       deliveryClient
-	// queued wakes a worker.
-	queued chan struct{}
+	// Worker sends due deliveries. The consumer wakes it after each batch of events.
+	*jobs.Worker
 	// claiming serializes the claims of this replica, so that each claim counts the webhooks that its
 	// other workers hold.
 	claiming sync.Mutex
@@ -73,35 +74,27 @@ var _ budgetv1.WebhookServiceServer = (*Server)(nil)
 // New returns a server. Deliveries are sent while Run is running.
 func New(d Dependencies) *Server {
 	allowed := destinations(d.PrivateAddresses)
-	return &Server{
+	s := &Server{
 		db:           d.DB,
 		cursors:      d.Cursors,
 		sealer:       d.Sealer,
 		destinations: allowed,
 		client:       newDeliveryClient(allowed.contains, nil, nil),
-		queued:       make(chan struct{}, 1),
 		log:          d.Log,
 		now:          d.Now,
 		newID:        d.NewID,
 	}
+	s.Worker = jobs.NewWorker(jobs.PollInterval, d.Log, "failed to deliver events", s.deliverBatch)
+	return s
 }
 
 // Run delivers events until ctx ends, with several workers.
 func (s *Server) Run(ctx context.Context) {
 	var workers sync.WaitGroup
 	for range deliveryWorkers {
-		workers.Go(func() { s.deliver(ctx) })
+		workers.Go(func() { s.Worker.Run(ctx) })
 	}
 	workers.Wait()
-}
-
-// Wake makes an idle worker look for due deliveries. The consumer calls it after each batch of
-// events, and poll of the service every few seconds for retries that have become due.
-func (s *Server) Wake() {
-	select {
-	case s.queued <- struct{}{}:
-	default:
-	}
 }
 
 // Expire fails deliveries that were retried for a day, and deletes the log of deliveries after 30

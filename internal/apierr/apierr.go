@@ -1,11 +1,8 @@
 // Package apierr defines the errors that a caller may see: a gRPC code, a public reason and a
 // message.
 //
-// The enum Reason in proto/coffer/rest/v1/reason.proto declares each error. A service makes its
-// values with New in errors.go and returns them, possibly wrapped, from RPC methods. The reason is
-// the code of the REST answer, verbatim. With, WithMessage, Under and After return copies with
-// details. errors.Is finds a declared value among such copies. Problems collects all problems of a
-// request into one error.
+// The enum Reason in proto/coffer/rest/v1/reason.proto declares each error. The reason is the code
+// of the REST answer, verbatim. Problems collects all problems of a request into one error.
 //
 // Only package rpc converts errors to gRPC statuses, and From converts them back in the caller.
 // Every other error is answered as "Internal error", and its text appears in the log only.
@@ -25,7 +22,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// domain marks a status that was made from an Error. A status without it is never shown to callers.
+// domain marks a status that was made from an Error.
 const domain = "coffer"
 
 // Error is an error that a caller may see. Values are shared between requests, so they must not be
@@ -40,8 +37,7 @@ type Error struct {
 	RetryAfter time.Duration
 }
 
-// Field is the problem of one field of a request. The message states the allowed values: "must be
-// at most 100 characters".
+// Field is the problem of one field of a request.
 type Field struct {
 	Name    string
 	Message string
@@ -65,15 +61,18 @@ func NewInvalid(reason restv1.Reason) *Error {
 	return e
 }
 
+const printableKey = "must be at most 255 printable ASCII characters"
+
 // Errors that any service may return.
 var (
-	Unauthorized       = New(restv1.Reason_UNAUTHORIZED)
-	TokenExpired       = New(restv1.Reason_TOKEN_EXPIRED)
-	ServiceOnly        = New(restv1.Reason_INSUFFICIENT_PERMISSIONS)
-	EmptyUpdate        = New(restv1.Reason_EMPTY_UPDATE)
-	InvalidCursor      = New(restv1.Reason_INVALID_CURSOR)
-	VersionMismatch    = New(restv1.Reason_VERSION_MISMATCH)
-	IdempotencyKey     = New(restv1.Reason_VALIDATION_ERROR).WithMessage("Idempotency-Key must be at most 255 printable ASCII characters").With("Idempotency-Key", "must be at most 255 printable ASCII characters")
+	Unauthorized    = New(restv1.Reason_UNAUTHORIZED)
+	TokenExpired    = New(restv1.Reason_TOKEN_EXPIRED)
+	ServiceOnly     = New(restv1.Reason_INSUFFICIENT_PERMISSIONS)
+	EmptyUpdate     = New(restv1.Reason_EMPTY_UPDATE)
+	InvalidCursor   = New(restv1.Reason_INVALID_CURSOR)
+	VersionMismatch = New(restv1.Reason_VERSION_MISMATCH)
+	IdempotencyKey  = New(restv1.Reason_VALIDATION_ERROR).
+			WithMessage("Idempotency-Key "+printableKey).With("Idempotency-Key", printableKey)
 	IdempotencyKeyUsed = New(restv1.Reason_IDEMPOTENCY_KEY_CONFLICT)
 	Unavailable        = New(restv1.Reason_SERVICE_UNAVAILABLE).After(time.Second)
 	DeadlineExceeded   = New(restv1.Reason_DEADLINE_EXCEEDED)
@@ -98,7 +97,6 @@ func Invalid(field, message string) *Error {
 	return Validation([]Field{{Name: field, Message: message}})
 }
 
-// Error implements error.
 func (e *Error) Error() string { return e.Reason + ": " + e.Message }
 
 // WithMessage returns a copy with a message that is more specific than the reason's default.
@@ -151,14 +149,16 @@ func (e *Error) GRPCStatus() *status.Status {
 	if len(e.Fields) > 0 {
 		bad := &errdetails.BadRequest{}
 		for _, f := range e.Fields {
-			bad.FieldViolations = append(bad.FieldViolations, &errdetails.BadRequest_FieldViolation{Field: f.Name, Description: f.Message})
+			bad.FieldViolations = append(bad.FieldViolations,
+				&errdetails.BadRequest_FieldViolation{Field: f.Name, Description: f.Message})
 		}
 		if with, err := st.WithDetails(bad); err == nil {
 			st = with
 		}
 	}
 	if e.RetryAfter > 0 {
-		if with, err := st.WithDetails(&errdetails.RetryInfo{RetryDelay: durationpb.New(e.RetryAfter)}); err == nil {
+		retry := &errdetails.RetryInfo{RetryDelay: durationpb.New(e.RetryAfter)}
+		if with, err := st.WithDetails(retry); err == nil {
 			st = with
 		}
 	}

@@ -29,7 +29,9 @@ func TestFromReturnsTheErrorThatWasSent(t *testing.T) {
 
 func TestFromReturnsNilForOtherErrors(t *testing.T) {
 	t.Parallel()
-	for _, err := range []error{nil, errors.New("disk full"), status.Error(codes.NotFound, "row 7 of shard 3")} {
+	for _, err := range []error{
+		nil, errors.New("disk full"), status.Error(codes.NotFound, "row 7 of shard 3"),
+	} {
 		require.Nil(t, From(err))
 	}
 }
@@ -37,7 +39,8 @@ func TestFromReturnsNilForOtherErrors(t *testing.T) {
 func TestErrorIsComparesReasonAndCode(t *testing.T) {
 	t.Parallel()
 	require.ErrorIs(t, errTaken.With("a", "b"), errTaken)
-	require.NotErrorIs(t, &Error{Code: codes.NotFound, Reason: errTaken.Reason, Message: errTaken.Message}, errTaken)
+	require.NotErrorIs(t,
+		&Error{Code: codes.NotFound, Reason: errTaken.Reason, Message: errTaken.Message}, errTaken)
 	require.NotErrorIs(t, Internal, errTaken)
 	require.NotErrorIs(t, errTaken, errors.New(errTaken.Reason))
 }
@@ -80,13 +83,19 @@ func TestProblemsIncludeNamesThePart(t *testing.T) {
 	p.Include(Validation([]Field{{"limit", "is required"}}).Under("people[2]"))
 	e := From(p.Err())
 	require.Equal(t, "VALIDATION_ERROR", e.Reason)
-	require.Equal(t, []Field{{"people[2].limit", "is required"}, {"people[1].name", "is taken"}}, e.Fields)
+	require.Equal(t, []Field{{"people[2].limit", "is required"}, {"people[1].name", "is taken"}},
+		e.Fields)
 }
 
 func TestNewReadsTheOptionsOfTheReason(t *testing.T) {
 	t.Parallel()
-	require.Equal(t, &Error{Code: codes.AlreadyExists, Reason: "EMAIL_ALREADY_EXISTS", Message: "A user with this e-mail already exists"}, New(restv1.Reason_EMAIL_ALREADY_EXISTS))
-	require.Equal(t, &Error{Code: codes.InvalidArgument, Reason: "WALLET_NOT_FOUND", Message: "Wallet not found"}, NewInvalid(restv1.Reason_WALLET_NOT_FOUND))
+	require.Equal(t, &Error{
+		Code: codes.AlreadyExists, Reason: "EMAIL_ALREADY_EXISTS",
+		Message: "A user with this e-mail already exists",
+	}, New(restv1.Reason_EMAIL_ALREADY_EXISTS))
+	require.Equal(t, &Error{
+		Code: codes.InvalidArgument, Reason: "WALLET_NOT_FOUND", Message: "Wallet not found",
+	}, NewInvalid(restv1.Reason_WALLET_NOT_FOUND))
 }
 
 func TestReasonDeclaresCodeStatusAndMessage(t *testing.T) {

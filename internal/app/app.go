@@ -5,12 +5,7 @@
 // A program's main function calls Main with the service's name, Run function and migrations.
 // Without arguments the program serves until SIGINT or SIGTERM. The commands `migrate`,
 // `await-schema` and `version` exist in each program with a database, and a service can add further
-// ones. Main guarantees that a wrong configuration is reported with all problems in one message,
-// before anything is listening, and that the exit code is 1 after an error.
-//
-// ParseEnv, NewLogger, SetLogger, Telemetry and RelaxGC are the parts of Main, for programs that
-// run several services in one process. Start reading with Main and serve; log.go, sample.go and
-// telemetry.go define the logs and the metrics.
+// ones.
 package app
 
 import (
@@ -38,8 +33,7 @@ const (
 	resolveInterval = time.Second
 
 	// databaseWait limits how long `migrate` waits for PostgreSQL. schemaWait limits how long
-	// `await-schema` waits for `migrate` of another process. It is longer because that process may be
-	// waiting for PostgreSQL.
+	// `await-schema` waits for `migrate` of another process.
 	databaseWait = 10 * time.Minute
 	schemaWait   = 15 * time.Minute
 )
@@ -62,11 +56,11 @@ type Command struct {
 	Run  func(ctx context.Context, databaseURL string, args []string, out io.Writer) error
 }
 
-// Main is a service's main function. Without arguments it serves. The argument `migrate` applies
-// the migrations to the schema with the service's name, using MIGRATION_DATABASE_URL.
-// `await-schema` waits until the schema has all migrations, using DATABASE_URL. Main does not
-// return.
-func Main[C any](name string, run func(ctx context.Context, config C, lis net.Listener) error, migrations fs.FS, commands ...Command) {
+// Main is a service's main function. Main does not return.
+func Main[C any](
+	name string, run func(ctx context.Context, config C, lis net.Listener) error, migrations fs.FS,
+	commands ...Command,
+) {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	err := command(ctx, name, run, migrations, commands)
 	stop()
@@ -77,8 +71,10 @@ func Main[C any](name string, run func(ctx context.Context, config C, lis net.Li
 	os.Exit(0)
 }
 
-// command executes the command in the arguments of the process.
-func command[C any](ctx context.Context, name string, run func(context.Context, C, net.Listener) error, migrations fs.FS, commands []Command) error {
+func command[C any](
+	ctx context.Context, name string, run func(context.Context, C, net.Listener) error,
+	migrations fs.FS, commands []Command,
+) error {
 	if len(os.Args) < 2 {
 		return serve(ctx, name, run)
 	}
@@ -103,7 +99,8 @@ func command[C any](ctx context.Context, name string, run func(context.Context, 
 		}
 		names = append(names, c.Name)
 	}
-	return fmt.Errorf("unknown command %q: must be one of %s, or none to serve", os.Args[1], strings.Join(names, ", "))
+	return fmt.Errorf("unknown command %q: must be one of %s, or none to serve", os.Args[1],
+		strings.Join(names, ", "))
 }
 
 // migrate waits for PostgreSQL and applies the pending migrations.
@@ -126,12 +123,13 @@ func migrate(ctx context.Context, name string, migrations fs.FS) error {
 
 // awaitSchema returns the command that waits for another process's `migrate`.
 func awaitSchema(migrations fs.FS) Command {
-	return Command{"await-schema", func(ctx context.Context, databaseURL string, _ []string, out io.Writer) error {
-		return pg.AwaitMigrations(ctx, databaseURL, migrations, schemaWait, NewLogger(out, slog.LevelInfo))
-	}}
+	await := func(ctx context.Context, databaseURL string, _ []string, out io.Writer) error {
+		log := NewLogger(out, slog.LevelInfo)
+		return pg.AwaitMigrations(ctx, databaseURL, migrations, schemaWait, log)
+	}
+	return Command{"await-schema", await}
 }
 
-// run calls Run with the URL from the environment.
 func (c Command) run(ctx context.Context, args []string) error {
 	config, err := ParseEnv[struct {
 		URL string `env:"DATABASE_URL,required,notEmpty,unset"`
@@ -143,18 +141,19 @@ func (c Command) run(ctx context.Context, args []string) error {
 }
 
 // serve sets up the process, then runs the service until a signal.
-func serve[C any](ctx context.Context, name string, run func(context.Context, C, net.Listener) error) (err error) {
+func serve[C any](
+	ctx context.Context, name string, run func(context.Context, C, net.Listener) error,
+) (err error) {
 	p, processErr := ParseEnv[process](nil)
 	config, configErr := ParseEnv[C](nil)
-	// One message names the problems of both configurations.
 	if err := errors.Join(processErr, configErr); err != nil {
 		return err
 	}
 	SetLogger(NewLogger(os.Stdout, p.LogLevel))
 	RelaxGC()
-	// gRPC resolves a name again after a connection has ended or failed, by default at most every 30
-	// s. After a rolling restart, no address that it knows would be valid for so long. deploy/k8s adds
-	// this interval to the time that a pod outlives its DNS record.
+	// gRPC resolves a name again after a connection has ended or failed, by default at most every
+	// 30 s. After a rolling restart, no address that it knows would be valid for so long.
+	// deploy/k8s adds this interval to the time that a pod outlives its DNS record.
 	dns.SetMinResolutionInterval(resolveInterval)
 	stopTelemetry, err := Telemetry(ctx, name, p.Metrics)
 	if err != nil {
@@ -174,8 +173,7 @@ func serve[C any](ctx context.Context, name string, run func(context.Context, C,
 }
 
 // RelaxGC allows the heap to grow to three times the live data before a collection, unless GOGC is
-// set. The live data are a few megabytes, so the process stays small, and the throughput increases
-// by a few percent.
+// set.
 func RelaxGC() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(200)

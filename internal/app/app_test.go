@@ -27,7 +27,9 @@ func TestMigrate(t *testing.T) {
 	require.NoError(t, err)
 	name := "migrated_" + strings.ReplaceAll(uuid.NewString(), "-", "")
 	execute(t, target, `CREATE ROLE `+name)
-	t.Cleanup(func() { execute(t, target, `DROP SCHEMA IF EXISTS `+name+` CASCADE; DROP ROLE `+name) })
+	t.Cleanup(func() {
+		execute(t, target, `DROP SCHEMA IF EXISTS `+name+` CASCADE; DROP ROLE `+name)
+	})
 	before := slog.Default()
 	t.Cleanup(func() { SetLogger(before) })
 	lines, log := io.Pipe()
@@ -41,7 +43,9 @@ func TestMigrate(t *testing.T) {
 	t.Setenv("MIGRATION_DATABASE_URL", address.String())
 	done := make(chan error, 1)
 	go func() {
-		done <- migrate(t.Context(), name, fstest.MapFS{"migrations/0001_t.sql": {Data: []byte("-- +goose Up\nCREATE TABLE t ();")}})
+		done <- migrate(t.Context(), name, fstest.MapFS{
+			"migrations/0001_t.sql": {Data: []byte("-- +goose Up\nCREATE TABLE t ();")},
+		})
 	}()
 	line := make([]byte, 4096)
 	n, err := lines.Read(line)

@@ -34,7 +34,7 @@ func ParseEnv[C any](environment map[string]string) (C, error) {
 }
 
 // variableOf returns the variable of the field that an error is about, or "" if there is no such
-// field. The error itself has only the field's name and type.
+// field.
 func variableOf(config reflect.Type, malformed env.ParseError) string {
 	for field := range config.Fields() {
 		variable, _, _ := strings.Cut(field.Tag.Get("env"), ",")
@@ -50,7 +50,6 @@ func variableOf(config reflect.Type, malformed env.ParseError) string {
 	return ""
 }
 
-// allowed describes the values of a type.
 func allowed(t reflect.Type) string {
 	switch {
 	case t == reflect.TypeFor[slog.Level]():

@@ -28,7 +28,9 @@ func TestParseEnv(t *testing.T) {
 	t.Parallel()
 	t.Run("reads values and defaults", func(t *testing.T) {
 		t.Parallel()
-		got, err := ParseEnv[sample](map[string]string{"LOG_LEVEL": "warn", "KEY": "k", "HOPS": "2"})
+		got, err := ParseEnv[sample](map[string]string{
+			"LOG_LEVEL": "warn", "KEY": "k", "HOPS": "2",
+		})
 		require.NoError(t, err)
 		require.Equal(t, slog.LevelWarn, got.LogLevel)
 		require.Equal(t, 2, got.Inner.Hops)
@@ -36,9 +38,12 @@ func TestParseEnv(t *testing.T) {
 	})
 	t.Run("names every bad variable and its allowed values, and no value", func(t *testing.T) {
 		t.Parallel()
-		_, err := ParseEnv[sample](map[string]string{"LOG_LEVEL": "loud", "WAIT": "loud", "HOPS": "loud", "ON": "loud", "RATE": "loud"})
+		_, err := ParseEnv[sample](map[string]string{
+			"LOG_LEVEL": "loud", "WAIT": "loud", "HOPS": "loud", "ON": "loud", "RATE": "loud",
+		})
 		for _, want := range []string{
-			"LOG_LEVEL must be DEBUG, INFO, WARN or ERROR", "WAIT must be a duration", "HOPS must be a whole number",
+			"LOG_LEVEL must be DEBUG, INFO, WARN or ERROR", "WAIT must be a duration",
+			"HOPS must be a whole number",
 			"ON must be true or false", "RATE must be a number", `"KEY"`,
 		} {
 			require.ErrorContains(t, err, want)

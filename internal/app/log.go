@@ -18,7 +18,9 @@ import (
 // NewLogger returns a logger that writes JSON lines with the request id, trace id and user id of
 // their context. Similar warnings and errors are sampled.
 func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
-	return slog.New(newSamplingHandler(contextHandler{slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level})}))
+	return slog.New(newSamplingHandler(contextHandler{
+		slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level}),
+	}))
 }
 
 // SetLogger makes log the default logger of the process. gRPC, grpc-gateway and OpenTelemetry log
@@ -26,33 +28,32 @@ func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
 // used.
 func SetLogger(log *slog.Logger) {
 	slog.SetDefault(log)
-	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) { log.Warn("failure in OpenTelemetry", "error", err) }))
+	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
+		log.Warn("failure in OpenTelemetry", "error", err)
+	}))
 	if os.Getenv("GRPC_GO_LOG_SEVERITY_LEVEL") == "" {
 		grpclog.SetLoggerV2(grpcLogger{grpclog.NewLoggerV2(io.Discard, io.Discard, os.Stderr), log})
 	}
 }
 
-// grpcLogger logs gRPC's errors as warnings. The failed call logs its own line with the right
-// severity.
+// grpcLogger logs gRPC's errors as warnings.
 type grpcLogger struct {
 	grpclog.LoggerV2
 
 	log *slog.Logger
 }
 
-// Error implements grpclog.LoggerV2.
-func (g grpcLogger) Error(args ...any) { g.log.Warn("failure in gRPC", "error", fmt.Sprint(args...)) }
+func (g grpcLogger) Error(args ...any) {
+	g.log.Warn("failure in gRPC", "error", fmt.Sprint(args...))
+}
 
-// Errorln implements grpclog.LoggerV2.
 func (g grpcLogger) Errorln(args ...any) { g.Error(args...) }
 
-// Errorf implements grpclog.LoggerV2.
 func (g grpcLogger) Errorf(format string, args ...any) { g.Error(fmt.Sprintf(format, args...)) }
 
 // contextHandler adds the request id, trace id and user id of the context to each line.
 type contextHandler struct{ slog.Handler }
 
-// Handle implements slog.Handler.
 func (h contextHandler) Handle(ctx context.Context, r slog.Record) error {
 	if id := rpc.RequestID(ctx); id != "" {
 		r.AddAttrs(slog.String("request_id", id))
@@ -66,12 +67,10 @@ func (h contextHandler) Handle(ctx context.Context, r slog.Record) error {
 	return h.Handler.Handle(ctx, r)
 }
 
-// WithAttrs implements slog.Handler.
 func (h contextHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return contextHandler{h.Handler.WithAttrs(attrs)}
 }
 
-// WithGroup implements slog.Handler.
 func (h contextHandler) WithGroup(name string) slog.Handler {
 	return contextHandler{h.Handler.WithGroup(name)}
 }

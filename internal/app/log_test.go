@@ -24,14 +24,18 @@ func TestNewLoggerAddsRequestTraceAndUser(t *testing.T) {
 	user := uuid.Must(uuid.NewV7())
 	ctx := rpc.WithRequestID(t.Context(), "look-for-me")
 	ctx = caller.With(ctx, caller.Identity{UserID: user})
-	ctx = trace.ContextWithSpanContext(ctx, trace.NewSpanContext(trace.SpanContextConfig{TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2}}))
+	ctx = trace.ContextWithSpanContext(ctx,
+		trace.NewSpanContext(trace.SpanContextConfig{
+			TraceID: trace.TraceID{1}, SpanID: trace.SpanID{2},
+		}))
 	log.DebugContext(ctx, "not asked for")
 	log.InfoContext(ctx, "told", "n", 1)
 	var line map[string]any
 	require.NoError(t, json.Unmarshal(out.Bytes(), &line), out.String())
 	require.Equal(t, "ledger", line["service"])
 	require.Equal(t, map[string]any{
-		"n": 1.0, "request_id": "look-for-me", "trace_id": "01000000000000000000000000000000", "user_id": user.String(),
+		"n": 1.0, "request_id": "look-for-me", "trace_id": "01000000000000000000000000000000",
+		"user_id": user.String(),
 	}, line["more"])
 }
 
@@ -54,7 +58,10 @@ func TestSetLoggerCollectsErrorsOfLibraries(t *testing.T) {
 	grpclog.Component("transport").Error("closing the ", "connection")
 	grpclog.Info("not asked for")
 	otel.Handle(errors.New("the collector is unavailable"))
-	for _, want := range []string{"Failed to write response: broken pipe", "closing the connection", "the collector is unavailable"} {
+	for _, want := range []string{
+		"Failed to write response: broken pipe", "closing the connection",
+		"the collector is unavailable",
+	} {
 		line, err := out.ReadBytes('\n')
 		require.NoError(t, err)
 		var got struct{ Level, Error string }

@@ -12,14 +12,13 @@ import (
 const (
 	// sampleInterval is the time in which one of several similar lines is logged.
 	sampleInterval = time.Second
-	// maxSamples limits the memory for lines that are counted. Lines beyond it are logged.
+	// maxSamples limits the memory for lines that are counted.
 	maxSamples = 1000
 )
 
 // samplingHandler logs the first of similar warnings and errors in a second, and counts the others.
-// When the second is over, one line reports the number of them. During an outage every request
-// fails for the same reason, and thousands of lines a second would slow the process and hide all
-// others.
+// During an outage every request fails for the same reason, and thousands of lines a second would
+// slow the process and hide all others.
 //
 // Lines are similar if they have the same level, message, service, reason and HTTP status. Lines
 // about internal errors are never omitted: each is a defect, and its request id leads to it.
@@ -40,17 +39,16 @@ type similarity struct {
 type samples struct {
 	mu      sync.Mutex
 	omitted map[similarity]int
-	// after calls f in its own goroutine after d.
-	after func(d time.Duration, f func())
+	after   func(d time.Duration, f func())
 }
 
-// newSamplingHandler returns a handler that writes to next.
 func newSamplingHandler(next slog.Handler) samplingHandler {
 	after := func(d time.Duration, f func()) { time.AfterFunc(d, f) }
-	return samplingHandler{Handler: next, samples: &samples{omitted: map[similarity]int{}, after: after}}
+	return samplingHandler{
+		Handler: next, samples: &samples{omitted: map[similarity]int{}, after: after},
+	}
 }
 
-// Handle implements slog.Handler.
 func (h samplingHandler) Handle(ctx context.Context, r slog.Record) error {
 	if r.Level < slog.LevelWarn {
 		return h.Handler.Handle(ctx, r)
@@ -99,7 +97,6 @@ func (c *samples) omit(s similarity, report func(s similarity, omitted int)) boo
 	return false
 }
 
-// report logs the number of lines that were omitted.
 func (h samplingHandler) report(s similarity, omitted int) {
 	r := slog.NewRecord(time.Now(), s.level, "omitted similar lines", 0)
 	r.AddAttrs(slog.String("message", s.message), slog.Int("omitted", omitted))
@@ -112,7 +109,6 @@ func (h samplingHandler) report(s similarity, omitted int) {
 	_ = h.Handler.Handle(context.Background(), r)
 }
 
-// WithAttrs implements slog.Handler.
 func (h samplingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	h.Handler = h.Handler.WithAttrs(attrs)
 	for _, a := range attrs {
@@ -123,7 +119,6 @@ func (h samplingHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	return h
 }
 
-// WithGroup implements slog.Handler.
 func (h samplingHandler) WithGroup(name string) slog.Handler {
 	h.Handler = h.Handler.WithGroup(name)
 	return h

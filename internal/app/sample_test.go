@@ -52,11 +52,17 @@ func TestSamplingHandler(t *testing.T) {
 			log.Warn("rpc", "reason", "SERVICE_UNAVAILABLE", "error", fmt.Sprint(i))
 		}
 		require.Equal(t, []map[string]any{
-			{"level": "WARN", "msg": "rpc", "service": "ledger", "reason": "SERVICE_UNAVAILABLE", "error": "0"},
+			{
+				"level": "WARN", "msg": "rpc", "service": "ledger", "reason": "SERVICE_UNAVAILABLE",
+				"error": "0",
+			},
 		}, lines())
 		end()
 		require.Equal(t, []map[string]any{
-			{"level": "WARN", "msg": "omitted similar lines", "service": "ledger", "message": "rpc", "omitted": 999.0, "reason": "SERVICE_UNAVAILABLE"},
+			{
+				"level": "WARN", "msg": "omitted similar lines", "service": "ledger",
+				"message": "rpc", "omitted": 999.0, "reason": "SERVICE_UNAVAILABLE",
+			},
 		}, lines())
 		log.Warn("rpc", "reason", "SERVICE_UNAVAILABLE")
 		require.Len(t, lines(), 1, "a new interval starts with a line")

@@ -27,24 +27,28 @@ import (
 
 // unread drops histograms that libraries record for each request but no rule or dashboard uses.
 var unread = []sdkmetric.View{
-	sdkmetric.NewView(sdkmetric.Instrument{Name: "http.server.*.body.size"}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}}),
-	sdkmetric.NewView(sdkmetric.Instrument{Name: "rpc.client.call.duration"}, sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}}),
+	sdkmetric.NewView(sdkmetric.Instrument{Name: "http.server.*.body.size"},
+		sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}}),
+	sdkmetric.NewView(sdkmetric.Instrument{Name: "rpc.client.call.duration"},
+		sdkmetric.Stream{Aggregation: sdkmetric.AggregationDrop{}}),
 }
 
 // maxMetricsConnections exceeds the number of Prometheus servers that scrape one process.
 const maxMetricsConnections = 100
 
 // Telemetry sets up the process's traces and metrics. Metrics are served for Prometheus on addr at
-// /metrics. Spans are exported only if OTEL_EXPORTER_OTLP_ENDPOINT is set. The other OTEL_*
-// variables have the meaning that OpenTelemetry defines. The caller must call stop at the end of
-// the process, which exports the last spans.
+// /metrics. Spans are exported only if OTEL_EXPORTER_OTLP_ENDPOINT is set. The caller must call
+// stop at the end of the process, which exports the last spans.
 func Telemetry(ctx context.Context, service, addr string) (stop func() error, err error) {
-	res, err := resource.New(ctx, resource.WithAttributes(semconv.ServiceName(service), semconv.ServiceVersion(Version())), resource.WithFromEnv())
+	names := resource.WithAttributes(semconv.ServiceName(service),
+		semconv.ServiceVersion(Version()))
+	res, err := resource.New(ctx, names, resource.WithFromEnv())
 	if err != nil {
 		return nil, fmt.Errorf("describing the process: %w", err)
 	}
 	var options []sdktrace.TracerProviderOption
-	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" || os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "" {
+	if os.Getenv("OTEL_EXPORTER_OTLP_ENDPOINT") != "" ||
+		os.Getenv("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT") != "" {
 		exporter, err := otlptracegrpc.New(ctx)
 		if err != nil {
 			return nil, fmt.Errorf("connecting to the trace collector: %w", err)
@@ -59,10 +63,12 @@ func Telemetry(ctx context.Context, service, addr string) (stop func() error, er
 	if err != nil {
 		return nil, fmt.Errorf("setting up metrics: %w", err)
 	}
-	metrics := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(res), sdkmetric.WithView(unread...))
+	metrics := sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader), sdkmetric.WithResource(res),
+		sdkmetric.WithView(unread...))
 	otel.SetTracerProvider(traces)
 	otel.SetMeterProvider(metrics)
-	otel.SetTextMapPropagator(propagation.NewCompositeTextMapPropagator(propagation.TraceContext{}, propagation.Baggage{}))
+	otel.SetTextMapPropagator(propagation.NewCompositeTextMapPropagator(
+		propagation.TraceContext{}, propagation.Baggage{}))
 	if err := runtime.Start(); err != nil {
 		return nil, fmt.Errorf("measuring the Go runtime: %w", err)
 	}
@@ -76,9 +82,12 @@ func Telemetry(ctx context.Context, service, addr string) (stop func() error, er
 		return nil, err
 	}
 	mux := http.NewServeMux()
-	// Prometheus gets exemplars in the OpenMetrics format only.
-	mux.Handle("GET /metrics", promhttp.HandlerFor(prom.DefaultGatherer, promhttp.HandlerOpts{EnableOpenMetrics: true}))
-	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute, ConnState: limited.ConnState}
+	mux.Handle("GET /metrics",
+		promhttp.HandlerFor(prom.DefaultGatherer, promhttp.HandlerOpts{EnableOpenMetrics: true}))
+	server := &http.Server{
+		Handler: mux, ReadHeaderTimeout: 5 * time.Second, IdleTimeout: 2 * time.Minute,
+		ConnState: limited.ConnState,
+	}
 	go func() { _ = server.Serve(limited) }()
 	return func() error {
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)

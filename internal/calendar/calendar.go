@@ -1,9 +1,7 @@
 // Package calendar holds the dates, timestamps and periods that all services share.
 //
 // A moment has a precision of one millisecond. A date is the midnight in UTC at which its day
-// starts. Requests may use the years MinYear to MaxYear: ParseTime reads a date or a date-time in
-// any form of ISO 8601, and ParseDate only YYYY-MM-DD. Responses use FormatTime, DateLayout and
-// MonthLayout.
+// starts.
 //
 // Period is the only type of a span of time. It is half-open: it includes From and excludes End. A
 // request names the last included day instead; Days converts it.
@@ -16,7 +14,6 @@ import (
 )
 
 const (
-	// DateLayout and MonthLayout are layouts of package time.
 	DateLayout  = "2006-01-02"
 	MonthLayout = "2006-01"
 
@@ -25,14 +22,15 @@ const (
 	MaxYear = 2200
 )
 
-// ISO 8601's extended and basic forms of a calendar date with an optional time of day. Seconds and
-// the offset may be omitted.
+// ISO 8601's extended and basic forms of a calendar date with an optional time of day.
 var (
-	extendedTime = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)(?:[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?` + offset + `)?$`)
-	basicTime    = regexp.MustCompile(`^(\d{4})(\d\d)(\d\d)(?:[Tt](\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?` + offset + `)?$`)
+	extendedTime = regexp.MustCompile(`^(\d{4})-(\d\d)-(\d\d)` +
+		`(?:[Tt](\d\d):(\d\d)(?::(\d\d)(?:[.,](\d+))?)?` + offset + `)?$`)
+	basicTime = regexp.MustCompile(`^(\d{4})(\d\d)(\d\d)` +
+		`(?:[Tt](\d\d)(\d\d)(?:(\d\d)(?:[.,](\d+))?)?` + offset + `)?$`)
 )
 
-// offset matches Z, +02:00, +0200 or +02. Its groups are the sign with the hours, and the minutes.
+// offset matches Z, +02:00, +0200 or +02.
 const offset = `(?:[Zz]|([+-](?:[01]\d|2[0-3]))(?::?([0-5]\d))?)?`
 
 // FormatTime formats t in UTC with milliseconds: 2006-01-02T15:04:05.000Z. It inserts the
@@ -40,7 +38,8 @@ const offset = `(?:[Zz]|([+-](?:[01]\d|2[0-3]))(?::?([0-5]\d))?)?`
 func FormatTime(t time.Time) string {
 	b := t.UTC().AppendFormat(make([]byte, 0, len("2006-01-02T15:04:05.000Z")), time.RFC3339)
 	ms := t.Nanosecond() / int(time.Millisecond)
-	return string(append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z'))
+	b = append(b[:len(b)-1], '.', byte('0'+ms/100), byte('0'+ms/10%10), byte('0'+ms%10), 'Z')
+	return string(b)
 }
 
 // ParseTime parses an ISO 8601 date or date-time, and truncates it to milliseconds. The zone is UTC
@@ -60,7 +59,8 @@ func ParseTime(s string) (t time.Time, bare, ok bool) {
 	}
 	// The parts are joined to RFC 3339, so that package time validates days and hours.
 	t, err := time.Parse(time.RFC3339, part[1]+"-"+part[2]+"-"+part[3]+
-		"T"+cmp.Or(part[4], "00")+":"+cmp.Or(part[5], "00")+":"+cmp.Or(part[6], "00")+"."+cmp.Or(part[7], "0")+zone)
+		"T"+cmp.Or(part[4], "00")+":"+cmp.Or(part[5], "00")+
+		":"+cmp.Or(part[6], "00")+"."+cmp.Or(part[7], "0")+zone)
 	t = t.UTC().Truncate(time.Millisecond)
 	return t, part[4] == "", err == nil && inYears(t)
 }
@@ -72,7 +72,6 @@ func ParseDate(s string) (d time.Time, ok bool) {
 	return d, err == nil && inYears(d)
 }
 
-// inYears reports whether the year of t is within MinYear and MaxYear.
 func inYears(t time.Time) bool { return t.Year() >= MinYear && t.Year() <= MaxYear }
 
 // DayOf returns the date of a moment in UTC.

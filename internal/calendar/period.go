@@ -2,20 +2,17 @@ package calendar
 
 import "time"
 
-// Period is a half-open span of time: it includes From and excludes End. It is empty if End is not
-// after From.
+// Period is a half-open span of time: it includes From and excludes End.
 type Period struct{ From, End time.Time }
 
 // Days returns the period from the first to the last of some dates, both inclusive.
 func Days(first, last time.Time) Period { return Period{From: first, End: last.AddDate(0, 0, 1)} }
 
 // Months returns the period of n months from the first day of a month on.
-func Months(first time.Time, n int) Period { return Period{From: first, End: first.AddDate(0, n, 0)} }
+func Months(first time.Time, n int) Period { return Period{first, first.AddDate(0, n, 0)} }
 
-// Empty reports whether the period contains no moment.
 func (p Period) Empty() bool { return !p.From.Before(p.End) }
 
-// Contains reports whether a moment is in the period.
 func (p Period) Contains(t time.Time) bool { return !t.Before(p.From) && t.Before(p.End) }
 
 // LastDay returns the last date on which the period has a moment.
@@ -39,9 +36,9 @@ func (p Period) Parts() (head, months, tail Period) {
 		first = first.AddDate(0, 1, 0)
 	}
 	if !first.Before(last) {
-		return p, Period{From: p.End, End: p.End}, Period{From: p.End, End: p.End}
+		return p, Period{p.End, p.End}, Period{p.End, p.End}
 	}
-	return Period{From: p.From, End: first}, Period{From: first, End: last}, Period{From: last, End: p.End}
+	return Period{p.From, first}, Period{first, last}, Period{last, p.End}
 }
 
 // TouchedMonths returns the calendar months that overlap the period.

@@ -7,7 +7,6 @@ import (
 	_ "time/tzdata"
 )
 
-// Offsets of time zones are between -12 and +14 hours.
 const (
 	latestZone   = -12 * time.Hour
 	earliestZone = 14 * time.Hour
@@ -29,7 +28,7 @@ func Today(now time.Time, zone string) time.Time {
 }
 
 // Todays returns the two or three civil days that a moment has in the time zones of the world, in
-// order. A caller that does not know the zone yet prepares for each of them.
+// order.
 func Todays(now time.Time) []time.Time {
 	days := []time.Time{DayOf(now.Add(latestZone))}
 	for last := DayOf(now.Add(earliestZone)); days[len(days)-1].Before(last); {
@@ -38,14 +37,12 @@ func Todays(now time.Time) []time.Time {
 	return days
 }
 
-// locations holds the loaded zones by name, because loading one reads and parses a file. It has at
-// most one for each name of the database.
+// locations holds the loaded zones by name, because loading one reads and parses a file.
 var locations sync.Map
 
-// locationOf returns the zone of a name.
 func locationOf(zone string) (*time.Location, error) {
 	if known, ok := locations.Load(zone); ok {
-		return known.(*time.Location), nil //nolint:forcetypeassert // Only this function stores values.
+		return known.(*time.Location), nil //nolint:forcetypeassert // Stored below.
 	}
 	location, err := time.LoadLocation(zone)
 	if err == nil {

@@ -34,9 +34,13 @@ func TestToday(t *testing.T) {
 // TestTodays requires that each zone has one of the days, and that the first and the last occur.
 func TestTodays(t *testing.T) {
 	t.Parallel()
-	zones := []string{"UTC", "Etc/GMT+12", "Pacific/Kiritimati", "Pacific/Auckland", "America/Los_Angeles", "Asia/Kathmandu", "Europe/Berlin"}
+	zones := []string{
+		"UTC", "Etc/GMT+12", "Pacific/Kiritimati", "Pacific/Auckland", "America/Los_Angeles",
+		"Asia/Kathmandu", "Europe/Berlin",
+	}
 	rapid.Check(t, func(r *rapid.T) {
-		now := at("2026-01-01").Add(time.Duration(rapid.Int64Range(0, int64(366*24*time.Hour)).Draw(r, "time")))
+		now := at("2026-01-01").Add(time.Duration(rapid.Int64Range(0,
+			int64(366*24*time.Hour)).Draw(r, "time")))
 		days := Todays(now)
 		require.Equal(r, days[0], Today(now, "Etc/GMT+12"))
 		require.Equal(r, days[len(days)-1], Today(now, "Pacific/Kiritimati"))

@@ -7,10 +7,7 @@
 // unavailable, the last loaded state is used. Until keys and sessions were loaded once, no token is
 // accepted.
 //
-// A process creates a Verifier with NewVerifier and runs it with Verifier.Run. Package rpc and the
-// gateway call Verify and store the identity in the context; handlers read it with ID or From.
-// Start reading with Verify; reload.go loads the state and trust.go decodes auth's responses.
-// Network is used by limits per client address.
+// A process creates a Verifier with NewVerifier and runs it with Verifier.Run.
 package caller
 
 import (
@@ -34,12 +31,10 @@ const (
 	Audience = "coffer"
 
 	// leeway is the tolerated difference between the clocks of auth and this process.
-	leeway = time.Minute
-	// cacheSize is the number of cached tokens.
+	leeway    = time.Minute
 	cacheSize = 10_000
 )
 
-// Identity is a verified user.
 type Identity struct {
 	UserID    uuid.UUID
 	SessionID uuid.UUID
@@ -61,10 +56,9 @@ type Verifier struct {
 
 	mu   sync.RWMutex
 	keys map[string]ed25519.PublicKey
-	// revoked holds the ended sessions, as in Revoked. A session is removed when its tokens have
-	// expired, never earlier.
+	// revoked holds the ended sessions, as in Revoked.
 	revoked map[uuid.UUID]uint32
-	// complete is set once every page of ended sessions was read. Before that, no token is accepted.
+	// complete is set once every page of ended sessions was read.
 	complete bool
 
 	// loading guards the fields below. One caller loads while the others wait.
@@ -74,7 +68,6 @@ type Verifier struct {
 	cursor  string
 }
 
-// verified is the cached result of a verification.
 type verified struct {
 	Identity
 	kid     string
@@ -88,7 +81,9 @@ func NewVerifier(trust Trust, now func() time.Time, log *slog.Logger) (*Verifier
 	if err != nil {
 		return nil, err
 	}
-	return &Verifier{trust: trust, now: now, log: log, seen: seen, revoked: map[uuid.UUID]uint32{}}, nil
+	return &Verifier{
+		trust: trust, now: now, log: log, seen: seen, revoked: map[uuid.UUID]uint32{},
+	}, nil
 }
 
 // Verify returns the identity in a token, or apierr.Unauthorized, apierr.TokenExpired, or
@@ -99,9 +94,11 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 		return v.admit(s, now)
 	}
 	var claims Claims
-	parsed, err := jwt.ParseWithClaims(token, &claims, func(t *jwt.Token) (any, error) { return v.key(ctx, t) },
-		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}), jwt.WithIssuer(Issuer), jwt.WithAudience(Audience),
-		jwt.WithExpirationRequired(), jwt.WithLeeway(leeway), jwt.WithTimeFunc(v.now), jwt.WithStrictDecoding())
+	key := func(t *jwt.Token) (any, error) { return v.key(ctx, t) }
+	parsed, err := jwt.ParseWithClaims(token, &claims, key,
+		jwt.WithValidMethods([]string{jwt.SigningMethodEdDSA.Alg()}), jwt.WithIssuer(Issuer),
+		jwt.WithAudience(Audience), jwt.WithExpirationRequired(), jwt.WithLeeway(leeway),
+		jwt.WithTimeFunc(v.now), jwt.WithStrictDecoding())
 	switch {
 	case errors.Is(err, apierr.Unavailable):
 		return Identity{}, apierr.Unavailable
@@ -116,7 +113,8 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 		return Identity{}, apierr.Unauthorized
 	}
 	kid, _ := parsed.Header["kid"].(string)
-	s := verified{Identity: Identity{UserID: user, SessionID: claims.SessionID}, kid: kid, expires: claims.ExpiresAt.Add(leeway)}
+	id := Identity{UserID: user, SessionID: claims.SessionID}
+	s := verified{Identity: id, kid: kid, expires: claims.ExpiresAt.Add(leeway)}
 	v.seen.Add(token, s)
 	return v.admit(s, now)
 }

@@ -39,10 +39,19 @@ func newSigner(t *testing.T) (*signer, *Verifier) {
 	t.Helper()
 	public, private, err := ed25519.GenerateKey(nil)
 	require.NoError(t, err)
-	s := &signer{kid: "k1", private: private, clock: now, keys: map[string]ed25519.PublicKey{"k1": public}, pages: map[string]Revoked{}}
+	s := &signer{kid: "k1", private: private, clock: now, keys: map[string]ed25519.PublicKey{
+		"k1": public,
+	}, pages: map[string]Revoked{}}
 	v, err := NewVerifier(Trust{
-		Keys:    func(context.Context) (map[string]ed25519.PublicKey, error) { s.loads++; return s.keys, s.unavailable },
-		Revoked: func(_ context.Context, cursor string) (Revoked, error) { return s.revoked(cursor) },
+		Keys: func(context.Context) (map[string]ed25519.PublicKey, error) {
+			s.loads++
+			return s.keys, s.unavailable
+		},
+		Revoked: func(_ context.Context, cursor string) (Revoked,
+			error,
+		) {
+			return s.revoked(cursor)
+		},
 	}, func() time.Time { return s.clock }, slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	return s, v
@@ -56,7 +65,8 @@ func (s *signer) revoked(cursor string) (Revoked, error) {
 func claims() Claims {
 	return Claims{
 		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer: Issuer, Audience: jwt.ClaimStrings{Audience}, Subject: uuid.Must(uuid.NewV7()).String(),
+			Issuer: Issuer, Audience: jwt.ClaimStrings{Audience},
+			Subject:   uuid.Must(uuid.NewV7()).String(),
 			ExpiresAt: jwt.NewNumericDate(now.Add(time.Hour)), NotBefore: jwt.NewNumericDate(now),
 		},
 		SessionID: uuid.Must(uuid.NewV7()),
@@ -90,7 +100,9 @@ func TestVerifyRejectsForeignTokens(t *testing.T) {
 	good := s.sign(t, claims())
 	b64 := base64.RawURLEncoding.EncodeToString
 	payload := func(c string) string { return b64([]byte(c)) }
-	body := payload(`{"iss":"coffer","aud":"coffer","sub":"0199f0c5-0000-7000-8000-000000000000","sid":"0199f0c5-0000-7000-8000-000000000000","exp":4102444800}`)
+	const id = "0199f0c5-0000-7000-8000-000000000000"
+	body := payload(`{"iss":"coffer","aud":"coffer","sub":"` + id + `","sid":"` + id +
+		`","exp":4102444800}`)
 	hs := b64([]byte(`{"alg":"HS256","kid":"k1"}`)) + "." + body
 	mac := hmac.New(sha256.New, s.keys["k1"])
 	mac.Write([]byte(hs))
@@ -103,7 +115,9 @@ func TestVerifyRejectsForeignTokens(t *testing.T) {
 	strange := *s
 	strange.kid = "k2"
 	embedded := jwt.NewWithClaims(jwt.SigningMethodEdDSA, claims())
-	embedded.Header["jwk"] = map[string]string{"kty": "OKP", "crv": "Ed25519", "x": b64(foreign.keys["k1"])}
+	embedded.Header["jwk"] = map[string]string{
+		"kty": "OKP", "crv": "Ed25519", "x": b64(foreign.keys["k1"]),
+	}
 	withJWK, err := embedded.SignedString(foreign.private)
 	require.NoError(t, err)
 	for name, token := range map[string]string{
@@ -118,11 +132,15 @@ func TestVerifyRejectsForeignTokens(t *testing.T) {
 		"an unknown kid":                strange.sign(t, claims()),
 		"a key that it brings along":    withJWK,
 		"another issuer":                changed(func(c *Claims) { c.Issuer = "evil" }),
-		"another audience":              changed(func(c *Claims) { c.Audience = jwt.ClaimStrings{"other"} }),
-		"no end":                        changed(func(c *Claims) { c.ExpiresAt = nil }),
-		"not valid yet":                 changed(func(c *Claims) { c.NotBefore = jwt.NewNumericDate(now.Add(2 * time.Minute)) }),
-		"no user":                       changed(func(c *Claims) { c.Subject = "root" }),
-		"no session":                    changed(func(c *Claims) { c.SessionID = uuid.Nil }),
+		"another audience": changed(func(c *Claims) {
+			c.Audience = jwt.ClaimStrings{"other"}
+		}),
+		"no end": changed(func(c *Claims) { c.ExpiresAt = nil }),
+		"not valid yet": changed(func(c *Claims) {
+			c.NotBefore = jwt.NewNumericDate(now.Add(2 * time.Minute))
+		}),
+		"no user":    changed(func(c *Claims) { c.Subject = "root" }),
+		"no session": changed(func(c *Claims) { c.SessionID = uuid.Nil }),
 	} {
 		_, err := v.Verify(t.Context(), token)
 		require.ErrorIs(t, err, apierr.Unauthorized, name)
@@ -156,7 +174,9 @@ func TestVerifyRejectsCachedTokenAfterRevocation(t *testing.T) {
 		_, err := v.Verify(t.Context(), token)
 		require.NoError(t, err)
 	}
-	s.pages[""] = Revoked{Sessions: map[uuid.UUID]uint32{first.SessionID: seconds(now.Add(time.Hour))}}
+	s.pages[""] = Revoked{
+		Sessions: map[uuid.UUID]uint32{first.SessionID: seconds(now.Add(time.Hour))},
+	}
 	require.NoError(t, v.Reload(t.Context()))
 	_, err := v.Verify(t.Context(), tokens[0])
 	require.ErrorIs(t, err, apierr.Unauthorized)

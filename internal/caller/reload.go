@@ -15,22 +15,19 @@ import (
 
 const (
 	// reloadEvery is the time between reloads. An ended session must be rejected within seconds,
-	// because its device shows the user's data until then. It must be rejected within a minute even if
-	// some reloads fail.
-	reloadEvery = 5 * time.Second
-	// reloadJitter spreads the reloads of many instances.
+	// because its device shows the user's data until then.
+	reloadEvery  = 5 * time.Second
 	reloadJitter = time.Second
 	// reloadAtMostEvery limits the reloads because of unknown keys. Such a key may be new, or the
 	// token may be forged.
 	reloadAtMostEvery = time.Second
-	// onDemandTime limits a load for which requests wait. The pages read until then are kept.
+	// onDemandTime limits a load for which requests wait.
 	onDemandTime = 2 * time.Second
 
 	// firstRetry and lastRetry are the shortest and the longest backoff after a failed reload.
 	firstRetry = 500 * time.Millisecond
 	lastRetry  = 10 * time.Second
 
-	// pruneEvery is the time between removals of sessions whose tokens have expired.
 	pruneEvery = 5 * time.Minute
 )
 
@@ -42,7 +39,8 @@ func (v *Verifier) Run(ctx context.Context) {
 			failures = 0
 		} else if ctx.Err() == nil {
 			failures++
-			v.log.WarnContext(ctx, "failed to load keys and ended sessions", "error", err, "failures", failures)
+			v.log.WarnContext(ctx, "failed to load keys and ended sessions", "error", err,
+				"failures", failures)
 		}
 		select {
 		case <-ctx.Done():
@@ -77,8 +75,7 @@ func (v *Verifier) Ready() error {
 	return nil
 }
 
-// reloadIfDue loads the keys at most once a second, for any number of requests. It loads the ended
-// sessions only if they were never loaded, because an unknown key does not depend on them.
+// reloadIfDue loads the keys at most once a second, for any number of requests.
 func (v *Verifier) reloadIfDue(ctx context.Context) error {
 	v.loading.Lock()
 	defer v.loading.Unlock()
@@ -119,7 +116,6 @@ func (v *Verifier) loadRevoked(ctx context.Context) error {
 	for {
 		page, err := v.trust.Revoked(ctx, v.cursor)
 		if err != nil {
-			// auth rejects a cursor that was sealed with another service key.
 			if e := apierr.From(err); e != nil && errors.Is(e, apierr.InvalidCursor) {
 				v.cursor = ""
 			}
@@ -145,6 +141,7 @@ func (v *Verifier) add(page Revoked) {
 	v.complete = true
 	if now.Sub(v.pruned) >= pruneEvery {
 		v.pruned = now
-		maps.DeleteFunc(v.revoked, func(_ uuid.UUID, expired uint32) bool { return int64(expired) < now.Unix() })
+		maps.DeleteFunc(v.revoked,
+			func(_ uuid.UUID, expired uint32) bool { return int64(expired) < now.Unix() })
 	}
 }

@@ -18,7 +18,9 @@ func TestVerifierReload(t *testing.T) {
 	t.Parallel()
 	// ended returns a page with one session whose tokens expire in an hour.
 	ended := func(c Claims, cursor string, more bool) Revoked {
-		return Revoked{Sessions: map[uuid.UUID]uint32{c.SessionID: seconds(now.Add(time.Hour))}, Cursor: cursor, More: more}
+		return Revoked{Sessions: map[uuid.UUID]uint32{
+			c.SessionID: seconds(now.Add(time.Hour)),
+		}, Cursor: cursor, More: more}
 	}
 	t.Run("reads every page, then continues after the last", func(t *testing.T) {
 		t.Parallel()
@@ -42,7 +44,9 @@ func TestVerifierReload(t *testing.T) {
 		t.Parallel()
 		s, v := newSigner(t)
 		c := claims()
-		s.pages = map[string]Revoked{"": ended(claims(), "1", true), "1": ended(claims(), "2", false)}
+		s.pages = map[string]Revoked{
+			"": ended(claims(), "1", true), "1": ended(claims(), "2", false),
+		}
 		s.failing = map[string]error{"1": errors.New("connection refused")}
 		require.Error(t, v.Reload(t.Context()))
 		require.Error(t, v.Ready())
@@ -101,15 +105,19 @@ func TestPauseAfter(t *testing.T) {
 		seen[pause] = true
 		require.GreaterOrEqual(t, pause, reloadEvery-reloadJitter)
 		require.LessOrEqual(t, pause, reloadEvery)
-		for failures, most := range map[int]time.Duration{1: firstRetry, 2: 2 * firstRetry, 5: 16 * firstRetry, 6: lastRetry, 1 << 40: lastRetry} {
+		for failures, most := range map[int]time.Duration{
+			1: firstRetry, 2: 2 * firstRetry, 5: 16 * firstRetry, 6: lastRetry, 1 << 40: lastRetry,
+		} {
 			pause = pauseAfter(failures, time.Minute)
 			require.GreaterOrEqual(t, pause, most/2, failures)
 			require.Less(t, pause, most, failures)
 		}
 	}
 	require.Greater(t, len(seen), 50, "the pause has jitter")
-	require.LessOrEqual(t, reloadEvery, 5*time.Second, "the other devices of a user notice the end of their sessions within seconds")
-	require.Equal(t, time.Minute, pauseAfter(0, time.Minute), "a long load is followed by an equally long pause")
+	require.LessOrEqual(t, reloadEvery, 5*time.Second,
+		"the other devices of a user notice the end of their sessions within seconds")
+	require.Equal(t, time.Minute, pauseAfter(0, time.Minute),
+		"a long load is followed by an equally long pause")
 }
 
 func TestParseRevoked(t *testing.T) {
@@ -118,14 +126,18 @@ func TestParseRevoked(t *testing.T) {
 	t.Run("reads a page", func(t *testing.T) {
 		t.Parallel()
 		got, err := parseRevoked(&authv1.ListRevokedSessionsResponse{
-			Sessions: append(one[:], two[:]...), ExpireAt: []uint32{7, 8}, NextCursor: "c", HasMore: true,
+			Sessions: append(one[:], two[:]...), ExpireAt: []uint32{7, 8}, NextCursor: "c",
+			HasMore: true,
 		}, now)
 		require.NoError(t, err)
-		require.Equal(t, Revoked{Sessions: map[uuid.UUID]uint32{one: 7, two: 8}, Cursor: "c", More: true}, got)
+		require.Equal(t,
+			Revoked{Sessions: map[uuid.UUID]uint32{one: 7, two: 8}, Cursor: "c", More: true}, got)
 	})
 	t.Run("reads the response of an earlier release", func(t *testing.T) {
 		t.Parallel()
-		got, err := parseRevoked(&authv1.ListRevokedSessionsResponse{SessionIds: []string{one.String(), two.String()}}, now)
+		got, err := parseRevoked(&authv1.ListRevokedSessionsResponse{
+			SessionIds: []string{one.String(), two.String()},
+		}, now)
 		require.NoError(t, err)
 		until := seconds(now.Add(unpagedTime))
 		require.Equal(t, Revoked{Sessions: map[uuid.UUID]uint32{one: until, two: until}}, got)
@@ -133,7 +145,10 @@ func TestParseRevoked(t *testing.T) {
 	t.Run("rejects malformed pages", func(t *testing.T) {
 		t.Parallel()
 		for _, bad := range []*authv1.ListRevokedSessionsResponse{
-			{Sessions: one[:]}, {ExpireAt: []uint32{1}}, {Sessions: one[:15], ExpireAt: []uint32{1}}, {SessionIds: []string{"x"}},
+			{Sessions: one[:]},
+			{ExpireAt: []uint32{1}},
+			{Sessions: one[:15], ExpireAt: []uint32{1}},
+			{SessionIds: []string{"x"}},
 		} {
 			_, err := parseRevoked(bad, now)
 			require.Error(t, err)

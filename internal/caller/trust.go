@@ -14,7 +14,6 @@ import (
 )
 
 const (
-	// callTime limits each call to auth.
 	callTime = 2 * time.Second
 	// unpagedTime is how long a session from the list of an earlier release of auth is kept. Such a
 	// list has no expiry times, and each reload lists the sessions again.
@@ -31,8 +30,8 @@ type Trust struct {
 
 // Revoked is a page of ended sessions.
 type Revoked struct {
-	// Sessions maps each session to the time at which its last access token expires, in seconds since
-	// 1970. The type is compact because there may be a million sessions.
+	// Sessions maps each session to the time at which its last access token expires, in seconds
+	// since 1970.
 	Sessions map[uuid.UUID]uint32
 	// Cursor continues after this page, or after the last page with sessions that were ended since.
 	Cursor string
@@ -46,7 +45,9 @@ func FromAuth(client authv1.AuthServiceClient) Trust {
 		func(ctx context.Context, req *authv1.GetKeySetRequest) (*authv1.GetKeySetResponse, error) {
 			return client.GetKeySet(ctx, req)
 		},
-		func(ctx context.Context, req *authv1.ListRevokedSessionsRequest) (*authv1.ListRevokedSessionsResponse, error) {
+		func(
+			ctx context.Context, req *authv1.ListRevokedSessionsRequest,
+		) (*authv1.ListRevokedSessionsResponse, error) {
 			return client.ListRevokedSessions(ctx, req)
 		},
 	)
@@ -55,7 +56,9 @@ func FromAuth(client authv1.AuthServiceClient) Trust {
 // TrustOf returns a Trust that calls two of auth's RPC methods.
 func TrustOf(
 	keySet func(context.Context, *authv1.GetKeySetRequest) (*authv1.GetKeySetResponse, error),
-	list func(context.Context, *authv1.ListRevokedSessionsRequest) (*authv1.ListRevokedSessionsResponse, error),
+	list func(
+		context.Context, *authv1.ListRevokedSessionsRequest,
+	) (*authv1.ListRevokedSessionsResponse, error),
 ) Trust {
 	return Trust{
 		Keys: func(ctx context.Context) (map[string]ed25519.PublicKey, error) {
@@ -79,7 +82,6 @@ func TrustOf(
 	}
 }
 
-// parseKeys decodes auth's key set.
 func parseKeys(set *authv1.GetKeySetResponse) (map[string]ed25519.PublicKey, error) {
 	keys := map[string]ed25519.PublicKey{}
 	for _, k := range set.GetKeys() {
@@ -100,7 +102,8 @@ func parseRevoked(page *authv1.ListRevokedSessionsResponse, now time.Time) (Revo
 		return Revoked{}, errors.New("a page of ended sessions is malformed")
 	}
 	parsed := Revoked{
-		Sessions: make(map[uuid.UUID]uint32, len(expire)+len(page.GetSessionIds())), Cursor: page.GetNextCursor(), More: page.GetHasMore(),
+		Sessions: make(map[uuid.UUID]uint32, len(expire)+len(page.GetSessionIds())),
+		Cursor:   page.GetNextCursor(), More: page.GetHasMore(),
 	}
 	for i, at := range expire {
 		parsed.Sessions[uuid.UUID(packed[16*i:16*i+16])] = at

@@ -6,9 +6,7 @@
 // through Listener.ConnState, as net/http does. If no connection is idle, the new one is closed
 // immediately, so that its client gets an error and not a timeout.
 //
-// Listen wraps a net.Listener. Package rpc, the gateway and the metrics listener of package app use
-// it. The metrics connections.open, connections.refused and connections.evicted show the effect of
-// the limits. Start reading with Accept and admit.
+// Listen wraps a net.Listener.
 package connlimit
 
 import (
@@ -40,8 +38,7 @@ type Listener struct {
 	net.Listener
 	limits Limits
 
-	mu sync.Mutex
-	// conns is the set of open connections.
+	mu    sync.Mutex
 	conns map[*conn]bool
 	// counts holds the number of open connections of each client address.
 	counts map[string]int
@@ -53,13 +50,11 @@ type Listener struct {
 	metrics          metric.Registration
 }
 
-// conn is an accepted connection.
 type conn struct {
 	net.Conn
 	listener *Listener
 	address  string
-	// idle is the connection's place in the list, or nil.
-	idle *list.Element
+	idle     *list.Element
 	// once guards Close, and err is its result: a server may close a connection several times.
 	once sync.Once
 	err  error
@@ -76,23 +71,29 @@ func Listen(ctx context.Context, inner net.Listener, limits Limits) (*Listener, 
 		limits.Total = int(min(uint64(limits.Total), max(files.Cur/2, 1)))
 	}
 	l := &Listener{
-		Listener: inner, limits: limits, conns: map[*conn]bool{}, counts: map[string]int{}, idle: list.New(),
-		attributes: metric.WithAttributeSet(attribute.NewSet(attribute.String("listener", inner.Addr().String()))),
+		Listener: inner, limits: limits, conns: map[*conn]bool{}, counts: map[string]int{},
+		idle: list.New(),
+		attributes: metric.WithAttributeSet(
+			attribute.NewSet(attribute.String("listener", inner.Addr().String()))),
 	}
 	return l, l.instrument(ctx)
 }
 
-// instrument registers the metrics of the listener.
 func (l *Listener) instrument(ctx context.Context) (err error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/internal/connlimit")
-	open, err := meter.Int64ObservableGauge("connections.open", metric.WithDescription("Open connections of clients."))
+	open, err := meter.Int64ObservableGauge("connections.open",
+		metric.WithDescription("Open connections of clients."))
 	if err != nil {
 		return fmt.Errorf("instrumenting connections: %w", err)
 	}
-	if l.refused, err = meter.Int64Counter("connections.refused", metric.WithDescription("Connections that were closed immediately because of a limit.")); err != nil {
+	l.refused, err = meter.Int64Counter("connections.refused",
+		metric.WithDescription("Connections that were closed immediately because of a limit."))
+	if err != nil {
 		return fmt.Errorf("instrumenting connections: %w", err)
 	}
-	if l.evicted, err = meter.Int64Counter("connections.evicted", metric.WithDescription("Idle connections that were closed to make room for others.")); err != nil {
+	l.evicted, err = meter.Int64Counter("connections.evicted",
+		metric.WithDescription("Idle connections that were closed to make room for others."))
+	if err != nil {
 		return fmt.Errorf("instrumenting connections: %w", err)
 	}
 	// A counter that first appears with its first event has no rate at that time, so an alert would
@@ -111,7 +112,7 @@ func (l *Listener) instrument(ctx context.Context) (err error) {
 	return nil
 }
 
-// Accept implements net.Listener. It returns only connections within the limits.
+// Accept returns only connections within the limits.
 func (l *Listener) Accept() (net.Conn, error) {
 	for {
 		inner, err := l.Listener.Accept()
@@ -132,7 +133,7 @@ func (l *Listener) Accept() (net.Conn, error) {
 	}
 }
 
-// Close implements net.Listener. It also ends the metrics.
+// Close also ends the metrics.
 func (l *Listener) Close() error {
 	_ = l.metrics.Unregister()
 	return l.Listener.Close()
@@ -210,7 +211,6 @@ func (l *Listener) ConnState(nc net.Conn, state http.ConnState) {
 	}
 }
 
-// Close implements net.Conn. The connection no longer counts.
 func (c *conn) Close() error {
 	c.once.Do(func() {
 		c.listener.mu.Lock()
@@ -221,7 +221,6 @@ func (c *conn) Close() error {
 	return c.err
 }
 
-// network returns the part of a peer's address that belongs to one client, see caller.Network.
 func network(addr net.Addr) string {
 	tcp, ok := addr.(*net.TCPAddr)
 	if !ok {

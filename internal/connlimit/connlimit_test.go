@@ -22,14 +22,15 @@ const (
 func serve(t *testing.T, limits Limits) (addr string, lis *Listener, release chan struct{}) {
 	t.Helper()
 	release = make(chan struct{})
-	server := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	answer := func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path == "/wait" {
 			w.WriteHeader(http.StatusOK)
 			_ = http.NewResponseController(w).Flush()
 			<-release
 		}
 		_, _ = io.WriteString(w, "ok")
-	}))
+	}
+	server := httptest.NewUnstartedServer(http.HandlerFunc(answer))
 	lis, err := Listen(t.Context(), server.Listener, limits)
 	require.NoError(t, err)
 	server.Listener = lis
@@ -73,7 +74,8 @@ func (c client) closed() {
 
 func TestListener(t *testing.T) {
 	t.Parallel()
-	for name, limits := range map[string]Limits{"in total": {Total: 3}, "per address": {PerAddress: 3}} {
+	cases := map[string]Limits{"in total": {Total: 3}, "per address": {PerAddress: 3}}
+	for name, limits := range cases {
 		t.Run(name+" replaces the connection that is idle for the longest time", func(t *testing.T) {
 			t.Parallel()
 			addr, lis, release := serve(t, limits)

@@ -2,10 +2,6 @@
 // gets the first response and has no further effect. The record of a key commits with the write
 // that it guards, and expires after 24 hours.
 //
-// Use InTx for a write in its own transaction, or Call.Record for a statement that inserts the
-// record together with the write. Replay answers a repeat before expensive work starts. Run Expire
-// regularly, see pg.Sweep.
-//
 // Each service that uses it has this table in its schema:
 //
 //	CREATE TABLE idempotency_keys (
@@ -41,7 +37,6 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// maxKey is the maximum length of a key in bytes.
 const maxKey = 255
 
 // Call is one request that may be repeated.
@@ -59,7 +54,10 @@ type Call struct {
 // the key was used for the same request within 24 hours, InTx fills response with the first
 // response instead and returns true. If it was used for another request, InTx returns
 // apierr.IdempotencyKeyUsed. A simultaneous repeat waits for the first request.
-func InTx(ctx context.Context, pool *pgxpool.Pool, call Call, response proto.Message, fn func(tx pgx.Tx) error) (replayed bool, err error) {
+func InTx(
+	ctx context.Context, pool *pgxpool.Pool, call Call, response proto.Message,
+	fn func(tx pgx.Tx) error,
+) (replayed bool, err error) {
 	if call.Key == "" {
 		return false, pg.InTx(ctx, pool, fn)
 	}
@@ -101,8 +99,8 @@ func (c Call) Record(response proto.Message) (Record, error) {
 	return Record{KeyHash: c.keyHash(), RequestMAC: c.requestMAC(), Response: sealed}, err
 }
 
-// Replay reports whether the call was answered before, and fills response if so. It has no side
-// effects. It avoids expensive work for a repeated request, but InTx must still guard the write.
+// Replay reports whether the call was answered before, and fills response if so. It avoids
+// expensive work for a repeated request, but InTx must still guard the write.
 func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message) (bool, error) {
 	if call.Key == "" {
 		return false, nil
@@ -119,9 +117,10 @@ func Replay(ctx context.Context, q pg.Querier, call Call, response proto.Message
 
 // ReplayRejected is Replay for a call that a check has rejected before InTx. The call may repeat a
 // request that succeeded, because the rows that it names may have changed since. Without such a
-// request, ReplayRejected returns the error rejected. The check must precede it, and a first
-// request that is still in progress then fails, too.
-func ReplayRejected(ctx context.Context, q pg.Querier, call Call, response proto.Message, rejected error) (replayed bool, err error) {
+// request, ReplayRejected returns the error rejected.
+func ReplayRejected(
+	ctx context.Context, q pg.Querier, call Call, response proto.Message, rejected error,
+) (replayed bool, err error) {
 	if replayed, err = Replay(ctx, q, call, response); err == nil && !replayed {
 		err = rejected
 	}
@@ -130,7 +129,9 @@ func ReplayRejected(ctx context.Context, q pg.Querier, call Call, response proto
 
 // Expire deletes the expired records.
 func Expire(ctx context.Context, q pg.Querier) error {
-	if _, err := q.Exec(ctx, `DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`); err != nil {
+	_, err := q.Exec(ctx,
+		`DELETE FROM idempotency_keys WHERE created_at < now() - interval '24 hours'`)
+	if err != nil {
 		return fmt.Errorf("deleting expired idempotency keys: %w", err)
 	}
 	return nil
@@ -165,14 +166,14 @@ func claim(ctx context.Context, tx pgx.Tx, call Call) (bool, error) {
 	return tag.RowsAffected() == 1, nil
 }
 
-// store adds the encrypted response to the record that claim inserted.
 func store(ctx context.Context, tx pgx.Tx, call Call, response proto.Message) error {
 	sealed, err := call.seal(response)
 	if err != nil {
 		return err
 	}
-	_, err = tx.Exec(ctx, `UPDATE idempotency_keys SET response = $3 WHERE scope = $1 AND key_hash = $2`,
-		call.Scope, call.keyHash(), sealed)
+	_, err = tx.Exec(ctx,
+		`UPDATE idempotency_keys SET response = $3 WHERE scope = $1 AND key_hash = $2`, call.Scope,
+		call.keyHash(), sealed)
 	if err != nil {
 		return fmt.Errorf("storing a response: %w", err)
 	}
@@ -204,29 +205,25 @@ func load(ctx context.Context, q pg.Querier, call Call, response proto.Message) 
 	return proto.Unmarshal(plain, response)
 }
 
-// keyHash returns the hash under which the record is stored.
 func (c Call) keyHash() []byte {
 	h := sha256.Sum256([]byte("idempotency key\x00" + c.Key))
 	return h[:]
 }
 
-// requestMAC returns a MAC of the request with the key as its secret. Equal requests have equal
-// MACs.
+// requestMAC returns a MAC of the request with the key as its secret.
 func (c Call) requestMAC() []byte {
 	m := hmac.New(sha256.New, []byte(c.Key))
 	m.Write([]byte(c.Request.ProtoReflect().Descriptor().FullName()))
 	m.Write([]byte{0})
 	body, err := proto.MarshalOptions{Deterministic: true}.Marshal(withoutHeaders(c.Request))
 	if err != nil {
-		// Only invalid UTF-8 makes this fail, and both the gateway and gRPC reject that. An empty body
-		// still compares safely.
+		// Only invalid UTF-8 makes this fail, and both the gateway and gRPC reject that.
 		body = nil
 	}
 	m.Write(body)
 	return m.Sum(nil)
 }
 
-// seal encrypts a response with the key. The result differs each time because the nonce is random.
 func (c Call) seal(response proto.Message) ([]byte, error) {
 	plain, err := proto.Marshal(response)
 	if err != nil {
@@ -235,11 +232,9 @@ func (c Call) seal(response proto.Message) ([]byte, error) {
 	return c.sealer().Seal(plain, "")
 }
 
-// sealer derives the encryption key for the response from the idempotency key.
 func (c Call) sealer() seal.Key { return seal.NewKey(c.Key, "idempotency seal") }
 
-// withoutHeaders returns a copy without the fields that are sent in headers. They may differ
-// between two attempts.
+// withoutHeaders returns a copy without the fields that are sent in headers.
 func withoutHeaders(m proto.Message) proto.Message {
 	c := proto.Clone(m)
 	r := c.ProtoReflect()

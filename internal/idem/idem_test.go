@@ -32,10 +32,14 @@ var schema = fstest.MapFS{"migrations/0001_idem.sql": {Data: []byte(`
 	CREATE TABLE written (name text NOT NULL);`)}}
 
 // create inserts a name with an idempotency key, like an RPC method.
-func create(ctx context.Context, pool *pgxpool.Pool, scope, key, name string) (*ledgerv1.CreateCategoryResponse, error) {
+func create(
+	ctx context.Context, pool *pgxpool.Pool, scope, key, name string,
+) (*ledgerv1.CreateCategoryResponse, error) {
 	req := &ledgerv1.CreateCategoryRequest{Name: name, IdempotencyKey: key}
 	resp := &ledgerv1.CreateCategoryResponse{Category: &ledgerv1.Category{Id: name, Name: name}}
-	replayed, err := InTx(ctx, pool, Call{Scope: scope, Key: key, Request: req}, resp, func(tx pgx.Tx) error {
+	replayed, err := InTx(ctx, pool, Call{
+		Scope: scope, Key: key, Request: req,
+	}, resp, func(tx pgx.Tx) error {
 		if name == "refused" {
 			return errors.New("refused")
 		}
@@ -79,7 +83,9 @@ func TestInTxBindsKeyToScopeAndRequest(t *testing.T) {
 	require.NoError(t, err)
 	_, err = create(t.Context(), pool, "ada", "k", "Fun")
 	require.ErrorIs(t, err, apierr.IdempotencyKeyUsed)
-	_, err = Replay(t.Context(), pool, Call{Scope: "ada", Key: "k", Request: &ledgerv1.CreateWalletRequest{Name: "Food"}}, &ledgerv1.CreateWalletResponse{})
+	_, err = Replay(t.Context(), pool,
+		Call{Scope: "ada", Key: "k", Request: &ledgerv1.CreateWalletRequest{Name: "Food"}},
+		&ledgerv1.CreateWalletResponse{})
 	require.ErrorIs(t, err, apierr.IdempotencyKeyUsed)
 	require.Equal(t, 1, written(t, pool))
 	for _, other := range [][2]string{{"grace", "k"}, {"ada", "l"}, {"ada", ""}, {"ada", ""}} {
@@ -140,8 +146,10 @@ func TestInTxStoresNeitherKeyNorPlainResponse(t *testing.T) {
 	_, err := create(t.Context(), pool, "ada", "a very long key", "a secret answer")
 	require.NoError(t, err)
 	var row []byte
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT key_hash || request_mac || response FROM idempotency_keys`).Scan(&row))
-	require.False(t, bytes.Contains(row, []byte("secret")) || bytes.Contains(row, []byte("long key")))
+	require.NoError(t, pool.QueryRow(t.Context(),
+		`SELECT key_hash || request_mac || response FROM idempotency_keys`).Scan(&row))
+	require.False(t,
+		bytes.Contains(row, []byte("secret")) || bytes.Contains(row, []byte("long key")))
 }
 
 func TestInTxExpiresKeyAfter24Hours(t *testing.T) {
@@ -151,19 +159,25 @@ func TestInTxExpiresKeyAfter24Hours(t *testing.T) {
 		_, err := create(t.Context(), pool, scope, "k", "Food")
 		require.NoError(t, err)
 	}
-	_, err := pool.Exec(t.Context(), `UPDATE idempotency_keys SET created_at = now() - interval '24 hours 1 second' WHERE scope = 'ada'`)
+	_, err := pool.Exec(t.Context(), `
+		UPDATE idempotency_keys
+		SET created_at = now() - interval '24 hours 1 second' WHERE scope = 'ada'`)
 	require.NoError(t, err)
-	found, err := Replay(t.Context(), pool, Call{Scope: "ada", Key: "k", Request: &ledgerv1.CreateCategoryRequest{Name: "Food"}}, &ledgerv1.CreateCategoryResponse{})
+	found, err := Replay(t.Context(), pool,
+		Call{Scope: "ada", Key: "k", Request: &ledgerv1.CreateCategoryRequest{Name: "Food"}},
+		&ledgerv1.CreateCategoryResponse{})
 	require.NoError(t, err)
 	require.False(t, found)
 	resp, err := create(t.Context(), pool, "ada", "k", "Fun")
 	require.NoError(t, err)
 	require.False(t, resp.GetReplayed())
 
-	_, err = pool.Exec(t.Context(), `UPDATE idempotency_keys SET created_at = now() - interval '25 hours' WHERE scope = 'ada'`)
+	_, err = pool.Exec(t.Context(),
+		`UPDATE idempotency_keys SET created_at = now() - interval '25 hours' WHERE scope = 'ada'`)
 	require.NoError(t, err)
 	require.NoError(t, Expire(t.Context(), pool))
 	var left int
-	require.NoError(t, pool.QueryRow(t.Context(), `SELECT count(*) FROM idempotency_keys`).Scan(&left))
+	require.NoError(t,
+		pool.QueryRow(t.Context(), `SELECT count(*) FROM idempotency_keys`).Scan(&left))
 	require.Equal(t, 1, left)
 }

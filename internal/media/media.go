@@ -1,5 +1,5 @@
-// Package media detects the type of a file from its content. Names and types that clients send are
-// not trusted. The ledger (attachments) and ocr (receipts) use it, so both detect the same types.
+// Package media detects the type of a file from its content. The ledger (attachments) and ocr
+// (receipts) use it, so both detect the same types.
 //
 // TypeOf recognizes images and PDF by the first bytes of a file. Text has no such bytes: a
 // TextChecker reads all of it, in pieces of any size, so that a stream need not be kept in memory.
@@ -7,6 +7,7 @@ package media
 
 import (
 	"slices"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 )
@@ -40,7 +41,7 @@ var signatures = []signature{
 	{TIFF, "MM\x00*"},
 	{WebP, "RIFF????WEBPVP8"},
 	{PDF, "%PDF-"},
-	// HEIF, with the brands that cameras write. The first box starts with its length.
+	// HEIF, with the brands that cameras write.
 	{HEIC, "????ftypheic"},
 	{HEIC, "????ftypheix"},
 	{HEIC, "????ftypheim"},
@@ -58,7 +59,6 @@ func TypeOf(head []byte) string {
 	return signatures[i].mediaType
 }
 
-// matches reports whether a file begins like the signature.
 func (s signature) matches(head []byte) bool {
 	if len(head) < len(s.magic) {
 		return false
@@ -72,9 +72,8 @@ func (s signature) matches(head []byte) bool {
 }
 
 // TextChecker checks that a file is plain text: UTF-8 without control characters, except for tabs,
-// line breaks and form feeds. The zero value is ready for the first piece.
+// line breaks and form feeds.
 type TextChecker struct {
-	// rest is an incomplete character at the end of the last piece.
 	rest []byte
 }
 
@@ -90,7 +89,8 @@ func (c *TextChecker) Check(piece []byte) bool {
 			return true
 		}
 		r, size := utf8.DecodeRune(piece)
-		if r == utf8.RuneError && size == 1 || unicode.IsControl(r) && r != '\n' && r != '\r' && r != '\t' && r != '\f' {
+		control := unicode.IsControl(r) && !strings.ContainsRune("\n\r\t\f", r)
+		if control || r == utf8.RuneError && size == 1 {
 			return false
 		}
 		piece = piece[size:]

@@ -11,10 +11,13 @@ import (
 func TestTypeOf(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]string{
-		"\xff\xd8\xff\xe0\x00\x10JFIF": JPEG, "\x89PNG\r\n\x1a\n\x00": PNG, "GIF87a": GIF, "GIF89a...": GIF, "BM....": BMP, "II*\x00": TIFF, "MM\x00*": TIFF,
-		"RIFF\x10\x20\x30\x40WEBPVP8L": WebP, "RIFF\x10\x20\x30\x40WAVEfmt ": "", "%PDF-1.7": PDF, " %PDF-1.7": "",
-		"\x00\x00\x00\x18ftypheic": HEIC, "\x00\x00\x00\x18ftypmif1": HEIC, "\x00\x00\x00\x18ftypisom": "",
-		"": "", "text": "", "<html>": "", "MZ\x90": "", "PK\x03\x04": "", "\x89PNG": "",
+		"\xff\xd8\xff\xe0\x00\x10JFIF": JPEG, "\x89PNG\r\n\x1a\n\x00": PNG, "GIF87a": GIF,
+		"GIF89a...": GIF, "BM....": BMP, "II*\x00": TIFF, "MM\x00*": TIFF,
+		"RIFF\x10\x20\x30\x40WEBPVP8L": WebP, "RIFF\x10\x20\x30\x40WAVEfmt ": "", "%PDF-1.7": PDF,
+		" %PDF-1.7":                "",
+		"\x00\x00\x00\x18ftypheic": HEIC, "\x00\x00\x00\x18ftypmif1": HEIC,
+		"\x00\x00\x00\x18ftypisom": "",
+		"":                         "", "text": "", "<html>": "", "MZ\x90": "", "PK\x03\x04": "", "\x89PNG": "",
 	} {
 		require.Equal(t, want, TypeOf([]byte(content)), "%q", content)
 	}
@@ -34,11 +37,14 @@ func isText(content []byte, size int) bool {
 func TestTextChecker(t *testing.T) {
 	t.Parallel()
 	for content, want := range map[string]bool{
-		"": true, "a\tb\r\nc\f": true, "Käse 5 €, 漢字 😀": true, "\ufeffwith a byte order mark": true, "\ufffd": true,
-		"\x00": false, "bell\a": false, "\x7f": false, "\u0085": false, "\xff\xfe": false, "K\xe4se": false, "€"[:2]: false, "a€"[:3] + "b": false,
+		"": true, "a\tb\r\nc\f": true, "Käse 5 €, 漢字 😀": true, "\ufeffwith a byte order mark": true,
+		"\ufffd": true,
+		"\x00":   false, "bell\a": false, "\x7f": false, "\u0085": false, "\xff\xfe": false,
+		"K\xe4se": false, "€"[:2]: false, "a€"[:3] + "b": false,
 	} {
 		for size := 1; size <= max(1, len(content)); size++ {
-			require.Equal(t, want, isText([]byte(content), size), "%q in pieces of %d", content, size)
+			require.Equal(t, want, isText([]byte(content), size), "%q in pieces of %d", content,
+				size)
 		}
 	}
 }

@@ -2,9 +2,9 @@
 // from and to decimals exactly.
 //
 // ParseCurrency returns one of the active ISO 4217 currencies (currencies.go). Currency.Parse reads
-// an amount from a JSON number and never rounds: a number with too many decimals is an error.
-// Currency.Format writes it back with exactly the currency's decimals. No code outside of this
-// package needs to know how many decimals a currency has, and no code uses floats for money.
+// an amount from a JSON number and never rounds: a number with too many decimals is an error. No
+// code outside of this package needs to know how many decimals a currency has, and no code uses
+// floats for money.
 package money
 
 import (
@@ -13,7 +13,6 @@ import (
 	"strings"
 )
 
-// Problems that Parse reports.
 var (
 	ErrSyntax   = errors.New("must be a number")
 	ErrDecimals = errors.New("must not have more decimals than the currency")
@@ -39,7 +38,6 @@ func PositiveProblem(number string, n int64, err error) string {
 	return ""
 }
 
-// MaxDecimals is the maximum number of decimals of a currency.
 const MaxDecimals = 4
 
 // maxMajor is the largest amount in major units. It is small enough that a bigint can hold the sum
@@ -52,7 +50,6 @@ type Currency struct {
 	decimals int
 }
 
-// Code returns the three upper-case letters.
 func (c Currency) Code() string { return c.code }
 
 // Decimals returns the number of digits of the minor unit: JPY 0, USD 2, BHD 3.
@@ -90,7 +87,7 @@ func (c Currency) Parse(number string) (int64, error) {
 	if exponent < -c.decimals {
 		return 0, ErrDecimals
 	}
-	// maxMajor has 12 digits before the point. The check also keeps "1e400" from allocating.
+	// maxMajor has 12 digits before the point.
 	if len(digits)+exponent > 12 {
 		return 0, ErrRange
 	}
@@ -104,8 +101,7 @@ func (c Currency) Parse(number string) (int64, error) {
 	return minor, nil
 }
 
-// ParseDecimal converts a JSON number, such as a percentage, to n / 10^decimals. Errors and limits
-// are those of Currency.Parse.
+// ParseDecimal converts a JSON number, such as a percentage, to n / 10^decimals.
 func ParseDecimal(number string, decimals int) (int64, error) {
 	return Currency{decimals: decimals}.Parse(number)
 }
@@ -155,18 +151,18 @@ func scan(s string) (digits string, exponent int, negative, ok bool) {
 		if err != nil || strings.HasPrefix(exp, "+-") {
 			return "", 0, false, false
 		}
-		// A larger exponent changes no result: every number except zero is out of range or has too many
-		// decimals. The limit prevents integer overflows below.
+		// A larger exponent changes no result: every number except zero is out of range or has too
+		// many decimals.
 		exponent = max(min(n, 1_000_000), -1_000_000)
 	}
 	whole, frac, hasPoint := strings.Cut(mantissa, ".")
-	if whole == "" || len(whole) > 1 && whole[0] == '0' || hasPoint && frac == "" || !isDigits(whole+frac) {
+	if whole == "" || len(whole) > 1 && whole[0] == '0' || hasPoint && frac == "" ||
+		!isDigits(whole+frac) {
 		return "", 0, false, false
 	}
 	return whole + frac, exponent - len(frac), negative, true
 }
 
-// isDigits reports whether s consists of ASCII digits.
 func isDigits(s string) bool {
 	for i := range len(s) {
 		if s[i] < '0' || s[i] > '9' {

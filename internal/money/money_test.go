@@ -63,7 +63,8 @@ func TestParse(t *testing.T) {
 func TestFormatRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		c, _ := ParseCurrency(rapid.SampledFrom([]string{"JPY", "USD", "BHD", "CLF"}).Draw(t, "currency"))
+		c, _ := ParseCurrency(rapid.SampledFrom([]string{"JPY", "USD", "BHD", "CLF"}).Draw(t,
+			"currency"))
 		minor := rapid.Int64Range(-c.max(), c.max()).Draw(t, "minor")
 		back, err := c.Parse(c.Format(minor))
 		require.NoError(t, err)
@@ -87,8 +88,11 @@ func TestPositiveProblem(t *testing.T) {
 	t.Parallel()
 	usd, _ := ParseCurrency("USD")
 	for number, want := range map[string]string{
-		"0.01": "", "999999999999.99": "", "0": "must be greater than 0", "-0.01": "must be greater than 0", "x": "must be a number",
-		"1e12": "must be greater than 0 and at most 999999999999.99", "-1e12": "must be greater than 0", "-0.001": "must be greater than 0", "-x": "must be a number",
+		"0.01": "", "999999999999.99": "", "0": "must be greater than 0",
+		"-0.01": "must be greater than 0", "x": "must be a number",
+		"1e12":  "must be greater than 0 and at most 999999999999.99",
+		"-1e12": "must be greater than 0", "-0.001": "must be greater than 0",
+		"-x":    "must be a number",
 		"0.001": "must not have more decimals than the currency",
 	} {
 		n, err := usd.Parse(number)

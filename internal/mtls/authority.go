@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// Authority issues certificates for `make run` and tests. In production cert-manager does. Its key
-// exists in memory only.
+// Authority issues certificates for `make run` and tests. In production cert-manager does.
 type Authority struct {
 	certificate *x509.Certificate
 	key         *ecdsa.PrivateKey
@@ -29,8 +28,9 @@ func NewAuthority(now func() time.Time) (*Authority, error) {
 		return nil, fmt.Errorf("creating the authority's key: %w", err)
 	}
 	template := &x509.Certificate{
-		Subject: pkix.Name{CommonName: "coffer"}, NotBefore: now().Add(-time.Minute), NotAfter: now().AddDate(10, 0, 0),
-		IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
+		Subject: pkix.Name{CommonName: "coffer"}, NotBefore: now().Add(-time.Minute),
+		NotAfter: now().AddDate(10, 0, 0),
+		IsCA:     true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
 	if err != nil {
@@ -46,14 +46,19 @@ func NewAuthority(now func() time.Time) (*Authority, error) {
 // Issue writes a service's certificate, its key and the authority's certificate into dir, with the
 // file names that Kubernetes uses, and returns their paths. others are additional DNS names,
 // because each NATS server has one besides the shared name.
-func (a *Authority) Issue(dir, service string, life time.Duration, others ...string) (Config, error) {
+func (a *Authority) Issue(
+	dir, service string, life time.Duration, others ...string,
+) (Config, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return Config{}, fmt.Errorf("creating a key: %w", err)
 	}
 	template := &x509.Certificate{
-		DNSNames: append([]string{service}, others...), NotBefore: a.now().Add(-time.Minute), NotAfter: a.now().Add(life),
-		KeyUsage: x509.KeyUsageDigitalSignature, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
+		DNSNames:    append([]string{service}, others...),
+		NotBefore:   a.now().Add(-time.Minute),
+		NotAfter:    a.now().Add(life),
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}
 	der, err := x509.CreateCertificate(rand.Reader, template, a.certificate, key.Public(), a.key)
 	if err != nil {
@@ -63,13 +68,14 @@ func (a *Authority) Issue(dir, service string, life time.Duration, others ...str
 	if err != nil {
 		return Config{}, fmt.Errorf("encoding a key: %w", err)
 	}
-	c := Config{Cert: filepath.Join(dir, "tls.crt"), Key: filepath.Join(dir, "tls.key"), CA: filepath.Join(dir, "ca.crt")}
+	path := func(name string) string { return filepath.Join(dir, name) }
+	c := Config{Cert: path("tls.crt"), Key: path("tls.key"), CA: path("ca.crt")}
 	return c, errors.Join(
 		os.MkdirAll(dir, 0o700),
-		write(c.CA, "CERTIFICATE", a.certificate.Raw), write(c.Key, "PRIVATE KEY", private), write(c.Cert, "CERTIFICATE", der))
+		write(c.CA, "CERTIFICATE", a.certificate.Raw), write(c.Key, "PRIVATE KEY", private),
+		write(c.Cert, "CERTIFICATE", der))
 }
 
-// write writes a PEM file that only this account can read.
 func write(name, kind string, der []byte) error {
 	return os.WriteFile(name, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600)
 }

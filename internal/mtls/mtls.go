@@ -3,11 +3,8 @@
 // Each service has a certificate with its own name as DNS name, issued by the installation's
 // authority: cert-manager in production, Authority on one machine and in tests. Client and Server
 // return gRPC credentials that require a certificate of the authority from both ends, and Client
-// also checks the name. IsCaller reports whether a call comes from one of the services that a proto
-// lists. Certificate files are read again on each handshake, so that rotation needs no restart.
-// While a rotation has written only some of the files, the previous certificates are used. Without
-// files, connections are not encrypted and services identify themselves with the service key
-// (package rpc).
+// also checks the name. Without files, connections are not encrypted and services identify
+// themselves with the service key (package rpc).
 package mtls
 
 import (
@@ -37,8 +34,7 @@ type Config struct {
 // On reports whether connections are encrypted.
 func (c Config) On() bool { return c != Config{} }
 
-// Check returns an error if the files are incomplete or unreadable. Call it at the start; otherwise
-// each handshake would fail.
+// Check returns an error if the files are incomplete or unreadable.
 func (c Config) Check() error {
 	if !c.On() {
 		return nil
@@ -50,8 +46,7 @@ func (c Config) Check() error {
 	return err
 }
 
-// Client returns credentials for connections to the named service. The server's certificate must
-// have that name, regardless of the address.
+// Client returns credentials for connections to the named service.
 func Client(c Config, service string) credentials.TransportCredentials {
 	if !c.On() {
 		return insecure.NewCredentials()
@@ -86,13 +81,11 @@ func IsCaller(ctx context.Context, services []string) bool {
 	return false
 }
 
-// material holds the parsed contents of the files.
 type material struct {
 	certificate tls.Certificate
 	authority   *x509.CertPool
 }
 
-// load reads all files.
 func (c Config) load() (*material, error) {
 	certificate, err := c.Certificate()
 	if err != nil {
@@ -128,13 +121,12 @@ func (c Config) Authority() (*x509.CertPool, error) {
 }
 
 // reloading reads the files on each handshake, so that a rotated certificate takes effect with the
-// next connection. Handshakes are rare.
+// next connection.
 type reloading struct {
 	files Config
 	// server is the name that the server's certificate must have; empty on the server side.
 	server string
-	// last holds the last readable contents. All clones share it; gRPC clones the credentials for each
-	// connection.
+	// All clones share it; gRPC clones the credentials for each connection.
 	last *atomic.Pointer[material]
 }
 
@@ -162,35 +154,35 @@ func (r *reloading) current() (*material, error) {
 	return nil, err
 }
 
-// ClientHandshake implements credentials.TransportCredentials.
-func (r *reloading) ClientHandshake(ctx context.Context, _ string, conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
+func (r *reloading) ClientHandshake(
+	ctx context.Context, _ string, conn net.Conn,
+) (net.Conn, credentials.AuthInfo, error) {
 	m, err := r.current()
 	if err != nil {
 		return nil, nil, err
 	}
 	return credentials.NewTLS(&tls.Config{
-		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{m.certificate}, RootCAs: m.authority, ServerName: r.server,
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{m.certificate},
+		RootCAs: m.authority, ServerName: r.server,
 	}).ClientHandshake(ctx, r.server, conn)
 }
 
-// ServerHandshake implements credentials.TransportCredentials.
 func (r *reloading) ServerHandshake(conn net.Conn) (net.Conn, credentials.AuthInfo, error) {
 	m, err := r.current()
 	if err != nil {
 		return nil, nil, err
 	}
 	return credentials.NewTLS(&tls.Config{
-		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{m.certificate}, ClientCAs: m.authority,
+		MinVersion: tls.VersionTLS13, Certificates: []tls.Certificate{m.certificate},
+		ClientCAs:  m.authority,
 		ClientAuth: tls.RequireAndVerifyClientCert,
 	}).ServerHandshake(conn)
 }
 
-// Info implements credentials.TransportCredentials.
 func (r *reloading) Info() credentials.ProtocolInfo {
 	return credentials.ProtocolInfo{SecurityProtocol: "tls"}
 }
 
-// Clone implements credentials.TransportCredentials.
 func (r *reloading) Clone() credentials.TransportCredentials {
 	return &reloading{files: r.files, server: r.server, last: r.last}
 }

@@ -23,7 +23,9 @@ type callee struct {
 	healthpb.UnimplementedHealthServer
 }
 
-func (callee) Check(ctx context.Context, _ *healthpb.HealthCheckRequest) (*healthpb.HealthCheckResponse, error) {
+func (callee) Check(
+	ctx context.Context, _ *healthpb.HealthCheckRequest,
+) (*healthpb.HealthCheckResponse, error) {
 	if !IsCaller(ctx, []string{"gateway"}) {
 		return nil, status.Error(codes.PermissionDenied, "not the gateway")
 	}
@@ -43,13 +45,16 @@ func serve(t *testing.T, c Config) (addr string) {
 
 // call calls the server on a new connection, so that the client reads the current files. It returns
 // the serial number of the server's certificate.
-func call(t *testing.T, addr string, creds credentials.TransportCredentials) (serial string, err error) {
+func call(
+	t *testing.T, addr string, creds credentials.TransportCredentials,
+) (serial string, err error) {
 	t.Helper()
 	conn, err := grpc.NewClient("passthrough:///"+addr, grpc.WithTransportCredentials(creds))
 	require.NoError(t, err)
 	defer conn.Close()
 	var p peer.Peer
-	_, err = healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{}, grpc.Peer(&p))
+	_, err = healthpb.NewHealthClient(conn).Check(t.Context(), &healthpb.HealthCheckRequest{},
+		grpc.Peer(&p))
 	if info, ok := p.AuthInfo.(credentials.TLSInfo); ok {
 		serial = info.State.PeerCertificates[0].SerialNumber.String()
 	}
@@ -82,7 +87,10 @@ func TestServerAcceptsOnlyCertificatesOfItsAuthority(t *testing.T) {
 	foreign := issue(t, theirs, "gateway", time.Hour)
 	foreign.CA = genuine.CA
 	expired := issue(t, ours, "gateway", -time.Second)
-	early := issue(t, &Authority{certificate: ours.certificate, key: ours.key, now: func() time.Time { return time.Now().Add(time.Hour) }}, "gateway", time.Hour)
+	early := issue(t, &Authority{
+		certificate: ours.certificate, key: ours.key,
+		now: func() time.Time { return time.Now().Add(time.Hour) },
+	}, "gateway", time.Hour)
 	trusting, err := credentials.NewClientTLSFromFile(genuine.CA, "ledger")
 	require.NoError(t, err)
 	for what, creds := range map[string]credentials.TransportCredentials{
@@ -96,7 +104,8 @@ func TestServerAcceptsOnlyCertificatesOfItsAuthority(t *testing.T) {
 		require.Equal(t, codes.Unavailable, status.Code(err), "%s: %v", what, err)
 	}
 	_, err = call(t, addr, Client(issue(t, ours, "ocr", time.Hour), "ledger"))
-	require.Equal(t, codes.PermissionDenied, status.Code(err), "a service that is not on the list: %v", err)
+	require.Equal(t, codes.PermissionDenied, status.Code(err),
+		"a service that is not on the list: %v", err)
 }
 
 func TestClientVerifiesServiceName(t *testing.T) {
@@ -165,8 +174,11 @@ func TestCheck(t *testing.T) {
 	require.NoError(t, Config{}.Check())
 	require.ErrorContains(t, Config{Cert: "a", Key: "b"}.Check(), "must be set together")
 	c := issue(t, authority(t, time.Now()), "ledger", time.Hour)
-	require.ErrorContains(t, Config{Cert: c.Cert, Key: c.Key, CA: c.Key}.Check(), "contains no certificate")
+	require.ErrorContains(t, Config{Cert: c.Cert, Key: c.Key, CA: c.Key}.Check(),
+		"contains no certificate")
 	require.ErrorIs(t, Config{Cert: c.Cert, Key: c.Key, CA: c.CA + "x"}.Check(), os.ErrNotExist)
-	require.Error(t, Config{Cert: c.Cert, Key: issue(t, authority(t, time.Now()), "ledger", time.Hour).Key, CA: c.CA}.Check())
+	require.Error(t,
+		Config{Cert: c.Cert, Key: issue(t, authority(t, time.Now()), "ledger",
+			time.Hour).Key, CA: c.CA}.Check())
 	require.ErrorIs(t, Config{Cert: c.Cert + "x", Key: c.Key, CA: c.CA}.Check(), os.ErrNotExist)
 }

@@ -18,12 +18,9 @@ import (
 )
 
 const (
-	// ackWait is the time after which NATS delivers an unacknowledged event again.
 	ackWait = 10 * time.Second
-	// consumeBatch is the maximum number of events that share a transaction. Large events also have
-	// maxBatch.
+	// consumeBatch is the maximum number of events that share a transaction.
 	consumeBatch = 256
-	// fetchTimeout is how long one pull request waits for an event.
 	fetchTimeout = 30 * time.Second
 )
 
@@ -32,15 +29,15 @@ const (
 type Consumer struct {
 	// Name is unique in the installation, for example auth-audit.
 	Name string
-	// Subject selects events by type, for example ledger.v1.transaction.created; * matches one token.
-	// There is only one subject, and Apply ignores the events it does not need: with several filters,
-	// NATS scans the subjects of all users for each event.
+	// Subject selects events by type, for example ledger.v1.transaction.created; * matches one
+	// token. There is only one subject, and Apply ignores the events it does not need: with several
+	// filters, NATS scans the subjects of all users for each event.
 	Subject string
-	// Apply writes the effects of the events in tx, all or none. Delivery is at-least-once: an event
-	// may be repeated, even within one call, and with several replicas it may arrive after a younger
-	// event of the same user. Apply must be idempotent, by means of the natural keys of its effects.
-	// It must not call another service. If it fails for several events, it is called again for each of
-	// them alone.
+	// Apply writes the effects of the events in tx, all or none. Delivery is at-least-once: an
+	// event may be repeated, even within one call, and with several replicas it may arrive after a
+	// younger event of the same user. Apply must be idempotent, by means of the natural keys of its
+	// effects. It must not call another service. If it fails for several events, it is called again
+	// for each of them alone.
 	Apply func(ctx context.Context, tx pgx.Tx, events []Received) error
 	// Applied, if not nil, is called after the effects have been committed. It must not block.
 	Applied func()
@@ -51,7 +48,8 @@ type Consumer struct {
 func (b *Bus) Consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) {
 	stop := b.observe("coffer.events.lag", attribute.String("consumer", c.Name),
 		func(ctx context.Context) (int64, error) { return b.Lag(ctx, c.Name) },
-		metric.WithUnit("{event}"), metric.WithDescription("Events that a consumer has not applied yet."))
+		metric.WithUnit("{event}"),
+		metric.WithDescription("Events that a consumer has not applied yet."))
 	defer stop()
 	for ctx.Err() == nil {
 		if err := b.consume(ctx, pool, c); err != nil && ctx.Err() == nil {
@@ -61,14 +59,12 @@ func (b *Bus) Consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) {
 	}
 }
 
-// consume reads and applies batches of events until NATS fails.
 func (b *Bus) consume(ctx context.Context, pool *pgxpool.Pool, c Consumer) error {
 	consumer, err := b.js.CreateOrUpdateConsumer(ctx, streamName, jetstream.ConsumerConfig{
 		Durable:       c.Name,
 		FilterSubject: c.Subject + ".*",
 		AckPolicy:     jetstream.AckExplicitPolicy,
-		// The events of a killed replica are delivered again after this time. An Apply that takes longer
-		// is repeated.
+		// The events of a killed replica are delivered again after this time.
 		AckWait:       ackWait,
 		DeliverPolicy: jetstream.DeliverAllPolicy,
 	})
@@ -102,13 +98,11 @@ func batchLength(messages []jetstream.Msg) int {
 }
 
 // next waits for one message and returns it with the others that are available. A batch shares one
-// commit, and no message waits for a batch to fill. It returns no messages if none arrives within
-// fetchTimeout.
+// commit, and no message waits for a batch to fill.
 func next(ctx context.Context, consumer jetstream.Consumer) ([]jetstream.Msg, error) {
 	ctx, cancel := context.WithTimeout(ctx, fetchTimeout)
 	defer cancel()
 	first, err := consumer.Next(jetstream.FetchContext(ctx))
-	// The server ends the pull request a little before ctx expires.
 	if errors.Is(err, nats.ErrTimeout) || ctx.Err() != nil && err != nil {
 		return nil, nil
 	}
@@ -128,14 +122,17 @@ func next(ctx context.Context, consumer jetstream.Consumer) ([]jetstream.Msg, er
 
 // handle applies a batch and acknowledges its messages. If the batch fails, each message is handled
 // alone. A message that still fails is delivered again with exponential backoff.
-func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, messages []jetstream.Msg, c Consumer) {
+func (b *Bus) handle(
+	ctx context.Context, pool *pgxpool.Pool, messages []jetstream.Msg, c Consumer,
+) {
 	var events []Received
 	var readable []jetstream.Msg
 	for _, m := range messages {
 		e, err := decode(m)
 		if err != nil {
 			// A retry would fail in the same way, and the other events must not wait for it.
-			b.log.ErrorContext(ctx, "failed to decode an event, dropping it", "consumer", c.Name, "error", err)
+			b.log.ErrorContext(ctx, "failed to decode an event, dropping it", "consumer", c.Name,
+				"error", err)
 			_ = m.TermWithReason("not decodable")
 			continue
 		}
@@ -160,7 +157,8 @@ func (b *Bus) handle(ctx context.Context, pool *pgxpool.Pool, messages []jetstre
 			b.handle(ctx, pool, []jetstream.Msg{m}, c)
 		}
 	default:
-		b.log.WarnContext(ctx, "failed to apply an event", "consumer", c.Name, "event", events[0].ID, "subject", events[0].Subject, "error", err)
+		b.log.WarnContext(ctx, "failed to apply an event", "consumer", c.Name, "event",
+			events[0].ID, "subject", events[0].Subject, "error", err)
 		_ = readable[0].NakWithDelay(backoff(readable[0]))
 	}
 }

@@ -10,8 +10,7 @@ import (
 	"github.com/nats-io/nats.go/jetstream"
 )
 
-// End returns the sequence number of the last event in the stream. Following from there yields only
-// new events.
+// End returns the sequence number of the last event in the stream.
 func (b *Bus) End(ctx context.Context) (uint64, error) {
 	stream, err := b.js.Stream(ctx, streamName)
 	if err != nil {
@@ -24,7 +23,9 @@ func (b *Bus) End(ctx context.Context) (uint64, error) {
 // stored events whose sequence is greater than after, then new ones as they arrive. It returns
 // yield's error, or ctx's error when ctx ends. While NATS is unavailable it waits and resumes after
 // the last yielded event.
-func (b *Bus) Follow(ctx context.Context, user uuid.UUID, after uint64, yield func(Received) error) error {
+func (b *Bus) Follow(
+	ctx context.Context, user uuid.UUID, after uint64, yield func(Received) error,
+) error {
 	for {
 		var failed yieldError
 		err := b.follow(ctx, user, &after, yield)
@@ -39,8 +40,7 @@ func (b *Bus) Follow(ctx context.Context, user uuid.UUID, after uint64, yield fu
 	}
 }
 
-// yieldError marks an error of the caller's yield, which ends Follow. After all other errors Follow
-// tries again.
+// yieldError marks an error of the caller's yield, which ends Follow.
 type yieldError struct{ error }
 
 // deleteConsumer deletes a consumer after its last use. Otherwise NATS keeps it for minutes.
@@ -53,9 +53,9 @@ func (b *Bus) deleteConsumer(ctx context.Context, consumer *jetstream.ConsumerIn
 	_ = b.js.DeleteConsumer(ctx, streamName, consumer.Name)
 }
 
-// follow reads events until the first error and moves after past each event that yield has
-// accepted.
-func (b *Bus) follow(ctx context.Context, user uuid.UUID, after *uint64, yield func(Received) error) error {
+func (b *Bus) follow(
+	ctx context.Context, user uuid.UUID, after *uint64, yield func(Received) error,
+) error {
 	end, err := b.End(ctx)
 	if err != nil {
 		return err

@@ -13,7 +13,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// observeTimeout limits the time that one gauge may delay a scrape of the metrics.
 const observeTimeout = time.Second
 
 // Lag returns the number of events in the stream that a consumer has not acknowledged, delivered or
@@ -24,12 +23,15 @@ func (b *Bus) Lag(ctx context.Context, consumer string) (int64, error) {
 		return 0, fmt.Errorf("finding consumer %s: %w", consumer, err)
 	}
 	info := c.CachedInfo()
-	return int64(info.NumPending) + int64(info.NumAckPending), nil //nolint:gosec // A stream of 2^63 events is out of the question.
+	return int64(info.NumPending) + int64(info.NumAckPending), nil //nolint:gosec // Below 2^63.
 }
 
 // observe registers a gauge with the attribute attr, whose value f returns, until stop is called.
 // While f fails, the metric has no value.
-func (b *Bus) observe(name string, attr attribute.KeyValue, f func(ctx context.Context) (int64, error), options ...metric.Int64ObservableGaugeOption) (stop func()) {
+func (b *Bus) observe(
+	name string, attr attribute.KeyValue, f func(ctx context.Context) (int64, error),
+	options ...metric.Int64ObservableGaugeOption,
+) (stop func()) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/internal/outbox")
 	gauge, err := meter.Int64ObservableGauge(name, options...)
 	if err != nil {
@@ -57,7 +59,8 @@ func oldestAge(pool *pgxpool.Pool) func(ctx context.Context) (int64, error) {
 	return func(ctx context.Context) (int64, error) {
 		type row struct{ Age int64 }
 		r, err := pg.One[row](ctx, pool, `
-			SELECT coalesce((SELECT extract(epoch FROM now() - created_at)::bigint FROM outbox ORDER BY seq LIMIT 1), 0) AS age`)
+			SELECT coalesce((SELECT extract(epoch FROM now() - created_at)::bigint FROM outbox
+				ORDER BY seq LIMIT 1), 0) AS age`)
 		return r.Age, err
 	}
 }

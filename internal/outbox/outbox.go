@@ -3,12 +3,10 @@
 //
 // A service adds events with Add, or writes the Rows of Encode in the statement of the change. It
 // calls Bus.Wake when it adds events and runs Bus.Relay, which publishes the rows and deletes them
-// once NATS has stored them. Bus.Consume applies events of any service, at least once. Bus.Follow
-// reads one user's events from a position on. While NATS is unavailable, writes continue and events
-// wait in the table.
+// once NATS has stored them.
 //
 // Start reading with Relay in relay.go and Consumer in consume.go. stream.go defines the stream and
-// the encoding of messages. Package natstest starts NATS servers for tests.
+// the encoding of messages.
 //
 // Each service that publishes events has this table in its schema:
 //
@@ -49,19 +47,17 @@ const maxBatch = 2_000_000
 
 // Event describes a change of a user's data.
 type Event struct {
-	// ID is a UUIDv7. JetStream and consumers use it to drop duplicates.
+	// ID is a UUIDv7.
 	ID uuid.UUID
 	// UserID is the user whose data changed. It is the last token of the message's subject.
 	UserID uuid.UUID
 	// Data is a message of an events.proto. Its name determines the event's type, see Type.
 	Data proto.Message
-	// Traceparent is the request's trace context as returned by func Traceparent. Add ignores it and
-	// uses that of ctx.
+	// Traceparent is the request's trace context as returned by func Traceparent.
 	Traceparent *string
 }
 
-// Rows holds events in the table's encoding, one slice per column. A statement can insert them
-// together with its change.
+// Rows holds events in the table's encoding, one slice per column.
 type Rows struct {
 	IDs, UserIDs []uuid.UUID
 	Subjects     []string
@@ -69,8 +65,7 @@ type Rows struct {
 	Traceparents []*string
 }
 
-// Encode converts events to rows of the outbox table, in the same order. It returns an error for
-// data of more than maxData bytes.
+// Encode converts events to rows of the outbox table, in the same order.
 func Encode(events ...Event) (Rows, error) {
 	var r Rows
 	for _, e := range events {
@@ -80,14 +75,16 @@ func Encode(events ...Event) (Rows, error) {
 			return Rows{}, fmt.Errorf("encoding an event: %w", err)
 		}
 		if size := len(data.GetValue()); size > maxData {
-			return Rows{}, fmt.Errorf("encoding an event: %s has %d bytes, at most %d are allowed", data.MessageName(), size, maxData)
+			return Rows{}, fmt.Errorf("encoding an event: %s has %d bytes, at most %d are allowed",
+				data.MessageName(), size, maxData)
 		}
 		encoded, err := proto.Marshal(data)
 		if err != nil {
 			return Rows{}, fmt.Errorf("encoding an event: %w", err)
 		}
 		r.IDs, r.UserIDs = append(r.IDs, e.ID), append(r.UserIDs, e.UserID)
-		r.Subjects, r.Data = append(r.Subjects, Type(e.Data.ProtoReflect().Descriptor().FullName())), append(r.Data, encoded)
+		r.Subjects = append(r.Subjects, Type(e.Data.ProtoReflect().Descriptor().FullName()))
+		r.Data = append(r.Data, encoded)
 		r.Traceparents = append(r.Traceparents, e.Traceparent)
 	}
 	return r, nil

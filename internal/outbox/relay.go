@@ -2,9 +2,7 @@ package outbox
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -21,37 +19,31 @@ import (
 )
 
 const (
-	// relayBatch is the maximum number of events published per query of the outbox. A query ends
-	// before with an event that reaches maxBatch.
+	// relayBatch is the maximum number of events published per query of the outbox.
 	relayBatch = 256
-	// minPollInterval is how long an event may wait while there is traffic. The relay polls because a
-	// NOTIFY takes a lock that all committing transactions share.
+	// minPollInterval is how long an event may wait while there is traffic. The relay polls because
+	// a NOTIFY takes a lock that all committing transactions share.
 	minPollInterval = 100 * time.Millisecond
-	// maxPollInterval is the limit to which the interval doubles while there are no events and no wake
-	// messages.
+	// maxPollInterval is the limit to which the interval doubles while there are no events and no
+	// wake messages.
 	maxPollInterval = 10 * time.Second
-	// retryInterval is the delay after an error.
-	retryInterval = time.Second
-	// relayTimeout limits one query-and-publish cycle. A connection that hangs is closed after it,
-	// which releases the lock.
-	relayTimeout = 30 * time.Second
-	// publishTimeout limits the wait for the acknowledgments of one batch.
+	retryInterval   = time.Second
+	// relayTimeout limits one query-and-publish cycle.
+	relayTimeout   = 30 * time.Second
 	publishTimeout = 5 * time.Second
 	// syncDelay is how long an event stays in the outbox after NATS acknowledged it. NATS syncs to
-	// disk every second (sync_interval). Syncing each message costs a fifth of the database's commits
-	// per second, because they share the disk.
+	// disk every second (sync_interval). Syncing each message costs a fifth of the database's
+	// commits per second, because they share the disk.
 	syncDelay = 3 * time.Second
 )
 
-// entry is a row of the outbox table.
 type entry struct {
-	Seq       int64
-	ID        uuid.UUID
-	UserID    uuid.UUID `db:"user_id"`
-	Subject   string
-	Data      []byte
-	CreatedAt time.Time `db:"created_at"`
-	// Traceparent is empty if the request was not traced.
+	Seq         int64
+	ID          uuid.UUID
+	UserID      uuid.UUID `db:"user_id"`
+	Subject     string
+	Data        []byte
+	CreatedAt   time.Time `db:"created_at"`
 	Traceparent string
 }
 
@@ -60,7 +52,8 @@ type entry struct {
 // the work; the others try for the lock every second.
 func (b *Bus) Relay(ctx context.Context, pool *pgxpool.Pool) {
 	stop := b.observe("coffer.outbox.age", attribute.String("service", b.service), oldestAge(pool),
-		metric.WithUnit("s"), metric.WithDescription("Age of the oldest event in the outbox. Some seconds are normal."))
+		metric.WithUnit("s"),
+		metric.WithDescription("Age of the oldest event in the outbox. Some seconds are normal."))
 	defer stop()
 	for ctx.Err() == nil {
 		err := b.EnsureStream(ctx)
@@ -86,7 +79,9 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 	// The connection is closed, because a session that holds the lock must not return to the pool.
 	defer func() { _ = conn.Hijack().Close(context.WithoutCancel(ctx)) }()
 	var locked bool
-	err = conn.QueryRow(ctx, `SELECT pg_try_advisory_lock(hashtext('coffer outbox'), hashtext(current_schema()))`).Scan(&locked)
+	err = conn.QueryRow(ctx, `
+		SELECT pg_try_advisory_lock(hashtext('coffer outbox'), hashtext(current_schema()))`,
+	).Scan(&locked)
 	if err != nil || !locked {
 		return err
 	}
@@ -121,8 +116,8 @@ func (b *Bus) relay(ctx context.Context, pool *pgxpool.Pool) error {
 		case <-ctx.Done():
 		case <-time.After(interval):
 		case <-woken:
-			// The wake message may be sent before the transaction of its events commits. Wait for the
-			// commit.
+			// The wake message may be sent before the transaction of its events commits. Wait for
+			// the commit.
 			interval = minPollInterval
 			sleep(ctx, interval)
 		}
@@ -140,35 +135,9 @@ func (b *Bus) Wake() {
 	}
 }
 
-// wakeSubject returns the core NATS subject that wakes a service's relay. The stream does not store
-// its messages.
+// wakeSubject returns the core NATS subject that wakes a service's relay.
 func wakeSubject(service string) string { return "outbox." + service }
 
-// progress is the relay's position in the outbox. Each relay starts with an empty one and publishes
-// all rows again; JetStream drops the duplicates by event id.
-//
-// Rows do not become visible in the order of seq: a row takes its number when it is inserted and
-// becomes visible when its transaction commits. The cursor must not pass a number whose row may
-// still appear. The watermark is the highest safe number.
-type progress struct {
-	// acknowledged holds the time at which NATS acknowledged each event that is still in the outbox.
-	acknowledged map[int64]time.Time
-	// cursor: all events up to it have been published, and no further event up to it will appear.
-	cursor int64
-	// watermark: each event up to it is visible by now or will never appear.
-	watermark int64
-	// nextWatermark becomes the watermark once all transactions before nextXID have ended.
-	nextWatermark, nextXID int64
-	// deletedAt is the time of the last deletion from the outbox.
-	deletedAt time.Time
-	// reconnects is the connection's number of reconnects when the relay began.
-	reconnects uint64
-}
-
-// errReconnected makes the relay start again with an empty progress.
-var errReconnected = errors.New("reconnected to NATS, publishing the outbox again")
-
-// relayOnce publishes one batch of events and returns how many NATS acknowledged.
 func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, p *progress) (int, error) {
 	// NATS may have restarted and lost acknowledged events that were not on disk. All events in the
 	// outbox are published again, and NATS drops those it has.
@@ -181,7 +150,8 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, p *progress) (i
 	entries, err := pg.All[entry](ctx, conn, `
 		SELECT seq, id, user_id, subject, data, created_at, traceparent
 		FROM (
-			SELECT seq, id, user_id, subject, data, created_at, coalesce(traceparent, '') AS traceparent,
+			SELECT seq, id, user_id, subject, data, created_at, 
+				coalesce(traceparent, '') AS traceparent,
 				sum(octet_length(data)) OVER (ORDER BY seq) - octet_length(data) AS before
 			FROM outbox
 			WHERE seq > $1 AND seq <> ALL($2)
@@ -202,81 +172,9 @@ func (b *Bus) relayOnce(ctx context.Context, conn *pgxpool.Conn, p *progress) (i
 	}
 	p.cursor = max(p.cursor, p.watermark)
 	if len(entries) == relayBatch || dataSize(entries) >= maxBatch {
-		// More events may follow.
 		p.cursor = min(p.cursor, entries[len(entries)-1].Seq)
 	}
 	return len(published), b.deleteStored(ctx, conn, p)
-}
-
-// dataSize returns the size of the data of all entries in bytes.
-func dataSize(entries []entry) int {
-	size := 0
-	for _, e := range entries {
-		size += len(e.Data)
-	}
-	return size
-}
-
-// advanceWatermark moves the watermark and returns the highest seq in the outbox, 0 if it is empty.
-// Once all transactions that ran at some moment have ended, every number taken before that moment
-// is visible or was rolled back.
-func (p *progress) advanceWatermark(ctx context.Context, conn *pgxpool.Conn) (int64, error) {
-	type row struct{ Last, Oldest, Newest int64 }
-	r, err := pg.One[row](ctx, conn, `
-		SELECT coalesce((SELECT max(seq) FROM outbox), 0) AS last,
-			pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest,
-			pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS newest`)
-	if err != nil {
-		return 0, fmt.Errorf("reading the transactions in flight: %w", err)
-	}
-	if r.Oldest >= p.nextXID {
-		p.watermark, p.nextWatermark, p.nextXID = p.nextWatermark, max(p.nextWatermark, r.Last), r.Newest
-	}
-	return r.Last, nil
-}
-
-// acknowledgedAfter returns the acknowledged events beyond seq, which must not be published again.
-func (p *progress) acknowledgedAfter(seq int64) []int64 {
-	after := []int64{}
-	for s := range p.acknowledged {
-		if s > seq {
-			after = append(after, s)
-		}
-	}
-	return after
-}
-
-// deleteStored deletes the events that NATS has synced to disk, at most once per retryInterval.
-// First it checks that NATS still answers on the connection on which it acknowledged them: after a
-// restart, NATS may lack the last ones.
-func (b *Bus) deleteStored(ctx context.Context, conn *pgxpool.Conn, p *progress) error {
-	now := time.Now()
-	if now.Sub(p.deletedAt) < retryInterval {
-		return nil
-	}
-	p.deletedAt = now
-	var stored []int64
-	for seq, at := range p.acknowledged {
-		if now.Sub(at) >= syncDelay {
-			stored = append(stored, seq)
-		}
-	}
-	if len(stored) == 0 {
-		return nil
-	}
-	flush, cancel := context.WithTimeout(ctx, retryInterval)
-	defer cancel()
-	if err := b.conn.FlushWithContext(flush); err != nil || b.conn.Stats().Reconnects != p.reconnects {
-		return nil
-	}
-	slices.Sort(stored)
-	if _, err := conn.Exec(ctx, `DELETE FROM outbox WHERE seq = ANY($1)`, stored); err != nil {
-		return fmt.Errorf("deleting stored events from the outbox: %w", err)
-	}
-	for _, seq := range stored {
-		delete(p.acknowledged, seq)
-	}
-	return nil
 }
 
 // publish publishes the entries in order without waiting for each acknowledgment. It returns the
@@ -294,7 +192,8 @@ func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 		if traceparent := Traceparent(traced); traceparent != nil {
 			m.Header.Set(headerTraceparent, *traceparent)
 		}
-		ack, err := b.js.PublishMsgAsync(m, jetstream.WithMsgID(e.ID.String()), jetstream.WithExpectStream(streamName))
+		ack, err := b.js.PublishMsgAsync(m, jetstream.WithMsgID(e.ID.String()),
+			jetstream.WithExpectStream(streamName))
 		if err != nil {
 			return nil, fmt.Errorf("publishing %s: %w", e.Subject, err)
 		}
@@ -310,7 +209,8 @@ func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 		case err := <-ack.Err():
 			return acknowledged, fmt.Errorf("publishing %s: %w", entries[i].Subject, err)
 		case <-ctx.Done():
-			return acknowledged, fmt.Errorf("publishing %s: %w", entries[i].Subject, errNotAcknowledged)
+			return acknowledged, fmt.Errorf("publishing %s: %w", entries[i].Subject,
+				errNotAcknowledged)
 		}
 	}
 	return acknowledged, nil
@@ -335,7 +235,6 @@ func (e entry) message(service string) (*nats.Msg, error) {
 	return m, nil
 }
 
-// sleep waits for d or until ctx ends.
 func sleep(ctx context.Context, d time.Duration) {
 	select {
 	case <-ctx.Done():

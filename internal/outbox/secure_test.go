@@ -41,7 +41,8 @@ func secured(t *testing.T, c mtls.Config) *server.Server {
 	require.NoError(t, os.WriteFile(file, fmt.Appendf(nil, `
 		listen: 127.0.0.1:-1
 		jetstream { store_dir: %q }
-		tls { cert_file: %q, key_file: %q, ca_file: %q, verify: true }`, t.TempDir(), c.Cert, c.Key, c.CA), 0o600))
+		tls { cert_file: %q, key_file: %q, ca_file: %q, verify: true }`,
+		t.TempDir(), c.Cert, c.Key, c.CA), 0o600))
 	options, err := server.ProcessConfigFile(file)
 	require.NoError(t, err)
 	return natstest.Run(t, options)
@@ -49,7 +50,8 @@ func secured(t *testing.T, c mtls.Config) *server.Server {
 
 func connect(t *testing.T, url string, c mtls.Config) *Bus {
 	t.Helper()
-	bus, err := Connect(Config{NATSURL: url, NATSReplicas: 1, TLS: c}, "ledger", slog.New(slog.DiscardHandler))
+	bus, err := Connect(Config{NATSURL: url, NATSReplicas: 1, TLS: c}, "ledger",
+		slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(bus.Close)
 	return bus
@@ -84,7 +86,8 @@ func TestConnectRequiresMutualTLS(t *testing.T) {
 		"a server without TLS":          {natstest.New(t), ledger},
 	} {
 		bus := connect(t, tried.url, tried.with)
-		require.Eventually(t, func() bool { return bus.conn.LastError() != nil }, time.Minute, 5*time.Millisecond, what)
+		require.Eventually(t, func() bool { return bus.conn.LastError() != nil }, time.Minute,
+			5*time.Millisecond, what)
 		require.Equal(t, nats.RECONNECTING, bus.conn.Status(), what)
 	}
 }
@@ -96,7 +99,8 @@ func TestConnectUsesRotatedCertificateAfterReconnect(t *testing.T) {
 	before, after := authority(t), authority(t)
 	serving, calling := t.TempDir(), t.TempDir()
 	s := secured(t, issue(t, before, serving, "nats"))
-	pool, bus := pgtest.New(t, schema), connect(t, s.ClientURL(), issue(t, before, calling, "ledger"))
+	pool := pgtest.New(t, schema)
+	bus := connect(t, s.ClientURL(), issue(t, before, calling, "ledger"))
 	go bus.Relay(t.Context(), pool)
 	user := uuid.Must(uuid.NewV7())
 	add(t, pool, user, 1)
@@ -113,7 +117,9 @@ func TestConnectUsesRotatedCertificateAfterReconnect(t *testing.T) {
 	issue(t, after, calling, "ledger")
 	reconnects := bus.conn.Stats().Reconnects
 	require.NoError(t, bus.conn.ForceReconnect())
-	require.Eventually(t, func() bool { return bus.conn.Stats().Reconnects > reconnects && bus.conn.IsConnected() }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t,
+		func() bool { return bus.conn.Stats().Reconnects > reconnects && bus.conn.IsConnected() },
+		time.Minute, 5*time.Millisecond)
 	require.NotEqual(t, first, certificateOf(bus))
 	add(t, pool, user, 3)
 	follow(t, bus, user, 0, 3)
@@ -123,23 +129,32 @@ func TestConnectUsesRotatedCertificateAfterReconnect(t *testing.T) {
 // client gives up after two rejections.
 func TestConnectRetriesAfterAuthorizationError(t *testing.T) {
 	t.Parallel()
-	old := natstest.Run(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "coffer", Password: "old"})
+	old := natstest.Run(t, &server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "coffer", Password: "old",
+	})
 	addr := old.Addr().String()
 	bus := connect(t, "nats://coffer:new@"+addr, mtls.Config{})
-	require.Eventually(t, func() bool { return bus.conn.LastError() != nil }, time.Minute, 5*time.Millisecond)
+	require.Eventually(t, func() bool { return bus.conn.LastError() != nil }, time.Minute,
+		5*time.Millisecond)
 	// Longer than two attempts take.
 	require.Never(t, bus.conn.IsClosed, time.Second, 50*time.Millisecond)
 	require.ErrorIs(t, bus.conn.LastError(), nats.ErrAuthorization)
 	old.Shutdown()
 	old.WaitForShutdown()
-	natstest.Run(t, &server.Options{Host: "127.0.0.1", Port: portOf(t, addr), Username: "coffer", Password: "new"})
+	natstest.Run(t, &server.Options{
+		Host: "127.0.0.1", Port: portOf(t, addr), Username: "coffer", Password: "new",
+	})
 	require.Eventually(t, bus.conn.IsConnected, time.Minute, 5*time.Millisecond)
 }
 
 func TestConnectUsesSeparatePassword(t *testing.T) {
 	t.Parallel()
-	s := natstest.Run(t, &server.Options{Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "coffer", Password: "any/%thing"})
-	bus, err := Connect(Config{NATSURL: "nats://" + s.Addr().String(), NATSPassword: "any/%thing", NATSReplicas: 1}, "ledger", slog.New(slog.DiscardHandler))
+	s := natstest.Run(t, &server.Options{
+		Host: "127.0.0.1", Port: server.RANDOM_PORT, Username: "coffer", Password: "any/%thing",
+	})
+	bus, err := Connect(Config{
+		NATSURL: "nats://" + s.Addr().String(), NATSPassword: "any/%thing", NATSReplicas: 1,
+	}, "ledger", slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	t.Cleanup(bus.Close)
 	require.NoError(t, bus.EnsureStream(t.Context()))

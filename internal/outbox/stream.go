@@ -27,7 +27,6 @@ const streamName = "COFFER"
 // time.
 const retention = 7 * 24 * time.Hour
 
-// CloudEvents 1.0 attributes, in the binary mode of its NATS protocol binding.
 const (
 	headerSpecVersion = "ce-specversion"
 	headerID          = "ce-id"
@@ -37,7 +36,6 @@ const (
 	headerSubject     = "ce-subject"
 	headerTime        = "ce-time"
 	headerContentType = "ce-datacontenttype"
-	// headerTraceparent belongs to CloudEvents' extension for distributed tracing.
 	headerTraceparent = "ce-traceparent"
 )
 
@@ -52,23 +50,21 @@ type Config struct {
 	NATSPassword string `env:"NATS_PASSWORD,unset"`
 	// NATSReplicas is the number of servers that store each event: 3 in production.
 	NATSReplicas int `env:"NATS_REPLICAS" envDefault:"1"`
-	// TLS holds the certificate that the service presents to other services and to NATS. If it is set,
-	// the NATS server must present a certificate for the name "nats".
+	// TLS holds the certificate that the service presents to other services and to NATS. If it is
+	// set, the NATS server must present a certificate for the name "nats".
 	TLS mtls.Config
 }
 
 // Bus is a service's connection to the stream. It reconnects for as long as it is open. While NATS
-// is unavailable, events wait in the outbox and consumers wait for NATS. It is safe for concurrent
-// use.
+// is unavailable, events wait in the outbox and consumers wait for NATS.
 type Bus struct {
 	conn     *nats.Conn
 	js       jetstream.JetStream
 	replicas int
-	// service is the name of the connection and, as /coffer/<service>, the CloudEvents source of its
-	// events.
+	// service is the name of the connection and, as /coffer/<service>, the CloudEvents source of
+	// its events.
 	service string
-	// woken is the time of the last wake message, in Unix nanoseconds. Wake sends at most one per
-	// minPollInterval.
+	// woken is the time of the last wake message, in Unix nanoseconds.
 	woken atomic.Int64
 	log   *slog.Logger
 }
@@ -77,15 +73,17 @@ type Bus struct {
 // malformed or the certificates cannot be read. The caller must Close the bus.
 func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 	options := []nats.Option{
-		nats.Name(service), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true), nats.ReconnectWait(250 * time.Millisecond),
-		// By default the client gives up after two authorization errors. When a password is rotated,
-		// client and server change at different times.
+		nats.Name(service), nats.MaxReconnects(-1), nats.RetryOnFailedConnect(true),
+		nats.ReconnectWait(250 * time.Millisecond),
+		// By default the client gives up after two authorization errors. When a password is
+		// rotated, client and server change at different times.
 		nats.IgnoreAuthErrorAbort(),
-		// No buffering: a buffered event could be sent after a later attempt of the same event, out of
-		// order.
+		// No buffering: a buffered event could be sent after a later attempt of the same event, out
+		// of order.
 		nats.ReconnectBufSize(-1),
-		// Wake messages sent while the connection was down are lost.
-		nats.ReconnectHandler(func(conn *nats.Conn) { _ = conn.Publish(wakeSubject(service), nil) }),
+		nats.ReconnectHandler(func(conn *nats.Conn) {
+			_ = conn.Publish(wakeSubject(service), nil)
+		}),
 	}
 	if config.NATSPassword != "" {
 		options = append(options, nats.UserInfo(natsUser, config.NATSPassword))
@@ -93,8 +91,8 @@ func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 	if config.TLS.On() {
 		options = append(options,
 			nats.Secure(&tls.Config{MinVersion: tls.VersionTLS13, ServerName: "nats"}),
-			// The files are read again for each connection, so that a rotated certificate is used without a
-			// restart.
+			// The files are read again for each connection, so that a rotated certificate is used
+			// without a restart.
 			nats.ClientTLSConfig(config.TLS.Certificate, config.TLS.Authority))
 	}
 	conn, err := nats.Connect(config.NATSURL, options...)
@@ -111,7 +109,7 @@ func Connect(config Config, service string, log *slog.Logger) (*Bus, error) {
 	return &Bus{conn: conn, js: js, replicas: config.NATSReplicas, service: service, log: log}, nil
 }
 
-// Close closes the connection. Events stay in the outbox until another replica relays them.
+// Close closes the connection.
 func (b *Bus) Close() { b.conn.Close() }
 
 // EnsureStream creates the stream if it is missing and updates its settings if they differ.
@@ -135,19 +133,17 @@ func (b *Bus) EnsureStream(ctx context.Context) error {
 	return nil
 }
 
-// upToDate reports whether the stream has the wanted settings. It avoids an update at each start of
-// each replica.
+// upToDate reports whether the stream has the wanted settings.
 func upToDate(is, want jetstream.StreamConfig) bool {
-	return slices.Equal(is.Subjects, want.Subjects) && is.MaxAge == want.MaxAge && is.Replicas == want.Replicas &&
-		is.Duplicates == want.Duplicates
+	return slices.Equal(is.Subjects, want.Subjects) && is.MaxAge == want.MaxAge &&
+		is.Replicas == want.Replicas && is.Duplicates == want.Duplicates
 }
 
 // Received is an event read from the stream.
 type Received struct {
 	ID     uuid.UUID
 	UserID uuid.UUID
-	// Subject is the event's type, such as ledger.v1.transaction.created. It does not include the
-	// user's id.
+	// Subject is the event's type, such as ledger.v1.transaction.created.
 	Subject string
 	// Source is /coffer/ followed by the name of the publishing service.
 	Source string

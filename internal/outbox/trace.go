@@ -24,11 +24,15 @@ func Traceparent(ctx context.Context) *string {
 
 // startSpan starts a span in the trace of an event. Without a trace context it returns ctx and a
 // span that does nothing.
-func startSpan(ctx context.Context, traceparent, name string, kind trace.SpanKind) (context.Context, trace.Span) {
+func startSpan(
+	ctx context.Context, traceparent, name string, kind trace.SpanKind,
+) (context.Context, trace.Span) {
 	if traceparent == "" {
 		return ctx, noop.Span{}
 	}
-	ctx = propagation.TraceContext{}.Extract(ctx, propagation.MapCarrier{"traceparent": traceparent})
-	ctx, span := otel.Tracer("github.com/coffer-budget/coffer/internal/outbox").Start(ctx, name, trace.WithSpanKind(kind))
+	ctx = propagation.TraceContext{}.Extract(ctx,
+		propagation.MapCarrier{"traceparent": traceparent})
+	ctx, span := otel.Tracer("github.com/coffer-budget/coffer/internal/outbox").Start(ctx, name,
+		trace.WithSpanKind(kind))
 	return ctx, span
 }

@@ -10,9 +10,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 )
 
-// Type returns the type of the event that a message encodes. The event's subject is its type and
-// the user's id. The type of coffer.budget.v1.BudgetThresholdReached is
-// budget.v1.budget.threshold_reached.
+// Type returns the type of the event that a message encodes. The type of
+// coffer.budget.v1.BudgetThresholdReached is budget.v1.budget.threshold_reached.
 func Type(message protoreflect.FullName) string {
 	if known, ok := types.Load(message); ok {
 		return known.(string)
@@ -30,14 +29,14 @@ func Type(message protoreflect.FullName) string {
 	return name
 }
 
-// types caches the results of Type by message name.
 var types sync.Map
 
 // Types returns the sorted types of all events whose generated code the program links.
 func Types() []string {
 	var all []string
 	protoregistry.GlobalFiles.RangeFiles(func(file protoreflect.FileDescriptor) bool {
-		if strings.HasPrefix(file.Path(), "coffer/") && strings.HasSuffix(file.Path(), "/events.proto") {
+		if strings.HasPrefix(file.Path(), "coffer/") &&
+			strings.HasSuffix(file.Path(), "/events.proto") {
 			for i := range file.Messages().Len() {
 				all = append(all, Type(file.Messages().Get(i).FullName()))
 			}

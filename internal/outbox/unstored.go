@@ -16,11 +16,11 @@ var errNotAcknowledged = errors.New("NATS did not acknowledge the event")
 
 // reportUnstored announces that NATS is connected but stores no events. A server whose disk was
 // full may reject or ignore all later messages, even when the disk has room again, until it
-// restarts. The process that runs the server, if it listens with NotifyUnstored, restarts it. Other
-// errors are ignored.
+// restarts. The process that runs the server, if it listens with NotifyUnstored, restarts it.
 func (b *Bus) reportUnstored(err error) {
 	var api *jetstream.APIError
-	if errors.Is(err, errNotAcknowledged) || errors.As(err, &api) && api.Code >= http.StatusInternalServerError {
+	if errors.Is(err, errNotAcknowledged) ||
+		errors.As(err, &api) && api.Code >= http.StatusInternalServerError {
 		_ = b.conn.Publish(unstoredSubject, nil)
 	}
 }

@@ -2,11 +2,10 @@
 //
 // A list handler calls List. It gets the page size and the position after which the page starts
 // from the request, selects one row more than the page size, and makes the cursor of the next page
-// from the last row. A handler that needs other steps in between calls Cursors.Page and Cut itself.
+// from the last row.
 //
 // A position is any JSON value, usually the sort key of a row. A cursor is encrypted and bound to a
-// scope: the list, its owner, filters and order. All replicas of a service accept each other's
-// cursors.
+// scope: the list, its owner, filters and order.
 package page
 
 import (
@@ -22,13 +21,11 @@ import (
 const (
 	defaultLimit = 50
 	maxLimit     = 200
-	// maxBytes limits the size of a page whose rows have long texts. A message between services has at
-	// most rpc.MaxMessage.
+	// maxBytes limits the size of a page whose rows have long texts.
 	maxBytes = 2 << 20
 )
 
-// Limit returns the page size for the requested limit: 50 if absent, at most 200. A limit below 1
-// is a field error.
+// Limit returns the page size for the requested limit: 50 if absent, at most 200.
 func Limit(asked *int32) (int, *apierr.Field) {
 	if asked == nil {
 		return defaultLimit, nil
@@ -39,15 +36,13 @@ func Limit(asked *int32) (int, *apierr.Field) {
 	return min(int(*asked), maxLimit), nil
 }
 
-// Cursors encrypts positions in a list, so that clients cannot read or forge them. A position may
-// contain data of other users' rows.
+// Cursors encrypts positions in a list, so that clients cannot read or forge them.
 type Cursors struct{ key seal.Key }
 
 // NewCursors returns Cursors with a key derived from secret, which all replicas of a service share.
 func NewCursors(secret string) Cursors { return Cursors{seal.NewKey(secret, "cursor")} }
 
-// Seal returns an opaque cursor for a position. It can be opened with the same scope only: the
-// list, its owner, filters and order.
+// Seal returns an opaque cursor for a position.
 func (c Cursors) Seal(scope string, position any) (string, error) {
 	payload, err := json.Marshal(position)
 	if err != nil {
@@ -92,14 +87,11 @@ func (c Cursors) Page(scope string, limit *int32, cursor string, position any) (
 
 // Query describes one page of a list of rows, whose order is that of their positions.
 type Query[Row, Position any] struct {
-	// Scope is the list, its owner and its filters.
-	Scope string
-	// Limit and Cursor are the values of the request.
+	Scope  string
 	Limit  *int32
 	Cursor string
 	// First is the position before the first page.
-	First Position
-	// Position returns the position of a row.
+	First    Position
 	Position func(Row) Position
 	// Select returns up to limit rows after a position.
 	Select func(after Position, limit int) ([]Row, error)
@@ -107,7 +99,6 @@ type Query[Row, Position any] struct {
 	Size func(Row) int
 }
 
-// List returns the page and its pagination.
 func List[Row, Position any](c Cursors, q Query[Row, Position]) ([]Row, *restv1.Pagination, error) {
 	after := q.First
 	limit, err := c.Page(q.Scope, q.Limit, q.Cursor, &after)
@@ -131,8 +122,7 @@ func List[Row, Position any](c Cursors, q Query[Row, Position]) ([]Row, *restv1.
 }
 
 // Fitting returns how many of the first rows fit into a page: at most limit, and at most as many as
-// have 2 MiB together, but at least one if there are rows. size returns the approximate size of a
-// row in bytes.
+// have 2 MiB together, but at least one if there are rows.
 func Fitting[T any](rows []T, limit int, size func(T) int) int {
 	limit = min(limit, len(rows))
 	total := 0
@@ -146,7 +136,9 @@ func Fitting[T any](rows []T, limit int, size func(T) int) int {
 
 // Cut returns the page of a query that selected limit+1 rows. If there are more rows, the
 // pagination contains the cursor of the next page, made from the position of the last row.
-func Cut[T any](c Cursors, scope string, rows []T, limit int, position func(T) any) ([]T, *restv1.Pagination, error) {
+func Cut[T any](
+	c Cursors, scope string, rows []T, limit int, position func(T) any,
+) ([]T, *restv1.Pagination, error) {
 	p := &restv1.Pagination{Limit: int32(limit)}
 	if len(rows) <= limit {
 		return rows, p, nil

@@ -19,11 +19,13 @@ func TestOpenRejectsChangedCursorAndOtherScope(t *testing.T) {
 	require.Equal(t, 42, position)
 
 	require.ErrorIs(t, c.Open("wallets of bob", cursor, &position), apierr.InvalidCursor)
-	require.ErrorIs(t, NewCursors("other").Open("wallets of ann", cursor, &position), apierr.InvalidCursor)
+	require.ErrorIs(t, NewCursors("other").Open("wallets of ann", cursor, &position),
+		apierr.InvalidCursor)
 	for i := range cursor {
 		bent := []byte(cursor)
 		bent[i] ^= 1
-		require.ErrorIs(t, c.Open("wallets of ann", string(bent), &position), apierr.InvalidCursor, "byte %d", i)
+		require.ErrorIs(t, c.Open("wallets of ann", string(bent), &position), apierr.InvalidCursor,
+			"byte %d", i)
 	}
 }
 
@@ -77,8 +79,8 @@ func TestListSize(t *testing.T) {
 
 func FuzzOpen(f *testing.F) {
 	c := NewCursors("secret")
-	// The processes of a fuzzing run must agree on the cursor. Seal would return another one in each,
-	// because its nonce is random.
+	// The processes of a fuzzing run must agree on the cursor. Seal would return another one in
+	// each, because its nonce is random.
 	const good = "urjpHRjq6VXLP0dwh9d8W0pauTLlhet-y1Kn83k"
 	var position int
 	require.NoError(f, c.Open("s", good, &position))

@@ -13,12 +13,10 @@ import (
 )
 
 const (
-	// awaitPause is the time between two attempts.
-	awaitPause = 500 * time.Millisecond
-	// awaitLogEvery is the shortest time between two log lines of a waiting command.
+	awaitPause    = 500 * time.Millisecond
 	awaitLogEvery = 15 * time.Second
-	// awaitAttempt limits one attempt. The address of a service without pods drops packets instead of
-	// refusing the connection.
+	// awaitAttempt limits one attempt. The address of a service without pods drops packets instead
+	// of refusing the connection.
 	awaitAttempt = 5 * time.Second
 )
 
@@ -41,19 +39,24 @@ func AwaitServer(ctx context.Context, url string, limit time.Duration, log *slog
 
 // AwaitMigrations waits until the schema of url has all migrations, at most for limit. It only
 // reads, with the service's role.
-func AwaitMigrations(ctx context.Context, url string, migrations fs.FS, limit time.Duration, log *slog.Logger) error {
+func AwaitMigrations(
+	ctx context.Context, url string, migrations fs.FS, limit time.Duration, log *slog.Logger,
+) error {
 	pool, err := Open(ctx, url)
 	if err != nil {
 		return err
 	}
 	defer pool.Close()
-	return await(ctx, limit, "the schema", log, func(ctx context.Context) error { return CheckMigrated(ctx, pool, migrations) })
+	return await(ctx, limit, "the schema", log,
+		func(ctx context.Context) error { return CheckMigrated(ctx, pool, migrations) })
 }
 
 // AwaitSchema waits until PostgreSQL is available, without a limit. It does not wait for
 // migrations: it returns an error if one is missing, because a service must not serve on an
 // outdated schema.
-func AwaitSchema(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS, log *slog.Logger) error {
+func AwaitSchema(
+	ctx context.Context, pool *pgxpool.Pool, migrations fs.FS, log *slog.Logger,
+) error {
 	for {
 		err := CheckMigrated(ctx, pool, migrations)
 		if err == nil || !IsUnavailable(err) {
@@ -68,9 +71,11 @@ func AwaitSchema(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS, log 
 	}
 }
 
-// await repeats try until it succeeds, at most for limit, and logs the failures. Its error wraps
-// the last failure. subject names the thing that it waits for.
-func await(ctx context.Context, limit time.Duration, subject string, log *slog.Logger, try func(ctx context.Context) error) error {
+// await repeats try until it succeeds, at most for limit, and logs the failures.
+func await(
+	ctx context.Context, limit time.Duration, subject string, log *slog.Logger,
+	try func(ctx context.Context) error,
+) error {
 	ctx, stop := context.WithTimeout(ctx, limit)
 	defer stop()
 	var last error
@@ -82,13 +87,14 @@ func await(ctx context.Context, limit time.Duration, subject string, log *slog.L
 		if err == nil {
 			return nil
 		}
-		// The limit interrupts the last attempt, so its error says less than the error of the attempt
-		// before.
+		// The limit interrupts the last attempt, so its error says less than the error of the
+		// attempt before.
 		if ctx.Err() == nil || last == nil {
 			last = err
 		}
 		if time.Since(logged) > awaitLogEvery {
-			log.WarnContext(ctx, "failed to reach "+subject+", trying again", "error", err, "limit", limit.String())
+			log.WarnContext(ctx, "failed to reach "+subject+", trying again", "error", err, "limit",
+				limit.String())
 			logged = time.Now()
 		}
 		select {

@@ -76,8 +76,12 @@ func TestAwaitMigrations(t *testing.T) {
 	first := withSearchPath(target, name)
 	lines := make(logged, 100)
 	done := make(chan error, 1)
-	go func() { done <- pg.AwaitMigrations(t.Context(), first, migrations, time.Minute, slog.New(lines)) }()
-	require.Equal(t, "failed to reach the schema, trying again for 1m0s", <-lines, "there is no schema yet")
+	go func() {
+		done <- pg.AwaitMigrations(t.Context(), first, migrations, time.Minute,
+			slog.New(lines))
+	}()
+	require.Equal(t, "failed to reach the schema, trying again for 1m0s", <-lines,
+		"there is no schema yet")
 	require.NoError(t, pg.Migrate(t.Context(), target, name, migrations))
 	require.NoError(t, <-done)
 
@@ -85,7 +89,8 @@ func TestAwaitMigrations(t *testing.T) {
 	err := pg.AwaitMigrations(t.Context(), first, later, time.Second, slog.New(slog.DiscardHandler))
 	require.ErrorContains(t, err, "the schema is behind")
 	require.NoError(t, pg.Migrate(t.Context(), target, name, later))
-	require.NoError(t, pg.AwaitMigrations(t.Context(), first, migrations, time.Minute, slog.New(slog.DiscardHandler)),
+	require.NoError(t, pg.AwaitMigrations(t.Context(), first, migrations, time.Minute,
+		slog.New(slog.DiscardHandler)),
 		"the previous release runs on the new schema")
 }
 

@@ -31,8 +31,10 @@ type pageRow struct {
 
 // selectPage selects a page of 50 rows.
 const selectPage = `
-	SELECT $1::uuid AS id, $1::uuid AS owner_id, n AS amount_minor, 'groceries' AS description, now() AS date, 'EUR' AS currency,
-		$1::uuid AS wallet_id, $1::uuid AS category_id, NULL::uuid AS receipt_id, 1::bigint AS version, now() AS created_at,
+	SELECT $1::uuid AS id, $1::uuid AS owner_id, n AS amount_minor, 'groceries' AS description,
+		now() AS date, 'EUR' AS currency,
+		$1::uuid AS wallet_id, $1::uuid AS category_id, NULL::uuid AS receipt_id,
+		1::bigint AS version, now() AS created_at,
 		now() AS updated_at
 	FROM generate_series(1::bigint, 50) AS n`
 
@@ -66,7 +68,9 @@ func BenchmarkPage(b *testing.B) {
 		db   *pgxpool.Pool
 		read func(*pgxpool.Pool, uuid.UUID) ([]pageRow, error)
 	}{
-		{"All", with, all}, {"RowToStructByName", with, byName}, {"All without the UUID codec", without, all},
+		{"All", with, all},
+		{"RowToStructByName", with, byName},
+		{"All without the UUID codec", without, all},
 	} {
 		b.Run(c.name, func(b *testing.B) {
 			id := uuid.New()
@@ -94,7 +98,8 @@ func BenchmarkEncodeIDs(b *testing.B) {
 			for b.Loop() {
 				var n int
 				err := db.QueryRow(b.Context(), `
-					SELECT cardinality($1::uuid[]) + cardinality($2::uuid[]) + cardinality($3::uuid[]) + cardinality($4::uuid[])`,
+					SELECT cardinality($1::uuid[]) + cardinality($2::uuid[]) + cardinality($3::uuid[])
+			+ cardinality($4::uuid[])`,
 					ids, ids, ids, ids).Scan(&n)
 				if err != nil {
 					b.Fatal(err)

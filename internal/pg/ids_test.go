@@ -17,8 +17,11 @@ func TestUUIDCodecRoundTrip(t *testing.T) {
 	var some, none *uuid.UUID
 	var many, empty []uuid.UUID
 	var text string
-	err := db.QueryRow(t.Context(), `SELECT $1::uuid, ($2::uuid[])[1], $3::uuid, $4::uuid, $2::uuid[], $5::uuid[], $1::uuid::text`,
-		a, []uuid.UUID{b, a}, &a, none, []uuid.UUID{}).Scan(&one, &other, &some, &none, &many, &empty, &text)
+	err := db.QueryRow(t.Context(), `
+		SELECT $1::uuid, ($2::uuid[])[1], $3::uuid, $4::uuid, $2::uuid[], $5::uuid[],
+			$1::uuid::text`,
+		a, []uuid.UUID{b, a}, &a, none,
+		[]uuid.UUID{}).Scan(&one, &other, &some, &none, &many, &empty, &text)
 	require.NoError(t, err)
 	require.Equal(t, []uuid.UUID{a, b, a, b, a}, append([]uuid.UUID{one, other, *some}, many...))
 	require.Nil(t, none)
@@ -27,6 +30,7 @@ func TestUUIDCodecRoundTrip(t *testing.T) {
 	require.Error(t, db.QueryRow(t.Context(), `SELECT NULL::uuid`).Scan(&one))
 
 	var holes []*uuid.UUID
-	require.NoError(t, db.QueryRow(t.Context(), `SELECT $1::uuid[]`, []*uuid.UUID{&a, nil}).Scan(&holes))
+	require.NoError(t,
+		db.QueryRow(t.Context(), `SELECT $1::uuid[]`, []*uuid.UUID{&a, nil}).Scan(&holes))
 	require.Equal(t, []*uuid.UUID{&a, nil}, holes)
 }

@@ -30,7 +30,6 @@ const (
 // errInvalidURL replaces pgx's error, whose text may contain the password.
 var errInvalidURL = errors.New("the database URL is not a valid postgres:// URL")
 
-// identifier matches schema names that need no quoting in SQL.
 var identifier = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 
 // Migrate applies the pending migrations to a schema, creating it if necessary. Then it grants the
@@ -39,23 +38,25 @@ var identifier = regexp.MustCompile(`^[a-z_][a-z0-9_]*$`)
 // contains the URL's password.
 func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	if !identifier.MatchString(schema) {
-		return fmt.Errorf("schema %q is not a plain identifier: lower-case letters, digits and _ are allowed", schema)
+		return fmt.Errorf("schema %q is not a plain identifier: "+
+			"lower-case letters, digits and _ are allowed", schema)
 	}
 	config, err := pgx.ParseConfig(url)
 	if err != nil {
 		return errInvalidURL
 	}
 	config.RuntimeParams["search_path"] = schema
-	// A statement that waits for a table lock blocks all later statements on the table. Give up after
-	// 2 s and try again.
+	// A statement that waits for a table lock blocks all later statements on the table. Give up
+	// after 2 s and try again.
 	config.RuntimeParams["lock_timeout"] = "2s"
 	db := stdlib.OpenDB(*config)
 	defer db.Close()
-	// New tables are granted as soon as they exist: a trigger of a migration may use them in requests
-	// of the previous release before the last migration has ended.
+	// New tables are granted as soon as they exist: a trigger of a migration may use them in
+	// requests of the previous release before the last migration has ended.
 	err = execLocked(ctx, db, fmt.Sprintf(`
 		CREATE SCHEMA IF NOT EXISTS %[1]s;
-		ALTER DEFAULT PRIVILEGES IN SCHEMA %[1]s GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO %[1]s;
+		ALTER DEFAULT PRIVILEGES IN SCHEMA %[1]s 
+			GRANT SELECT, INSERT, UPDATE, DELETE ON TABLES TO %[1]s;
 		ALTER DEFAULT PRIVILEGES IN SCHEMA %[1]s GRANT USAGE ON SEQUENCES TO %[1]s`, schema))
 	if err != nil {
 		return fmt.Errorf("creating schema %s: %w", schema, err)
@@ -94,8 +95,7 @@ func up(ctx context.Context, provider *goose.Provider) error {
 	}
 }
 
-// CheckMigrated returns an error if the schema lacks one of the migrations. A service must not
-// serve on such a schema.
+// CheckMigrated returns an error if the schema lacks one of the migrations.
 func CheckMigrated(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS) error {
 	db := stdlib.OpenDBFromPool(pool)
 	defer db.Close()
@@ -113,7 +113,6 @@ func CheckMigrated(ctx context.Context, pool *pgxpool.Pool, migrations fs.FS) er
 	return nil
 }
 
-// newProvider returns a goose provider for the migrations folder of a file system.
 func newProvider(db *sql.DB, migrations fs.FS) (*goose.Provider, error) {
 	files, err := fs.Sub(migrations, "migrations")
 	if err != nil {
@@ -123,7 +122,8 @@ func newProvider(db *sql.DB, migrations fs.FS) (*goose.Provider, error) {
 	if err != nil {
 		return nil, err
 	}
-	provider, err := goose.NewProvider(goose.DialectPostgres, db, files, goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true))
+	provider, err := goose.NewProvider(goose.DialectPostgres, db, files,
+		goose.WithSessionLocker(locker), goose.WithDisableGlobalRegistry(true))
 	if err != nil {
 		return nil, fmt.Errorf("reading migrations: %w", err)
 	}
@@ -140,7 +140,8 @@ func execLocked(ctx context.Context, db *sql.DB, statements string) error {
 		return err
 	}
 	defer func() { _ = tx.Rollback() }()
-	if _, err := tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtext('coffer schema'))`); err != nil {
+	_, err = tx.ExecContext(ctx, `SELECT pg_advisory_xact_lock(hashtext('coffer schema'))`)
+	if err != nil {
 		return err
 	}
 	if _, err := tx.ExecContext(ctx, statements); err != nil {

@@ -3,13 +3,10 @@
 //
 // Open returns a traced pool whose connections use the schema in the URL's search_path. InTx runs a
 // function in a transaction, rolls back on error, panic or cancellation, and retries after a
-// serialization failure or deadlock. One and All scan rows into structs by column name. Migrate
-// updates a schema; CheckMigrated reports whether that is necessary, and the Await functions in
-// await.go wait until it has happened.
+// serialization failure or deadlock.
 //
 // Callers recognize errors by SQLSTATE and constraint name, never by text: IsViolation,
-// IsUnavailable and the other Is functions at the end of this file. Sweep deletes expired rows on a
-// schedule. pgtest provides a database per test.
+// IsUnavailable and the other Is functions at the end of this file.
 package pg
 
 import (
@@ -54,9 +51,9 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 		return nil, errInvalidURL
 	}
 	if !strings.Contains(url, "pool_max_conns") {
-		// pgx's default is one connection per core, at least 4. A writer mostly waits for the disk, and
-		// one sync of the disk can commit many transactions, so more connections than cores increase the
-		// throughput.
+		// pgx's default is one connection per core, at least 4. A writer mostly waits for the disk,
+		// and one sync of the disk can commit many transactions, so more connections than cores
+		// increase the throughput.
 		config.MaxConns = maxConns
 	}
 	if !strings.Contains(url, "connect_timeout") {
@@ -74,8 +71,8 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	if err != nil {
 		return nil, fmt.Errorf("opening the database pool: %w", err)
 	}
-	// The schema distinguishes the metrics of several pools in one process.
-	stats := otelpgx.WithStatsAttributes(semconv.DBNamespace(config.ConnConfig.RuntimeParams["search_path"]))
+	schema := config.ConnConfig.RuntimeParams["search_path"]
+	stats := otelpgx.WithStatsAttributes(semconv.DBNamespace(schema))
 	if err := otelpgx.RecordStats(pool, stats); err != nil {
 		pool.Close()
 		return nil, fmt.Errorf("recording pool metrics: %w", err)
@@ -83,8 +80,7 @@ func Open(ctx context.Context, url string) (*pgxpool.Pool, error) {
 	return pool, nil
 }
 
-// Ping returns nil if PostgreSQL is available. It acquires a connection; the pool checks a
-// connection that was idle for a second.
+// Ping returns nil if PostgreSQL is available.
 func Ping(ctx context.Context, pool *pgxpool.Pool) error {
 	return pool.AcquireFunc(ctx, func(*pgxpool.Conn) error { return nil })
 }
@@ -97,16 +93,14 @@ func InTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) err
 }
 
 const (
-	// maxAttempts is how often Retry runs a transaction.
 	maxAttempts = 3
 	// retryPause is the longest pause before the second attempt. It doubles for the third.
 	retryPause = 20 * time.Millisecond
 )
 
-// Retry runs fn up to three times while it ends with a serialization failure or deadlock. fn must
-// begin and end a whole transaction. Retry pauses for a random time in between. Without a pause,
-// the victim of a deadlock can take its first lock again before the other transaction wakes up, and
-// becomes the victim of the same deadlock.
+// Retry runs fn up to three times while it ends with a serialization failure or deadlock. Retry
+// pauses for a random time in between. Without a pause, the victim of a deadlock can take its first
+// lock again before the other transaction wakes up, and becomes the victim of the same deadlock.
 func Retry(fn func() error) error {
 	err := fn()
 	for pause := retryPause; IsRetryable(err) && pause < retryPause<<(maxAttempts-1); pause *= 2 {
@@ -116,14 +110,14 @@ func Retry(fn func() error) error {
 	return err
 }
 
-// inTx runs fn in a transaction, without retry.
 func inTx(ctx context.Context, pool *pgxpool.Pool, fn func(tx pgx.Tx) error) error {
 	tx, err := pool.Begin(ctx)
 	if err != nil {
 		return fmt.Errorf("beginning a transaction: %w", err)
 	}
 	defer func() {
-		// The connection must return to the pool without a transaction even if the request was canceled.
+		// The connection must return to the pool without a transaction even if the request was
+		// canceled.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
 		_ = tx.Rollback(ctx)
@@ -151,19 +145,26 @@ func IsUnreachable(err error) bool {
 }
 
 // IsUnavailable reports whether PostgreSQL could not be reached, went away, or lacks a resource
-// such as disk space. The statement may have been executed.
+// such as disk space.
 func IsUnavailable(err error) bool {
 	if _, ok := errors.AsType[*net.OpError](err); ok {
 		return true
 	}
-	// The connection broke during a response, or was already closed.
-	if IsUnreachable(err) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, io.EOF) || errors.Is(err, pgconn.ErrConnClosed) || pgconn.SafeToRetry(err) {
+	for _, broken := range []error{
+		io.ErrUnexpectedEOF, io.EOF, pgconn.ErrConnClosed, net.ErrClosed,
+	} {
+		if errors.Is(err, broken) {
+			return true
+		}
+	}
+	if IsUnreachable(err) || pgconn.SafeToRetry(err) {
 		return true
 	}
 	// 08: connection exceptions. 53: a full disk, no memory, too many connections. 57P: shutdown,
 	// crash, starting up. 58: failed writes and other errors of the operating system.
 	s := state(err)
-	return slices.ContainsFunc([]string{"08", "53", "57P", "58"}, func(class string) bool { return strings.HasPrefix(s, class) }) || errors.Is(err, net.ErrClosed)
+	return slices.ContainsFunc([]string{"08", "53", "57P", "58"},
+		func(class string) bool { return strings.HasPrefix(s, class) })
 }
 
 // IsDiskFull reports whether PostgreSQL could not extend a file.
@@ -176,8 +177,7 @@ func IsDataError(err error) bool {
 	return strings.HasPrefix(s, "22") || strings.HasPrefix(s, "23")
 }
 
-// IsRetryable reports whether err is a serialization failure or a deadlock. The transaction can be
-// tried again.
+// IsRetryable reports whether err is a serialization failure or a deadlock.
 func IsRetryable(err error) bool {
 	s := state(err)
 	return s == "40001" || s == "40P01"

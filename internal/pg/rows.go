@@ -42,10 +42,9 @@ func All[T any](ctx context.Context, q Querier, sql string, args ...any) ([]T, e
 	return collect[T](rows)
 }
 
-// collect scans rows into T's fields by column name. It maps columns to fields once per query.
-// pgx's RowToStructByName caches the mapping, but looks it up for each row, and allocates the
-// targets of each row: a page of 50 rows then takes about twice as long and 3.7 times the memory
-// (BenchmarkPage, ADR 69).
+// collect scans rows into T's fields by column name. pgx's RowToStructByName caches the mapping,
+// but looks it up for each row, and allocates the targets of each row: a page of 50 rows then takes
+// about twice as long and 3.7 times the memory (BenchmarkPage, ADR 69).
 func collect[T any](rows pgx.Rows) ([]T, error) {
 	defer rows.Close()
 	var row T
@@ -54,7 +53,8 @@ func collect[T any](rows pgx.Rows) ([]T, error) {
 	for rows.Next() {
 		if targets == nil {
 			var err error
-			if targets, err = fields(reflect.ValueOf(&row).Elem(), rows.FieldDescriptions()); err != nil {
+			targets, err = fields(reflect.ValueOf(&row).Elem(), rows.FieldDescriptions())
+			if err != nil {
 				return nil, err
 			}
 		}
@@ -62,7 +62,6 @@ func collect[T any](rows pgx.Rows) ([]T, error) {
 			return nil, err
 		}
 		if len(all) == 1 {
-			// A result with a second row is usually a page of about fifty.
 			all = slices.Grow(all, listCapacity)
 		}
 		all = append(all, row)
@@ -94,13 +93,11 @@ func fields(row reflect.Value, columns []pgconn.FieldDescription) ([]any, error)
 	return targets, nil
 }
 
-// named is a field of a struct and the name of its column.
 type named struct {
 	name  string
 	index []int
 }
 
-// names caches the results of namesOf by type.
 var names sync.Map
 
 // namesOf returns the fields of a struct type, including those of embedded structs and without

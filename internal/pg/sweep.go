@@ -16,7 +16,10 @@ func Sweep(ctx context.Context, log *slog.Logger, expire func(ctx context.Contex
 }
 
 // SweepEvery is Sweep with another time between the deletions.
-func SweepEvery(ctx context.Context, interval time.Duration, log *slog.Logger, expire func(ctx context.Context) error) {
+func SweepEvery(
+	ctx context.Context, interval time.Duration, log *slog.Logger,
+	expire func(ctx context.Context) error,
+) {
 	for {
 		if err := expire(ctx); err != nil && ctx.Err() == nil {
 			log.WarnContext(ctx, "failed to delete expired rows", "error", err)

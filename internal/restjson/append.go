@@ -17,19 +17,16 @@ import (
 // the tag of the first value to the end of the last.
 type span struct {
 	start, end int
-	// sent reports whether the message contains the field.
-	sent bool
+	sent       bool
 }
 
-// in returns the bytes of the span.
 func (s span) in(message []byte) []byte { return message[s.start:s.end] }
 
-// usualFields is the number of fields for which spans need no allocation. Few messages have more.
+// usualFields is the number of fields for which spans need no allocation.
 const usualFields = 16
 
 // append appends an encoded message as a JSON object.
 func (p *plan) append(b, message []byte) ([]byte, error) {
-	// The array is on the stack.
 	var room [usualFields]span
 	spans := room[:]
 	if len(p.fields) > len(room) {
@@ -110,7 +107,6 @@ func consume(b []byte) (number protowire.Number, wireType protowire.Type, value 
 	return number, wireType, value, start + n
 }
 
-// append appends the value of a field: a list, a map or one value.
 func (f *plannedField) append(b, value []byte) ([]byte, error) {
 	switch {
 	case f.field.IsMap():
@@ -122,8 +118,7 @@ func (f *plannedField) append(b, value []byte) ([]byte, error) {
 	return b, err
 }
 
-// each yields the values of a list or map. Other fields may be between them. find has checked that
-// the fields are well-formed.
+// Other fields may be between them. find has checked that the fields are well-formed.
 func (f *plannedField) each(fields []byte) iter.Seq[[]byte] {
 	return func(yield func([]byte) bool) {
 		for len(fields) > 0 {
@@ -136,7 +131,6 @@ func (f *plannedField) each(fields []byte) iter.Seq[[]byte] {
 	}
 }
 
-// appendList appends a list as a JSON array.
 func (f *plannedField) appendList(b, fields []byte) ([]byte, error) {
 	b = append(b, '[')
 	first := true

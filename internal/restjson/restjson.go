@@ -3,11 +3,10 @@
 //
 // Append encodes a message, and AppendEncoded a message in protobuf's wire format without decoding
 // it first. Field options in the protos choose the representation (restv1). The output is
-// deterministic. An error means that a service filled a message wrongly. Headers and Value give
-// access to fields that are sent in HTTP headers.
+// deterministic.
 //
 // Start reading with plan in this file: it describes the encoding of a message type and is computed
-// once. append.go applies it, and text.go writes strings and numbers.
+// once.
 package restjson
 
 import (
@@ -29,7 +28,6 @@ var (
 	errNotTheType = errors.New("not of the field's type")
 )
 
-// Append appends m to b as a JSON object, like AppendEncoded.
 func Append(b []byte, m proto.Message) ([]byte, error) {
 	encoded, err := proto.Marshal(m)
 	if err != nil {
@@ -43,14 +41,11 @@ func Append(b []byte, m proto.Message) ([]byte, error) {
 // and decimals are numbers, and an Any is replaced by the message in it.
 //
 // protojson is not used because it writes int64 and decimal strings as strings and adds random
-// spaces. Encoding the wire format directly avoids decoding a message only to encode it again, and
-// takes a fifth of the time. After an error the result is nil, and b may have been overwritten
-// behind its length.
+// spaces. After an error the result is nil, and b may have been overwritten behind its length.
 func AppendEncoded(b []byte, d protoreflect.MessageDescriptor, encoded []byte) ([]byte, error) {
 	return planOf(d).append(b, encoded)
 }
 
-// Header is a field that is sent in an HTTP header.
 type Header struct {
 	Name  string
 	Field protoreflect.FieldDescriptor
@@ -59,8 +54,7 @@ type Header struct {
 // Headers returns the fields of a message that are sent in HTTP headers.
 func Headers(d protoreflect.MessageDescriptor) []Header { return planOf(d).headers }
 
-// plan describes the encoding of one message type. It is not changed after planOf, so requests
-// share it.
+// plan describes the encoding of one message type.
 type plan struct {
 	fields  []plannedField
 	headers []Header
@@ -68,17 +62,15 @@ type plan struct {
 	byNumber []int
 	// any is set for google.protobuf.Any. It is encoded as the message that it contains.
 	any bool
-	// wrapper is set for a message whose only field is a list with the name values. It is encoded as
-	// the list.
+	// wrapper is set for a message whose only field is a list with the name values. It is encoded
+	// as the list.
 	wrapper bool
 }
 
-// plannedField describes the encoding of one field.
 type plannedField struct {
-	field  protoreflect.FieldDescriptor
-	number protowire.Number
-	kind   protoreflect.Kind
-	// wireType is the field's type in the wire format.
+	field    protoreflect.FieldDescriptor
+	number   protowire.Number
+	kind     protoreflect.Kind
 	wireType protowire.Type
 	// many is set for lists and maps. The values of a packed list follow each other without tags.
 	many, packed bool
@@ -95,8 +87,7 @@ type plannedField struct {
 // plans caches the plans by the full name of the message.
 var plans sync.Map
 
-// planOf returns the plan of a message type, from the cache if possible. Two goroutines may compute
-// the same plan at once, which is harmless.
+// planOf returns the plan of a message type, from the cache if possible.
 func planOf(d protoreflect.MessageDescriptor) *plan {
 	if known, ok := plans.Load(d.FullName()); ok {
 		return known.(*plan)
@@ -117,16 +108,19 @@ func planOf(d protoreflect.MessageDescriptor) *plan {
 		}
 		p.byNumber[field.Number()] = len(p.fields)
 		p.fields = append(p.fields, plannedField{
-			field: field, number: field.Number(), kind: field.Kind(), wireType: wireType(field), many: field.IsList() || field.IsMap(), packed: field.IsPacked(),
+			field: field, number: field.Number(), kind: field.Kind(), wireType: wireType(field),
+			many: field.IsList() || field.IsMap(), packed: field.IsPacked(),
 			key:     string(appendString(nil, []byte(field.JSONName()))) + ":",
 			decimal: proto.GetExtension(options, restv1.E_Number).(bool),
 			omit:    isOmitted(field),
 		})
 	}
-	p.wrapper = len(p.fields) == 1 && p.fields[0].field.IsList() && p.fields[0].field.Name() == "values"
+	p.wrapper = len(p.fields) == 1 && p.fields[0].field.IsList() &&
+		p.fields[0].field.Name() == "values"
 	for i := range p.fields {
 		name := proto.GetExtension(p.fields[i].field.Options(), restv1.E_OmitWith).(string)
-		p.fields[i].omitWith = slices.IndexFunc(p.fields, func(f plannedField) bool { return string(f.field.Name()) == name })
+		p.fields[i].omitWith = slices.IndexFunc(p.fields,
+			func(f plannedField) bool { return string(f.field.Name()) == name })
 	}
 	plans.Store(d.FullName(), p)
 	return p
@@ -136,17 +130,18 @@ func planOf(d protoreflect.MessageDescriptor) *plan {
 // no number: the service is of an earlier release, which does not have the field.
 func isOmitted(field protoreflect.FieldDescriptor) bool {
 	isDecimal := proto.GetExtension(field.Options(), restv1.E_Number).(bool) && !field.IsList()
-	return field.HasPresence() || isDecimal || proto.GetExtension(field.Options(), restv1.E_OmitEmpty).(bool)
+	return field.HasPresence() || isDecimal ||
+		proto.GetExtension(field.Options(), restv1.E_OmitEmpty).(bool)
 }
 
-// wireType returns the type of a field's values in the wire format.
 func wireType(field protoreflect.FieldDescriptor) protowire.Type {
 	switch {
 	case field.IsPacked():
 		return protowire.BytesType
 	case field.Kind() == protoreflect.DoubleKind:
 		return protowire.Fixed64Type
-	case field.Kind() == protoreflect.StringKind, field.Kind() == protoreflect.BytesKind, field.Kind() == protoreflect.MessageKind:
+	case field.Kind() == protoreflect.StringKind, field.Kind() == protoreflect.BytesKind,
+		field.Kind() == protoreflect.MessageKind:
 		return protowire.BytesType
 	}
 	return protowire.VarintType

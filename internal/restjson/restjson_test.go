@@ -52,7 +52,9 @@ func TestAppendWrapperAsList(t *testing.T) {
 		"":   {},
 		`[]`: {Daily: &ledgerv1.DailyTotals{}},
 		`[{"date":"2026-03-01","currency":"JPY","income":0,"expense":7}]`: {
-			Daily: &ledgerv1.DailyTotals{Values: []*ledgerv1.DayTotals{{Date: "2026-03-01", Currency: "JPY", Income: "0", Expense: "7"}}},
+			Daily: &ledgerv1.DailyTotals{Values: []*ledgerv1.DayTotals{
+				{Date: "2026-03-01", Currency: "JPY", Income: "0", Expense: "7"},
+			}},
 		},
 	} {
 		written, err := Append(nil, summary)
@@ -66,12 +68,15 @@ func TestAppendWrapperAsList(t *testing.T) {
 func TestAppendRoundTrip(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
-		amount := fmt.Sprintf("%d.%02d", rapid.Int64().Draw(t, "major"), rapid.IntRange(0, 99).Draw(t, "minor"))
+		amount := fmt.Sprintf("%d.%02d", rapid.Int64().Draw(t, "major"),
+			rapid.IntRange(0, 99).Draw(t, "minor"))
 		confidence := rapid.MapOf(rapid.String(), rapid.Float64()).Draw(t, "confidence")
 		receipt := &ocrv1.Receipt{
 			Merchant: rapid.String().Draw(t, "merchant"), Total: amount, Confidence: confidence,
-			Lines:    []*ocrv1.Line{{Description: rapid.String().Draw(t, "line"), Amount: amount}},
-			Evidence: []*ocrv1.Evidence{{Page: rapid.Int32().Draw(t, "page"), Box: &ocrv1.Box{X: -1}}},
+			Lines: []*ocrv1.Line{{Description: rapid.String().Draw(t, "line"), Amount: amount}},
+			Evidence: []*ocrv1.Evidence{
+				{Page: rapid.Int32().Draw(t, "page"), Box: &ocrv1.Box{X: -1}},
+			},
 		}
 		written, err := Append(nil, receipt)
 		require.NoError(t, err)
@@ -122,8 +127,12 @@ func TestAppendAnyAsItsMessage(t *testing.T) {
 
 func FuzzAppendEncoded(f *testing.F) {
 	for _, m := range []proto.Message{
-		&ocrv1.Receipt{Total: "3.20", Confidence: map[string]float64{"total": 0.5}, Evidence: []*ocrv1.Evidence{{Page: -1, Box: &ocrv1.Box{X: 7}}}},
-		&ledgerv1.ListTransactionsResponse{Transactions: []*ledgerv1.Transaction{{Amount: "-1", Description: "é\x7f\u2028"}}},
+		&ocrv1.Receipt{Total: "3.20", Confidence: map[string]float64{
+			"total": 0.5,
+		}, Evidence: []*ocrv1.Evidence{{Page: -1, Box: &ocrv1.Box{X: 7}}}},
+		&ledgerv1.ListTransactionsResponse{
+			Transactions: []*ledgerv1.Transaction{{Amount: "-1", Description: "é\x7f\u2028"}},
+		},
 	} {
 		encoded, err := proto.Marshal(m)
 		require.NoError(f, err)
@@ -147,8 +156,12 @@ func BenchmarkPageOfFifty(b *testing.B) {
 	page := &ledgerv1.ListTransactionsResponse{}
 	for range 50 {
 		page.Transactions = append(page.Transactions, &ledgerv1.Transaction{
-			Id: "0199f0c5-1c5a-7000-8000-000000000001", Amount: "-12.30", Description: "Lunch with a colleague", Date: "2026-01-02T00:00:00.000Z", Currency: "EUR",
-			WalletId: "0199f0c5-1c5a-7000-8000-000000000001", CategoryId: "0199f0c5-1c5a-7000-8000-000000000001", Type: "expense", CreatedAt: "2026-01-02T00:00:00.000Z", UpdatedAt: "2026-01-02T00:00:00.000Z",
+			Id: "0199f0c5-1c5a-7000-8000-000000000001", Amount: "-12.30",
+			Description: "Lunch with a colleague", Date: "2026-01-02T00:00:00.000Z",
+			Currency:   "EUR",
+			WalletId:   "0199f0c5-1c5a-7000-8000-000000000001",
+			CategoryId: "0199f0c5-1c5a-7000-8000-000000000001", Type: "expense",
+			CreatedAt: "2026-01-02T00:00:00.000Z", UpdatedAt: "2026-01-02T00:00:00.000Z",
 		})
 	}
 	encoded, err := proto.Marshal(page)

@@ -9,7 +9,7 @@ import (
 )
 
 // appendDouble appends the shortest decimal that parses to f, with an exponent only for very small
-// and very large numbers. The limits are those of encoding/json and JavaScript.
+// and very large numbers.
 func appendDouble(b []byte, f float64) []byte {
 	if size := math.Abs(f); size != 0 && (size < 1e-6 || size >= 1e21) {
 		return strconv.AppendFloat(b, f, 'e', -1, 64)
@@ -17,7 +17,6 @@ func appendDouble(b []byte, f float64) []byte {
 	return strconv.AppendFloat(b, f, 'f', -1, 64)
 }
 
-// hexDigits are the digits in escapes such as \u001f.
 const hexDigits = "0123456789abcdef"
 
 // appendString appends s as a JSON string. U+2028 and U+2029 are escaped because they end lines in
@@ -61,8 +60,8 @@ func plain(s []byte) int {
 	n := 0
 	for ; n+8 <= len(s); n += 8 {
 		eight := binary.LittleEndian.Uint64(s[n:])
-		// The highest bit of a byte is set if the byte is not ASCII, is below the space, or is a quote or
-		// a backslash.
+		// The highest bit of a byte is set if the byte is not ASCII, is below the space, or is a
+		// quote or a backslash.
 		if (eight|(eight-each*' ')|((eight^each*'"')-each)|((eight^each*'\\')-each))&highest != 0 {
 			break
 		}
@@ -108,7 +107,6 @@ func IsNumber[T string | []byte](s T) bool {
 	return len(s) > 0 && digits(s) == len(s)
 }
 
-// digits returns the number of decimal digits at the start of s.
 func digits[T string | []byte](s T) int {
 	n := 0
 	for n < len(s) && '0' <= s[n] && s[n] <= '9' {

@@ -2,8 +2,7 @@
 //
 // A parsed text is valid UTF-8 without NUL, trimmed, within its maximum length and in Unicode
 // Normalization Form C, so that one word typed on two keyboards is stored and compared as the same
-// bytes. A name also has at least one visible character. The functions return the parsed value, or
-// the problem with the field for a VALIDATION_ERROR.
+// bytes. A name also has at least one visible character.
 package text
 
 import (
@@ -19,14 +18,12 @@ import (
 )
 
 const (
-	// The maximum numbers of characters.
 	maxName        = 100
 	maxDescription = 1000
 	maxPayee       = 200
 	maxNotes       = 4000
 	maxTag         = 50
 
-	// invisible is the problem of a name without a visible character.
 	invisible = "must have a visible character"
 
 	// brailleBlank is a symbol in Unicode, but its glyph is empty.
@@ -74,16 +71,19 @@ func Tag(field, s string) (string, *apierr.Field) {
 	case problem != nil:
 		return "", problem
 	case utf8.RuneCountInString(name) > maxTag:
-		return "", &apierr.Field{Name: field, Message: fmt.Sprintf("must be at most %d characters", maxTag)}
+		return "", &apierr.Field{
+			Name: field, Message: fmt.Sprintf("must be at most %d characters", maxTag),
+		}
 	case strings.ContainsAny(name, ",/") || strings.ContainsFunc(name, unicode.IsControl):
-		return "", &apierr.Field{Name: field, Message: "must not contain commas, slashes or control characters"}
+		return "", &apierr.Field{
+			Name: field, Message: "must not contain commas, slashes or control characters",
+		}
 	case name == "." || name == "..":
 		return "", &apierr.Field{Name: field, Message: "must not be . or .."}
 	}
 	return name, nil
 }
 
-// plain trims, normalizes and checks a text.
 func plain(field, s string, limit int) (string, *apierr.Field) {
 	if !utf8.ValidString(s) || strings.ContainsRune(s, 0) {
 		return "", &apierr.Field{Name: field, Message: "must be UTF-8 text without NUL"}
@@ -91,7 +91,9 @@ func plain(field, s string, limit int) (string, *apierr.Field) {
 	s = norm.NFC.String(strings.TrimSpace(s))
 	// Normalization changes the number of characters, so the stored form is counted.
 	if utf8.RuneCountInString(s) > limit {
-		return "", &apierr.Field{Name: field, Message: fmt.Sprintf("must be at most %d characters", limit)}
+		return "", &apierr.Field{
+			Name: field, Message: fmt.Sprintf("must be at most %d characters", limit),
+		}
 	}
 	return s, nil
 }
@@ -102,12 +104,13 @@ func IsInvisible(r rune) bool {
 	if unicode.Is(unicode.Prepended_Concatenation_Mark, r) {
 		return false
 	}
-	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point, unicode.Variation_Selector)
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Other_Default_Ignorable_Code_Point,
+		unicode.Variation_Selector)
 }
 
 // Fit returns a text that its author cannot correct, such as the name of a file or a text on a
 // receipt: trimmed, in Unicode Normalization Form C like the texts of requests, and cut to a number
-// of characters. It is empty without a visible character.
+// of characters.
 func Fit(s string, limit int) string {
 	s = norm.NFC.String(strings.TrimSpace(s))
 	if runes := []rune(s); len(runes) > limit {
@@ -119,10 +122,8 @@ func Fit(s string, limit int) string {
 	return s
 }
 
-// Visible reports whether a text has a visible character.
 func Visible(s string) bool { return strings.ContainsFunc(s, isVisible) }
 
-// isVisible reports whether a character has a glyph.
 func isVisible(r rune) bool { return !IsInvisible(r) && !unicode.IsSpace(r) && r != brailleBlank }
 
 // ID parses the 36 characters of a UUID in any case. uuid.Parse alone also accepts forms with

@@ -37,16 +37,23 @@ func TestName(t *testing.T) {
 	t.Run("needs a visible character", func(t *testing.T) {
 		t.Parallel()
 		for name, s := range map[string]string{
-			"zero-width space": "\u200b", "zero-width joiners": "\u200c\u200d", "word joiner": "\u2060", "byte order mark": "\ufeff",
-			"bidirectional marks": "\u200e\u200f\u061c", "bidirectional isolates": "\u2066\u2069", "soft hyphen": "\u00ad",
-			"variation selector": "\ufe0f", "grapheme joiner": "\u034f", "Hangul fillers": "\u115f\u1160\u3164\uffa0",
-			"braille blank": "\u2800", "tags": "\U000e0061\U000e007f", "control characters": "\x01\x7f\u0085",
-			"several, with spaces": "\u200b \u00a0 \u00ad", "Mongolian vowel separator": "\u180e", "invisible times": "\u2062",
+			"zero-width space": "\u200b", "zero-width joiners": "\u200c\u200d",
+			"word joiner": "\u2060", "byte order mark": "\ufeff",
+			"bidirectional marks": "\u200e\u200f\u061c", "bidirectional isolates": "\u2066\u2069",
+			"soft hyphen":        "\u00ad",
+			"variation selector": "\ufe0f", "grapheme joiner": "\u034f",
+			"Hangul fillers": "\u115f\u1160\u3164\uffa0",
+			"braille blank":  "\u2800", "tags": "\U000e0061\U000e007f",
+			"control characters":   "\x01\x7f\u0085",
+			"several, with spaces": "\u200b \u00a0 \u00ad", "Mongolian vowel separator": "\u180e",
+			"invisible times": "\u2062",
 		} {
 			_, problem := Name("name", s)
 			require.NotNil(t, problem, name)
 		}
-		for _, s := range []string{"a\u200b", "👩\u200d👧", "שלום\u200f", "re\u00adceipt", "\u0600", "¤", "क\u094d\u200d"} {
+		for _, s := range []string{
+			"a\u200b", "👩\u200d👧", "שלום\u200f", "re\u00adceipt", "\u0600", "¤", "क\u094d\u200d",
+		} {
 			got, problem := Name("name", s)
 			require.Nil(t, problem, "%q", s)
 			require.Equal(t, s, got, "invisible characters inside a name have a meaning")
@@ -83,7 +90,8 @@ func TestPayee(t *testing.T) {
 // typedText draws texts of letters, marks, spaces and invisible characters. Many of these have
 // several encodings.
 func typedText() *rapid.Generator[string] {
-	rare := []rune("u\u0308a\u030a\u0327\u0323éÅ\u212b각\u1100\u1161\u11a8ﬁ\u0958 \u00a0\u2000\u200b\u200d\u00ad\ufeff\ufe0f\u0345\u034f")
+	rare := []rune("u\u0308a\u030a\u0327\u0323éÅ\u212b각\u1100\u1161\u11a8ﬁ\u0958 \u00a0\u2000" +
+		"\u200b\u200d\u00ad\ufeff\ufe0f\u0345\u034f")
 	return rapid.StringOfN(rapid.OneOf(rapid.SampledFrom(rare), rapid.Rune()), 0, 120, -1)
 }
 
@@ -97,7 +105,8 @@ func TestNameProperties(t *testing.T) {
 				return
 			}
 			again, problem := Name("name", name)
-			if problem != nil || again != name || !norm.NFC.IsNormalString(name) || utf8.RuneCountInString(name) > maxName {
+			if problem != nil || again != name || !norm.NFC.IsNormalString(name) ||
+				utf8.RuneCountInString(name) > maxName {
 				t.Fatalf("%q became %q (%v)", name, again, problem)
 			}
 		})
@@ -117,7 +126,9 @@ func TestNameProperties(t *testing.T) {
 		t.Parallel()
 		blank := rapid.Rune().Filter(func(r rune) bool { return !isVisible(r) })
 		rapid.Check(t, func(t *rapid.T) {
-			s := rapid.StringOfN(rapid.OneOf(blank, rapid.SampledFrom([]rune("\u200b\u200e\u00ad \u2800\U000e0020"))), 0, 50, -1).Draw(t, "blank")
+			s := rapid.StringOfN(rapid.OneOf(blank,
+				rapid.SampledFrom([]rune("\u200b\u200e\u00ad \u2800\U000e0020"))), 0, 50,
+				-1).Draw(t, "blank")
 			if _, problem := Name("name", s); problem == nil {
 				t.Fatalf("%q is a name", s)
 			}
@@ -128,7 +139,8 @@ func TestNameProperties(t *testing.T) {
 func TestFit(t *testing.T) {
 	t.Parallel()
 	for given, want := range map[string]string{
-		"": "", " \t": "", "\u200b": "", " Cafe\u0301 ": "Caf\u00e9", "abcd efgh": "abcd", "u\u0308berall": "\u00fcbera",
+		"": "", " \t": "", "\u200b": "", " Cafe\u0301 ": "Caf\u00e9", "abcd efgh": "abcd",
+		"u\u0308berall": "\u00fcbera",
 	} {
 		require.Equal(t, want, Fit(given, 5), "%q", given)
 	}

@@ -3,7 +3,10 @@ package auth
 import (
 	"context"
 	"net/netip"
+	"strings"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -35,36 +38,32 @@ const (
 )
 
 const (
-	// Outcomes of audit entries.
 	success = "success"
 	failure = "failure"
 
-	// auditKept is the retention of an entry.
 	auditKept = 365 * 24 * time.Hour
-	// auditHour is the period in which failures of one type and address share an entry. Together with
-	// auditAddresses it bounds the table: a guesser adds at most auditAddresses+1 entries per user,
-	// type and hour.
+	// auditHour is the period in which failures of one type and address share an entry. Together
+	// with auditAddresses it bounds the table: a guesser adds at most auditAddresses+1 entries per
+	// user, type and hour.
 	auditHour = time.Hour
-	// auditAddresses is the number of addresses with a separate entry within an auditHour. The others
-	// share one entry.
+	// auditAddresses have a separate entry within an auditHour. The others share one.
 	auditAddresses = 20
+	// maxUserAgent is in characters.
+	maxUserAgent = 255
 )
 
-// sharingSubject selects the events of the budget service. sharingOf picks those that belong in an
-// audit trail. The consumer receives other events of budgets, too, and acknowledges them without an
-// effect.
+// sharingSubject selects the events of the budget service. The consumer receives other events of
+// budgets, too, and acknowledges them without an effect.
 const sharingSubject = "budget.v1.*.*"
 
 // client is the origin of a request, as the user sees it in the audit trail and the list of
-// sessions. An unknown address is empty.
+// sessions.
 type client struct {
 	// address is in the canonical text form of netip.
 	address string
-	// agent is cleaned by cleanUserAgent.
-	agent string
+	agent   string
 }
 
-// clientOf returns the client with this address and User-Agent header.
 func clientOf(address netip.Addr, agent string) client {
 	c := client{agent: cleanUserAgent(agent)}
 	if address.IsValid() {
@@ -73,14 +72,27 @@ func clientOf(address netip.Addr, agent string) client {
 	return c
 }
 
+// cleanUserAgent returns the printable characters of a header, at most maxUserAgent.
+func cleanUserAgent(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) || r == utf8.RuneError {
+			return -1
+		}
+		return r
+	}, s)
+	if runes := []rune(s); len(runes) > maxUserAgent {
+		return string(runes[:maxUserAgent])
+	}
+	return s
+}
+
 // newClient returns the client that a call was made for. Package rpc decides whether the forwarded
 // address of the request may be trusted (ADR 49).
 func (s *server) newClient(ctx context.Context, agent string) client {
 	return clientOf(s.config.ClientAddress(ctx), agent)
 }
 
-// entry returns an audit entry of a success at the present time. It belongs to a session unless
-// that is uuid.Nil.
+// entry returns an audit entry of a success at the present time.
 func (s *server) entry(kind string, user, session uuid.UUID, from client) auditEntry {
 	now := s.now().UTC()
 	e := auditEntry{
@@ -94,9 +106,11 @@ func (s *server) entry(kind string, user, session uuid.UUID, from client) auditE
 }
 
 // ListAudit returns the entries of the acting user, newest first. A repeated failure keeps the
-// position of its first occurrence, so that pages are stable. Entries are kept for auditKept.
-// Errors: UNAUTHORIZED if the session has ended.
-func (s *server) ListAudit(ctx context.Context, req *authv1.ListAuditRequest) (*authv1.ListAuditResponse, error) {
+// position of its first occurrence, so that pages are stable. Errors: UNAUTHORIZED if the session
+// has ended.
+func (s *server) ListAudit(
+	ctx context.Context, req *authv1.ListAuditRequest,
+) (*authv1.ListAuditResponse, error) {
 	u, err := s.currentUser(ctx)
 	if err != nil {
 		return nil, err
@@ -131,7 +145,8 @@ func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 			continue
 		}
 		entries = append(entries, auditEntry{
-			ID: e.ID, UserID: e.UserID, Type: kind, Outcome: success, At: e.Time, LastAt: e.Time, Times: 1, Sharing: what,
+			ID: e.ID, UserID: e.UserID, Type: kind, Outcome: success, At: e.Time, LastAt: e.Time,
+			Times: 1, Sharing: what,
 		})
 		for _, s := range []string{what.OwnerID, what.MemberID} {
 			if id, err := uuid.Parse(s); err == nil {
@@ -151,32 +166,42 @@ func (s *server) noteSharing(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 		names[u.ID.String()] = &u.Name
 	}
 	for _, e := range entries {
-		e.Sharing.OwnerName, e.Sharing.MemberName = names[e.Sharing.OwnerID], names[e.Sharing.MemberID]
+		e.Sharing.OwnerName = names[e.Sharing.OwnerID]
+		e.Sharing.MemberName = names[e.Sharing.MemberID]
 	}
 	return insertAudit(ctx, tx, entries...)
 }
 
 // sharingOf returns the type and the details of an audit entry, or nil for an event that has no
-// entry. Each event of a membership is addressed to the owner and to the member separately, so both
-// get an entry.
+// entry.
 func sharingOf(e outbox.Received) (kind string, what *sharing) {
 	switch m := e.Data.(type) {
 	case *budgetv1.InvitationSent:
-		return auditInvitationSent, &sharing{BudgetID: m.GetBudgetId(), OwnerID: m.GetOwnerId(), MemberID: m.GetMemberId(), Role: new(m.GetRole())}
+		kind, what = auditInvitationSent, &sharing{Role: new(m.GetRole())}
 	case *budgetv1.InvitationAnswered:
-		return auditInvitationAnswered, &sharing{BudgetID: m.GetBudgetId(), OwnerID: m.GetOwnerId(), MemberID: m.GetMemberId(), Status: new(m.GetStatus())}
+		kind, what = auditInvitationAnswered, &sharing{Status: new(m.GetStatus())}
 	case *budgetv1.MemberUpdated:
-		return auditMemberUpdated, &sharing{BudgetID: m.GetBudgetId(), OwnerID: m.GetOwnerId(), MemberID: m.GetMemberId(), Role: new(m.GetRole())}
+		kind, what = auditMemberUpdated, &sharing{Role: new(m.GetRole())}
 	case *budgetv1.MemberRemoved:
-		return auditMemberRemoved, &sharing{BudgetID: m.GetBudgetId(), OwnerID: m.GetOwnerId(), MemberID: m.GetMemberId(), RemovedBy: new(m.GetRemovedBy())}
+		kind, what = auditMemberRemoved, &sharing{RemovedBy: new(m.GetRemovedBy())}
+	default:
+		return "", nil
 	}
-	return "", nil
+	m := e.Data.(interface { //nolint:forcetypeassert // All four have these fields.
+		GetBudgetId() string
+		GetOwnerId() string
+		GetMemberId() string
+	})
+	what.BudgetID, what.OwnerID, what.MemberID = m.GetBudgetId(), m.GetOwnerId(), m.GetMemberId()
+	return kind, what
 }
 
-// proto converts the entry. Fields without a value are absent, lastAt also if the entry counts one
-// occurrence.
+// proto converts the entry.
 func (e auditEntry) proto() *authv1.AuditEntry {
-	p := &authv1.AuditEntry{Id: e.ID.String(), Type: e.Type, Outcome: e.Outcome, At: calendar.FormatTime(e.At), Count: e.Times}
+	p := &authv1.AuditEntry{
+		Id: e.ID.String(), Type: e.Type, Outcome: e.Outcome, At: calendar.FormatTime(e.At),
+		Count: e.Times,
+	}
 	if e.Times > 1 {
 		p.LastAt = new(calendar.FormatTime(e.LastAt))
 	}
@@ -191,7 +216,8 @@ func (e auditEntry) proto() *authv1.AuditEntry {
 	}
 	if w := e.Sharing; w != nil {
 		p.Sharing = &authv1.AuditSharing{
-			BudgetId: w.BudgetID, OwnerId: w.OwnerID, MemberId: w.MemberID, Role: w.Role, Status: w.Status, RemovedBy: w.RemovedBy,
+			BudgetId: w.BudgetID, OwnerId: w.OwnerID, MemberId: w.MemberID, Role: w.Role,
+			Status: w.Status, RemovedBy: w.RemovedBy,
 			OwnerName: w.OwnerName, MemberName: w.MemberName,
 		}
 	}

@@ -46,17 +46,24 @@ func TestListAudit(t *testing.T) {
 		b := setup(t)
 		ctx, _ := b.member(t, "ada@example.com")
 		other := b.login(t, "ada@example.com")
-		require.ErrorIs(t, b.attempt(from(t.Context(), "203.0.113.7"), "ada@example.com", "wrong password"), errInvalidCredentials)
+		require.ErrorIs(t, b.attempt(from(t.Context(), "203.0.113.7"), "ada@example.com",
+			"wrong password"), errInvalidCredentials)
 		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Countess")})
 		require.NoError(t, err)
-		_, err = b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("lovelace@example.com"), CurrentPassword: goodPassword})
+		_, err = b.UpdateMe(ctx, &authv1.UpdateMeRequest{
+			Email: new("lovelace@example.com"), CurrentPassword: goodPassword,
+		})
 		require.NoError(t, err)
-		_, err = b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: "wrong password", NewPassword: "another good one"})
+		_, err = b.ChangePassword(ctx, &authv1.ChangePasswordRequest{
+			CurrentPassword: "wrong password", NewPassword: "another good one",
+		})
 		require.ErrorIs(t, err, errInvalidCredentials)
 		_, err = b.refresh(t.Context(), other.GetRefreshToken())
 		require.NoError(t, err)
 		for range 2 {
-			_, err = b.Refresh(t.Context(), &authv1.RefreshRequest{RefreshToken: other.GetRefreshToken(), UserAgent: "thief/1.0"})
+			_, err = b.Refresh(t.Context(), &authv1.RefreshRequest{
+				RefreshToken: other.GetRefreshToken(), UserAgent: "thief/1.0",
+			})
 			require.ErrorIs(t, err, errInvalidRefreshToken)
 		}
 		third := b.login(t, "lovelace@example.com")
@@ -66,15 +73,20 @@ func TestListAudit(t *testing.T) {
 		require.NoError(t, err)
 		b.login(t, "lovelace@example.com")
 		b.login(t, "lovelace@example.com")
-		_, err = b.ChangePassword(from(ctx, "203.0.113.9"), &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another good one", UserAgent: "app/2"})
+		_, err = b.ChangePassword(from(ctx, "203.0.113.9"), &authv1.ChangePasswordRequest{
+			CurrentPassword: goodPassword, NewPassword: "another good one", UserAgent: "app/2",
+		})
 		require.NoError(t, err)
 		entries := b.audit(ctx, t)
 		require.Equal(t, []string{
-			"registered", "login_succeeded", "login_succeeded", "login_failed failed", "profile_changed", "email_changed",
-			"password_change_failed failed", "refresh_token_reused failed", "login_succeeded", "session_ended",
+			"registered", "login_succeeded", "login_succeeded", "login_failed failed",
+			"profile_changed", "email_changed",
+			"password_change_failed failed", "refresh_token_reused failed", "login_succeeded",
+			"session_ended",
 			"login_succeeded", "login_succeeded", "password_changed", "session_ended",
 		}, types(entries))
-		require.Equal(t, int32(2), entries[0].GetCount(), "both of the other sessions that were left")
+		require.Equal(t, int32(2), entries[0].GetCount(),
+			"both of the other sessions that were left")
 		require.Equal(t, "203.0.113.9", entries[1].GetAddress())
 		require.Equal(t, "app/2", entries[1].GetUserAgent())
 		require.Equal(t, "2026-03-15T12:00:00.000Z", entries[1].GetAt())
@@ -98,22 +110,28 @@ func TestListAudit(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, first.GetPagination().GetHasMore())
 		require.Equal(t, []string{"login_succeeded"}, types(first.GetEntries()))
-		rest, err := b.ListAudit(ada, &authv1.ListAuditRequest{Cursor: first.GetPagination().GetNextCursor()})
+		rest, err := b.ListAudit(ada,
+			&authv1.ListAuditRequest{Cursor: first.GetPagination().GetNextCursor()})
 		require.NoError(t, err)
 		require.Equal(t, []string{"registered"}, types(rest.GetEntries()))
 		require.False(t, rest.GetPagination().GetHasMore())
-		_, err = b.ListAudit(bob, &authv1.ListAuditRequest{Cursor: first.GetPagination().GetNextCursor()})
+		_, err = b.ListAudit(bob,
+			&authv1.ListAuditRequest{Cursor: first.GetPagination().GetNextCursor()})
 		requireReason(t, codes.InvalidArgument, "INVALID_CURSOR", err)
 		_, err = b.ListAudit(bob, &authv1.ListAuditRequest{Limit: new(int32(0))})
-		require.Equal(t, []string{"limit"}, fieldNames(requireReason(t, codes.InvalidArgument, "VALIDATION_ERROR", err)))
+		require.Equal(t, []string{"limit"},
+			fieldNames(requireReason(t, codes.InvalidArgument, "VALIDATION_ERROR", err)))
 	})
 	t.Run("counts repeated failures in a limited number of entries", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		ctx, _ := b.member(t, "ada@example.com")
 		fail := func(address string) {
-			entry := b.entry(auditLoginFailed, uuid.Nil, uuid.Nil, client{address: address, agent: "guesser"})
-			require.NoError(t, b.fail(t.Context(), loginAttempt("ada@example.com", user{ID: caller.ID(ctx)}, netip.MustParseAddr(address), entry)))
+			entry := b.entry(auditLoginFailed, uuid.Nil, uuid.Nil,
+				client{address: address, agent: "guesser"})
+			require.NoError(t,
+				b.fail(t.Context(), loginAttempt("ada@example.com", user{ID: caller.ID(ctx)},
+					netip.MustParseAddr(address), entry)))
 		}
 		for range 5 {
 			fail("203.0.113.1")
@@ -129,7 +147,8 @@ func TestListAudit(t *testing.T) {
 		}
 		entries = b.audit(ctx, t)
 		require.Len(t, entries, 2+auditAddresses+1)
-		require.Equal(t, int32(2*auditAddresses+1), entries[0].GetCount(), "the addresses that there was no room for")
+		require.Equal(t, int32(2*auditAddresses+1), entries[0].GetCount(),
+			"the addresses that there was no room for")
 		require.Empty(t, entries[0].GetAddress())
 		b.clock.advance(auditHour)
 		fail("203.0.113.1")
@@ -142,7 +161,8 @@ func TestListAudit(t *testing.T) {
 		bob, _ := b.member(t, "bob@example.com")
 		fail := func(ctx context.Context, address string) {
 			entry := b.entry(auditLoginFailed, uuid.Nil, uuid.Nil, client{address: address})
-			require.NoError(t, b.fail(t.Context(), loginAttempt("", user{ID: caller.ID(ctx)}, netip.MustParseAddr(address), entry)))
+			require.NoError(t, b.fail(t.Context(),
+				loginAttempt("", user{ID: caller.ID(ctx)}, netip.MustParseAddr(address), entry)))
 		}
 		for i := range auditAddresses {
 			fail(ada, fmt.Sprintf("198.51.100.%d", i))
@@ -156,7 +176,8 @@ func TestListAudit(t *testing.T) {
 	t.Run("stores no entry without an account", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		require.ErrorIs(t, b.attempt(t.Context(), "nobody@example.com", "wrong password"), errInvalidCredentials)
+		require.ErrorIs(t, b.attempt(t.Context(), "nobody@example.com", "wrong password"),
+			errInvalidCredentials)
 		var rows int
 		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM audit`).Scan(&rows))
 		require.Zero(t, rows)
@@ -188,30 +209,51 @@ func TestNoteSharing(t *testing.T) {
 	id, _ := caller.From(ctx)
 	member := id.UserID
 	events := []outbox.Received{
-		received(member, outbox.Received{Data: &budgetv1.InvitationSent{BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(), Role: "editor"}}),
-		received(stranger, outbox.Received{Data: &budgetv1.InvitationSent{BudgetId: budget, OwnerId: owner.String(), MemberId: stranger.String(), Role: "editor"}}),
-		received(member, outbox.Received{Data: &budgetv1.InvitationAnswered{BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(), Status: "accepted"}}),
-		received(member, outbox.Received{Data: &budgetv1.MemberUpdated{
-			BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(), Role: "viewer", PreviousRole: "editor",
+		received(member, outbox.Received{Data: &budgetv1.InvitationSent{
+			BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(), Role: "editor",
 		}}),
-		received(member, outbox.Received{Data: &budgetv1.MemberRemoved{BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(), RemovedBy: owner.String()}}),
+		received(stranger, outbox.Received{Data: &budgetv1.InvitationSent{
+			BudgetId: budget, OwnerId: owner.String(), MemberId: stranger.String(), Role: "editor",
+		}}),
+		received(member,
+			outbox.Received{Data: &budgetv1.InvitationAnswered{
+				BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(),
+				Status: "accepted",
+			}}),
+		received(member, outbox.Received{Data: &budgetv1.MemberUpdated{
+			BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(), Role: "viewer",
+			PreviousRole: "editor",
+		}}),
+		received(member,
+			outbox.Received{Data: &budgetv1.MemberRemoved{
+				BudgetId: budget, OwnerId: owner.String(), MemberId: member.String(),
+				RemovedBy: owner.String(),
+			}}),
 		received(member, outbox.Received{Data: &budgetv1.BudgetDeleted{}}),
 	}
 	for range 2 {
-		require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.noteSharing(t.Context(), tx, events) }))
+		require.NoError(t, pg.InTx(t.Context(), b.db,
+			func(tx pgx.Tx) error { return b.noteSharing(t.Context(), tx, events) }))
 	}
 	entries := b.audit(ctx, t)
-	require.Equal(t, []string{"registered", "login_succeeded", "invitation_sent", "invitation_answered", "member_updated", "member_removed"}, types(entries))
+	require.Equal(t, []string{
+		"registered", "login_succeeded", "invitation_sent", "invitation_answered", "member_updated",
+		"member_removed",
+	}, types(entries))
 	require.Equal(t, owner.String(), entries[0].GetSharing().GetRemovedBy())
 	require.Equal(t, "viewer", entries[1].GetSharing().GetRole())
 	require.Equal(t, "accepted", entries[2].GetSharing().GetStatus())
 	require.Equal(t, "editor", entries[3].GetSharing().GetRole())
 	require.Equal(t, budget, entries[3].GetSharing().GetBudgetId())
-	before := []string{entries[3].GetSharing().GetOwnerName(), entries[3].GetSharing().GetMemberName()}
+	before := []string{
+		entries[3].GetSharing().GetOwnerName(), entries[3].GetSharing().GetMemberName(),
+	}
 	_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Renamed")})
 	require.NoError(t, err)
 	entries = b.audit(ctx, t)
-	after := []string{entries[4].GetSharing().GetOwnerName(), entries[4].GetSharing().GetMemberName()}
+	after := []string{
+		entries[4].GetSharing().GetOwnerName(), entries[4].GetSharing().GetMemberName(),
+	}
 	require.Equal(t, before, after, "an entry keeps the names of its time")
 	require.NotContains(t, after, "")
 }

@@ -17,8 +17,8 @@
 //   - failures.go (limits of failed attempts), email.go, revoked.go (ended sessions)
 //   - errors.go (public errors)
 //
-// The SQL stands in store_*.go. auth.go assembles the service: Run starts it, expire deletes old
-// rows. Two subjects are separate packages:
+// auth.go assembles the service: Run starts it, expire deletes old rows. Two subjects are separate
+// packages:
 //
 //   - internal/password: hashes of passwords, rules for new passwords
 //   - internal/signing: the keys that sign access tokens
@@ -83,7 +83,8 @@ func (c Config) check() error {
 		problems = append(problems, errors.New("REFRESH_TTL must not be shorter than ACCESS_TTL"))
 	}
 	if c.KeyRotation < signing.MinRotation {
-		problems = append(problems, fmt.Errorf("KEY_ROTATION must be at least %s", signing.MinRotation))
+		problems = append(problems,
+			fmt.Errorf("KEY_ROTATION must be at least %s", signing.MinRotation))
 	}
 	return errors.Join(problems...)
 }
@@ -100,8 +101,7 @@ type server struct {
 	cursors page.Cursors
 	// wake makes the relay publish new events soon.
 	wake func()
-	// now is the time of all decisions and of all stored timestamps. SQL statements get it as a
-	// parameter.
+	// now is the time of all decisions and of all stored timestamps.
 	now func() time.Time
 	// newID returns a UUIDv7, so ids sort by the time of creation and lists use the id as their
 	// position.
@@ -145,7 +145,8 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	go s.keys.Run(ctx)
 	go verifier.Run(ctx)
 	go bus.Relay(ctx, db)
-	go bus.Consume(ctx, db, outbox.Consumer{Name: "auth-audit", Subject: sharingSubject, Apply: s.noteSharing})
+	go bus.Consume(ctx, db,
+		outbox.Consumer{Name: "auth-audit", Subject: sharingSubject, Apply: s.noteSharing})
 	go pg.Sweep(ctx, log, s.expire)
 
 	srv := rpc.NewServer(config.Config, verifier, log)
@@ -153,9 +154,10 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	return srv.Serve(ctx, lis, s.ready)
 }
 
-// newServer returns a server without background work; Run starts that. Tests pass a clock that they
-// control.
-func newServer(db *pgxpool.Pool, config Config, wake func(), now func() time.Time, log *slog.Logger) (*server, error) {
+// newServer returns a server without background work; Run starts that.
+func newServer(
+	db *pgxpool.Pool, config Config, wake func(), now func() time.Time, log *slog.Logger,
+) (*server, error) {
 	hasher, err := password.NewHasher()
 	if err != nil {
 		return nil, err
@@ -170,7 +172,8 @@ func newServer(db *pgxpool.Pool, config Config, wake func(), now func() time.Tim
 		newID:   func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
 	s.keys = signing.New(signing.Config{
-		DB: db, ServiceKey: config.ServiceKey, Rotation: config.KeyRotation, AccessTTL: config.AccessTTL, Log: log, Now: now, NewID: s.newID,
+		DB: db, ServiceKey: config.ServiceKey, Rotation: config.KeyRotation,
+		AccessTTL: config.AccessTTL, Log: log, Now: now, NewID: s.newID,
 	})
 	return s, nil
 }
@@ -184,8 +187,7 @@ func (s *server) ready(ctx context.Context) error {
 	return pg.Ping(ctx, s.db)
 }
 
-// expire deletes rows that no longer have an effect. pg.Sweep calls it regularly; any replica may
-// run it at any time.
+// expire deletes rows that no longer have an effect.
 func (s *server) expire(ctx context.Context) error {
 	now := s.now()
 	// Verifiers read an ended session from the table until its last access token has expired.
@@ -201,7 +203,7 @@ func (s *server) expire(ctx context.Context) error {
 // publish adds an event to the outbox in the transaction tx, so that it is published if and only if
 // the change is committed.
 func (s *server) publish(ctx context.Context, tx pgx.Tx, user uuid.UUID, data proto.Message) error {
-	// The relay polls soon after this. If that is before the commit, a later poll finds the event.
+	// If that is before the commit, a later poll finds the event.
 	s.wake()
 	return outbox.Add(ctx, tx, outbox.Event{ID: s.newID(), UserID: user, Data: data})
 }

@@ -25,7 +25,8 @@ import (
 const goodPassword = "horse staple 7"
 
 var testConfig = Config{
-	Config: rpc.Config{ServiceKey: "test"}, AccessTTL: time.Hour, RefreshTTL: 720 * time.Hour, KeyRotation: 720 * time.Hour,
+	Config: rpc.Config{ServiceKey: "test"}, AccessTTL: time.Hour, RefreshTTL: 720 * time.Hour,
+	KeyRotation: 720 * time.Hour,
 }
 
 // clock returns the same time until advance is called.
@@ -55,7 +56,8 @@ func setup(t *testing.T) *bundle {
 	t.Helper()
 	b := &bundle{clock: &clock{at: time.Date(2026, 3, 15, 12, 0, 0, 0, time.UTC)}}
 	var err error
-	b.server, err = newServer(pgtest.New(t, Migrations), testConfig, func() {}, b.clock.now, slog.New(slog.DiscardHandler))
+	b.server, err = newServer(pgtest.New(t, Migrations), testConfig, func() {}, b.clock.now,
+		slog.New(slog.DiscardHandler))
 	require.NoError(t, err)
 	require.NoError(t, b.keys.Refresh(t.Context()))
 	return b
@@ -71,7 +73,8 @@ func (b *bundle) replica(t *testing.T, config Config) *bundle {
 
 func (b *bundle) register(t *testing.T, email string) *authv1.User {
 	t.Helper()
-	resp, err := b.Register(t.Context(), &authv1.RegisterRequest{Name: "Ada", Email: email, Password: goodPassword})
+	resp, err := b.Register(t.Context(),
+		&authv1.RegisterRequest{Name: "Ada", Email: email, Password: goodPassword})
 	require.NoError(t, err)
 	return resp.GetUser()
 }
@@ -113,7 +116,8 @@ func (b *bundle) member(t *testing.T, email string) (context.Context, *authv1.Lo
 
 // from returns the context of a request that the gateway received from an address.
 func from(ctx context.Context, address string) context.Context {
-	return metadata.NewIncomingContext(ctx, metadata.Pairs("x-forwarded-for", address, "coffer-service-key", rpc.GatewayKey(testConfig.ServiceKey)))
+	return metadata.NewIncomingContext(ctx, metadata.Pairs("x-forwarded-for", address,
+		"coffer-service-key", rpc.GatewayKey(testConfig.ServiceKey)))
 }
 
 // state returns all stored rows as text, except failed attempts and audit entries.
@@ -124,7 +128,8 @@ func (b *bundle) state(t *testing.T) string {
 		SELECT coalesce((SELECT string_agg(u::text, ';' ORDER BY u.id) FROM users u), '')
 			|| coalesce((SELECT string_agg(s::text, ';' ORDER BY s.id) FROM sessions s), '')
 			|| coalesce((SELECT string_agg(r::text, ';' ORDER BY r.hash) FROM refresh_tokens r), '')
-			|| (SELECT count(*) FROM outbox)::text || ' ' || (SELECT count(*) FROM idempotency_keys)::text`).Scan(&s))
+			|| (SELECT count(*) FROM outbox)::text || ' ' || (SELECT count(*)
+				FROM idempotency_keys)::text`).Scan(&s))
 	return s
 }
 
@@ -138,7 +143,9 @@ func requireReason(t *testing.T, code codes.Code, reason string, err error) apie
 }
 
 // refuses requires a reason and code, and that nothing changed.
-func (b *bundle) refuses(t *testing.T, code codes.Code, reason string, call func() error) apierr.Error {
+func (b *bundle) refuses(
+	t *testing.T, code codes.Code, reason string, call func() error,
+) apierr.Error {
 	t.Helper()
 	before := b.state(t)
 	e := requireReason(t, code, reason, call())
@@ -163,7 +170,8 @@ type published struct {
 
 func (b *bundle) events(t *testing.T) []published {
 	t.Helper()
-	events, err := pg.All[published](t.Context(), b.db, `SELECT user_id, subject, data FROM outbox ORDER BY seq`)
+	events, err := pg.All[published](t.Context(), b.db,
+		`SELECT user_id, subject, data FROM outbox ORDER BY seq`)
 	require.NoError(t, err)
 	return events
 }
@@ -194,22 +202,26 @@ func TestExpire(t *testing.T) {
 	_, err := b.Logout(b.as(t, old.GetAccessToken()), &authv1.LogoutRequest{})
 	require.NoError(t, err)
 	live := b.login(t, "ada@example.com")
-	_, err = b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: "wrong password"})
+	_, err = b.Login(t.Context(),
+		&authv1.LoginRequest{Email: "ada@example.com", Password: "wrong password"})
 	require.Error(t, err)
 	count := func(table string) (n int) {
 		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM `+table).Scan(&n))
 		return n
 	}
 	require.NoError(t, b.expire(t.Context()))
-	require.Equal(t, []int{2, 2, 3}, []int{count("sessions"), count("refresh_tokens"), count("login_failures")})
+	require.Equal(t, []int{2, 2, 3},
+		[]int{count("sessions"), count("refresh_tokens"), count("login_failures")})
 
 	b.clock.advance(testConfig.AccessTTL + revokedMargin + time.Second)
 	require.NoError(t, b.expire(t.Context()))
-	require.Equal(t, []int{1, 1, 0}, []int{count("sessions"), count("refresh_tokens"), count("login_failures")})
+	require.Equal(t, []int{1, 1, 0},
+		[]int{count("sessions"), count("refresh_tokens"), count("login_failures")})
 	_, err = b.refresh(t.Context(), live.GetRefreshToken())
 	require.NoError(t, err)
 
 	b.clock.advance(2 * testConfig.RefreshTTL)
 	require.NoError(t, b.expire(t.Context()))
-	require.Equal(t, []int{0, 0, 1}, []int{count("sessions"), count("refresh_tokens"), count("users")})
+	require.Equal(t, []int{0, 0, 1},
+		[]int{count("sessions"), count("refresh_tokens"), count("users")})
 }

@@ -17,14 +17,13 @@ const (
 	// Browsers send a header of this name to another site only if that site permits it, and the
 	// gateway does not.
 	webClient = "web"
-	// sameCookieTime is the time for which a replaced cookie still gets its successor. Tabs that start
-	// together send the same cookie, and a page that is reloaded may not have received the new one.
+	// sameCookieTime is the time for which a replaced cookie still gets its successor. Tabs that
+	// start together send the same cookie, and a page that is reloaded may not have received the
+	// new one.
 	sameCookieTime = 20 * time.Second
 )
 
 // browserRequest is a request with the statements of a browser about the page that sent it.
-// LoginRequest and RefreshRequest implement it. The gateway fills the fields from the headers and
-// decides nothing (ADR 74).
 type browserRequest interface {
 	GetSite() string
 	GetOrigin() string
@@ -42,7 +41,7 @@ func isFromOwnSite(r browserRequest) bool {
 }
 
 // isFromOtherSite reports whether a browser states that a page of another site has sent the
-// request. Clients other than browsers state nothing.
+// request.
 func isFromOtherSite(r browserRequest) bool {
 	return (r.GetOrigin() != "" || r.GetFetchSite() != "") && !isFromOwnSite(r)
 }
@@ -55,7 +54,6 @@ func checkMode(mode string) *apierr.Field {
 	return &apierr.Field{Name: "session", Message: "must be " + cookieMode}
 }
 
-// presentedToken is the refresh token of a request.
 type presentedToken struct {
 	text string
 	// cookie is set if the token was sent in the session cookie.
@@ -68,7 +66,8 @@ type presentedToken struct {
 func presented(req *authv1.RefreshRequest) (presentedToken, error) {
 	var p apierr.Problems
 	p.Field(checkMode(req.GetSession()))
-	inBody, anyCookie := req.GetRefreshToken() != "", req.GetCookie() != "" || req.GetSession() == cookieMode
+	inBody := req.GetRefreshToken() != ""
+	anyCookie := req.GetCookie() != "" || req.GetSession() == cookieMode
 	if !inBody && !anyCookie {
 		p.Field(&apierr.Field{Name: "refreshToken", Message: "is required"})
 	}
@@ -89,7 +88,7 @@ func presented(req *authv1.RefreshRequest) (presentedToken, error) {
 }
 
 // newCookie returns the cookie with a refresh token. Its lifetime is the lifetime of the refresh
-// token in it. The gateway adds the name and the attributes.
+// token in it.
 func (s *server) newCookie(refresh string) *restv1.Cookie {
 	return &restv1.Cookie{Value: refresh, MaxAge: int32(s.config.RefreshTTL / time.Second)}
 }

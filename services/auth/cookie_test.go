@@ -3,7 +3,6 @@ package auth
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -11,7 +10,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
@@ -21,7 +20,8 @@ const ownSite = "https://coffer.example"
 func (b *bundle) cookieLogin(t *testing.T, email string) *authv1.LoginResponse {
 	t.Helper()
 	resp, err := b.Login(t.Context(), &authv1.LoginRequest{
-		Email: email, Password: goodPassword, Session: "cookie", Site: ownSite, Origin: ownSite, FetchSite: "same-origin",
+		Email: email, Password: goodPassword, Session: "cookie", Site: ownSite, Origin: ownSite,
+		FetchSite: "same-origin",
 	})
 	require.NoError(t, err)
 	return resp
@@ -29,7 +29,10 @@ func (b *bundle) cookieLogin(t *testing.T, email string) *authv1.LoginResponse {
 
 // fromCookie returns the request with which the web application refreshes.
 func fromCookie(value string) *authv1.RefreshRequest {
-	return &authv1.RefreshRequest{Cookie: value, Session: "cookie", Client: "web", Site: ownSite, Origin: ownSite, FetchSite: "same-origin"}
+	return &authv1.RefreshRequest{
+		Cookie: value, Session: "cookie", Client: "web", Site: ownSite, Origin: ownSite,
+		FetchSite: "same-origin",
+	}
 }
 
 // refreshCookie refreshes with a cookie.
@@ -41,10 +44,8 @@ func (b *bundle) refreshCookie(t *testing.T, value string) (*authv1.RefreshRespo
 // requireCookieRejected requires that a cookie is invalid and nothing changes.
 func (b *bundle) requireCookieRejected(t *testing.T, value string) {
 	t.Helper()
-	b.refuses(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", func() error {
-		_, err := b.refreshCookie(t, value)
-		return err
-	})
+	b.refuses(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN",
+		pgtest.Call(t, b.refreshCookie, value))
 }
 
 func TestCookieSession(t *testing.T) {
@@ -103,7 +104,8 @@ func TestCookieModes(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		_, l := b.member(t, "ada@example.com")
-		r, err := b.Refresh(t.Context(), &authv1.RefreshRequest{RefreshToken: l.GetRefreshToken(), Session: "cookie"})
+		r, err := b.Refresh(t.Context(),
+			&authv1.RefreshRequest{RefreshToken: l.GetRefreshToken(), Session: "cookie"})
 		require.NoError(t, err)
 		require.Empty(t, r.GetRefreshToken())
 		_, err = b.refreshCookie(t, r.GetCookie().GetValue())
@@ -124,7 +126,8 @@ func TestCookieModes(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		_, l := b.member(t, "ada@example.com")
-		r, err := b.Refresh(t.Context(), &authv1.RefreshRequest{RefreshToken: l.GetRefreshToken(), Cookie: "x"})
+		r, err := b.Refresh(t.Context(),
+			&authv1.RefreshRequest{RefreshToken: l.GetRefreshToken(), Cookie: "x"})
 		require.NoError(t, err)
 		require.NotEmpty(t, r.GetRefreshToken())
 		require.Nil(t, r.GetCookie())
@@ -134,15 +137,14 @@ func TestCookieModes(t *testing.T) {
 		b := setup(t)
 		_, l := b.member(t, "ada@example.com")
 		for _, mode := range []string{"Cookie", "cookies", "body", " cookie", "\uFFFD"} {
-			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-				_, err := b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword, Session: mode})
-				return err
-			})
+			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+				pgtest.Call(t.Context(), b.Login, &authv1.LoginRequest{
+					Email: "ada@example.com", Password: goodPassword, Session: mode,
+				}))
 			require.Equal(t, []string{"session"}, fieldNames(e))
-			e = b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-				_, err := b.Refresh(t.Context(), &authv1.RefreshRequest{RefreshToken: l.GetRefreshToken(), Session: mode})
-				return err
-			})
+			e = b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+				pgtest.Call(t.Context(), b.Refresh,
+					&authv1.RefreshRequest{RefreshToken: l.GetRefreshToken(), Session: mode}))
 			require.Equal(t, []string{"session"}, fieldNames(e))
 		}
 	})
@@ -209,168 +211,43 @@ func TestCookieOfOtherSite(t *testing.T) {
 		"several clients":                   {"web, web", ownSite, "same-origin"},
 	} {
 		for _, mode := range []string{"", "cookie"} {
-			forbidden(name, func() error {
-				_, err := b.Refresh(t.Context(), &authv1.RefreshRequest{Cookie: value, Session: mode, Client: p.client, Site: ownSite, Origin: p.origin, FetchSite: p.fetchSite})
-				return err
-			})
+			forbidden(name,
+				pgtest.Call(t.Context(), b.Refresh, &authv1.RefreshRequest{
+					Cookie: value, Session: mode, Client: p.client, Site: ownSite, Origin: p.origin,
+					FetchSite: p.fetchSite,
+				}))
 		}
 		if p.client != "web" || p.origin == "" && p.fetchSite == "" {
 			continue
 		}
 		// A site could otherwise sign the victim in to the attacker's account.
-		forbidden(name, func() error {
-			_, err := b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword, Session: "cookie", Site: ownSite, Origin: p.origin, FetchSite: p.fetchSite})
-			return err
-		})
-		forbidden(name, func() error {
-			_, err := b.Refresh(t.Context(), &authv1.RefreshRequest{RefreshToken: body.GetRefreshToken(), Session: "cookie", Client: "web", Site: ownSite, Origin: p.origin, FetchSite: p.fetchSite})
-			return err
-		})
+		forbidden(name,
+			pgtest.Call(t.Context(), b.Login, &authv1.LoginRequest{
+				Email: "ada@example.com", Password: goodPassword, Session: "cookie", Site: ownSite,
+				Origin: p.origin, FetchSite: p.fetchSite,
+			}))
+		forbidden(name,
+			pgtest.Call(t.Context(), b.Refresh, &authv1.RefreshRequest{
+				RefreshToken: body.GetRefreshToken(), Session: "cookie", Client: "web",
+				Site: ownSite, Origin: p.origin, FetchSite: p.fetchSite,
+			}))
 	}
 	// Without a known site, an absent Origin must not match it.
-	forbidden("no site", func() error {
-		_, err := b.Refresh(t.Context(), &authv1.RefreshRequest{Cookie: value, Client: "web"})
-		return err
-	})
+	forbidden("no site",
+		pgtest.Call(t.Context(), b.Refresh, &authv1.RefreshRequest{Cookie: value, Client: "web"}))
 	_, err := b.refresh(t.Context(), body.GetRefreshToken())
 	require.NoError(t, err)
-	for _, p := range []page{{"web", ownSite, ""}, {"web", "HTTPS://Coffer.example", ""}, {"web", "https://behind-a-proxy.example", "same-origin"}, {"web", "", "same-origin"}} {
-		resp, err := b.Refresh(t.Context(), &authv1.RefreshRequest{Cookie: value, Client: p.client, Site: ownSite, Origin: p.origin, FetchSite: p.fetchSite})
+	for _, p := range []page{
+		{"web", ownSite, ""},
+		{"web", "HTTPS://Coffer.example", ""},
+		{"web", "https://behind-a-proxy.example", "same-origin"},
+		{"web", "", "same-origin"},
+	} {
+		resp, err := b.Refresh(t.Context(), &authv1.RefreshRequest{
+			Cookie: value, Client: p.client, Site: ownSite, Origin: p.origin,
+			FetchSite: p.fetchSite,
+		})
 		require.NoError(t, err, p)
 		value = resp.GetCookie().GetValue()
 	}
-}
-
-func TestCookieTabs(t *testing.T) {
-	t.Parallel()
-	t.Run("get the same cookie when they refresh at once", func(t *testing.T) {
-		t.Parallel()
-		b := setup(t)
-		b.register(t, "ada@example.com")
-		first := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
-		answers := make([]*authv1.RefreshResponse, 8)
-		var all sync.WaitGroup
-		for i := range answers {
-			all.Go(func() {
-				if resp, err := b.Refresh(t.Context(), fromCookie(first)); err == nil {
-					answers[i] = resp
-				}
-			})
-		}
-		all.Wait()
-		for _, a := range answers {
-			require.NotNil(t, a)
-			require.Equal(t, answers[0].GetCookie(), a.GetCookie())
-			_, err := b.verify(t, a.GetAccessToken())
-			require.NoError(t, err)
-		}
-		_, err := b.refreshCookie(t, answers[0].GetCookie().GetValue())
-		require.NoError(t, err)
-	})
-	t.Run("get the same cookie for less than 20 seconds", func(t *testing.T) {
-		t.Parallel()
-		b := setup(t)
-		b.register(t, "ada@example.com")
-		first := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
-		second, err := b.refreshCookie(t, first)
-		require.NoError(t, err)
-		b.clock.advance(20*time.Second - time.Millisecond)
-		again, err := b.refreshCookie(t, first)
-		require.NoError(t, err)
-		require.Equal(t, second.GetCookie(), again.GetCookie())
-		require.NotEqual(t, second.GetAccessToken(), again.GetAccessToken())
-		list, err := b.ListSessions(b.as(t, again.GetAccessToken()), &authv1.ListSessionsRequest{})
-		require.NoError(t, err)
-		require.Equal(t, "2026-03-15T12:00:19.999Z", list.GetSessions()[0].GetLastUsedAt(), "the access token expires an hour after that")
-		require.Equal(t, "2026-04-14T12:00:00.000Z", list.GetSessions()[0].GetExpiresAt(), "the refresh token is no newer")
-
-		b.clock.advance(time.Millisecond)
-		_, err = b.refreshCookie(t, first)
-		requireReason(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", err)
-		_, err = b.verify(t, again.GetAccessToken())
-		require.ErrorIs(t, err, apierr.Unauthorized, "the cookie may have been stolen, so the session ends")
-		b.requireCookieRejected(t, second.GetCookie().GetValue())
-	})
-	t.Run("keep a newer cookie", func(t *testing.T) {
-		t.Parallel()
-		b := setup(t)
-		b.register(t, "ada@example.com")
-		first := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
-		second, err := b.refreshCookie(t, first)
-		require.NoError(t, err)
-		third, err := b.refreshCookie(t, second.GetCookie().GetValue())
-		require.NoError(t, err)
-		late, err := b.refreshCookie(t, first)
-		require.NoError(t, err)
-		require.Nil(t, late.GetCookie(), "the browser has the third one")
-		require.Empty(t, late.GetRefreshToken())
-		_, err = b.verify(t, late.GetAccessToken())
-		require.NoError(t, err)
-		_, err = b.refreshCookie(t, third.GetCookie().GetValue())
-		require.NoError(t, err)
-	})
-	t.Run("of another session are not affected", func(t *testing.T) {
-		t.Parallel()
-		b := setup(t)
-		b.register(t, "ada@example.com")
-		first, other := b.cookieLogin(t, "ada@example.com"), b.cookieLogin(t, "ada@example.com")
-		_, err := b.refreshCookie(t, first.GetCookie().GetValue())
-		require.NoError(t, err)
-		b.clock.advance(time.Minute)
-		_, err = b.refreshCookie(t, first.GetCookie().GetValue())
-		requireReason(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", err)
-		_, err = b.refreshCookie(t, other.GetCookie().GetValue())
-		require.NoError(t, err)
-	})
-	t.Run("get nothing after the session has ended", func(t *testing.T) {
-		t.Parallel()
-		b := setup(t)
-		b.register(t, "ada@example.com")
-		first := b.cookieLogin(t, "ada@example.com")
-		_, err := b.refreshCookie(t, first.GetCookie().GetValue())
-		require.NoError(t, err)
-		_, err = b.Logout(b.as(t, first.GetAccessToken()), &authv1.LogoutRequest{})
-		require.NoError(t, err)
-		b.requireCookieRejected(t, first.GetCookie().GetValue())
-	})
-	t.Run("do not weaken tokens in bodies", func(t *testing.T) {
-		t.Parallel()
-		inBody := func(token string) *authv1.RefreshRequest { return &authv1.RefreshRequest{RefreshToken: token} }
-		becomesCookie := func(token string) *authv1.RefreshRequest {
-			return &authv1.RefreshRequest{RefreshToken: token, Session: "cookie"}
-		}
-		for name, use := range map[string][2]func(token string) *authv1.RefreshRequest{
-			"body, body": {inBody, inBody}, "body, cookie": {inBody, fromCookie}, "cookie, body": {fromCookie, inBody}, "body becomes cookie, cookie": {becomesCookie, fromCookie},
-		} {
-			b := setup(t)
-			_, l := b.member(t, "ada@example.com")
-			resp, err := b.Refresh(t.Context(), use[0](l.GetRefreshToken()))
-			require.NoError(t, err, name)
-			_, err = b.Refresh(t.Context(), use[1](l.GetRefreshToken()))
-			requireReason(t, codes.Unauthenticated, "INVALID_REFRESH_TOKEN", err)
-			_, err = b.verify(t, resp.GetAccessToken())
-			require.ErrorIs(t, err, apierr.Unauthorized, name)
-		}
-	})
-}
-
-// TestCookieSuccessorIsSealed covers a copy of the database together with an old cookie.
-func TestCookieSuccessorIsSealed(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	b.register(t, "ada@example.com")
-	first := b.cookieLogin(t, "ada@example.com").GetCookie().GetValue()
-	second, err := b.refreshCookie(t, first)
-	require.NoError(t, err)
-	row, err := selectReplacedToken(t.Context(), b.db, hashRefreshToken(first), b.clock.now().Add(-time.Hour))
-	require.NoError(t, err)
-	text, err := b.successorKey(first).Open(row.SealedSuccessor, "")
-	require.NoError(t, err)
-	require.Equal(t, second.GetCookie().GetValue(), string(text))
-	config := testConfig
-	config.ServiceKey = "another"
-	_, err = b.replica(t, config).successorKey(first).Open(row.SealedSuccessor, "")
-	require.Error(t, err)
-	_, err = b.successorKey(second.GetCookie().GetValue()).Open(row.SealedSuccessor, "")
-	require.Error(t, err)
 }

@@ -15,14 +15,15 @@ import (
 	"github.com/coffer-budget/coffer/services/auth/internal/signing"
 )
 
-// maxUsers is the maximum number of ids in a call of GetUsers. The budget service asks for at most
-// as many names per page.
+// maxUsers is the maximum number of ids in a call of GetUsers.
 const maxUsers = 1000
 
-// FindUserByEmail serves other services only, which the option access of the RPC enforces. Users
-// must not learn which e-mails have an account. The budget service calls it for an invitation, and
-// limits the number of unknown e-mails per owner and day. Errors: USER_NOT_FOUND.
-func (s *server) FindUserByEmail(ctx context.Context, req *authv1.FindUserByEmailRequest) (*authv1.FindUserByEmailResponse, error) {
+// FindUserByEmail serves other services only, which the option access of the RPC enforces. The
+// budget service calls it for an invitation, and limits the number of unknown e-mails per owner and
+// day. Errors: USER_NOT_FOUND.
+func (s *server) FindUserByEmail(
+	ctx context.Context, req *authv1.FindUserByEmailRequest,
+) (*authv1.FindUserByEmailResponse, error) {
 	email, problem := parseEmail(req.GetEmail())
 	if problem != nil {
 		return nil, apierr.Validation([]apierr.Field{*problem})
@@ -37,10 +38,10 @@ func (s *server) FindUserByEmail(ctx context.Context, req *authv1.FindUserByEmai
 	return &authv1.FindUserByEmailResponse{User: u.proto()}, nil
 }
 
-// GetUsers serves other services only. It omits unknown ids, and returns a user once even if an id
-// is repeated. The budget service calls it for the names of owners and members, and omits the names
-// if this fails.
-func (s *server) GetUsers(ctx context.Context, req *authv1.GetUsersRequest) (*authv1.GetUsersResponse, error) {
+// GetUsers omits unknown ids, and returns a user once even if an id is repeated.
+func (s *server) GetUsers(
+	ctx context.Context, req *authv1.GetUsersRequest,
+) (*authv1.GetUsersResponse, error) {
 	ids, err := parseUserIDs(req.GetIds())
 	if err != nil {
 		return nil, err
@@ -57,9 +58,10 @@ func (s *server) GetUsers(ctx context.Context, req *authv1.GetUsersRequest) (*au
 }
 
 // GetKeySet reads the keys from the database and not from memory, because another replica may have
-// added one a moment ago. The verifiers of all services call it every 5 seconds. It needs no key or
-// token, because public keys are no secret.
-func (s *server) GetKeySet(ctx context.Context, _ *authv1.GetKeySetRequest) (*authv1.GetKeySetResponse, error) {
+// added one a moment ago. The verifiers of all services call it every 5 seconds.
+func (s *server) GetKeySet(
+	ctx context.Context, _ *authv1.GetKeySetRequest,
+) (*authv1.GetKeySetResponse, error) {
 	// Keys that are not active yet are included, so that verifiers know them before they sign.
 	keys, err := signing.Select(ctx, s.db)
 	if err != nil {
@@ -75,7 +77,9 @@ func (s *server) GetKeySet(ctx context.Context, _ *authv1.GetKeySetRequest) (*au
 // parseUserIDs returns a validation error for more than maxUsers ids, or for one that is no UUID.
 func parseUserIDs(given []string) ([]uuid.UUID, error) {
 	if len(given) > maxUsers {
-		return nil, apierr.Validation([]apierr.Field{{Name: "ids", Message: fmt.Sprintf("must be at most %d", maxUsers)}})
+		return nil, apierr.Validation([]apierr.Field{
+			{Name: "ids", Message: fmt.Sprintf("must be at most %d", maxUsers)},
+		})
 	}
 	ids := make([]uuid.UUID, len(given))
 	for i, s := range given {
@@ -88,7 +92,7 @@ func parseUserIDs(given []string) ([]uuid.UUID, error) {
 	return ids, nil
 }
 
-// webKey returns the public key as a JSON Web Key. The private key never leaves this service.
+// webKey returns the public key as a JSON Web Key.
 func webKey(k signing.Key) *authv1.Key {
 	return &authv1.Key{
 		Kty: "OKP",

@@ -9,6 +9,7 @@ import (
 	"google.golang.org/grpc/codes"
 	"google.golang.org/protobuf/proto"
 
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
@@ -16,7 +17,8 @@ func TestFindUserByEmail(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	u := b.register(t, "ada@example.com")
-	resp, err := b.FindUserByEmail(t.Context(), &authv1.FindUserByEmailRequest{Email: " ADA@example.com "})
+	resp, err := b.FindUserByEmail(t.Context(),
+		&authv1.FindUserByEmailRequest{Email: " ADA@example.com "})
 	require.NoError(t, err)
 	require.True(t, proto.Equal(u, resp.GetUser()))
 	for email, want := range map[string]struct {
@@ -27,10 +29,8 @@ func TestFindUserByEmail(t *testing.T) {
 		"bob":             {codes.InvalidArgument, "VALIDATION_ERROR"},
 		"":                {codes.InvalidArgument, "VALIDATION_ERROR"},
 	} {
-		b.refuses(t, want.code, want.reason, func() error {
-			_, err := b.FindUserByEmail(t.Context(), &authv1.FindUserByEmailRequest{Email: email})
-			return err
-		})
+		b.refuses(t, want.code, want.reason, pgtest.Call(t.Context(), b.FindUserByEmail,
+			&authv1.FindUserByEmailRequest{Email: email}))
 	}
 }
 
@@ -38,7 +38,9 @@ func TestGetUsers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	ada, bob := b.register(t, "ada@example.com"), b.register(t, "bob@example.com")
-	resp, err := b.GetUsers(t.Context(), &authv1.GetUsersRequest{Ids: []string{bob.GetId(), uuid.NewString(), ada.GetId(), bob.GetId()}})
+	resp, err := b.GetUsers(t.Context(), &authv1.GetUsersRequest{
+		Ids: []string{bob.GetId(), uuid.NewString(), ada.GetId(), bob.GetId()},
+	})
 	require.NoError(t, err)
 	require.Len(t, resp.GetUsers(), 2)
 	require.True(t, proto.Equal(ada, resp.GetUsers()[0]))
@@ -46,10 +48,9 @@ func TestGetUsers(t *testing.T) {
 	none, err := b.GetUsers(t.Context(), &authv1.GetUsersRequest{})
 	require.NoError(t, err)
 	require.Empty(t, none.GetUsers())
-	for _, ids := range [][]string{{"x"}, {ada.GetId(), ""}, slices.Repeat([]string{ada.GetId()}, maxUsers+1)} {
-		b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := b.GetUsers(t.Context(), &authv1.GetUsersRequest{Ids: ids})
-			return err
-		})
+	tooMany := slices.Repeat([]string{ada.GetId()}, maxUsers+1)
+	for _, ids := range [][]string{{"x"}, {ada.GetId(), ""}, tooMany} {
+		b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+			pgtest.Call(t.Context(), b.GetUsers, &authv1.GetUsersRequest{Ids: ids}))
 	}
 }

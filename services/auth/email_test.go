@@ -29,12 +29,18 @@ func TestParseEmail(t *testing.T) {
 			require.Equal(t, want, got)
 		}
 		for _, bad := range []string{
-			"", " ", "ada", "@", "ada@", "@example.com", "ada@localhost", "ada@example.", "ada@.com", "ada@ex..ample.com", "ada @example.com",
-			"Ada <ada@example.com>", "<ada@example.com>", "ada@example.com, b@example.com", "ada@example.com (Ada)", `"a b"@example.com`,
-			"ada@[127.0.0.1]", "ada@ex_ample.com", "ada@-example.com", "ada@example-.com", "a\x00da@example.com", "ada@exa\nmple.com", "ada@@example.com",
-			"ada\u200b@example.com", "a\u00adda@example.com", "ada@exa\ufe0fmple.com", "\u202eada@example.com",
-			".ada@example.com", "ada.@example.com", "a..da@example.com", strings.Repeat("a", 65) + "@example.com", "a@" + strings.Repeat("b", 64) + ".com",
-			"a@" + strings.Repeat("bcd.", 64) + "com", "ada@example.com\r\nBcc: x@example.com", "ada@\xff.com",
+			"", " ", "ada", "@", "ada@", "@example.com", "ada@localhost", "ada@example.",
+			"ada@.com", "ada@ex..ample.com", "ada @example.com",
+			"Ada <ada@example.com>", "<ada@example.com>", "ada@example.com, b@example.com",
+			"ada@example.com (Ada)", `"a b"@example.com`,
+			"ada@[127.0.0.1]", "ada@ex_ample.com", "ada@-example.com", "ada@example-.com",
+			"a\x00da@example.com", "ada@exa\nmple.com", "ada@@example.com",
+			"ada\u200b@example.com", "a\u00adda@example.com", "ada@exa\ufe0fmple.com",
+			"\u202eada@example.com",
+			".ada@example.com", "ada.@example.com", "a..da@example.com",
+			strings.Repeat("a", 65) + "@example.com", "a@" + strings.Repeat("b", 64) + ".com",
+			"a@" + strings.Repeat("bcd.", 64) + "com", "ada@example.com\r\nBcc: x@example.com",
+			"ada@\xff.com",
 		} {
 			_, problem := parseEmail(bad)
 			require.NotNil(t, problem, "%q", bad)
@@ -44,8 +50,10 @@ func TestParseEmail(t *testing.T) {
 	t.Run("returns a normalized address unchanged", func(t *testing.T) {
 		t.Parallel()
 		rapid.Check(t, func(t *rapid.T) {
-			local := rapid.StringMatching("[A-Za-z0-9.!#$%&'*+/=?^_{|}~\u0308\u030a\u0130\u03a3ÅüΣé-]{1,20}").Draw(t, "local part")
-			given := rapid.SampledFrom([]string{"", " ", "\u00a0"}).Draw(t, "space") + local + "@" + rapid.StringMatching("[A-Za-z0-9.\u0308uÅ\u212b-]{1,20}").Draw(t, "domain")
+			const characters = "[A-Za-z0-9.!#$%&'*+/=?^_{|}~\u0308\u030a\u0130\u03a3ÅüΣé-]{1,20}"
+			local := rapid.StringMatching(characters).Draw(t, "local part")
+			given := rapid.SampledFrom([]string{"", " ", "\u00a0"}).Draw(t, "space") + local + "@" +
+				rapid.StringMatching("[A-Za-z0-9.\u0308uÅ\u212b-]{1,20}").Draw(t, "domain")
 			tidy, problem := parseEmail(given)
 			if problem != nil {
 				return

@@ -10,15 +10,17 @@ var (
 	errEmailAlreadyExists = apierr.New(restv1.Reason_EMAIL_ALREADY_EXISTS)
 	errUserNotFound       = apierr.New(restv1.Reason_USER_NOT_FOUND)
 
-	// An unknown e-mail and a wrong password have the same message, so that it does not reveal which
-	// e-mails have an account.
+	// An unknown e-mail and a wrong password have the same message, so that it does not reveal
+	// which e-mails have an account.
 	errInvalidCredentials = apierr.New(restv1.Reason_INVALID_CREDENTIALS)
-	// The caller is signed in as the user, so the message may be specific. The code is the same.
-	errWrongPassword = apierr.New(restv1.Reason_INVALID_CREDENTIALS).WithMessage("The current password is wrong")
-	// Returned with the time until the limit ends, which becomes the header Retry-After.
-	errTooManyFailures = apierr.New(restv1.Reason_RATE_LIMITED).WithMessage("Too many failed attempts, try again later")
+	// The caller is signed in as the user, so the message may be specific.
+	errWrongPassword = apierr.New(restv1.Reason_INVALID_CREDENTIALS).
+				WithMessage("The current password is wrong")
+	errTooManyFailures = apierr.New(restv1.Reason_RATE_LIMITED).
+				WithMessage("Too many failed attempts, try again later")
 
-	// The message does not distinguish tokens that are unknown, used, expired, or of an ended session.
+	// The message does not distinguish tokens that are unknown, used, expired, or of an ended
+	// session.
 	errInvalidRefreshToken = apierr.New(restv1.Reason_INVALID_REFRESH_TOKEN)
 	errForbiddenOrigin     = apierr.New(restv1.Reason_FORBIDDEN_ORIGIN)
 	errInvalidSessionID    = apierr.New(restv1.Reason_INVALID_SESSION_ID)

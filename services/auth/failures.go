@@ -23,10 +23,9 @@ const (
 	failuresPerPair = 10
 	// failuresPerAccount limits one account from all addresses that are not known.
 	failuresPerAccount = 50
-	// failuresPerAddress limits one address for all accounts that do not know it. Many users may share
-	// an address.
+	// failuresPerAddress limits one address for all accounts that do not know it.
 	failuresPerAddress = 100
-	// failureWindow starts with the first failure of a subject. When it ends, the count starts again.
+	// failureWindow starts with the first failure of a subject.
 	failureWindow = 15 * time.Minute
 
 	// knownAddressKept is the time for which an address is known after a sign-in.
@@ -38,19 +37,16 @@ const (
 type attempt struct {
 	// Hashes of the subjects. The table must not contain e-mails and addresses in clear text.
 	account, address, pair []byte
-	// user is uuid.Nil for an e-mail without an account.
-	user uuid.UUID
-	// network is the network of the client; invalid if its address is unknown.
-	network netip.Prefix
+	user                   uuid.UUID
+	network                netip.Prefix
 	// session reports that the attempt is made in a session of the user.
 	session bool
-	// failed is the audit entry of a failure.
-	failed auditEntry
+	failed  auditEntry
 }
 
-// loginAttempt returns an attempt to sign in. It counts by user, so that a change of the e-mail
-// does not reset the count. An e-mail without an account has its own count with the same limits.
-// Otherwise the limits would reveal which e-mails have an account.
+// loginAttempt counts by user, so that a change of the e-mail does not reset the count. An e-mail
+// without an account has its own count with the same limits. Otherwise the limits would reveal
+// which e-mails have an account.
 func loginAttempt(email string, u user, address netip.Addr, failed auditEntry) attempt {
 	account := "email\x00" + email
 	if u.ID != uuid.Nil {
@@ -59,7 +55,8 @@ func loginAttempt(email string, u user, address netip.Addr, failed auditEntry) a
 	failed.UserID, failed.Outcome = u.ID, failure
 	network := caller.Network(address)
 	return attempt{
-		account: subject("account", account), address: subject("address", network), pair: subject("pair", account+"\x00"+network),
+		account: subject("account", account), address: subject("address", network),
+		pair: subject("pair", account+"\x00"+network),
 		user: u.ID, network: prefixOf(address), failed: failed,
 	}
 }
@@ -78,8 +75,7 @@ func subject(kind, name string) []byte {
 	return h[:]
 }
 
-// prefixOf returns the network that caller.Network names, as a prefix. It is invalid for an unknown
-// address.
+// prefixOf returns the network that caller.Network names, as a prefix.
 func prefixOf(address netip.Addr) netip.Prefix {
 	bits := 64
 	if address.Is4() {
@@ -93,9 +89,8 @@ func prefixOf(address netip.Addr) netip.Prefix {
 }
 
 // admit returns errTooManyFailures while one of the attempt's limits is reached, even if the
-// password would be right. Otherwise a guesser could continue and learn it. Login and proveAgain
-// call it before they queue for the hasher, so that a blocked guesser uses no slot. prove calls it
-// again in the slot.
+// password would be right. Login and proveAgain call it before they queue for the hasher, so that a
+// blocked guesser uses no slot.
 func (s *server) admit(ctx context.Context, a attempt) error {
 	now := s.now()
 	end, err := selectLimitEnd(ctx, s.db, a, now, now.Add(-knownAddressKept))
@@ -108,13 +103,14 @@ func (s *server) admit(ctx context.Context, a attempt) error {
 	return nil
 }
 
-// fail counts a failed attempt against its three subjects and in the audit trail of the user. Both
-// counts commit together. They have a separate transaction, because the request itself ends with an
-// error.
+// fail counts a failed attempt against its three subjects and in the audit trail of the user. They
+// have a separate transaction, because the request itself ends with an error.
 func (s *server) fail(ctx context.Context, a attempt) error {
 	now := s.now()
 	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		if err := countFailures(ctx, tx, [][]byte{a.account, a.address, a.pair}, now, now.Add(failureWindow)); err != nil {
+		err := countFailures(ctx, tx, [][]byte{a.account, a.address, a.pair}, now,
+			now.Add(failureWindow))
+		if err != nil {
 			return err
 		}
 		return countAudit(ctx, tx, a.failed, a.failed.At.Truncate(auditHour), auditAddresses)
@@ -126,8 +122,8 @@ func (s *server) fail(ctx context.Context, a attempt) error {
 // must not give a guesser at another address more attempts.
 func (s *server) prove(ctx context.Context, a attempt, hash, given string) error {
 	return s.hasher.Run(ctx, func() error {
-		// The limits are checked in the slot, so that simultaneous guesses exceed them at most by the
-		// number of slots.
+		// The limits are checked in the slot, so that simultaneous guesses exceed them at most by
+		// the number of slots.
 		if err := s.admit(ctx, a); err != nil {
 			return err
 		}
@@ -146,11 +142,11 @@ func (s *server) prove(ctx context.Context, a attempt, hash, given string) error
 }
 
 // proveAgain requires the password of a signed-in user, because a stolen access token must not be
-// sufficient. It returns errWrongPassword or errTooManyFailures. A failure is recorded as an audit
-// entry of this kind.
+// sufficient. It returns errWrongPassword or errTooManyFailures.
 func (s *server) proveAgain(ctx context.Context, u user, given, kind string, from client) error {
 	id, _ := caller.From(ctx)
-	try := sessionAttempt(u, id.SessionID, s.config.ClientAddress(ctx), s.entry(kind, u.ID, id.SessionID, from))
+	try := sessionAttempt(u, id.SessionID, s.config.ClientAddress(ctx),
+		s.entry(kind, u.ID, id.SessionID, from))
 	if err := s.admit(ctx, try); err != nil {
 		return err
 	}

@@ -34,7 +34,8 @@ func (b *bundle) failures(t *testing.T, email string, n int, address func(i int)
 	}
 	for i := range n {
 		entry := b.entry(auditLoginFailed, u.ID, uuid.Nil, client{})
-		require.NoError(t, b.fail(t.Context(), loginAttempt(email, u, netip.MustParseAddr(address(i)), entry)))
+		require.NoError(t,
+			b.fail(t.Context(), loginAttempt(email, u, netip.MustParseAddr(address(i)), entry)))
 	}
 }
 
@@ -49,7 +50,8 @@ func TestLoginLimits(t *testing.T) {
 	const ada, nobody = "ada@example.com", "nobody@example.com"
 	closed := func(t *testing.T, b *bundle, address, email string) apierr.Error {
 		t.Helper()
-		return b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", func() error { return b.attempt(from(t.Context(), address), email, goodPassword) })
+		return b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED",
+			func() error { return b.attempt(from(t.Context(), address), email, goodPassword) })
 	}
 	t.Run("close a pair of account and address, whether the account exists or not", func(t *testing.T) {
 		t.Parallel()
@@ -60,7 +62,8 @@ func TestLoginLimits(t *testing.T) {
 		var answers []apierr.Error
 		for _, email := range []string{ada, nobody} {
 			for range failuresPerPair {
-				requireReason(t, codes.Unauthenticated, "INVALID_CREDENTIALS", b.attempt(from(t.Context(), "203.0.113.7"), email, "wrong password"))
+				requireReason(t, codes.Unauthenticated, "INVALID_CREDENTIALS",
+					b.attempt(from(t.Context(), "203.0.113.7"), email, "wrong password"))
 			}
 			// Another replica enforces the limit too, and the right password does not help.
 			answers = append(answers, closed(t, other, "203.0.113.7", email))
@@ -91,10 +94,13 @@ func TestLoginLimits(t *testing.T) {
 			b.failures(t, email, failuresPerAccount, spread("198.51.100.%d"))
 			closed(t, b, "203.0.113.7", email)
 		}
-		require.NoError(t, b.attempt(from(t.Context(), "2001:db8:1:2::9"), ada, goodPassword), "the same network")
+		require.NoError(t, b.attempt(from(t.Context(), "2001:db8:1:2::9"), ada, goodPassword),
+			"the same network")
 		closed(t, b, "2001:db8:1:3::1", ada)
 		closed(t, b, "2001:db8:1:2::1", nobody)
-		_, err = b.ChangePassword(b.as(t, l.GetAccessToken()), &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another password"})
+		_, err = b.ChangePassword(b.as(t, l.GetAccessToken()), &authv1.ChangePasswordRequest{
+			CurrentPassword: goodPassword, NewPassword: "another password",
+		})
 		require.NoError(t, err)
 
 		b.clock.advance(knownAddressKept)
@@ -116,13 +122,16 @@ func TestLoginLimits(t *testing.T) {
 		b := setup(t)
 		b.register(t, ada)
 		b.register(t, "bob@example.com")
-		require.NoError(t, b.attempt(from(t.Context(), "2001:db8:1:2::1"), "bob@example.com", goodPassword))
+		require.NoError(t,
+			b.attempt(from(t.Context(), "2001:db8:1:2::1"), "bob@example.com", goodPassword))
 		for i := range failuresPerAddress {
-			b.failures(t, fmt.Sprintf("user%d@example.com", i), 1, single(fmt.Sprintf("2001:db8:1:2::%x", i)))
+			b.failures(t, fmt.Sprintf("user%d@example.com", i), 1,
+				single(fmt.Sprintf("2001:db8:1:2::%x", i)))
 		}
 		closed(t, b, "2001:db8:1:2::1", ada)
 		require.NoError(t, b.attempt(from(t.Context(), "2001:db8:1:3::1"), ada, goodPassword))
-		require.NoError(t, b.attempt(from(t.Context(), "2001:db8:1:2::1"), "bob@example.com", goodPassword), "who is known there")
+		require.NoError(t, b.attempt(from(t.Context(), "2001:db8:1:2::1"), "bob@example.com",
+			goodPassword), "who is known there")
 	})
 	t.Run("of a pair start again after a success, and those of the account do not", func(t *testing.T) {
 		t.Parallel()
@@ -140,7 +149,9 @@ func TestLoginLimits(t *testing.T) {
 		b := setup(t)
 		ctx, _ := b.member(t, ada)
 		b.failures(t, ada, failuresPerPair, single("203.0.113.7"))
-		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("lovelace@example.com"), CurrentPassword: goodPassword})
+		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{
+			Email: new("lovelace@example.com"), CurrentPassword: goodPassword,
+		})
 		require.NoError(t, err)
 		closed(t, b, "203.0.113.7", "lovelace@example.com")
 	})
@@ -152,21 +163,26 @@ func TestLoginLimits(t *testing.T) {
 		var all sync.WaitGroup
 		for range 40 {
 			all.Go(func() {
-				if apierr.From(b.attempt(t.Context(), "ada@example.com", "wrong password")).Reason == "INVALID_CREDENTIALS" {
+				err := b.attempt(t.Context(), "ada@example.com", "wrong password")
+				if apierr.From(err).Reason == "INVALID_CREDENTIALS" {
 					compared.Add(1)
 				}
 			})
 		}
 		all.Wait()
 		require.GreaterOrEqual(t, int(compared.Load()), failuresPerPair)
-		require.LessOrEqual(t, int(compared.Load()), failuresPerPair+max(1, runtime.GOMAXPROCS(0)-1)-1)
+		require.LessOrEqual(t, int(compared.Load()),
+			failuresPerPair+max(1, runtime.GOMAXPROCS(0)-1)-1)
 	})
 	t.Run("store neither e-mails nor addresses", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		require.Error(t, b.attempt(from(t.Context(), "203.0.113.7"), "nobody@example.com", "wrong password"))
+		require.Error(t,
+			b.attempt(from(t.Context(), "203.0.113.7"), "nobody@example.com", "wrong password"))
 		var kept string
-		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT string_agg(convert_from(subject, 'LATIN1') || f::text, ';') FROM login_failures f`).Scan(&kept))
+		require.NoError(t, b.db.QueryRow(t.Context(), `
+			SELECT string_agg(convert_from(subject, 'LATIN1') || f::text, ';')
+			FROM login_failures f`).Scan(&kept))
 		require.NotContains(t, kept, "nobody")
 		require.NotContains(t, kept, "203.0.113")
 	})

@@ -25,7 +25,8 @@ func (b *bundle) published(t *testing.T) []string {
 	require.NoError(t, err)
 	var kids []string
 	for _, k := range resp.GetKeys() {
-		require.Equal(t, []string{"OKP", "Ed25519", "sig", "EdDSA"}, []string{k.GetKty(), k.GetCrv(), k.GetUse(), k.GetAlg()})
+		require.Equal(t, []string{"OKP", "Ed25519", "sig", "EdDSA"},
+			[]string{k.GetKty(), k.GetCrv(), k.GetUse(), k.GetAlg()})
 		require.Len(t, k.GetX(), 43)
 		kids = append(kids, k.GetKid())
 	}
@@ -47,7 +48,8 @@ func TestKeyring(t *testing.T) {
 		require.NoError(t, b.keys.Refresh(t.Context()))
 		require.Len(t, b.published(t), 2)
 		last := b.login(t, "ada@example.com").GetAccessToken()
-		require.Equal(t, kidOf(t, first), kidOf(t, last), "the new key must be known everywhere before it signs")
+		require.Equal(t, kidOf(t, first), kidOf(t, last),
+			"the new key must be known everywhere before it signs")
 
 		b.clock.advance(delay)
 		require.NoError(t, b.keys.Refresh(t.Context()))

@@ -25,10 +25,8 @@ func TestLoginConcurrently(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.register(t, "ada@example.com")
-		err := pgtest.Behind(t, b.db, changePassword(t), func() error {
-			_, err := b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
-			return err
-		})
+		err := pgtest.Behind(t, b.db, changePassword(t), pgtest.Call(t.Context(), b.Login,
+			&authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword}))
 		require.ErrorIs(t, err, errInvalidCredentials)
 	})
 }
@@ -39,10 +37,8 @@ func TestUpdateMeConcurrently(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		ctx, _ := b.member(t, "ada@example.com")
-		err := pgtest.Behind(t, b.db, changePassword(t), func() error {
-			_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: goodPassword})
-			return err
-		})
+		err := pgtest.Behind(t, b.db, changePassword(t), pgtest.Call(ctx, b.UpdateMe,
+			&authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: goodPassword}))
 		require.ErrorIs(t, err, errWrongPassword)
 	})
 }

@@ -38,12 +38,13 @@ func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.Get
 }
 
 // UpdateMe changes the name, the e-mail or both. A new e-mail requires the current password,
-// because it is sufficient to take over an account. The unique index decides whether the e-mail is
-// used by another account.
+// because it is sufficient to take over an account.
 //
 // Errors: EMAIL_ALREADY_EXISTS, INVALID_CREDENTIALS for a wrong password, RATE_LIMITED after too
 // many of them, VERSION_MISMATCH and EMPTY_UPDATE.
-func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*authv1.UpdateMeResponse, error) {
+func (s *server) UpdateMe(
+	ctx context.Context, req *authv1.UpdateMeRequest,
+) (*authv1.UpdateMeResponse, error) {
 	name, email, err := parseUpdateMe(req)
 	if err != nil {
 		return nil, err
@@ -52,8 +53,7 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 	if err != nil {
 		return nil, err
 	}
-	// verified is the user whose password was compared. changesEmail reports that the request changes
-	// the e-mail.
+	// verified is the user whose password was compared.
 	verified, changesEmail := u, email != nil && *email != u.Email
 	from := s.newClient(ctx, req.GetUserAgent())
 	if changesEmail {
@@ -68,7 +68,8 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 			return err
 		}
 		// The e-mail or the password may have changed since the password was compared.
-		if email != nil && *email != before.Email && (!changesEmail || before.PasswordHash != verified.PasswordHash) {
+		if email != nil && *email != before.Email &&
+			(!changesEmail || before.PasswordHash != verified.PasswordHash) {
 			return errWrongPassword
 		}
 		if !etag.Matches(req.GetIfMatch(), before.Version) {
@@ -93,8 +94,7 @@ func (s *server) UpdateMe(ctx context.Context, req *authv1.UpdateMeRequest) (*au
 	return &authv1.UpdateMeResponse{User: u.proto(), Etag: etag.Format(u.Version)}, nil
 }
 
-// proveForEmail requires the current password for a change of the e-mail. A failure counts like one
-// of ChangePassword.
+// proveForEmail requires the current password for a change of the e-mail.
 func (s *server) proveForEmail(ctx context.Context, u user, given string, from client) error {
 	problem := password.CheckGiven("currentPassword", given)
 	if given == "" {
@@ -108,11 +108,13 @@ func (s *server) proveForEmail(ctx context.Context, u user, given string, from c
 
 // ChangePassword requires the current password, and ends every session but the one it is called in,
 // because a password is often changed after someone else has learned it. It hashes before the
-// transaction starts, so that no lock is held meanwhile. Of simultaneous changes one succeeds.
+// transaction starts, so that no lock is held meanwhile.
 //
 // Errors: INVALID_CREDENTIALS, RATE_LIMITED, and SERVICE_UNAVAILABLE if the queue of the hasher is
 // full.
-func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordRequest) (*authv1.ChangePasswordResponse, error) {
+func (s *server) ChangePassword(
+	ctx context.Context, req *authv1.ChangePasswordRequest,
+) (*authv1.ChangePasswordResponse, error) {
 	u, err := s.currentUser(ctx)
 	if err != nil {
 		return nil, err
@@ -122,7 +124,8 @@ func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordR
 	}
 	id, _ := caller.From(ctx)
 	from := s.newClient(ctx, req.GetUserAgent())
-	if err := s.proveAgain(ctx, u, req.GetCurrentPassword(), auditPasswordChangeFailed, from); err != nil {
+	err = s.proveAgain(ctx, u, req.GetCurrentPassword(), auditPasswordChangeFailed, from)
+	if err != nil {
 		return nil, err
 	}
 	hash, err := s.hasher.Hash(ctx, req.GetNewPassword())
@@ -144,7 +147,6 @@ func (s *server) ChangePassword(ctx context.Context, req *authv1.ChangePasswordR
 		if err != nil {
 			return err
 		}
-		// One entry counts all ended sessions.
 		if ended > 0 {
 			e := s.entry(auditSessionEnded, u.ID, uuid.Nil, from)
 			e.Times = ended

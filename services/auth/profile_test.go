@@ -12,6 +12,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 )
 
@@ -22,10 +23,8 @@ func TestUpdateMe(t *testing.T) {
 		b := setup(t)
 		ctx, _ := b.member(t, "ada@example.com")
 		move := func(password string) func() error {
-			return func() error {
-				_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: password})
-				return err
-			}
+			return pgtest.Call(ctx, b.UpdateMe,
+				&authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: password})
 		}
 		for _, password := range []string{"", strings.Repeat("a", 129)} {
 			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", move(password))
@@ -42,22 +41,25 @@ func TestUpdateMe(t *testing.T) {
 		b := setup(t)
 		ctx, _ := b.member(t, "ada@example.com")
 		for range failuresPerPair - 1 {
-			_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: "wrong password", NewPassword: "another password"})
+			_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{
+				CurrentPassword: "wrong password", NewPassword: "another password",
+			})
 			require.ErrorIs(t, err, errWrongPassword)
 		}
-		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: "wrong password"})
-		require.ErrorIs(t, err, errWrongPassword)
-		b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", func() error {
-			_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: goodPassword})
-			return err
+		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{
+			Email: new("eve@example.com"), CurrentPassword: "wrong password",
 		})
-		// As if the e-mail had been changed by the release before, which did not ask for the password.
+		require.ErrorIs(t, err, errWrongPassword)
+		b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", pgtest.Call(ctx, b.UpdateMe,
+			&authv1.UpdateMeRequest{Email: new("eve@example.com"), CurrentPassword: goodPassword}))
+		// As if the e-mail had been changed by the release before, which did not ask for the
+		// password.
 		_, err = b.db.Exec(t.Context(), `UPDATE users SET email = 'eve@example.com'`)
 		require.NoError(t, err)
-		b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", func() error {
-			_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another password"})
-			return err
-		})
+		b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED",
+			pgtest.Call(ctx, b.ChangePassword, &authv1.ChangePasswordRequest{
+				CurrentPassword: goodPassword, NewPassword: "another password",
+			}))
 	})
 	t.Run("changes the name and the e-mail", func(t *testing.T) {
 		t.Parallel()
@@ -71,12 +73,13 @@ func TestUpdateMe(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, "Ada L.", renamed.GetUser().GetName())
 		require.Equal(t, "ada@example.com", renamed.GetUser().GetEmail())
-		b.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
-			_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Name: new("Eve"), IfMatch: me.GetEtag()})
-			return err
-		})
+		b.refuses(t, codes.FailedPrecondition, "VERSION_MISMATCH", pgtest.Call(ctx, b.UpdateMe,
+			&authv1.UpdateMeRequest{Name: new("Eve"), IfMatch: me.GetEtag()}))
 
-		moved, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new(" Lovelace@Example.com"), IfMatch: renamed.GetEtag(), CurrentPassword: goodPassword})
+		moved, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{
+			Email: new(" Lovelace@Example.com"), IfMatch: renamed.GetEtag(),
+			CurrentPassword: goodPassword,
+		})
 		require.NoError(t, err)
 		require.Equal(t, "Ada L.", moved.GetUser().GetName())
 		require.Equal(t, "lovelace@example.com", moved.GetUser().GetEmail())
@@ -90,7 +93,8 @@ func TestUpdateMe(t *testing.T) {
 		require.True(t, proto.Equal(&authv1.UserUpdated{User: me.GetUser()}, events[2].message(t)))
 
 		b.login(t, "lovelace@example.com")
-		_, err = b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
+		_, err = b.Login(t.Context(),
+			&authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
 		require.ErrorIs(t, err, errInvalidCredentials)
 		b.register(t, "ada@example.com")
 	})
@@ -100,12 +104,16 @@ func TestUpdateMe(t *testing.T) {
 		ctx, _ := b.member(t, "ada@example.com")
 		b.register(t, "bob@example.com")
 		update := func(req *authv1.UpdateMeRequest) func() error {
-			return func() error { _, err := b.UpdateMe(ctx, req); return err }
+			return pgtest.Call(ctx, b.UpdateMe, req)
 		}
 		b.refuses(t, codes.InvalidArgument, "EMPTY_UPDATE", update(&authv1.UpdateMeRequest{}))
-		e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", update(&authv1.UpdateMeRequest{Name: new(""), Email: new("x")}))
+		e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+			update(&authv1.UpdateMeRequest{Name: new(""), Email: new("x")}))
 		require.Equal(t, []string{"name", "email"}, fieldNames(e))
-		b.refuses(t, codes.AlreadyExists, "EMAIL_ALREADY_EXISTS", update(&authv1.UpdateMeRequest{Name: new("Eve"), Email: new("BOB@example.com"), CurrentPassword: goodPassword}))
+		b.refuses(t, codes.AlreadyExists, "EMAIL_ALREADY_EXISTS",
+			update(&authv1.UpdateMeRequest{
+				Name: new("Eve"), Email: new("BOB@example.com"), CurrentPassword: goodPassword,
+			}))
 		_, err := b.UpdateMe(ctx, &authv1.UpdateMeRequest{Email: new("ada@example.com")})
 		require.NoError(t, err, "one's own e-mail is not taken")
 	})
@@ -119,7 +127,9 @@ func TestChangePassword(t *testing.T) {
 		ctx, mine := b.member(t, "ada@example.com")
 		other := b.login(t, "ada@example.com")
 		_, bobs := b.member(t, "bob@example.com")
-		_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another password"})
+		_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{
+			CurrentPassword: goodPassword, NewPassword: "another password",
+		})
 		require.NoError(t, err)
 
 		_, err = b.verify(t, other.GetAccessToken())
@@ -132,9 +142,11 @@ func TestChangePassword(t *testing.T) {
 		}
 		_, err = b.refresh(t.Context(), mine.GetRefreshToken())
 		require.NoError(t, err)
-		_, err = b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
+		_, err = b.Login(t.Context(),
+			&authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
 		require.ErrorIs(t, err, errInvalidCredentials)
-		_, err = b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: "another password"})
+		_, err = b.Login(t.Context(),
+			&authv1.LoginRequest{Email: "ada@example.com", Password: "another password"})
 		require.NoError(t, err)
 	})
 	t.Run("requires the current password and a good new one", func(t *testing.T) {
@@ -142,10 +154,8 @@ func TestChangePassword(t *testing.T) {
 		b := setup(t)
 		ctx, _ := b.member(t, "ada.lovelace@example.com")
 		change := func(current, wanted string) func() error {
-			return func() error {
-				_, err := b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: current, NewPassword: wanted})
-				return err
-			}
+			return pgtest.Call(ctx, b.ChangePassword,
+				&authv1.ChangePasswordRequest{CurrentPassword: current, NewPassword: wanted})
 		}
 		for _, c := range []struct {
 			current, wanted string
@@ -157,13 +167,16 @@ func TestChangePassword(t *testing.T) {
 			{goodPassword, "Ada.Lovelace", []string{"newPassword"}},
 			{strings.Repeat("a", 129), "another password", []string{"currentPassword"}},
 		} {
-			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", change(c.current, c.wanted))
+			e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+				change(c.current, c.wanted))
 			require.Equal(t, c.fields, fieldNames(e))
 		}
 		for range failuresPerPair {
-			b.refuses(t, codes.Unauthenticated, "INVALID_CREDENTIALS", change("wrong password", "another password"))
+			b.refuses(t, codes.Unauthenticated, "INVALID_CREDENTIALS",
+				change("wrong password", "another password"))
 		}
-		b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED", change(goodPassword, "another password"))
+		b.refuses(t, codes.ResourceExhausted, "RATE_LIMITED",
+			change(goodPassword, "another password"))
 	})
 }
 
@@ -175,14 +188,10 @@ func TestGetMe(t *testing.T) {
 	a, _ := caller.From(ada)
 	c, _ := caller.From(bob)
 	mixed := caller.With(t.Context(), caller.Identity{UserID: a.UserID, SessionID: c.SessionID})
-	b.refuses(t, codes.Unauthenticated, "UNAUTHORIZED", func() error {
-		_, err := b.GetMe(mixed, &authv1.GetMeRequest{})
-		return err
-	})
-	b.refuses(t, codes.Unauthenticated, "UNAUTHORIZED", func() error {
-		_, err := b.GetMe(t.Context(), &authv1.GetMeRequest{})
-		return err
-	})
+	b.refuses(t, codes.Unauthenticated, "UNAUTHORIZED",
+		pgtest.Call(mixed, b.GetMe, &authv1.GetMeRequest{}))
+	b.refuses(t, codes.Unauthenticated, "UNAUTHORIZED",
+		pgtest.Call(t.Context(), b.GetMe, &authv1.GetMeRequest{}))
 }
 
 func TestDeviceKey(t *testing.T) {
@@ -194,18 +203,24 @@ func TestDeviceKey(t *testing.T) {
 	require.Len(t, key, 32)
 
 	b.register(t, "eve@example.com")
-	require.NotEqual(t, first.GetDeviceKey(), b.login(t, "eve@example.com").GetDeviceKey(), "another user has another key")
+	require.NotEqual(t, first.GetDeviceKey(), b.login(t, "eve@example.com").GetDeviceKey(),
+		"another user has another key")
 	config := b.config
 	config.ServiceKey = strings.Repeat("x", 43)
-	require.NotEqual(t, first.GetDeviceKey(), b.replica(t, config).deviceKey(uuid.MustParse(first.GetUser().GetId())), "it needs the service key")
+	require.NotEqual(t, first.GetDeviceKey(), b.replica(t,
+		config).deviceKey(uuid.MustParse(first.GetUser().GetId())), "it needs the service key")
 
 	refreshed, err := b.refresh(t.Context(), first.GetRefreshToken())
 	require.NoError(t, err)
 	require.Equal(t, first.GetDeviceKey(), refreshed.GetDeviceKey())
-	_, err = b.ChangePassword(ctx, &authv1.ChangePasswordRequest{CurrentPassword: goodPassword, NewPassword: "another good one"})
+	_, err = b.ChangePassword(ctx, &authv1.ChangePasswordRequest{
+		CurrentPassword: goodPassword, NewPassword: "another good one",
+	})
 	require.NoError(t, err)
-	again, err := b.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: "another good one"})
+	again, err := b.Login(t.Context(),
+		&authv1.LoginRequest{Email: "ada@example.com", Password: "another good one"})
 	require.NoError(t, err)
-	require.Equal(t, first.GetDeviceKey(), again.GetDeviceKey(), "a new password does not change it")
+	require.Equal(t, first.GetDeviceKey(), again.GetDeviceKey(),
+		"a new password does not change it")
 	require.NotContains(t, b.state(t), first.GetDeviceKey())
 }

@@ -22,28 +22,35 @@ import (
 // sufficient to store it.
 const refreshTokenBytes = 32
 
-// Refresh exchanges a refresh token for a new pair in the same session. A token can be used once. A
-// repeated Idempotency-Key returns the stored response before the token is checked, because the
-// first request has used it. A token from the cookie is never answered by one in the body, where
-// scripts could read it.
+// Refresh exchanges a refresh token for a new pair in the same session. A repeated Idempotency-Key
+// returns the stored response before the token is checked, because the first request has used it. A
+// token from the cookie is never answered by one in the body, where scripts could read it.
 //
 // Errors: INVALID_REFRESH_TOKEN, also after the session has ended because a token was reused, and
 // FORBIDDEN_ORIGIN for a cookie that was not sent by the console.
-func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*authv1.RefreshResponse, error) {
+func (s *server) Refresh(
+	ctx context.Context, req *authv1.RefreshRequest,
+) (*authv1.RefreshResponse, error) {
 	given, err := presented(req)
 	if err != nil {
 		return nil, err
 	}
 	hash := hashRefreshToken(given.text)
 	// The user is not known yet, so the idempotency key is scoped by the token.
-	call := idem.Call{Scope: "refresh:" + hex.EncodeToString(hash), Key: req.GetIdempotencyKey(), Request: req}
+	call := idem.Call{
+		Scope: "refresh:" + hex.EncodeToString(hash), Key: req.GetIdempotencyKey(), Request: req,
+	}
 	resp := &authv1.RefreshResponse{}
 	replayed, err := idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		u, t, err := s.continueSession(ctx, tx, given)
 		if err != nil {
 			return err
 		}
-		resp.AccessToken, resp.Token, resp.TokenType, resp.ExpiresIn, resp.User = t.access, t.access, tokenType, s.expiresIn(), u.proto()
+		resp.AccessToken = t.access
+		resp.Token = t.access
+		resp.TokenType = tokenType
+		resp.ExpiresIn = s.expiresIn()
+		resp.User = u.proto()
 		resp.DeviceKey = s.deviceKey(u.ID)
 		switch {
 		case t.refresh == "":
@@ -55,9 +62,9 @@ func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*auth
 		return nil
 	})
 	if errors.Is(err, errInvalidRefreshToken) {
-		// If the token was used before, it was stolen, and the thief may hold the newer one: end the
-		// session. This needs a second transaction because the first one is rolled back. That is safe
-		// because a used token stays used.
+		// If the token was used before, it was stolen, and the thief may hold the newer one: end
+		// the session. This needs a second transaction because the first one is rolled back. That
+		// is safe because a used token stays used.
 		if err := s.endReusedSession(ctx, hash, s.newClient(ctx, req.GetUserAgent())); err != nil {
 			return nil, err
 		}
@@ -69,9 +76,8 @@ func (s *server) Refresh(ctx context.Context, req *authv1.RefreshRequest) (*auth
 	return resp, nil
 }
 
-// endReusedSession ends the session of a refresh token that was used before. It does nothing for
-// any other token. It is also called for tokens that are unknown or expired, because
-// errInvalidRefreshToken does not distinguish them.
+// endReusedSession ends the session of a refresh token that was used before. It is also called for
+// tokens that are unknown or expired, because errInvalidRefreshToken does not distinguish them.
 func (s *server) endReusedSession(ctx context.Context, hash []byte, from client) error {
 	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		ended, err := revokeSessionOfUsedToken(ctx, tx, hash, s.now().UTC())
@@ -89,7 +95,9 @@ func (s *server) endReusedSession(ctx context.Context, hash []byte, from client)
 
 // continueSession uses a refresh token, extends its session and returns the next pair. It returns
 // errInvalidRefreshToken for a token that is unknown, used, expired, or of an ended session.
-func (s *server) continueSession(ctx context.Context, tx pgx.Tx, given presentedToken) (user, tokens, error) {
+func (s *server) continueSession(
+	ctx context.Context, tx pgx.Tx, given presentedToken,
+) (user, tokens, error) {
 	now := s.now().UTC()
 	refresh, err := newRefreshToken()
 	if err != nil {
@@ -119,7 +127,9 @@ func (s *server) continueSession(ctx context.Context, tx pgx.Tx, given presented
 // repeatCookie returns an access token and the successor of a cookie that was replaced less than
 // sameCookieTime ago. The successor is empty if it was used too: then the browser has a newer
 // cookie, which this response must not overwrite.
-func (s *server) repeatCookie(ctx context.Context, tx pgx.Tx, token string, now time.Time) (user, tokens, error) {
+func (s *server) repeatCookie(
+	ctx context.Context, tx pgx.Tx, token string, now time.Time,
+) (user, tokens, error) {
 	replaced, err := selectReplacedToken(ctx, tx, hashRefreshToken(token), now.Add(-sameCookieTime))
 	if err != nil {
 		return user{}, tokens{}, invalidWithoutRow(err)
@@ -133,7 +143,8 @@ func (s *server) repeatCookie(ctx context.Context, tx pgx.Tx, token string, now 
 		return user{}, tokens{}, invalidWithoutRow(err)
 	}
 	t := tokens{}
-	if t.access, err = s.keys.Sign(caller.Identity{UserID: u.ID, SessionID: replaced.SessionID}, now); err != nil {
+	t.access, err = s.keys.Sign(caller.Identity{UserID: u.ID, SessionID: replaced.SessionID}, now)
+	if err != nil {
 		return user{}, tokens{}, err
 	}
 	unused, err := isUnusedRefreshToken(ctx, tx, hashRefreshToken(string(successor)))
@@ -143,8 +154,6 @@ func (s *server) repeatCookie(ctx context.Context, tx pgx.Tx, token string, now 
 	return u, t, err
 }
 
-// invalidWithoutRow returns errInvalidRefreshToken for pgx.ErrNoRows, and any other error
-// unchanged.
 func invalidWithoutRow(err error) error {
 	if errors.Is(err, pgx.ErrNoRows) {
 		return errInvalidRefreshToken

@@ -17,11 +17,13 @@ import (
 )
 
 // Register creates a user. It hashes the password before the transaction, so that no connection
-// waits for the hasher. It does not hash for a repeated Idempotency-Key.
+// waits for the hasher.
 //
 // The unique index on e-mails decides between simultaneous requests. Errors: EMAIL_ALREADY_EXISTS,
 // and SERVICE_UNAVAILABLE if the queue of the hasher is full.
-func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*authv1.RegisterResponse, error) {
+func (s *server) Register(
+	ctx context.Context, req *authv1.RegisterRequest,
+) (*authv1.RegisterResponse, error) {
 	u, err := parseRegister(req)
 	if err != nil {
 		return nil, err
@@ -37,14 +39,15 @@ func (s *server) Register(ctx context.Context, req *authv1.RegisterRequest) (*au
 	if err != nil {
 		return nil, err
 	}
-	// Version 1 is the first ETag.
 	u.ID, u.CreatedAt, u.Version = s.newID(), s.now().UTC(), 1
 	u.UpdatedAt = u.CreatedAt
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		if err := insertUser(ctx, tx, u); err != nil {
 			return emailTaken(err)
 		}
-		if err := insertAudit(ctx, tx, s.entry(auditRegistered, u.ID, uuid.Nil, s.newClient(ctx, req.GetUserAgent()))); err != nil {
+		err := insertAudit(ctx, tx,
+			s.entry(auditRegistered, u.ID, uuid.Nil, s.newClient(ctx, req.GetUserAgent())))
+		if err != nil {
 			return err
 		}
 		// The response is complete before the commit, because InTx stores it for repetitions of the
@@ -71,7 +74,6 @@ func parseRegister(req *authv1.RegisterRequest) (user, error) {
 	return u, p.Err()
 }
 
-// emailTaken maps a violation of the unique index on e-mails to errEmailAlreadyExists.
 func emailTaken(err error) error {
 	if pg.IsViolation(err, usersEmailKey) {
 		return errEmailAlreadyExists
@@ -79,7 +81,10 @@ func emailTaken(err error) error {
 	return err
 }
 
-// proto converts the user. The hash of the password is not part of the message.
+// proto converts the user.
 func (u user) proto() *authv1.User {
-	return &authv1.User{Id: u.ID.String(), Name: u.Name, Email: u.Email, CreatedAt: calendar.FormatTime(u.CreatedAt)}
+	return &authv1.User{
+		Id: u.ID.String(), Name: u.Name, Email: u.Email,
+		CreatedAt: calendar.FormatTime(u.CreatedAt),
+	}
 }

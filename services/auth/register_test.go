@@ -11,12 +11,15 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
 func registration() *authv1.RegisterRequest {
-	return &authv1.RegisterRequest{Name: " Ada Lovelace ", Email: " Ada@Example.COM ", Password: goodPassword}
+	return &authv1.RegisterRequest{
+		Name: " Ada Lovelace ", Email: " Ada@Example.COM ", Password: goodPassword,
+	}
 }
 
 func TestRegister(t *testing.T) {
@@ -40,28 +43,27 @@ func TestRegister(t *testing.T) {
 	t.Run("names every invalid field", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
+		type request = authv1.RegisterRequest
 		cases := map[string]struct {
-			change func(*authv1.RegisterRequest)
+			change func(*request)
 			fields []string
 		}{
-			"nothing at all":             {func(r *authv1.RegisterRequest) { proto.Reset(r) }, []string{"name", "email", "password"}},
-			"a blank name":               {func(r *authv1.RegisterRequest) { r.Name = " \t" }, []string{"name"}},
-			"a name of 101 characters":   {func(r *authv1.RegisterRequest) { r.Name = strings.Repeat("ü", 101) }, []string{"name"}},
-			"a name with NUL":            {func(r *authv1.RegisterRequest) { r.Name = "a\x00b" }, []string{"name"}},
-			"no e-mail":                  {func(r *authv1.RegisterRequest) { r.Email = "ada" }, []string{"email"}},
-			"a password of 7 characters": {func(r *authv1.RegisterRequest) { r.Password = "abcde 7" }, []string{"password"}},
-			"a well-known password":      {func(r *authv1.RegisterRequest) { r.Password = "PassWord123" }, []string{"password"}},
-			"the e-mail as the password": {func(r *authv1.RegisterRequest) { r.Password = "ADA@example.com" }, []string{"password"}},
-			"bad e-mail and password":    {func(r *authv1.RegisterRequest) { r.Email, r.Password = "@", "x" }, []string{"email", "password"}},
+			"nothing at all":             {func(r *request) { proto.Reset(r) }, []string{"name", "email", "password"}},
+			"a blank name":               {func(r *request) { r.Name = " \t" }, []string{"name"}},
+			"a name of 101 characters":   {func(r *request) { r.Name = strings.Repeat("ü", 101) }, []string{"name"}},
+			"a name with NUL":            {func(r *request) { r.Name = "a\x00b" }, []string{"name"}},
+			"no e-mail":                  {func(r *request) { r.Email = "ada" }, []string{"email"}},
+			"a password of 7 characters": {func(r *request) { r.Password = "abcde 7" }, []string{"password"}},
+			"a well-known password":      {func(r *request) { r.Password = "PassWord123" }, []string{"password"}},
+			"the e-mail as the password": {func(r *request) { r.Password = "ADA@example.com" }, []string{"password"}},
+			"bad e-mail and password":    {func(r *request) { r.Email, r.Password = "@", "x" }, []string{"email", "password"}},
 		}
 		for name, c := range cases {
 			t.Run(name, func(t *testing.T) {
 				req := registration()
 				c.change(req)
-				e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-					_, err := b.Register(t.Context(), req)
-					return err
-				})
+				e := b.refuses(t, codes.InvalidArgument, "VALIDATION_ERROR",
+					pgtest.Call(t.Context(), b.Register, req))
 				require.Equal(t, c.fields, fieldNames(e))
 			})
 		}
@@ -70,10 +72,8 @@ func TestRegister(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		b.register(t, "ada@example.com")
-		b.refuses(t, codes.AlreadyExists, "EMAIL_ALREADY_EXISTS", func() error {
-			_, err := b.Register(t.Context(), registration())
-			return err
-		})
+		b.refuses(t, codes.AlreadyExists, "EMAIL_ALREADY_EXISTS",
+			pgtest.Call(t.Context(), b.Register, registration()))
 	})
 	t.Run("accepts one of simultaneous requests with the same e-mail", func(t *testing.T) {
 		t.Parallel()
@@ -131,10 +131,8 @@ func TestRegister(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
 		fillQueue(t, b.hasher)
-		b.refuses(t, codes.Unavailable, "SERVICE_UNAVAILABLE", func() error {
-			_, err := b.Register(t.Context(), registration())
-			return err
-		})
+		b.refuses(t, codes.Unavailable, "SERVICE_UNAVAILABLE",
+			pgtest.Call(t.Context(), b.Register, registration()))
 		require.Positive(t, apierr.Unavailable.RetryAfter)
 	})
 }

@@ -11,34 +11,33 @@ import (
 )
 
 const (
-	// revokedMargin is added to the lifetime of an access token: the verifiers accept it for a minute
-	// longer, and clocks differ by up to a minute.
+	// revokedMargin is added to the lifetime of an access token: the verifiers accept it for a
+	// minute longer, and clocks differ by up to a minute.
 	revokedMargin = 2 * time.Minute
-	// revokedPage is the number of sessions in a page. A full page is a message of 400 KB.
+	// revokedPage is the number of sessions in a page.
 	revokedPage = 20_000
-	// revokedOverlap is repeated when a caller continues after the last page. A session that was ended
-	// before the last page was read may be committed after it: a call takes up to 90 s, and clocks
-	// differ by up to a minute. Verifiers merge pages, so repeated sessions are harmless.
+	// revokedOverlap is repeated when a caller continues after the last page. A session that was
+	// ended before the last page was read may be committed after it: a call takes up to 90 s, and
+	// clocks differ by up to a minute.
 	revokedOverlap = 3 * time.Minute
 
 	// revokedScope binds cursors to this RPC.
 	revokedScope = "revoked sessions"
 )
 
-// revokedPosition is the position of a cursor in the ended sessions.
 type revokedPosition struct {
-	// At and ID are the position after which the next page continues.
 	At time.Time
 	ID uuid.UUID
-	// Started is the time at which the first page of this pass was read; zero before the first page.
+	// Started is the time at which the first page of this pass was read; zero before the first
+	// page.
 	Started time.Time
 }
 
 // ListRevokedSessions serves the verifiers of all services, which call it every 4 to 5 seconds. It
-// returns the ended sessions whose last access token may still be valid. The cursor of the last
-// page continues with sessions that were ended since, and repeats those that were ended within
-// revokedOverlap before.
-func (s *server) ListRevokedSessions(ctx context.Context, req *authv1.ListRevokedSessionsRequest) (*authv1.ListRevokedSessionsResponse, error) {
+// returns the ended sessions whose last access token may still be valid.
+func (s *server) ListRevokedSessions(
+	ctx context.Context, req *authv1.ListRevokedSessionsRequest,
+) (*authv1.ListRevokedSessionsResponse, error) {
 	now := s.now()
 	// Sessions that were last used before live have no valid token.
 	live := now.Add(-s.config.AccessTTL - revokedMargin)
@@ -77,7 +76,9 @@ func (s *server) ListRevokedSessions(ctx context.Context, req *authv1.ListRevoke
 }
 
 // listAllRevoked serves verifiers of the release before paging, with one message.
-func (s *server) listAllRevoked(ctx context.Context, live time.Time) (*authv1.ListRevokedSessionsResponse, error) {
+func (s *server) listAllRevoked(
+	ctx context.Context, live time.Time,
+) (*authv1.ListRevokedSessionsResponse, error) {
 	const unlimited = 1 << 31
 	ended, err := selectRevokedSessions(ctx, s.db, live, uuid.Nil, live, unlimited)
 	if err != nil {
@@ -90,6 +91,5 @@ func (s *server) listAllRevoked(ctx context.Context, live time.Time) (*authv1.Li
 	return resp, nil
 }
 
-// trust returns the state that this service verifies tokens against. It calls the methods directly;
-// the other services use gRPC.
+// trust returns the state that this service verifies tokens against.
 func (s *server) trust() caller.Trust { return caller.TrustOf(s.GetKeySet, s.ListRevokedSessions) }

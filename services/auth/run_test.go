@@ -75,16 +75,20 @@ func TestRun(t *testing.T) {
 		require.NoError(t, err)
 		defer asService.Close()
 		require.Eventually(t, func() bool {
-			resp, err := healthpb.NewHealthClient(asGateway).Check(t.Context(), &healthpb.HealthCheckRequest{})
+			resp, err := healthpb.NewHealthClient(asGateway).Check(t.Context(),
+				&healthpb.HealthCheckRequest{})
 			return err == nil && resp.GetStatus() == healthpb.HealthCheckResponse_SERVING
 		}, time.Minute, 20*time.Millisecond)
 
 		client := authv1.NewAuthServiceClient(asGateway)
-		_, err = client.Register(t.Context(), &authv1.RegisterRequest{Name: "Ada", Email: "ada@example.com", Password: goodPassword})
+		_, err = client.Register(t.Context(),
+			&authv1.RegisterRequest{Name: "Ada", Email: "ada@example.com", Password: goodPassword})
 		require.NoError(t, err)
-		l, err := client.Login(t.Context(), &authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
+		l, err := client.Login(t.Context(),
+			&authv1.LoginRequest{Email: "ada@example.com", Password: goodPassword})
 		require.NoError(t, err)
-		user := metadata.AppendToOutgoingContext(t.Context(), "authorization", "Bearer "+l.GetAccessToken())
+		user := metadata.AppendToOutgoingContext(t.Context(), "authorization",
+			"Bearer "+l.GetAccessToken())
 		list, err := client.ListSessions(user, &authv1.ListSessionsRequest{})
 		require.NoError(t, err)
 		require.Equal(t, "127.0.0.1", list.GetSessions()[0].GetIpAddress())
@@ -97,13 +101,16 @@ func TestRun(t *testing.T) {
 			require.Equal(t, address, audit.GetEntries()[0].GetAddress())
 		}
 		trail(client, "127.0.0.1")
-		asForwarder, err := rpc.Dial(lis.Addr().String(), service, rpc.Config{ServiceKey: rpc.GatewayKey(config.ServiceKey), TLS: config.TLS})
+		asForwarder, err := rpc.Dial(lis.Addr().String(), service,
+			rpc.Config{ServiceKey: rpc.GatewayKey(config.ServiceKey), TLS: config.TLS})
 		require.NoError(t, err)
 		defer asForwarder.Close()
 		trail(authv1.NewAuthServiceClient(asForwarder), "203.0.113.7")
-		_, err = client.FindUserByEmail(user, &authv1.FindUserByEmailRequest{Email: "ada@example.com"})
+		_, err = client.FindUserByEmail(user,
+			&authv1.FindUserByEmailRequest{Email: "ada@example.com"})
 		requireReason(t, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS", err)
-		_, err = authv1.NewAuthServiceClient(asService).FindUserByEmail(t.Context(), &authv1.FindUserByEmailRequest{Email: "ada@example.com"})
+		_, err = authv1.NewAuthServiceClient(asService).FindUserByEmail(t.Context(),
+			&authv1.FindUserByEmailRequest{Email: "ada@example.com"})
 		require.NoError(t, err)
 		_, err = client.Logout(user, &authv1.LogoutRequest{})
 		require.NoError(t, err)
@@ -119,7 +126,8 @@ func TestRun(t *testing.T) {
 		conn, err := pgx.Connect(t.Context(), owner)
 		require.NoError(t, err)
 		defer conn.Close(t.Context())
-		_, err = conn.Exec(t.Context(), fmt.Sprintf(`CREATE SCHEMA %[1]s; GRANT ALL ON SCHEMA %[1]s TO %[1]s`, name))
+		_, err = conn.Exec(t.Context(),
+			fmt.Sprintf(`CREATE SCHEMA %[1]s; GRANT ALL ON SCHEMA %[1]s TO %[1]s`, name))
 		require.NoError(t, err)
 		config := testConfig
 		config.DatabaseURL = role

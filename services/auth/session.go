@@ -5,10 +5,7 @@ import (
 	"encoding/base64"
 	"errors"
 	"net/netip"
-	"strings"
 	"time"
-	"unicode"
-	"unicode/utf8"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
@@ -26,11 +23,7 @@ import (
 	"github.com/coffer-budget/coffer/services/auth/internal/password"
 )
 
-const (
-	tokenType = "Bearer"
-	// maxUserAgent is the maximum length of a stored User-Agent, in characters.
-	maxUserAgent = 255
-)
+const tokenType = "Bearer"
 
 // tokens are an access token and the refresh token for the next pair.
 type tokens struct {
@@ -44,7 +37,9 @@ type tokens struct {
 //
 // Errors: INVALID_CREDENTIALS, RATE_LIMITED with the time until the limit ends, FORBIDDEN_ORIGIN,
 // and SERVICE_UNAVAILABLE if the queue of the hasher is full.
-func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.LoginResponse, error) {
+func (s *server) Login(
+	ctx context.Context, req *authv1.LoginRequest,
+) (*authv1.LoginResponse, error) {
 	email, err := parseLogin(req)
 	if err != nil {
 		return nil, err
@@ -54,8 +49,6 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 		return nil, errForbiddenOrigin
 	}
 	u, err := selectUserByEmail(ctx, s.db, email)
-	// Without an account, the password is compared with the hash of a random one, so that the response
-	// takes as long.
 	if errors.Is(err, pgx.ErrNoRows) {
 		u, err = user{PasswordHash: s.hasher.Dummy}, nil
 	}
@@ -77,12 +70,16 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 	if err := s.prove(ctx, try, u.PasswordHash, req.GetPassword()); err != nil {
 		return nil, err
 	}
-	replayed, err := idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		u, t, err := s.startSession(ctx, tx, u, from, try.network)
 		if err != nil {
 			return err
 		}
-		resp.AccessToken, resp.Token, resp.TokenType, resp.ExpiresIn, resp.User = t.access, t.access, tokenType, s.expiresIn(), u.proto()
+		resp.AccessToken = t.access
+		resp.Token = t.access
+		resp.TokenType = tokenType
+		resp.ExpiresIn = s.expiresIn()
+		resp.User = u.proto()
 		resp.DeviceKey = s.deviceKey(u.ID)
 		if req.GetSession() == cookieMode {
 			resp.Cookie = s.newCookie(t.refresh)
@@ -94,14 +91,15 @@ func (s *server) Login(ctx context.Context, req *authv1.LoginRequest) (*authv1.L
 	if err != nil {
 		return nil, err
 	}
-	resp.Replayed = replayed
 	return resp, nil
 }
 
 // replayedLogin returns the stored response of a repeated request. It counts a request that differs
 // from the first one as a failure. Otherwise a known idempotency key would allow unlimited guesses,
 // because only the right password gets the first response.
-func (s *server) replayedLogin(ctx context.Context, try attempt, resp *authv1.LoginResponse, err error) (*authv1.LoginResponse, error) {
+func (s *server) replayedLogin(
+	ctx context.Context, try attempt, resp *authv1.LoginResponse, err error,
+) (*authv1.LoginResponse, error) {
 	if errors.Is(err, apierr.IdempotencyKeyUsed) {
 		if err := s.fail(ctx, try); err != nil {
 			return nil, err
@@ -117,7 +115,9 @@ func (s *server) replayedLogin(ctx context.Context, try attempt, resp *authv1.Lo
 // startSession stores a session, the address it came from and its audit entry, and returns its
 // tokens. It returns errInvalidCredentials if the password has changed since it was compared: that
 // change ended all other sessions, and this one must not survive it.
-func (s *server) startSession(ctx context.Context, tx pgx.Tx, verified user, from client, network netip.Prefix) (user, tokens, error) {
+func (s *server) startSession(
+	ctx context.Context, tx pgx.Tx, verified user, from client, network netip.Prefix,
+) (user, tokens, error) {
 	u, err := lockPassword(ctx, tx, verified.ID, verified.PasswordHash)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return user{}, tokens{}, errInvalidCredentials
@@ -127,7 +127,8 @@ func (s *server) startSession(ctx context.Context, tx pgx.Tx, verified user, fro
 	}
 	now := s.now().UTC()
 	started := session{
-		ID: s.newID(), UserID: u.ID, CreatedAt: now, LastUsedAt: now, ExpiresAt: now.Add(s.config.RefreshTTL),
+		ID: s.newID(), UserID: u.ID, CreatedAt: now, LastUsedAt: now,
+		ExpiresAt: now.Add(s.config.RefreshTTL),
 		UserAgent: from.agent, IPAddress: from.address,
 	}
 	if err := insertSession(ctx, tx, started); err != nil {
@@ -136,7 +137,8 @@ func (s *server) startSession(ctx context.Context, tx pgx.Tx, verified user, fro
 	if err := upsertKnownAddress(ctx, tx, u.ID, network, now); err != nil {
 		return user{}, tokens{}, err
 	}
-	if err := insertAudit(ctx, tx, s.entry(auditLoginSucceeded, u.ID, started.ID, from)); err != nil {
+	err = insertAudit(ctx, tx, s.entry(auditLoginSucceeded, u.ID, started.ID, from))
+	if err != nil {
 		return user{}, tokens{}, err
 	}
 	refresh, err := newRefreshToken()
@@ -148,15 +150,18 @@ func (s *server) startSession(ctx context.Context, tx pgx.Tx, verified user, fro
 }
 
 // issue stores the hash of a new refresh token of a session, and returns it with an access token.
-func (s *server) issue(ctx context.Context, tx pgx.Tx, id caller.Identity, refresh string, now time.Time) (tokens, error) {
-	if err := insertRefreshToken(ctx, tx, hashRefreshToken(refresh), id.SessionID, now.Add(s.config.RefreshTTL)); err != nil {
+func (s *server) issue(
+	ctx context.Context, tx pgx.Tx, id caller.Identity, refresh string, now time.Time,
+) (tokens, error) {
+	err := insertRefreshToken(ctx, tx, hashRefreshToken(refresh), id.SessionID,
+		now.Add(s.config.RefreshTTL))
+	if err != nil {
 		return tokens{}, err
 	}
 	access, err := s.keys.Sign(id, now)
 	return tokens{access: access, refresh: refresh}, err
 }
 
-// expiresIn returns the lifetime of an access token in seconds.
 func (s *server) expiresIn() int32 { return int32(s.config.AccessTTL / time.Second) }
 
 // deviceKey returns the key with which a client encrypts data of a user that stay on a device after
@@ -169,7 +174,9 @@ func (s *server) deviceKey(userID uuid.UUID) string {
 
 // Logout ends the acting session; its tokens stop working everywhere within a minute. It does not
 // call currentUser, because endSession reports whether the session was live.
-func (s *server) Logout(ctx context.Context, req *authv1.LogoutRequest) (*authv1.LogoutResponse, error) {
+func (s *server) Logout(
+	ctx context.Context, req *authv1.LogoutRequest,
+) (*authv1.LogoutResponse, error) {
 	id, _ := caller.From(ctx)
 	live, err := s.endSession(ctx, id, auditLoggedOut, req.GetUserAgent())
 	if err != nil {
@@ -186,9 +193,11 @@ func (s *server) Logout(ctx context.Context, req *authv1.LogoutRequest) (*authv1
 }
 
 // endSession ends a session and writes an audit entry. It reports false if the session was not the
-// user's or had ended before. Logout and RevokeSession call it. The update of one row decides
-// between simultaneous calls, so a session has one entry about its end.
-func (s *server) endSession(ctx context.Context, id caller.Identity, kind, agent string) (live bool, err error) {
+// user's or had ended before. The update of one row decides between simultaneous calls, so a
+// session has one entry about its end.
+func (s *server) endSession(
+	ctx context.Context, id caller.Identity, kind, agent string,
+) (live bool, err error) {
 	e := s.entry(kind, id.UserID, id.SessionID, s.newClient(ctx, agent))
 	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		live, err = revokeSession(ctx, tx, id.UserID, id.SessionID, e.At)
@@ -202,13 +211,16 @@ func (s *server) endSession(ctx context.Context, id caller.Identity, kind, agent
 
 // ListSessions returns the live sessions of the acting user, newest first. The id of a session
 // contains the time of its creation, so the order of ids is the order of sign-ins.
-func (s *server) ListSessions(ctx context.Context, req *authv1.ListSessionsRequest) (*authv1.ListSessionsResponse, error) {
+func (s *server) ListSessions(
+	ctx context.Context, req *authv1.ListSessionsRequest,
+) (*authv1.ListSessionsResponse, error) {
 	u, err := s.currentUser(ctx)
 	if err != nil {
 		return nil, err
 	}
 	sessions, pagination, err := page.List(s.cursors, page.Query[session, uuid.UUID]{
-		Scope: "sessions " + u.ID.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
+		Scope: "sessions " + u.ID.String(), Limit: req.Limit, Cursor: req.GetCursor(),
+		First:    uuid.Max,
 		Position: func(s session) uuid.UUID { return s.ID },
 		Select: func(before uuid.UUID, limit int) ([]session, error) {
 			return selectSessions(ctx, s.db, u.ID, before, s.now(), limit)
@@ -227,7 +239,9 @@ func (s *server) ListSessions(ctx context.Context, req *authv1.ListSessionsReque
 
 // RevokeSession ends a session of the acting user, possibly the session of the call. For sessions
 // of other users it returns errSessionNotFound.
-func (s *server) RevokeSession(ctx context.Context, req *authv1.RevokeSessionRequest) (*authv1.RevokeSessionResponse, error) {
+func (s *server) RevokeSession(
+	ctx context.Context, req *authv1.RevokeSessionRequest,
+) (*authv1.RevokeSessionResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidSessionID
@@ -236,7 +250,8 @@ func (s *server) RevokeSession(ctx context.Context, req *authv1.RevokeSessionReq
 	if err != nil {
 		return nil, err
 	}
-	live, err := s.endSession(ctx, caller.Identity{UserID: u.ID, SessionID: id}, auditSessionEnded, req.GetUserAgent())
+	live, err := s.endSession(ctx, caller.Identity{UserID: u.ID, SessionID: id}, auditSessionEnded,
+		req.GetUserAgent())
 	if err != nil {
 		return nil, err
 	}
@@ -246,7 +261,6 @@ func (s *server) RevokeSession(ctx context.Context, req *authv1.RevokeSessionReq
 	return &authv1.RevokeSessionResponse{Id: id.String()}, nil
 }
 
-// parseLogin returns the normalized e-mail, or the problems of all fields.
 func parseLogin(req *authv1.LoginRequest) (email string, err error) {
 	var p apierr.Problems
 	email, problem := parseEmail(req.GetEmail())
@@ -256,22 +270,7 @@ func parseLogin(req *authv1.LoginRequest) (email string, err error) {
 	return email, p.Err()
 }
 
-// cleanUserAgent returns the printable characters of a header, at most maxUserAgent. The client
-// chooses the header, and it is shown to the user.
-func cleanUserAgent(s string) string {
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) || r == utf8.RuneError {
-			return -1
-		}
-		return r
-	}, s)
-	if runes := []rune(s); len(runes) > maxUserAgent {
-		return string(runes[:maxUserAgent])
-	}
-	return s
-}
-
-// proto converts the session. It marks the session as current if current is its id.
+// proto converts the session.
 func (s session) proto(current uuid.UUID) *authv1.Session {
 	return &authv1.Session{
 		Id:         s.ID.String(),

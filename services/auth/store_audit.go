@@ -19,21 +19,18 @@ type auditEntry struct {
 	Type    string    `json:"type"`
 	Outcome string    `json:"outcome"`
 	At      time.Time `json:"at"`
-	// LastAt is the time of the last occurrence. It equals At unless the row counts several.
+	// LastAt equals At unless the row counts several.
 	LastAt time.Time `db:"last_at" json:"last_at"`
-	// Times is the number of occurrences, at least 1.
-	Times int32 `json:"times"`
-	// SessionID is nil for a failed sign-in, and for an entry about a shared budget. Address and
-	// UserAgent are empty if they are unknown.
+	Times  int32     `json:"times"`
+	// SessionID is nil for a failed sign-in, and for an entry about a shared budget.
 	SessionID *uuid.UUID `db:"session_id" json:"session_id"`
 	Address   string     `json:"address"`
 	UserAgent string     `db:"user_agent" json:"user_agent"`
 	Sharing   *sharing   `json:"sharing"`
 }
 
-// sharing holds the details of an entry about a shared budget. It is stored as JSON. The ids are
-// texts as in the event, because they are only shown. Role, Status and RemovedBy are nil in the
-// types of entries that have none.
+// sharing is stored as JSON. Role, Status and RemovedBy are nil in the types of entries that have
+// none.
 type sharing struct {
 	BudgetID  string  `json:"budgetId"`
 	OwnerID   string  `json:"ownerId"`
@@ -41,25 +38,26 @@ type sharing struct {
 	Role      *string `json:"role,omitempty"`
 	Status    *string `json:"status,omitempty"`
 	RemovedBy *string `json:"removedBy,omitempty"`
-	// OwnerName and MemberName are the names at the time of the event. Entries of earlier releases
-	// have none.
+	// OwnerName and MemberName are the names at the time of the event.
 	OwnerName  *string `json:"ownerName,omitempty"`
 	MemberName *string `json:"memberName,omitempty"`
 }
 
 // insertAudit inserts entries. It omits entries of users that do not exist, and entries whose id
-// exists already, because an event may be delivered more than once. A nil Sharing is null in JSON,
-// which NULLIF converts to the NULL of SQL.
+// exists already, because an event may be delivered more than once.
 func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error {
 	rows, err := json.Marshal(entries)
 	if err != nil {
 		return fmt.Errorf("encoding audit entries: %w", err)
 	}
 	_, err = q.Exec(ctx, `
-		INSERT INTO audit (id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent, sharing)
-		SELECT e.id, e.user_id, e.type, e.outcome, e.at, e.last_at, e.times, e.session_id, e.address, e.user_agent, NULLIF(e.sharing, 'null')
+		INSERT INTO audit (id, user_id, type, outcome, at, last_at, times, session_id, address,
+			user_agent, sharing)
+		SELECT e.id, e.user_id, e.type, e.outcome, e.at, e.last_at, e.times, e.session_id,
+			e.address, e.user_agent, NULLIF(e.sharing, 'null')
 		FROM jsonb_to_recordset($1::jsonb) AS e (
-			id uuid, user_id uuid, type text, outcome text, at timestamptz, last_at timestamptz, times integer,
+			id uuid, user_id uuid, type text, outcome text, at timestamptz, last_at timestamptz,
+			times integer,
 			session_id uuid, address text, user_agent text, sharing jsonb)
 		JOIN users u ON u.id = e.user_id
 		ON CONFLICT (user_id, id) DO NOTHING`, string(rows))
@@ -69,20 +67,19 @@ func insertAudit(ctx context.Context, q pg.Querier, entries ...auditEntry) error
 	return nil
 }
 
-// countAudit adds one to the user's failures of this type, hour and address. It does nothing if the
-// user does not exist. In each hour, the first most addresses have a row each, and all other
-// addresses share a row without an address.
+// countAudit adds one to the user's failures of this type, hour and address. In each hour, the
+// first most addresses have a row each, and all other addresses share a row without an address.
 //
 // The LATERAL subquery counts the rows of this type and hour, and reports whether this address has
-// one. Only these rows have a value in failed_in. The unique index covers no others, so the entries
-// of insertAudit are never counted together.
+// one. The unique index covers no others, so the entries of insertAudit are never counted together.
 //
 // Simultaneous failures of one address meet at the unique index audit_failures and are all counted.
 // Simultaneous first failures of several addresses may each find a place, so an hour can have a few
 // rows more than most.
 func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time, most int) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO audit AS a (id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent, failed_in)
+		INSERT INTO audit AS a (id, user_id, type, outcome, at, last_at, times, session_id, address,
+			user_agent, failed_in)
 		SELECT @id, u.id, @type, @outcome, @at, @at, 1, @session,
 			CASE WHEN known.addresses < @most OR known.this THEN @address ELSE '' END,
 			CASE WHEN known.addresses < @most OR known.this THEN @agent ELSE '' END, @hour
@@ -94,8 +91,9 @@ func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time,
 		ON CONFLICT (user_id, failed_in, type, address) WHERE failed_in IS NOT NULL DO UPDATE
 		SET times = a.times + 1, last_at = GREATEST(a.last_at, EXCLUDED.last_at)`,
 		pgx.NamedArgs{
-			"id": e.ID, "type": e.Type, "outcome": e.Outcome, "at": e.At, "session": e.SessionID, "address": e.Address,
-			"agent": e.UserAgent, "hour": hour, "most": most, "user": e.UserID,
+			"id": e.ID, "type": e.Type, "outcome": e.Outcome, "at": e.At, "session": e.SessionID,
+			"address": e.Address,
+			"agent":   e.UserAgent, "hour": hour, "most": most, "user": e.UserID,
 		})
 	if err != nil {
 		return fmt.Errorf("counting a failure in the audit trail: %w", err)
@@ -104,9 +102,12 @@ func countAudit(ctx context.Context, q pg.Querier, e auditEntry, hour time.Time,
 }
 
 // selectAudit returns the entries of a user with an id below before, newest first.
-func selectAudit(ctx context.Context, q pg.Querier, user, before uuid.UUID, limit int) ([]auditEntry, error) {
+func selectAudit(
+	ctx context.Context, q pg.Querier, user, before uuid.UUID, limit int,
+) ([]auditEntry, error) {
 	entries, err := pg.All[auditEntry](ctx, q, `
-		SELECT id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent, sharing
+		SELECT id, user_id, type, outcome, at, last_at, times, session_id, address, user_agent,
+			sharing
 		FROM audit
 		WHERE user_id = $1 AND id < $2
 		ORDER BY id DESC
@@ -117,8 +118,7 @@ func selectAudit(ctx context.Context, q pg.Querier, user, before uuid.UUID, limi
 	return entries, nil
 }
 
-// deleteAudit deletes the entries of all users that are older than before. The hourly cleanup calls
-// it. The index audit_at finds the rows.
+// deleteAudit deletes the entries of all users that are older than before.
 func deleteAudit(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM audit WHERE at < $1`, before)
 	if err != nil {

@@ -14,22 +14,25 @@ import (
 
 // selectLimitEnd returns the time at which the last of the limits that the attempt has reached
 // ends, or nil if it has reached none. In a session, and from an address that was known after
-// since, only the limit of the pair applies. The column strangers marks the other two limits. Each
-// of the three limits is a row of VALUES, so one statement reads the three counts by the primary
-// key.
-func selectLimitEnd(ctx context.Context, q pg.Querier, a attempt, now, since time.Time) (*time.Time, error) {
+// since, only the limit of the pair applies. The column strangers marks the other two limits.
+func selectLimitEnd(
+	ctx context.Context, q pg.Querier, a attempt, now, since time.Time,
+) (*time.Time, error) {
 	rows, err := q.Query(ctx, `
 		SELECT max(f.ends_at)
 		FROM login_failures f
-		JOIN (VALUES (@pair::bytea, @perPair::integer, false), (@account, @perAccount, true), (@address, @perAddress, true))
+		JOIN (VALUES (@pair::bytea, @perPair::integer, false), (@account, @perAccount, true),
+			(@address, @perAddress, true))
 			AS l (subject, most, strangers) ON l.subject = f.subject
 		WHERE f.failures >= l.most AND f.ends_at > @now
 			AND NOT (l.strangers AND (@session OR EXISTS (
 				SELECT FROM known_addresses k
 				WHERE k.user_id = @user AND k.network = @network AND k.last_used_at > @since)))`,
 		pgx.NamedArgs{
-			"pair": a.pair, "account": a.account, "address": a.address, "session": a.session, "user": a.user, "network": nullable(a.network),
-			"perPair": failuresPerPair, "perAccount": failuresPerAccount, "perAddress": failuresPerAddress, "now": now, "since": since,
+			"pair": a.pair, "account": a.account, "address": a.address, "session": a.session,
+			"user": a.user, "network": nullable(a.network),
+			"perPair": failuresPerPair, "perAccount": failuresPerAccount,
+			"perAddress": failuresPerAddress, "now": now, "since": since,
 		})
 	if err != nil {
 		return nil, fmt.Errorf("selecting failed attempts: %w", err)
@@ -41,7 +44,7 @@ func selectLimitEnd(ctx context.Context, q pg.Querier, a attempt, now, since tim
 	return end, nil
 }
 
-// nullable returns nil for an invalid network. It becomes NULL, so it matches no known address.
+// nullable returns nil for an invalid network.
 func nullable(network netip.Prefix) *netip.Prefix {
 	if !network.IsValid() {
 		return nil
@@ -49,23 +52,24 @@ func nullable(network netip.Prefix) *netip.Prefix {
 	return &network
 }
 
-// upsertKnownAddress records that a user signed in from a network. It does nothing for an invalid
-// network.
-func upsertKnownAddress(ctx context.Context, q pg.Querier, user uuid.UUID, network netip.Prefix, now time.Time) error {
+// upsertKnownAddress records that a user signed in from a network.
+func upsertKnownAddress(
+	ctx context.Context, q pg.Querier, user uuid.UUID, network netip.Prefix, now time.Time,
+) error {
 	if !network.IsValid() {
 		return nil
 	}
 	_, err := q.Exec(ctx, `
 		INSERT INTO known_addresses AS k (user_id, network, last_used_at)
 		VALUES ($1, $2, $3)
-		ON CONFLICT (user_id, network) DO UPDATE SET last_used_at = GREATEST(k.last_used_at, EXCLUDED.last_used_at)`, user, network, now)
+		ON CONFLICT (user_id, network) DO UPDATE
+			SET last_used_at = GREATEST(k.last_used_at, EXCLUDED.last_used_at)`, user, network, now)
 	if err != nil {
 		return fmt.Errorf("recording an address of user %s: %w", user, err)
 	}
 	return nil
 }
 
-// deleteKnownAddresses deletes the addresses that were last used before a time.
 func deleteKnownAddresses(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM known_addresses WHERE last_used_at < $1`, before)
 	if err != nil {
@@ -76,9 +80,10 @@ func deleteKnownAddresses(ctx context.Context, q pg.Querier, before time.Time) e
 
 // countFailures adds one to the count of each subject. It starts a new window until ends if the
 // last one has ended. The subjects are sorted so that two calls with the same subjects cannot
-// deadlock. A failure does not extend a window. Without the maximum of a limit in the table, a new
-// release can change the limits without a migration.
-func countFailures(ctx context.Context, q pg.Querier, subjects [][]byte, now, ends time.Time) error {
+// deadlock. A failure does not extend a window.
+func countFailures(
+	ctx context.Context, q pg.Querier, subjects [][]byte, now, ends time.Time,
+) error {
 	// The row lock of ON CONFLICT makes simultaneous counts exact.
 	_, err := q.Exec(ctx, `
 		INSERT INTO login_failures AS f (subject, failures, ends_at)
@@ -87,15 +92,15 @@ func countFailures(ctx context.Context, q pg.Querier, subjects [][]byte, now, en
 		ORDER BY s.subject
 		ON CONFLICT (subject) DO UPDATE
 		SET failures = CASE WHEN f.ends_at > $2 THEN f.failures + 1 ELSE 1 END,
-			ends_at = CASE WHEN f.ends_at > $2 THEN f.ends_at ELSE EXCLUDED.ends_at END`, subjects, now, ends)
+			ends_at = CASE WHEN f.ends_at > $2 THEN f.ends_at ELSE EXCLUDED.ends_at END`,
+		subjects, now, ends)
 	if err != nil {
 		return fmt.Errorf("counting failed attempts: %w", err)
 	}
 	return nil
 }
 
-// deleteFailuresOf resets the count of a subject. After the right password, prove calls it with the
-// pair.
+// deleteFailuresOf resets the count of a subject.
 func deleteFailuresOf(ctx context.Context, q pg.Querier, subject []byte) error {
 	_, err := q.Exec(ctx, `DELETE FROM login_failures WHERE subject = $1`, subject)
 	if err != nil {
@@ -104,7 +109,6 @@ func deleteFailuresOf(ctx context.Context, q pg.Querier, subject []byte) error {
 	return nil
 }
 
-// deleteFailures deletes the counts whose window has ended.
 func deleteFailures(ctx context.Context, q pg.Querier, ended time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM login_failures WHERE ends_at < $1`, ended)
 	if err != nil {

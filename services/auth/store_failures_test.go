@@ -20,7 +20,9 @@ func TestSelectLimitEnd(t *testing.T) {
 	ends := now.Add(time.Minute)
 	subject := func(name string, failures int, ends time.Time) []byte {
 		hash := sha256.Sum256([]byte(name))
-		_, err := b.db.Exec(t.Context(), `INSERT INTO login_failures (subject, failures, ends_at) VALUES ($1, $2, $3)`, hash[:], failures, ends)
+		_, err := b.db.Exec(t.Context(),
+			`INSERT INTO login_failures (subject, failures, ends_at) VALUES ($1, $2, $3)`, hash[:],
+			failures, ends)
 		require.NoError(t, err)
 		return hash[:]
 	}
@@ -31,10 +33,13 @@ func TestSelectLimitEnd(t *testing.T) {
 	require.NoError(t, upsertKnownAddress(t.Context(), b.db, bob.ID, bobs, now))
 	below := attempt{
 		user: ada.ID, network: network("192.0.2.9/32"),
-		pair: subject("pair below", failuresPerPair-1, ends), account: subject("account below", failuresPerAccount-1, ends),
+		pair:    subject("pair below", failuresPerPair-1, ends),
+		account: subject("account below", failuresPerAccount-1, ends),
 		address: subject("address below", failuresPerAddress-1, ends),
 	}
-	pair, account, address := subject("pair", failuresPerPair, ends), subject("account", failuresPerAccount, ends), subject("address", failuresPerAddress, ends)
+	pair := subject("pair", failuresPerPair, ends)
+	account := subject("account", failuresPerAccount, ends)
+	address := subject("address", failuresPerAddress, ends)
 	over := subject("over", failuresPerAddress, now)
 	for name, c := range map[string]struct {
 		change  func(a *attempt)
@@ -73,7 +78,10 @@ func TestExpireStatements(t *testing.T) {
 	ada, _ := b.storedUsers(t)
 	at := b.now()
 	before, after := at.Add(-time.Second), at.Add(time.Hour)
-	expired, kept, revoked, ended := b.storedSession(t, ada, before), b.storedSession(t, ada, at), b.storedSession(t, ada, after), b.storedSession(t, ada, after)
+	expired := b.storedSession(t, ada, before)
+	kept := b.storedSession(t, ada, at)
+	revoked := b.storedSession(t, ada, after)
+	ended := b.storedSession(t, ada, after)
 	b.end(t, revoked, before)
 	b.end(t, ended, at)
 	token := func(session uuid.UUID, expires time.Time) {
@@ -83,9 +91,11 @@ func TestExpireStatements(t *testing.T) {
 	token(kept, at)
 	token(ended, before)
 	for i, window := range []time.Time{before, at} {
-		require.NoError(t, upsertKnownAddress(t.Context(), b.db, ada.ID, netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), 32), window))
+		require.NoError(t, upsertKnownAddress(t.Context(), b.db, ada.ID,
+			netip.PrefixFrom(netip.AddrFrom4([4]byte{192, 0, 2, byte(i)}), 32), window))
 		hash := sha256.Sum256([]byte{byte(i)})
-		require.NoError(t, countFailures(t.Context(), b.db, [][]byte{hash[:]}, before.Add(-time.Hour), window))
+		require.NoError(t,
+			countFailures(t.Context(), b.db, [][]byte{hash[:]}, before.Add(-time.Hour), window))
 		entry := b.entry(auditLoginSucceeded, ada.ID, uuid.Nil, client{})
 		entry.At, entry.LastAt = window, window
 		require.NoError(t, insertAudit(t.Context(), b.db, entry))
@@ -99,9 +109,12 @@ func TestExpireStatements(t *testing.T) {
 	require.NoError(t, deleteKnownAddresses(t.Context(), b.db, at))
 	require.NoError(t, deleteFailures(t.Context(), b.db, at))
 	require.NoError(t, deleteAudit(t.Context(), b.db, at))
-	for table, column := range map[string]string{"known_addresses": "last_used_at", "login_failures": "ends_at", "audit": "at"} {
+	for table, column := range map[string]string{
+		"known_addresses": "last_used_at", "login_failures": "ends_at", "audit": "at",
+	} {
 		var times []time.Time
-		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT array_agg(`+column+`) FROM `+table).Scan(&times))
+		require.NoError(t,
+			b.db.QueryRow(t.Context(), `SELECT array_agg(`+column+`) FROM `+table).Scan(&times))
 		require.Len(t, times, 1, table)
 		require.True(t, at.Equal(times[0]), table)
 	}
@@ -119,7 +132,8 @@ func TestCountAudit(t *testing.T) {
 		e.Address = address
 		require.NoError(t, countAudit(t.Context(), b.db, e, hour, 1))
 	}
-	require.NoError(t, insertAudit(t.Context(), b.db, b.entry(auditLoginSucceeded, ada.ID, uuid.Nil, client{})))
+	require.NoError(t,
+		insertAudit(t.Context(), b.db, b.entry(auditLoginSucceeded, ada.ID, uuid.Nil, client{})))
 	count(ada, auditLoginFailed, hour.Add(-time.Hour), "192.0.2.1")
 	count(bob, auditLoginFailed, hour, "192.0.2.1")
 	count(ada, auditPasswordChangeFailed, hour, "192.0.2.1")

@@ -14,28 +14,27 @@ import (
 
 // session is a row of sessions. It is live while RevokedAt is nil and ExpiresAt is in the future.
 type session struct {
-	ID        uuid.UUID
-	UserID    uuid.UUID `db:"user_id"`
-	CreatedAt time.Time `db:"created_at"`
-	// LastUsedAt is the time at which the last tokens were issued.
+	ID         uuid.UUID
+	UserID     uuid.UUID `db:"user_id"`
+	CreatedAt  time.Time `db:"created_at"`
 	LastUsedAt time.Time `db:"last_used_at"`
 	// ExpiresAt is the end of the session unless it is refreshed.
-	ExpiresAt time.Time `db:"expires_at"`
-	// RevokedAt is the time at which the session was ended, or nil.
+	ExpiresAt time.Time  `db:"expires_at"`
 	RevokedAt *time.Time `db:"revoked_at"`
-	// UserAgent and IPAddress describe the client at sign-in. They are empty if unknown.
+	// UserAgent and IPAddress describe the client at sign-in.
 	UserAgent string `db:"user_agent"`
 	IPAddress string `db:"ip_address"`
 }
 
-// insertSession inserts a live session.
 func insertSession(ctx context.Context, q pg.Querier, s session) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO sessions (id, user_id, created_at, last_used_at, expires_at, user_agent, ip_address)
+		INSERT INTO sessions (id, user_id, created_at, last_used_at, expires_at, user_agent,
+			ip_address)
 		VALUES (@id, @user, @created, @used, @expires, @agent, @address)`,
 		pgx.NamedArgs{
-			"id": s.ID, "user": s.UserID, "created": s.CreatedAt, "used": s.LastUsedAt, "expires": s.ExpiresAt,
-			"agent": s.UserAgent, "address": s.IPAddress,
+			"id": s.ID, "user": s.UserID, "created": s.CreatedAt, "used": s.LastUsedAt,
+			"expires": s.ExpiresAt,
+			"agent":   s.UserAgent, "address": s.IPAddress,
 		})
 	if err != nil {
 		return fmt.Errorf("inserting a session: %w", err)
@@ -47,7 +46,9 @@ func insertSession(ctx context.Context, q pg.Querier, s session) error {
 // It does not check the expiry: a session expires with its newest refresh token, which
 // useRefreshToken checks. last_used_at never decreases, because ListRevokedSessions computes from
 // it when the last access token expires.
-func prolongSession(ctx context.Context, q pg.Querier, id uuid.UUID, now, expires time.Time) (user, error) {
+func prolongSession(
+	ctx context.Context, q pg.Querier, id uuid.UUID, now, expires time.Time,
+) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		UPDATE sessions s
 		SET last_used_at = GREATEST(s.last_used_at, $2), expires_at = $3
@@ -61,8 +62,7 @@ func prolongSession(ctx context.Context, q pg.Querier, id uuid.UUID, now, expire
 }
 
 // useSession records that an access token of a session is issued, and returns its user, or
-// pgx.ErrNoRows if the session was ended. Unlike prolongSession it does not extend the session,
-// because no refresh token is issued.
+// pgx.ErrNoRows if the session was ended.
 func useSession(ctx context.Context, q pg.Querier, id uuid.UUID, now time.Time) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		UPDATE sessions s
@@ -78,7 +78,9 @@ func useSession(ctx context.Context, q pg.Querier, id uuid.UUID, now time.Time) 
 
 // selectSessions returns the live sessions of a user with an id below before, newest first. The
 // partial index sessions_user contains only sessions that were not ended, in the order of the list.
-func selectSessions(ctx context.Context, q pg.Querier, user, before uuid.UUID, now time.Time, limit int) ([]session, error) {
+func selectSessions(
+	ctx context.Context, q pg.Querier, user, before uuid.UUID, now time.Time, limit int,
+) ([]session, error) {
 	sessions, err := pg.All[session](ctx, q, `
 		SELECT id, user_id, created_at, last_used_at, expires_at, revoked_at, user_agent, ip_address
 		FROM sessions
@@ -91,8 +93,7 @@ func selectSessions(ctx context.Context, q pg.Querier, user, before uuid.UUID, n
 	return sessions, nil
 }
 
-// revokedSession is an ended session, as verifiers need it. LastUsedAt is the time at which its
-// last access token was issued.
+// revokedSession is an ended session, as verifiers need it.
 type revokedSession struct {
 	ID         uuid.UUID
 	RevokedAt  time.Time `db:"revoked_at"`
@@ -103,7 +104,9 @@ type revokedSession struct {
 // oldest end first. The limit is a literal because PostgreSQL assumes that a parameterized LIMIT
 // returns 10 % of the table. The index sessions_revoked contains all columns of the statement, so
 // PostgreSQL reads few rows of the table.
-func selectRevokedSessions(ctx context.Context, q pg.Querier, at time.Time, id uuid.UUID, live time.Time, limit int) ([]revokedSession, error) {
+func selectRevokedSessions(
+	ctx context.Context, q pg.Querier, at time.Time, id uuid.UUID, live time.Time, limit int,
+) ([]revokedSession, error) {
 	ended, err := pg.All[revokedSession](ctx, q, `
 		SELECT id, revoked_at, last_used_at
 		FROM sessions
@@ -118,7 +121,9 @@ func selectRevokedSessions(ctx context.Context, q pg.Querier, at time.Time, id u
 
 // revokeSession ends a session. It reports false if the session was not the user's or not live. Of
 // simultaneous calls for one session, exactly one reports true.
-func revokeSession(ctx context.Context, q pg.Querier, user, id uuid.UUID, now time.Time) (bool, error) {
+func revokeSession(
+	ctx context.Context, q pg.Querier, user, id uuid.UUID, now time.Time,
+) (bool, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE sessions
 		SET revoked_at = $3
@@ -132,11 +137,14 @@ func revokeSession(ctx context.Context, q pg.Querier, user, id uuid.UUID, now ti
 // revokeOtherSessions ends all live sessions of a user but one, and returns the number of ended
 // sessions. ChangePassword calls it in the transaction that stores the new password. A sign-in with
 // the old password either committed before and is ended here, or fails in lockPassword.
-func revokeOtherSessions(ctx context.Context, q pg.Querier, user, except uuid.UUID, now time.Time) (int32, error) {
+func revokeOtherSessions(
+	ctx context.Context, q pg.Querier, user, except uuid.UUID, now time.Time,
+) (int32, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE sessions
 		SET revoked_at = $3
-		WHERE user_id = $1 AND id <> $2 AND revoked_at IS NULL AND expires_at > $3`, user, except, now)
+		WHERE user_id = $1 AND id <> $2 AND revoked_at IS NULL AND expires_at > $3`,
+		user, except, now)
 	if err != nil {
 		return 0, fmt.Errorf("revoking the other sessions of user %s: %w", user, err)
 	}
@@ -145,22 +153,24 @@ func revokeOtherSessions(ctx context.Context, q pg.Querier, user, except uuid.UU
 
 // revokeSessionOfUsedToken ends the session of a refresh token that was used before. It returns
 // pgx.ErrNoRows if the token is unknown or unused, or if its session was ended before.
-func revokeSessionOfUsedToken(ctx context.Context, q pg.Querier, hash []byte, now time.Time) (session, error) {
+func revokeSessionOfUsedToken(
+	ctx context.Context, q pg.Querier, hash []byte, now time.Time,
+) (session, error) {
 	ended, err := pg.One[session](ctx, q, `
 		UPDATE sessions s
 		SET revoked_at = $2
 		FROM refresh_tokens t
 		WHERE t.hash = $1 AND t.used_at IS NOT NULL AND s.id = t.session_id AND s.revoked_at IS NULL
-		RETURNING s.id, s.user_id, s.created_at, s.last_used_at, s.expires_at, s.revoked_at, s.user_agent, s.ip_address`, hash, now)
+		RETURNING s.id, s.user_id, s.created_at, s.last_used_at, s.expires_at, s.revoked_at,
+			s.user_agent, s.ip_address`, hash, now)
 	if err != nil {
 		return session{}, fmt.Errorf("revoking the session of a used refresh token: %w", err)
 	}
 	return ended, nil
 }
 
-// deleteSessions deletes the sessions that expired or were ended before a time. Their refresh
-// tokens are deleted with them. expire passes a time that is long enough ago that no access token
-// of these sessions is valid.
+// deleteSessions deletes the sessions that expired or were ended before a time. expire passes a
+// time that is long enough ago that no access token of these sessions is valid.
 func deleteSessions(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM sessions WHERE expires_at < $1 OR revoked_at < $1`, before)
 	if err != nil {
@@ -169,8 +179,9 @@ func deleteSessions(ctx context.Context, q pg.Querier, before time.Time) error {
 	return nil
 }
 
-// insertRefreshToken stores the hash of a refresh token.
-func insertRefreshToken(ctx context.Context, q pg.Querier, hash []byte, session uuid.UUID, expires time.Time) error {
+func insertRefreshToken(
+	ctx context.Context, q pg.Querier, hash []byte, session uuid.UUID, expires time.Time,
+) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO refresh_tokens (hash, session_id, expires_at)
 		VALUES ($1, $2, $3)`, hash, session, expires)
@@ -181,10 +192,10 @@ func insertRefreshToken(ctx context.Context, q pg.Querier, hash []byte, session 
 }
 
 // useRefreshToken marks a token as used, stores its sealed successor if there is one, and returns
-// its session. It returns pgx.ErrNoRows if the token is unknown, expired or used. Of simultaneous
-// calls with one token, exactly one gets the session: the others wait for the row's lock, after
-// which the row is used.
-func useRefreshToken(ctx context.Context, q pg.Querier, hash, sealed []byte, now time.Time) (uuid.UUID, error) {
+// its session. It returns pgx.ErrNoRows if the token is unknown, expired or used.
+func useRefreshToken(
+	ctx context.Context, q pg.Querier, hash, sealed []byte, now time.Time,
+) (uuid.UUID, error) {
 	rows, err := q.Query(ctx, `
 		UPDATE refresh_tokens
 		SET used_at = $2, sealed_successor = $3
@@ -207,8 +218,9 @@ type replacedToken struct {
 	SealedSuccessor []byte    `db:"sealed_successor"`
 }
 
-// selectReplacedToken returns a token that was replaced after a time, or pgx.ErrNoRows.
-func selectReplacedToken(ctx context.Context, q pg.Querier, hash []byte, after time.Time) (replacedToken, error) {
+func selectReplacedToken(
+	ctx context.Context, q pg.Querier, hash []byte, after time.Time,
+) (replacedToken, error) {
 	t, err := pg.One[replacedToken](ctx, q, `
 		SELECT session_id, sealed_successor
 		FROM refresh_tokens
@@ -219,9 +231,9 @@ func selectReplacedToken(ctx context.Context, q pg.Querier, hash []byte, after t
 	return t, nil
 }
 
-// isUnusedRefreshToken reports whether a token exists and was not used.
 func isUnusedRefreshToken(ctx context.Context, q pg.Querier, hash []byte) (bool, error) {
-	rows, err := q.Query(ctx, `SELECT EXISTS (SELECT FROM refresh_tokens WHERE hash = $1 AND used_at IS NULL)`, hash)
+	rows, err := q.Query(ctx,
+		`SELECT EXISTS (SELECT FROM refresh_tokens WHERE hash = $1 AND used_at IS NULL)`, hash)
 	if err != nil {
 		return false, fmt.Errorf("selecting a refresh token: %w", err)
 	}

@@ -21,7 +21,8 @@ func (b *bundle) storedUsers(t *testing.T) (ada, bob user) {
 	now := b.now()
 	for i, u := range []*user{&ada, &bob} {
 		*u = user{
-			ID: uuid.Must(uuid.NewV7()), Name: "User", Email: []string{"ada@example.com", "bob@example.com"}[i],
+			ID: uuid.Must(uuid.NewV7()), Name: "User",
+			Email:        []string{"ada@example.com", "bob@example.com"}[i],
 			PasswordHash: "$argon2id$same", CreatedAt: now, UpdatedAt: now, Version: 1,
 		}
 		require.NoError(t, insertUser(t.Context(), b.db, *u))
@@ -32,7 +33,10 @@ func (b *bundle) storedUsers(t *testing.T) (ada, bob user) {
 // storedSession inserts a session that was used a minute ago.
 func (b *bundle) storedSession(t *testing.T, u user, expires time.Time) uuid.UUID {
 	t.Helper()
-	s := session{ID: uuid.Must(uuid.NewV7()), UserID: u.ID, CreatedAt: b.now().Add(-time.Hour), LastUsedAt: b.now().Add(-time.Minute), ExpiresAt: expires}
+	s := session{
+		ID: uuid.Must(uuid.NewV7()), UserID: u.ID, CreatedAt: b.now().Add(-time.Hour),
+		LastUsedAt: b.now().Add(-time.Minute), ExpiresAt: expires,
+	}
 	require.NoError(t, insertSession(t.Context(), b.db, s))
 	return s.ID
 }
@@ -63,7 +67,8 @@ func (b *bundle) sessionsOfEachKind(t *testing.T) (ada, bob user, s sessions) {
 	ada, bob = b.storedUsers(t)
 	later := b.now().Add(time.Hour)
 	s = sessions{
-		live: b.storedSession(t, ada, later), other: b.storedSession(t, ada, later), ended: b.storedSession(t, ada, later),
+		live: b.storedSession(t, ada, later), other: b.storedSession(t, ada, later),
+		ended:   b.storedSession(t, ada, later),
 		expired: b.storedSession(t, ada, b.now()), foreign: b.storedSession(t, bob, later),
 	}
 	b.end(t, s.ended, b.now().Add(-time.Second))
@@ -98,7 +103,8 @@ func TestRevokeSessionStatement(t *testing.T) {
 	revoked, err := revokeSession(t.Context(), b.db, ada.ID, s.live, b.now())
 	require.NoError(t, err)
 	require.True(t, revoked)
-	require.Equal(t, []uuid.UUID{s.live}, b.ids(t, `SELECT id FROM sessions WHERE revoked_at = $1`, b.now()))
+	require.Equal(t, []uuid.UUID{s.live},
+		b.ids(t, `SELECT id FROM sessions WHERE revoked_at = $1`, b.now()))
 }
 
 func TestRevokeOtherSessions(t *testing.T) {
@@ -108,7 +114,8 @@ func TestRevokeOtherSessions(t *testing.T) {
 	n, err := revokeOtherSessions(t.Context(), b.db, ada.ID, s.live, b.now())
 	require.NoError(t, err)
 	require.EqualValues(t, 1, n)
-	require.Equal(t, []uuid.UUID{s.other}, b.ids(t, `SELECT id FROM sessions WHERE revoked_at = $1`, b.now()))
+	require.Equal(t, []uuid.UUID{s.other},
+		b.ids(t, `SELECT id FROM sessions WHERE revoked_at = $1`, b.now()))
 }
 
 func TestProlongSession(t *testing.T) {
@@ -124,13 +131,16 @@ func TestProlongSession(t *testing.T) {
 	u, err := prolongSession(t.Context(), b.db, s.live, now, expires)
 	require.NoError(t, err)
 	require.Equal(t, ada.ID, u.ID)
-	require.Equal(t, []uuid.UUID{s.live}, b.ids(t, `SELECT id FROM sessions WHERE expires_at = $1`, expires))
-	require.Equal(t, []uuid.UUID{s.live}, b.ids(t, `SELECT id FROM sessions WHERE last_used_at = $1`, now))
+	require.Equal(t, []uuid.UUID{s.live},
+		b.ids(t, `SELECT id FROM sessions WHERE expires_at = $1`, expires))
+	require.Equal(t, []uuid.UUID{s.live},
+		b.ids(t, `SELECT id FROM sessions WHERE last_used_at = $1`, now))
 
 	u, err = useSession(t.Context(), b.db, s.other, now)
 	require.NoError(t, err)
 	require.Equal(t, ada.ID, u.ID)
-	require.Equal(t, []uuid.UUID{s.live, s.other}, b.ids(t, `SELECT id FROM sessions WHERE last_used_at = $1`, now))
+	require.Equal(t, []uuid.UUID{s.live, s.other},
+		b.ids(t, `SELECT id FROM sessions WHERE last_used_at = $1`, now))
 }
 
 func TestSelectUserInSession(t *testing.T) {
@@ -158,12 +168,15 @@ func (b *bundle) tokensOfEachKind(t *testing.T) (k hashes, session map[string]uu
 	insert := func(name string, expires time.Time) []byte {
 		hash := sha256.Sum256([]byte(name))
 		session[string(hash[:])] = b.storedSession(t, ada, b.now().Add(time.Hour))
-		require.NoError(t, insertRefreshToken(t.Context(), b.db, hash[:], session[string(hash[:])], expires))
+		require.NoError(t,
+			insertRefreshToken(t.Context(), b.db, hash[:], session[string(hash[:])], expires))
 		return hash[:]
 	}
 	later := b.now().Add(time.Hour)
-	k = hashes{live: insert("live", later), used: insert("used", later), expired: insert("expired", b.now())}
-	_, err := useRefreshToken(t.Context(), b.db, k.used, []byte("sealed"), b.now().Add(-time.Minute))
+	k = hashes{live: insert("live", later), used: insert("used", later), expired: insert("expired",
+		b.now())}
+	_, err := useRefreshToken(t.Context(), b.db, k.used, []byte("sealed"),
+		b.now().Add(-time.Minute))
 	require.NoError(t, err)
 	return k, session
 }
@@ -180,7 +193,8 @@ func TestUseRefreshToken(t *testing.T) {
 	id, err := useRefreshToken(t.Context(), b.db, k.live, nil, b.now())
 	require.NoError(t, err)
 	require.Equal(t, session[string(k.live)], id)
-	require.Equal(t, []uuid.UUID{id}, b.ids(t, `SELECT session_id FROM refresh_tokens WHERE used_at = $1`, b.now()))
+	require.Equal(t, []uuid.UUID{id},
+		b.ids(t, `SELECT session_id FROM refresh_tokens WHERE used_at = $1`, b.now()))
 }
 
 func TestSelectReplacedToken(t *testing.T) {
@@ -198,7 +212,9 @@ func TestSelectReplacedToken(t *testing.T) {
 	_, err = selectReplacedToken(t.Context(), b.db, k.live, used.Add(-time.Second))
 	require.ErrorIs(t, err, pgx.ErrNoRows, "a token without a successor")
 
-	for hash, want := range map[string]bool{string(k.expired): true, string(k.used): false, "unknown": false} {
+	for hash, want := range map[string]bool{
+		string(k.expired): true, string(k.used): false, "unknown": false,
+	} {
 		unused, err := isUnusedRefreshToken(t.Context(), b.db, []byte(hash))
 		require.NoError(t, err)
 		require.Equal(t, want, unused)
@@ -214,7 +230,8 @@ func TestRevokeSessionOfUsedToken(t *testing.T) {
 	ended, err := revokeSessionOfUsedToken(t.Context(), b.db, k.used, b.now())
 	require.NoError(t, err)
 	require.Equal(t, session[string(k.used)], ended.ID)
-	require.Equal(t, []uuid.UUID{ended.ID}, b.ids(t, `SELECT id FROM sessions WHERE revoked_at IS NOT NULL`))
+	require.Equal(t, []uuid.UUID{ended.ID},
+		b.ids(t, `SELECT id FROM sessions WHERE revoked_at IS NOT NULL`))
 	_, err = revokeSessionOfUsedToken(t.Context(), b.db, k.used, b.now())
 	require.ErrorIs(t, err, pgx.ErrNoRows, "an ended session")
 }

@@ -17,18 +17,15 @@ const usersEmailKey = "users_email_key"
 // user is a row of users. Version counts the changes of the profile and is its ETag; a change of
 // the password does not count.
 type user struct {
-	ID   uuid.UUID
-	Name string
-	// Email is normalized by parseEmail.
-	Email string
-	// PasswordHash is a PHC string.
+	ID           uuid.UUID
+	Name         string
+	Email        string
 	PasswordHash string    `db:"password_hash"`
 	CreatedAt    time.Time `db:"created_at"`
 	UpdatedAt    time.Time `db:"updated_at"`
 	Version      int64
 }
 
-// userColumns are the columns of user in a statement that names the table u.
 const userColumns = `u.id, u.name, u.email, u.password_hash, u.created_at, u.updated_at, u.version`
 
 // insertUser violates usersEmailKey if another user has the e-mail.
@@ -37,7 +34,8 @@ func insertUser(ctx context.Context, q pg.Querier, u user) error {
 		INSERT INTO users (id, name, email, password_hash, created_at, updated_at, version)
 		VALUES (@id, @name, @email, @hash, @created, @updated, @version)`,
 		pgx.NamedArgs{
-			"id": u.ID, "name": u.Name, "email": u.Email, "hash": u.PasswordHash, "created": u.CreatedAt, "updated": u.UpdatedAt, "version": u.Version,
+			"id": u.ID, "name": u.Name, "email": u.Email, "hash": u.PasswordHash,
+			"created": u.CreatedAt, "updated": u.UpdatedAt, "version": u.Version,
 		})
 	if err != nil {
 		return fmt.Errorf("inserting a user: %w", err)
@@ -58,21 +56,24 @@ func selectUserByEmail(ctx context.Context, q pg.Querier, email string) (user, e
 // selectUserInSession returns pgx.ErrNoRows unless the session is the user's and live at now.
 // currentUser calls it in most requests of users, so it reads both rows by their primary keys with
 // one statement.
-func selectUserInSession(ctx context.Context, q pg.Querier, id, session uuid.UUID, now time.Time) (user, error) {
+func selectUserInSession(
+	ctx context.Context, q pg.Querier, id, session uuid.UUID, now time.Time,
+) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		SELECT `+userColumns+`
 		FROM users u
 		JOIN sessions s ON s.user_id = u.id
-		WHERE u.id = $1 AND s.id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3`, id, session, now)
+		WHERE u.id = $1 AND s.id = $2 AND s.revoked_at IS NULL AND s.expires_at > $3`,
+		id, session, now)
 	if err != nil {
 		return user{}, fmt.Errorf("selecting user %s of session %s: %w", id, session, err)
 	}
 	return u, nil
 }
 
-// selectUsers returns the users that exist, ordered by id.
 func selectUsers(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]user, error) {
-	users, err := pg.All[user](ctx, q, `SELECT `+userColumns+` FROM users u WHERE u.id = ANY($1) ORDER BY u.id`, ids)
+	users, err := pg.All[user](ctx, q,
+		`SELECT `+userColumns+` FROM users u WHERE u.id = ANY($1) ORDER BY u.id`, ids)
 	if err != nil {
 		return nil, fmt.Errorf("selecting users: %w", err)
 	}
@@ -85,17 +86,18 @@ func selectUsers(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]user, er
 // their sessions.
 func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (user, error) {
 	u, err := pg.One[user](ctx, tx, `
-		SELECT `+userColumns+` FROM users u WHERE u.id = $1 AND u.password_hash = $2 FOR SHARE`, id, hash)
+		SELECT `+userColumns+` FROM users u WHERE u.id = $1 AND u.password_hash = $2 FOR SHARE`,
+		id, hash)
 	if err != nil {
 		return user{}, fmt.Errorf("locking the password of user %s: %w", id, err)
 	}
 	return u, nil
 }
 
-// lockUser locks a user against other changes until the transaction ends. It waits for sign-ins
-// that hold the lock of lockPassword.
+// lockUser locks a user against other changes until the transaction ends.
 func lockUser(ctx context.Context, tx pgx.Tx, id uuid.UUID) (user, error) {
-	u, err := pg.One[user](ctx, tx, `SELECT `+userColumns+` FROM users u WHERE u.id = $1 FOR UPDATE`, id)
+	u, err := pg.One[user](ctx, tx,
+		`SELECT `+userColumns+` FROM users u WHERE u.id = $1 FOR UPDATE`, id)
 	if err != nil {
 		return user{}, fmt.Errorf("locking user %s: %w", id, err)
 	}
@@ -104,10 +106,13 @@ func lockUser(ctx context.Context, tx pgx.Tx, id uuid.UUID) (user, error) {
 
 // updateUser sets the fields that are not nil and increments the version. It violates usersEmailKey
 // if another user has the e-mail.
-func updateUser(ctx context.Context, q pg.Querier, id uuid.UUID, name, email *string, now time.Time) (user, error) {
+func updateUser(
+	ctx context.Context, q pg.Querier, id uuid.UUID, name, email *string, now time.Time,
+) (user, error) {
 	u, err := pg.One[user](ctx, q, `
 		UPDATE users u
-		SET name = COALESCE(@name, name), email = COALESCE(@email, email), updated_at = @now, version = version + 1
+		SET name = COALESCE(@name, name), email = COALESCE(@email, email), updated_at = @now,
+			version = version + 1
 		WHERE id = @id
 		RETURNING `+userColumns, pgx.NamedArgs{"id": id, "name": name, "email": email, "now": now})
 	if err != nil {
@@ -118,9 +123,10 @@ func updateUser(ctx context.Context, q pg.Querier, id uuid.UUID, name, email *st
 
 // updatePassword sets the hash of the password. It reports false if the password has changed since
 // u was read. The comparison in the condition replaces a lock: of simultaneous changes, the second
-// one finds another hash. The version does not change, because the profile does not contain the
-// password.
-func updatePassword(ctx context.Context, q pg.Querier, u user, hash string, now time.Time) (bool, error) {
+// one finds another hash.
+func updatePassword(
+	ctx context.Context, q pg.Querier, u user, hash string, now time.Time,
+) (bool, error) {
 	tag, err := q.Exec(ctx, `
 		UPDATE users
 		SET password_hash = $3, updated_at = $4

@@ -1,11 +1,9 @@
 // Package pgtest provides each test with a separate database on a real PostgreSQL server (ADR 12).
 //
-// Behind and Besides run a call while another transaction is open, to test locks.
-//
 // New creates the database with a service's migrations, and returns a pool. The database is dropped
 // when the test ends, so tests run in parallel and need no cleanup. The server is that of
-// TEST_DATABASE_URL, a superuser's URL. `make test` starts a temporary server and sets the
-// variable. Without the variable tests fail, and with `go test -short` they are skipped.
+// TEST_DATABASE_URL, a superuser's URL. Without the variable tests fail, and with `go test -short`
+// they are skipped.
 //
 // The migrations are executed once for each server, into a template. Databases of tests are copies
 // of it. Their tables have the same ids, so a query of pg_locks must also compare the database.
@@ -31,11 +29,9 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 )
 
-// schema is the schema of the migrations in each database.
 const schema = "test"
 
-// New returns a pool on a new database with the migrations applied. The database is dropped when
-// the test ends.
+// New returns a pool on a new database with the migrations applied.
 func New(t testing.TB, migrations fs.FS) *pgxpool.Pool {
 	t.Helper()
 	server := os.Getenv("TEST_DATABASE_URL")
@@ -43,7 +39,8 @@ func New(t testing.TB, migrations fs.FS) *pgxpool.Pool {
 		if testing.Short() {
 			t.Skip("needs Postgres")
 		}
-		t.Fatal("TEST_DATABASE_URL is not set: run `make test`, which starts a temporary PostgreSQL, or set it to a superuser's URL")
+		t.Fatal("TEST_DATABASE_URL is not set: run `make test`, " +
+			"which starts a temporary PostgreSQL, or set it to a superuser's URL")
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Minute)
 	defer cancel()
@@ -74,7 +71,6 @@ func New(t testing.TB, migrations fs.FS) *pgxpool.Pool {
 	return pool
 }
 
-// onServer runs a function with a connection to the database of the server's URL.
 func onServer(ctx context.Context, server string, run func(*pgx.Conn) error) error {
 	conn, err := pgx.Connect(ctx, server)
 	if err != nil {
@@ -96,35 +92,41 @@ func read(migrations fs.FS) ([]string, error) {
 		if err != nil {
 			return nil, err
 		}
-		// CONCURRENTLY would wait for the transactions of all other tests, and is not needed before the
-		// schema is in use.
+		// CONCURRENTLY would wait for the transactions of all other tests, and is not needed before
+		// the schema is in use.
 		files[i] = strings.ReplaceAll(string(text), " CONCURRENTLY", "")
 	}
 	return files, nil
 }
 
 // makeTemplate returns the name of the database with the migrations, and creates it if the server
-// does not have it. The name contains their hash. A persistent server keeps one template of about
-// 10 MB for each version of a service's migrations.
-func makeTemplate(ctx context.Context, conn *pgx.Conn, server string, files []string) (string, error) {
+// does not have it. The name contains their hash.
+func makeTemplate(
+	ctx context.Context, conn *pgx.Conn, server string, files []string,
+) (string, error) {
 	template := fmt.Sprintf("template_%x", sha256.Sum256([]byte(strings.Join(files, "\x00"))))[:40]
 	var exists bool
-	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, template).Scan(&exists); err != nil || exists {
+	err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`,
+		template).Scan(&exists)
+	if err != nil || exists {
 		return template, err
 	}
-	// Tests of other packages may create it at the same time. The lock ends with the connection.
+	// Tests of other packages may create it at the same time.
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtext($1))`, template); err != nil {
 		return "", err
 	}
-	if err := conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`, template).Scan(&exists); err != nil || exists {
+	err = conn.QueryRow(ctx, `SELECT EXISTS (SELECT FROM pg_database WHERE datname = $1)`,
+		template).Scan(&exists)
+	if err != nil || exists {
 		return template, err
 	}
 	// An interrupted test leaves the database with its temporary name.
 	made := template + "_new"
-	for _, statement := range []string{"DROP DATABASE IF EXISTS " + made + " WITH (FORCE)", "CREATE DATABASE " + made} {
-		if _, err := conn.Exec(ctx, statement); err != nil {
-			return "", err
-		}
+	if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+made+" WITH (FORCE)"); err != nil {
+		return "", err
+	}
+	if _, err := conn.Exec(ctx, "CREATE DATABASE "+made); err != nil {
+		return "", err
 	}
 	if err := migrate(ctx, server, made, files); err != nil {
 		return "", err
@@ -133,11 +135,10 @@ func makeTemplate(ctx context.Context, conn *pgx.Conn, server string, files []st
 	if _, err := conn.Exec(ctx, "ALTER DATABASE "+made+" ALLOW_CONNECTIONS false"); err != nil {
 		return "", err
 	}
-	_, err := conn.Exec(ctx, "ALTER DATABASE "+made+" RENAME TO "+template)
+	_, err = conn.Exec(ctx, "ALTER DATABASE "+made+" RENAME TO "+template)
 	return template, err
 }
 
-// migrate executes the migrations in a database.
 func migrate(ctx context.Context, server, database string, files []string) error {
 	config, err := pgx.ParseConfig(server)
 	if err != nil {
@@ -161,7 +162,8 @@ func migrate(ctx context.Context, server, database string, files []string) error
 // of files is the default. It needs three times as much processor time.
 func clone(ctx context.Context, conn *pgx.Conn, database, template string) error {
 	statement := "CREATE DATABASE " + database + " TEMPLATE " + template
-	if version, _ := strconv.Atoi(strings.SplitN(conn.PgConn().ParameterStatus("server_version"), ".", 2)[0]); version >= 15 {
+	major, _, _ := strings.Cut(conn.PgConn().ParameterStatus("server_version"), ".")
+	if version, _ := strconv.Atoi(major); version >= 15 {
 		statement += " STRATEGY file_copy"
 	}
 	_, err := conn.Exec(ctx, statement)

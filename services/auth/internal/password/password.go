@@ -27,21 +27,18 @@ import (
 )
 
 const (
-	// Length of a password, in characters.
 	minLength = 8
 	maxLength = 128
 
 	// Parameters of argon2id: the second recommendation of OWASP, m=19 MiB, t=2, p=1. A stored hash
-	// contains its own, so they can change without a migration. argonMemory is in KiB; argonSalt and
-	// argonKey are in bytes.
+	// contains its own, so they can change without a migration.
 	argonMemory  = 19 << 10
 	argonTime    = 2
 	argonThreads = 1
 	argonSalt    = 16
 	argonKey     = 32
 
-	// waitingPerSlot limits the queue of the hasher. A hash takes some 30 ms, so the last request
-	// waits for about 4 seconds.
+	// waitingPerSlot limits the queue of the hasher.
 	waitingPerSlot = 128
 
 	// restTime is the time without a hash after which the hasher returns memory to the operating
@@ -52,8 +49,7 @@ const (
 //go:embed well_known.txt
 var wellKnownText string
 
-// wellKnown holds frequently used passwords in lower case. CheckNew rejects them (NIST SP 800-63B,
-// 5.1.1.2).
+// wellKnown holds frequently used passwords in lower case.
 var wellKnown = sync.OnceValue(func() map[string]bool {
 	known := map[string]bool{}
 	for p := range strings.FieldsSeq(wellKnownText) {
@@ -63,10 +59,11 @@ var wellKnown = sync.OnceValue(func() map[string]bool {
 })
 
 // CheckNew returns the problem of a new password for the user with this e-mail, or nil. The
-// password must be UTF-8 text of 8 to 128 characters. It must not be a well-known password, the
-// e-mail, or the local part of the e-mail. An empty e-mail skips the last check.
+// password must be UTF-8 text of 8 to 128 characters. An empty e-mail skips the last check.
 func CheckNew(field, password, email string) *apierr.Field {
-	bad := func(message string) *apierr.Field { return &apierr.Field{Name: field, Message: message} }
+	bad := func(message string) *apierr.Field {
+		return &apierr.Field{Name: field, Message: message}
+	}
 	switch n := utf8.RuneCountInString(password); {
 	case password == "":
 		return bad("is required")
@@ -93,7 +90,9 @@ func CheckGiven(field, password string) *apierr.Field {
 	case password == "":
 		return &apierr.Field{Name: field, Message: "is required"}
 	case utf8.RuneCountInString(password) > maxLength:
-		return &apierr.Field{Name: field, Message: fmt.Sprintf("must have at most %d characters", maxLength)}
+		return &apierr.Field{
+			Name: field, Message: fmt.Sprintf("must have at most %d characters", maxLength),
+		}
 	}
 	return nil
 }
@@ -103,11 +102,9 @@ func CheckGiven(field, password string) *apierr.Field {
 type Hasher struct {
 	// slots has an element for each running hash, and leaves one processor unused.
 	slots chan struct{}
-	// waiting has an element for each running or queued request. Its capacity is the limit of the
-	// queue.
+	// waiting has an element for each running or queued request.
 	waiting chan struct{}
-	// rested returns memory to the operating system restTime after the last hash. The process would
-	// otherwise keep 19 MiB of garbage per hash.
+	// rested returns memory to the operating system restTime after the last hash.
 	rested *time.Timer
 	// Dummy is the hash of a random password. A sign-in without an account is compared with it, so
 	// that it takes as long.
@@ -135,8 +132,7 @@ func NewHasher() (*Hasher, error) {
 }
 
 // Run calls fn in a free slot. It returns apierr.Unavailable without waiting if the queue is full,
-// and the error of ctx if that ends in the queue. Register, Login and ChangePassword call it, so a
-// burst of sign-ins delays only them.
+// and the error of ctx if that ends in the queue.
 func (h *Hasher) Run(ctx context.Context, fn func() error) error {
 	select {
 	case h.waiting <- struct{}{}:
@@ -156,8 +152,7 @@ func (h *Hasher) Run(ctx context.Context, fn func() error) error {
 	}
 }
 
-// Hash returns a PHC string with a random salt: $argon2id$v=19$m=19456,t=2,p=1$salt$key. It waits
-// for a slot, see Run.
+// Hash returns a PHC string with a random salt: $argon2id$v=19$m=19456,t=2,p=1$salt$key.
 func (h *Hasher) Hash(ctx context.Context, password string) (phc string, err error) {
 	err = h.Run(ctx, func() error {
 		phc, err = hash(password)
@@ -166,7 +161,6 @@ func (h *Hasher) Hash(ctx context.Context, password string) (phc string, err err
 	return phc, err
 }
 
-// hash returns a PHC string without waiting for a slot.
 func hash(password string) (string, error) {
 	salt := make([]byte, argonSalt)
 	if _, err := rand.Read(salt); err != nil {
@@ -174,21 +168,24 @@ func hash(password string) (string, error) {
 	}
 	key := argon2.IDKey(normalized(password), salt, argonTime, argonMemory, argonThreads, argonKey)
 	encode := base64.RawStdEncoding.EncodeToString
-	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory, argonTime, argonThreads, encode(salt), encode(key)), nil
+	return fmt.Sprintf("$argon2id$v=%d$m=%d,t=%d,p=%d$%s$%s", argon2.Version, argonMemory,
+		argonTime, argonThreads, encode(salt), encode(key)), nil
 }
 
-// Verify reports whether hash is the hash of password. Callers are in a slot of Run. It uses the
-// parameters in the hash, so that hashes made with earlier parameters remain valid. An error means
-// that the hash is malformed: a defect, not a wrong password.
+// Verify reports whether hash is the hash of password. It uses the parameters in the hash, so that
+// hashes made with earlier parameters remain valid. An error means that the hash is malformed: a
+// defect, not a wrong password.
 func Verify(hash, password string) (bool, error) {
 	parts := strings.Split(hash, "$")
-	if len(parts) != 6 || parts[1] != "argon2id" || parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
+	if len(parts) != 6 || parts[1] != "argon2id" ||
+		parts[2] != fmt.Sprintf("v=%d", argon2.Version) {
 		return false, errors.New("a password hash is not argon2id")
 	}
 	var memory, passes uint32
 	var threads uint8
 	// argon2.IDKey panics if passes or threads are 0.
-	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &passes, &threads); err != nil || passes == 0 || threads == 0 {
+	if _, err := fmt.Sscanf(parts[3], "m=%d,t=%d,p=%d", &memory, &passes, &threads); err != nil ||
+		passes == 0 || threads == 0 {
 		return false, errors.New("a password hash has malformed parameters")
 	}
 	salt, saltErr := base64.RawStdEncoding.DecodeString(parts[4])

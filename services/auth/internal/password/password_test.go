@@ -22,13 +22,16 @@ func TestCheckNew(t *testing.T) {
 	t.Run("rejects passwords that are short or easy to guess", func(t *testing.T) {
 		t.Parallel()
 		for _, good := range []string{
-			"horse staple 7", "aaaabbbb", "пароль на ужин", strings.Repeat("ü", 128), "        ", "ada lovelace", "example.com",
+			"horse staple 7", "aaaabbbb", "пароль на ужин", strings.Repeat("ü", 128), "        ",
+			"ada lovelace", "example.com",
 		} {
 			require.Nil(t, CheckNew("password", good, "ada.lovelace@example.com"), "%q", good)
 		}
 		for _, bad := range []string{
-			"", "1234567", "üüüüüüü", strings.Repeat("a", 129), "password", "PASSWORD", "Qwerty123", "12345678", "ｐａｓｓｗｏｒｄ",
-			"ada.lovelace@example.com", "Ada.Lovelace@Example.com", "ADA.LOVELACE", "with\x00nul", "not utf-8 \xff",
+			"", "1234567", "üüüüüüü", strings.Repeat("a", 129), "password", "PASSWORD", "Qwerty123",
+			"12345678", "ｐａｓｓｗｏｒｄ",
+			"ada.lovelace@example.com", "Ada.Lovelace@Example.com", "ADA.LOVELACE", "with\x00nul",
+			"not utf-8 \xff",
 		} {
 			problem := CheckNew("password", bad, "ada.lovelace@example.com")
 			require.NotNil(t, problem, "%q", bad)
@@ -49,12 +52,14 @@ func TestHash(t *testing.T) {
 	t.Parallel()
 	phc, err := hash(goodPassword)
 	require.NoError(t, err)
-	require.Regexp(t, `^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$`, phc)
+	require.Regexp(t, `^\$argon2id\$v=19\$m=19456,t=2,p=1\$[A-Za-z0-9+/]{22}\$[A-Za-z0-9+/]{43}$`,
+		phc)
 	again, err := hash(goodPassword)
 	require.NoError(t, err)
 	require.NotEqual(t, phc, again, "each has a salt of its own")
 	for password, want := range map[string]bool{
-		goodPassword: true, "Horse staple 7": false, goodPassword + " ": false, "": false, goodPassword[1:]: false,
+		goodPassword: true, "Horse staple 7": false, goodPassword + " ": false, "": false,
+		goodPassword[1:]: false,
 	} {
 		ok, err := Verify(phc, password)
 		require.NoError(t, err)
@@ -85,9 +90,12 @@ func TestVerify(t *testing.T) {
 	t.Run("returns an error for a malformed hash", func(t *testing.T) {
 		t.Parallel()
 		for _, bad := range []string{
-			"", "plain", "$argon2i$v=19$m=64,t=1,p=1$c29tZXNhbHQ$c29tZXNhbHQ", "$argon2id$v=16$m=64,t=1,p=1$c29tZXNhbHQ$c29tZXNhbHQ",
-			"$argon2id$v=19$m=64,t=0,p=1$c29tZXNhbHQ$c29tZXNhbHQ", "$argon2id$v=19$m=64,t=1,p=0$c29tZXNhbHQ$c29tZXNhbHQ",
-			"$argon2id$v=19$m=64$c29tZXNhbHQ$c29tZXNhbHQ", "$argon2id$v=19$m=64,t=1,p=1$!$c29tZXNhbHQ", "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$",
+			"", "plain", "$argon2i$v=19$m=64,t=1,p=1$c29tZXNhbHQ$c29tZXNhbHQ",
+			"$argon2id$v=16$m=64,t=1,p=1$c29tZXNhbHQ$c29tZXNhbHQ",
+			"$argon2id$v=19$m=64,t=0,p=1$c29tZXNhbHQ$c29tZXNhbHQ",
+			"$argon2id$v=19$m=64,t=1,p=0$c29tZXNhbHQ$c29tZXNhbHQ",
+			"$argon2id$v=19$m=64$c29tZXNhbHQ$c29tZXNhbHQ",
+			"$argon2id$v=19$m=64,t=1,p=1$!$c29tZXNhbHQ", "$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$",
 			"$argon2id$v=19$m=64,t=1,p=1$c29tZXNhbHQ$c29tZXNhbHQ$more",
 		} {
 			ok, err := Verify(bad, "")
@@ -134,7 +142,8 @@ func TestHasherRun(t *testing.T) {
 			all.Go(func() {
 				_ = h.Run(t.Context(), func() error {
 					n := running.Add(1)
-					for old := most.Load(); n > old && !most.CompareAndSwap(old, n); old = most.Load() {
+					for old := most.Load(); n > old &&
+						!most.CompareAndSwap(old, n); old = most.Load() {
 					}
 					runtime.Gosched()
 					running.Add(-1)

@@ -12,21 +12,18 @@ import (
 )
 
 const (
-	// activationDelay is the time for which a new key is published before it signs. Verifiers reload
-	// the keys every 5 seconds, so all of them know it by then.
+	// activationDelay is the time for which a new key is published before it signs.
 	activationDelay = time.Minute
-	// retireMargin is added to the lifetime of the tokens of a replaced key. It covers the leeway of a
-	// minute that verifiers have, and replicas that load the new key late.
+	// retireMargin is added to the lifetime of the tokens of a replaced key. It covers the leeway
+	// of a minute that verifiers have, and replicas that load the new key late.
 	retireMargin = 5 * time.Minute
 	// MinRotation leaves each key some time between the activation of its predecessor and of its
 	// successor.
 	MinRotation = 5 * time.Minute
 )
 
-// privateKey is a signing key that this replica can use, because its service key opens it.
 type privateKey struct {
-	kid string
-	// activeFrom is the time from which the key signs.
+	kid        string
 	activeFrom time.Time
 	key        ed25519.PrivateKey
 }
@@ -46,8 +43,8 @@ func nextKey(keys []privateKey, now time.Time, rotation time.Duration) (from tim
 	return now.Add(activationDelay), true
 }
 
-// signerAt returns the key that signs at a time: the newest active one. keys are ordered by
-// activeFrom and not empty. If none is active yet, it returns the first.
+// signerAt returns the key that signs at a time: the newest active one. If none is active yet, it
+// returns the first.
 func signerAt(keys []privateKey, now time.Time) privateKey {
 	signer := keys[0]
 	for _, k := range keys {
@@ -70,9 +67,11 @@ func spentKeys(keys []Key, now time.Time, accessTTL time.Duration) []string {
 	return spent
 }
 
-// sign returns a JWT (EdDSA) for a user and a session that is valid from now until now+ttl.
-// internal/caller verifies it. The jti makes each token unique; no code compares it.
-func sign(k privateKey, id caller.Identity, jti uuid.UUID, now time.Time, ttl time.Duration) (string, error) {
+// sign returns a JWT (EdDSA) for a user and a session that is valid from now until now+ttl. The jti
+// makes each token unique; no code compares it.
+func sign(
+	k privateKey, id caller.Identity, jti uuid.UUID, now time.Time, ttl time.Duration,
+) (string, error) {
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer:    caller.Issuer,

@@ -2,8 +2,7 @@
 //
 // All replicas share the keys in the database, where the private parts are encrypted. A new key is
 // published before it signs, and stays published until its last token has expired, so that every
-// service can verify every valid token. rotation.go has the life cycle of a key as pure functions,
-// and store_keys.go the SQL.
+// service can verify every valid token.
 package signing
 
 import (
@@ -30,8 +29,7 @@ const (
 	// keyReload must be well below activationDelay: a replica must load a key before other replicas
 	// sign with it.
 	keyReload = 15 * time.Second
-	// keyRetry is the pause after a failed load.
-	keyRetry = time.Second
+	keyRetry  = time.Second
 )
 
 // Config is what a Ring needs of its service.
@@ -39,8 +37,8 @@ type Config struct {
 	DB *pgxpool.Pool
 	// ServiceKey derives the key that encrypts private keys.
 	ServiceKey string
-	// Rotation is the time for which a key signs, at least MinRotation. AccessTTL is the lifetime of
-	// an access token.
+	// Rotation is the time for which a key signs, at least MinRotation. AccessTTL is the lifetime
+	// of an access token.
 	Rotation, AccessTTL time.Duration
 	Log                 *slog.Logger
 	Now                 func() time.Time
@@ -55,7 +53,7 @@ type Ring struct {
 	// sealer encrypts private keys, so that a reader of the database cannot sign tokens.
 	sealer seal.Key
 
-	// mu guards keys. Refresh replaces the slice and never changes its elements.
+	// mu guards keys.
 	mu   sync.RWMutex
 	keys []privateKey
 }
@@ -91,8 +89,7 @@ func (k *Ring) signer() (privateKey, error) {
 	return signerAt(k.keys, k.Now()), nil
 }
 
-// Sign returns an access token of a session, valid from now for AccessTTL. It returns
-// apierr.Unavailable before the first load.
+// Sign returns an access token of a session, valid from now for AccessTTL.
 func (k *Ring) Sign(id caller.Identity, now time.Time) (string, error) {
 	signer, err := k.signer()
 	if err != nil {
@@ -127,8 +124,7 @@ func (k *Ring) Refresh(ctx context.Context) error {
 	return nil
 }
 
-// isBehind reports whether rotate has something to do. It needs no lock, so that a refresh is
-// usually one query.
+// isBehind reports whether rotate has something to do.
 func (k *Ring) isBehind(stored []Key) bool {
 	now := k.Now()
 	_, due := nextKey(k.open(stored), now, k.Rotation)
@@ -136,7 +132,7 @@ func (k *Ring) isBehind(stored []Key) bool {
 }
 
 // rotate creates and deletes keys under a lock that all replicas share. It reads the keys again,
-// because another replica may have rotated them meanwhile. It returns the keys that remain.
+// because another replica may have rotated them meanwhile.
 func (k *Ring) rotate(ctx context.Context) ([]Key, error) {
 	var stored []Key
 	err := pg.InTx(ctx, k.DB, func(tx pgx.Tx) error {
@@ -160,7 +156,8 @@ func (k *Ring) rotate(ctx context.Context) ([]Key, error) {
 			stored = append(stored, made)
 		}
 		spent := spentKeys(stored, now, k.AccessTTL)
-		stored = slices.DeleteFunc(stored, func(s Key) bool { return slices.Contains(spent, s.KID) })
+		stored = slices.DeleteFunc(stored,
+			func(s Key) bool { return slices.Contains(spent, s.KID) })
 		return remove(ctx, tx, spent)
 	})
 	return stored, err
@@ -187,7 +184,8 @@ func (k *Ring) open(stored []Key) []privateKey {
 	var keys []privateKey
 	for _, s := range stored {
 		if seed, err := k.sealer.Open(s.SealedPrivateKey, s.KID); err == nil {
-			keys = append(keys, privateKey{kid: s.KID, activeFrom: s.ActiveFrom, key: ed25519.NewKeyFromSeed(seed)})
+			keys = append(keys,
+				privateKey{kid: s.KID, activeFrom: s.ActiveFrom, key: ed25519.NewKeyFromSeed(seed)})
 		}
 	}
 	return keys

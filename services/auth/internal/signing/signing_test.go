@@ -21,8 +21,10 @@ const rotation = 720 * time.Hour
 func setup(t *testing.T, now *time.Time) *Ring {
 	t.Helper()
 	return New(Config{
-		DB: pgtest.New(t, os.DirFS("../..")), ServiceKey: "test", Rotation: rotation, AccessTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
-		Now: func() time.Time { return *now }, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
+		DB: pgtest.New(t, os.DirFS("../..")), ServiceKey: "test", Rotation: rotation,
+		AccessTTL: time.Hour, Log: slog.New(slog.DiscardHandler),
+		Now:   func() time.Time { return *now },
+		NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	})
 }
 

@@ -26,7 +26,8 @@ type Key struct {
 // schema. The lock does not keep other replicas from reading the keys, so signing continues during
 // a rotation.
 func lock(ctx context.Context, tx pgx.Tx) error {
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('coffer signing keys'), hashtext(current_schema()))`)
+	_, err := tx.Exec(ctx,
+		`SELECT pg_advisory_xact_lock(hashtext('coffer signing keys'), hashtext(current_schema()))`)
 	if err != nil {
 		return fmt.Errorf("locking the signing keys: %w", err)
 	}

@@ -1,0 +1,109 @@
+package outbox
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/jackc/pgx/v5/pgxpool"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+)
+
+// progress is the relay's position in the outbox. Each relay starts with an empty one and publishes
+// all rows again; JetStream drops the duplicates by event id.
+//
+// Rows do not become visible in the order of seq: a row takes its number when it is inserted and
+// becomes visible when its transaction commits. The cursor must not pass a number whose row may
+// still appear. The watermark is the highest safe number.
+type progress struct {
+	// acknowledged holds the time at which NATS acknowledged each event that is still in the
+	// outbox.
+	acknowledged map[int64]time.Time
+	// cursor: all events up to it have been published, and no further event up to it will appear.
+	cursor int64
+	// watermark: each event up to it is visible by now or will never appear.
+	watermark int64
+	// nextWatermark becomes the watermark once all transactions before nextXID have ended.
+	nextWatermark, nextXID int64
+	deletedAt              time.Time
+	reconnects             uint64
+}
+
+// errReconnected makes the relay start again with an empty progress.
+var errReconnected = errors.New("reconnected to NATS, publishing the outbox again")
+
+func dataSize(entries []entry) int {
+	size := 0
+	for _, e := range entries {
+		size += len(e.Data)
+	}
+	return size
+}
+
+// advanceWatermark moves the watermark and returns the highest seq in the outbox, 0 if it is empty.
+// Once all transactions that ran at some moment have ended, every number taken before that moment
+// is visible or was rolled back.
+func (p *progress) advanceWatermark(ctx context.Context, conn *pgxpool.Conn) (int64, error) {
+	type row struct{ Last, Oldest, Newest int64 }
+	r, err := pg.One[row](ctx, conn, `
+		SELECT coalesce((SELECT max(seq) FROM outbox), 0) AS last,
+			pg_snapshot_xmin(pg_current_snapshot())::text::bigint AS oldest,
+			pg_snapshot_xmax(pg_current_snapshot())::text::bigint AS newest`)
+	if err != nil {
+		return 0, fmt.Errorf("reading the transactions in flight: %w", err)
+	}
+	if r.Oldest >= p.nextXID {
+		p.watermark = p.nextWatermark
+		p.nextWatermark = max(p.nextWatermark, r.Last)
+		p.nextXID = r.Newest
+	}
+	return r.Last, nil
+}
+
+// acknowledgedAfter returns the acknowledged events beyond seq, which must not be published again.
+func (p *progress) acknowledgedAfter(seq int64) []int64 {
+	after := []int64{}
+	for s := range p.acknowledged {
+		if s > seq {
+			after = append(after, s)
+		}
+	}
+	return after
+}
+
+// deleteStored deletes the events that NATS has synced to disk, at most once per retryInterval.
+// First it checks that NATS still answers on the connection on which it acknowledged them: after a
+// restart, NATS may lack the last ones.
+func (b *Bus) deleteStored(ctx context.Context, conn *pgxpool.Conn, p *progress) error {
+	now := time.Now()
+	if now.Sub(p.deletedAt) < retryInterval {
+		return nil
+	}
+	p.deletedAt = now
+	var stored []int64
+	for seq, at := range p.acknowledged {
+		if now.Sub(at) >= syncDelay {
+			stored = append(stored, seq)
+		}
+	}
+	if len(stored) == 0 {
+		return nil
+	}
+	flush, cancel := context.WithTimeout(ctx, retryInterval)
+	defer cancel()
+	if err := b.conn.FlushWithContext(flush); err != nil ||
+		b.conn.Stats().Reconnects != p.reconnects {
+		return nil
+	}
+	slices.Sort(stored)
+	if _, err := conn.Exec(ctx, `DELETE FROM outbox WHERE seq = ANY($1)`, stored); err != nil {
+		return fmt.Errorf("deleting stored events from the outbox: %w", err)
+	}
+	for _, seq := range stored {
+		delete(p.acknowledged, seq)
+	}
+	return nil
+}

@@ -1,0 +1,54 @@
+package pg_test
+
+import (
+	"testing"
+
+	"github.com/jackc/pgx/v5"
+	"github.com/stretchr/testify/require"
+
+	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+)
+
+type named struct{ Name *string }
+
+type thing struct {
+	named
+	Number int `db:"n"`
+	Bytes  []byte
+}
+
+func TestAllScansByColumnName(t *testing.T) {
+	t.Parallel()
+	db := pgtest.New(t, migrations)
+	const values = `
+		FROM (VALUES (1, 'one', '\x01'::bytea), (2, NULL, NULL), (3, 'three', '\x03'))
+			AS v (n, name, bytes)
+		ORDER BY n`
+	all, err := pg.All[thing](t.Context(), db, `SELECT bytes, n, name`+values)
+	require.NoError(t, err)
+	require.Equal(t, []thing{
+		{named: named{new("one")}, Number: 1, Bytes: []byte{1}},
+		{Number: 2},
+		{named: named{new("three")}, Number: 3, Bytes: []byte{3}},
+	}, all, "no row keeps a value of the row before")
+
+	all, err = pg.All[thing](t.Context(), db, `
+		SELECT bytes, n, name
+		FROM (SELECT 1 AS n, '' AS name, ''::bytea AS bytes) AS none WHERE false`)
+	require.NoError(t, err)
+	require.Empty(t, all)
+	_, err = pg.One[thing](t.Context(), db, `SELECT bytes, n, name`+values)
+	require.ErrorIs(t, err, pgx.ErrTooManyRows)
+	_, err = pg.One[thing](t.Context(), db,
+		`SELECT 1 AS n, '' AS name, ''::bytea AS bytes WHERE false`)
+	require.ErrorIs(t, err, pgx.ErrNoRows)
+
+	_, err = pg.All[thing](t.Context(), db, `SELECT n, name`+values)
+	require.ErrorContains(t, err, "Bytes")
+	_, err = pg.All[thing](t.Context(), db, `SELECT n, name, bytes, n + 1 AS more`+values)
+	require.ErrorContains(t, err, "more")
+	_, err = pg.All[thing](t.Context(), db, `SELECT n, n AS name, bytes, 1 / (n - 2)`+values)
+	require.Error(t, err)
+	require.Zero(t, db.Stat().AcquiredConns())
+}

@@ -58,23 +58,3 @@ func TestConditionalResponses(t *testing.T) {
 	require.Equal(t, http.StatusOK, r.StatusCode)
 	require.Equal(t, `"7"`, r.Header.Get("ETag"))
 }
-
-// TestConditionalRoutes requires that conditional responses are those of reads, and have no ETag of
-// a service.
-func TestConditionalRoutes(t *testing.T) {
-	t.Parallel()
-	routes, err := rpcRoutes()
-	require.NoError(t, err)
-	var templates []string
-	for _, r := range routes {
-		if r.conditional {
-			templates = append(templates, r.verb+" "+r.template)
-			require.Nil(t, r.method.Output().Fields().ByName("etag"), r.template)
-			require.Len(t, r.success, 1, r.template)
-		}
-	}
-	require.ElementsMatch(t, []string{
-		"GET /api/v1/wallet", "GET /api/v1/categories", "GET /api/v1/currencies", "GET /api/v1/budgets", "GET /api/v1/dashboard/summary",
-		"GET /api/v1/changes",
-	}, templates)
-}

@@ -14,12 +14,12 @@ import (
 	"github.com/coffer-budget/coffer/internal/connlimit"
 )
 
-func TestConfigConnectionsBehindProxy(t *testing.T) {
+func TestConfigConnectionLimitsBehindProxy(t *testing.T) {
 	t.Parallel()
 	config := Config{MaxConnections: 10, MaxConnectionsPerAddress: 5}
-	require.Equal(t, connlimit.Limits{Total: 10, PerAddress: 5}, config.connections())
+	require.Equal(t, connlimit.Limits{Total: 10, PerAddress: 5}, config.connectionLimits())
 	config.TrustProxyHops = 1
-	require.Equal(t, connlimit.Limits{Total: 10}, config.connections())
+	require.Equal(t, connlimit.Limits{Total: 10}, config.connectionLimits())
 }
 
 // TestServeHealthWhileConnectionsAreExhausted runs the gateway without services, because /livez

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/types/dynamicpb"
 
+	"github.com/coffer-budget/coffer/gateway/internal/admission"
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
@@ -36,7 +37,7 @@ func sendFile(mediaType, name, content string, size int64, err error) func(*file
 
 func TestDownload(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, usualTransfers)
+	b := newFiles(t, admission.UsualTransfers)
 	content := strings.Repeat("0123456789", 300_000)
 	for _, size := range []int64{0, int64(len(content))} {
 		b.download = sendFile("text/csv", `Umsätze "Mai" 100%.csv`, content, size, nil)
@@ -70,25 +71,9 @@ func TestDownload(t *testing.T) {
 	require.Contains(t, b.logs.String(), `"status":200`)
 }
 
-func TestDisposition(t *testing.T) {
-	t.Parallel()
-	for name, want := range map[string]string{
-		"a.pdf":              `attachment; filename=a.pdf`,
-		"two words.pdf":      `attachment; filename="two words.pdf"`,
-		"":                   `attachment; filename=file`,
-		"../../etc/passwd":   `attachment; filename=passwd`,
-		"/":                  `attachment; filename=file`,
-		"a\r\nX: y.pdf":      `attachment; filename="a__X: y.pdf"`,
-		"请.pdf":              `attachment; filename=_.pdf; filename*=utf-8''%E8%AF%B7.pdf`,
-		`a";filename=b.html`: `attachment; filename="a_;filename=b.html"; filename*=utf-8''a%22%3Bfilename%3Db.html`,
-	} {
-		require.Equal(t, want, disposition(name), "%q", name)
-	}
-}
-
 func TestDownloadFailsBeforeItsFirstByte(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, usualTransfers)
+	b := newFiles(t, admission.UsualTransfers)
 	for name, download := range map[string]func(*fileStream) error{
 		"at once":          func(*fileStream) error { return apierr.IdempotencyKeyUsed },
 		"after the header": sendFile("text/csv", "a.csv", "", 0, apierr.IdempotencyKeyUsed),
@@ -104,7 +89,7 @@ func TestDownloadFailsBeforeItsFirstByte(t *testing.T) {
 
 func TestDownloadBreaksTheConnectionOnErrors(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, usualTransfers)
+	b := newFiles(t, admission.UsualTransfers)
 	for _, size := range []int64{0, 1 << 20} {
 		for _, content := range []string{"x", strings.Repeat("x", 300_000)} {
 			b.download = sendFile("text/csv", "a.csv", content, size, apierr.Unavailable)
@@ -126,8 +111,8 @@ func TestDownloadBreaksTheConnectionOnErrors(t *testing.T) {
 // client reads, and that a client that reads nothing is disconnected.
 func TestDownloadWaitsForTheClient(t *testing.T) {
 	t.Parallel()
-	limits := usualTransfers
-	limits.idle = 500 * time.Millisecond
+	limits := admission.UsualTransfers
+	limits.Idle = 500 * time.Millisecond
 	b := newFiles(t, limits)
 	b.download = sendFile("text/csv", "a.csv", strings.Repeat("x", 64<<20), 0, nil)
 	conn, err := net.Dial("tcp", strings.TrimPrefix(b.url, "http://"))
@@ -142,7 +127,7 @@ func TestDownloadWaitsForTheClient(t *testing.T) {
 // TestDownloadOutlastsOtherDeadlines reads slowly for longer than the deadlines of other requests.
 func TestDownloadOutlastsOtherDeadlines(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, usualTransfers)
+	b := newFiles(t, admission.UsualTransfers)
 	began := time.Now()
 	b.download = func(s *fileStream) error {
 		if err := s.sendHeader("text/csv", "a.csv", 0); err != nil {

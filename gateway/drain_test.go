@@ -135,5 +135,5 @@ func TestDrainSlowClient(t *testing.T) {
 	answer, err := io.ReadAll(conn)
 	require.Contains(t, string(answer), "401 Unauthorized")
 	require.NotErrorIs(t, err, os.ErrDeadlineExceeded)
-	require.Less(t, time.Since(began), maxDrain)
+	require.Less(t, time.Since(began), 30*time.Second)
 }

@@ -32,6 +32,8 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 	"google.golang.org/protobuf/types/dynamicpb"
 
+	"github.com/coffer-budget/coffer/gateway/internal/admission"
+	"github.com/coffer-budget/coffer/gateway/internal/transcoding"
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/rpc"
@@ -101,21 +103,45 @@ func (a *api) withLedger(conns connections) *api {
 
 func (a *api) start(config Config, conns connections) string {
 	a.Helper()
-	log := slog.New(slog.NewJSONHandler(a.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
-	verifier, err := caller.NewVerifier(caller.Trust{
-		Keys: func(context.Context) (map[string]ed25519.PublicKey, error) {
-			return map[string]ed25519.PublicKey{"k1": a.key.Public().(ed25519.PublicKey)}, nil
-		},
-		Revoked: func(context.Context, string) (caller.Revoked, error) { return caller.Revoked{}, nil },
-	}, func() time.Time { return time.Now().Add(time.Duration(a.ahead.Load())) }, log)
-	require.NoError(a, err)
-	_, err = verifier.Verify(a.Context(), a.newToken(a.T, time.Hour))
-	require.NoError(a, err)
-	handler, err := newHandler(a.Context(), config, conns, verifier, log)
+	s := a.server(config, conns)
+	handler, err := s.handler(a.Context(), allRoutes(a))
 	require.NoError(a, err)
 	server := httptest.NewServer(handler)
 	a.Cleanup(server.Close)
 	return server.URL
+}
+
+// server returns the parts of a gateway that accepts the tokens of the backend.
+func (a *api) server(config Config, conns connections) *server {
+	a.Helper()
+	log := slog.New(slog.NewJSONHandler(a.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))
+	now := func() time.Time { return time.Now().Add(time.Duration(a.ahead.Load())) }
+	verifier := newVerifier(a, a.key, a.newToken(a.T, time.Hour), now)
+	return &server{config, conns, verifier, admission.UsualTransfers, log}
+}
+
+// newVerifier returns a verifier of the tokens that key signs. It has verified token.
+func newVerifier(
+	t testing.TB, key ed25519.PrivateKey, token string, now func() time.Time,
+) *caller.Verifier {
+	t.Helper()
+	keys := map[string]ed25519.PublicKey{"k1": key.Public().(ed25519.PublicKey)}
+	verifier, err := caller.NewVerifier(caller.Trust{
+		Keys:    func(context.Context) (map[string]ed25519.PublicKey, error) { return keys, nil },
+		Revoked: func(context.Context, string) (caller.Revoked, error) { return caller.Revoked{}, nil },
+	}, now, slog.New(slog.DiscardHandler))
+	require.NoError(t, err)
+	_, err = verifier.Verify(t.Context(), token)
+	require.NoError(t, err)
+	return verifier
+}
+
+// allRoutes returns the routes of all services.
+func allRoutes(t testing.TB) []*transcoding.Route {
+	t.Helper()
+	routes, err := transcoding.Routes()
+	require.NoError(t, err)
+	return routes
 }
 
 func newBackend(t *testing.T, answers map[string]any) *backend {
@@ -234,6 +260,12 @@ func (b *backend) calls() int {
 
 func (b *backend) newToken(t *testing.T, life time.Duration) string {
 	t.Helper()
+	return newToken(t, b.key, life)
+}
+
+// newToken returns a token of a new user that key signs.
+func newToken(t testing.TB, key ed25519.PrivateKey, life time.Duration) string {
+	t.Helper()
 	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
 		RegisteredClaims: jwt.RegisteredClaims{
 			Issuer: caller.Issuer, Audience: jwt.ClaimStrings{caller.Audience}, Subject: uuid.NewString(),
@@ -242,7 +274,7 @@ func (b *backend) newToken(t *testing.T, life time.Duration) string {
 		SessionID: uuid.New(),
 	})
 	token.Header["kid"] = "k1"
-	signed, err := token.SignedString(b.key)
+	signed, err := token.SignedString(key)
 	require.NoError(t, err)
 	return signed
 }

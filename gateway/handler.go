@@ -5,109 +5,33 @@ import (
 	"fmt"
 	"log/slog"
 	"net/http"
-	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"github.com/klauspost/compress/gzhttp"
 	"go.opentelemetry.io/contrib/instrumentation/net/http/otelhttp"
-	"google.golang.org/grpc"
+	"google.golang.org/protobuf/reflect/protoreflect"
 
+	"github.com/coffer-budget/coffer/gateway/internal/admission"
+	"github.com/coffer-budget/coffer/gateway/internal/console"
+	"github.com/coffer-budget/coffer/gateway/internal/response"
+	"github.com/coffer-budget/coffer/gateway/internal/transcoding"
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
 
-// restServer holds the parts that all requests share. It is safe for concurrent use.
-type restServer struct {
-	config   Config
-	paths    pathTable
-	verifier *caller.Verifier
-	limits   *rateLimit
-	shedder  *loadShedder
-	// transfers counts the uploads and downloads.
-	transfers *transfers
+// server has the parts from which the handler of the API is made.
+type server struct {
+	config    Config
+	conns     connections
+	verifier  *caller.Verifier
+	transfers admission.TransferLimits
 	log       *slog.Logger
-	console   console
-	// stopping is closed when the gateway stops. Event streams then end, and other requests finish.
-	stopping <-chan struct{}
 }
 
-// rpcHandler handles the requests of one RPC.
-type rpcHandler struct {
-	*restServer
-	route *route
-	// conn is the connection to the RPC's service, and limiter limits the concurrent requests to that
-	// service.
-	conn    grpc.ClientConnInterface
-	limiter *limiter
-}
-
-// handle answers a request for an RPC. grpc-gateway's mux calls it with the fields of the path.
-func (h *rpcHandler) handle(w http.ResponseWriter, r *http.Request, path map[string]string) {
-	entry := logEntryOf(r.Context())
-	entry.route = h.route.template
-	ctx, cancel := h.route.withDeadline(r.Context(), h.transfers.transferLimits)
-	defer cancel()
-	if err := h.serve(w, r.WithContext(ctx), path, entry); err != nil {
-		h.fail(ctx, w, err)
-	}
-}
-
-// serve runs the steps of a request in their order. An error ends them before anything is written.
-func (h *rpcHandler) serve(w http.ResponseWriter, r *http.Request, path map[string]string, entry *logEntry) error {
-	if err := h.admit(w, r, entry); err != nil {
-		return err
-	}
-	if h.route.isTransfer() {
-		leave, err := h.enterTransfer(r, entry)
-		if err != nil {
-			return err
-		}
-		defer leave()
-	}
-	reply, buffer := newBuffer(), newBuffer()
-	defer release(reply, buffer)
-	if h.route.upload {
-		if err := h.receive(w, r, path, reply); err != nil {
-			return err
-		}
-		return h.respond(w, r, reply, buffer)
-	}
-	request, err := h.route.request.Decode(r, path)
-	switch {
-	case err != nil:
-		return err
-	case h.route.download:
-		return h.send(entry.response, r, request)
-	case h.route.isEvents():
-		return h.streamEvents(entry.response, r, request)
-	}
-	if err := h.call(r, request, reply, entry); err != nil {
-		return err
-	}
-	return h.respond(w, r, reply, buffer)
-}
-
-// respond sends the response for a reply. It uses buffer for the body. Nothing is written before
-// all conversions have succeeded, so a failure still gets an error response.
-func (h *rpcHandler) respond(w http.ResponseWriter, r *http.Request, reply, buffer *rpc.Encoded) error {
-	status, body, err := h.route.encode(reply, buffer, w.Header())
-	if err != nil {
-		return fmt.Errorf("encoding the reply of %s: %w", h.route.method.FullName(), err)
-	}
-	if err := h.route.setCookie(*reply, r, w.Header()); err != nil {
-		return err
-	}
-	if h.route.conditional && isUnchanged(r, body, w.Header()) {
-		w.WriteHeader(http.StatusNotModified)
-		return nil
-	}
-	write(w, status, body)
-	return nil
-}
-
-// newHandler returns the handler of the whole API: the middleware in front of the mux, and behind
-// the mux an rpcHandler for each RPC with a path and the gateway's own endpoints. The middleware
-// runs in this order:
+// handler returns the handler of the whole API: the middleware in front of the mux, and behind the
+// mux a handler for each RPC with a path and the gateway's own endpoints. The middleware runs in
+// this order:
 //
 //   - Draining a body after an early response must not count for any limit or measurement.
 //   - Load shedding is the cheapest way to answer and comes next, even before telemetry.
@@ -116,71 +40,97 @@ func (h *rpcHandler) respond(w http.ResponseWriter, r *http.Request, reply, buff
 //   - Security headers and CORS must be in every response, also in errors.
 //   - Compression must be outside of the recovery from panics, which writes a response.
 //   - Unclean paths are rejected before the mux, which would match them.
-func newHandler(ctx context.Context, config Config, conns connections, verifier *caller.Verifier, log *slog.Logger) (http.Handler, error) {
-	routes, err := rpcRoutes()
+func (s *server) handler(ctx context.Context, routes []*transcoding.Route) (http.Handler, error) {
+	site, err := console.Open(s.config.Web)
 	if err != nil {
 		return nil, err
 	}
-	s := &restServer{config: config, verifier: verifier, transfers: newTransfers(usualTransfers), log: log, stopping: ctx.Done()}
-	return s.handler(ctx, routes, conns)
-}
-
-// handler returns the handler for the given routes.
-func (s *restServer) handler(ctx context.Context, routes []*route, conns connections) (http.Handler, error) {
-	var err error
-	if s.limits, err = newRateLimit(s.config.RateLimit, time.Now); err != nil {
-		return nil, err
-	}
-	if s.shedder, err = newLoadShedder(ctx, routes); err != nil {
-		return nil, err
-	}
-	if s.console, err = openConsole(s.config.Web); err != nil {
-		return nil, err
-	}
-	own := s.endpoints(conns)
-	s.paths = newPathTable(routes, own)
-	mux, err := s.newMux(routes, own, conns)
+	shedder, err := admission.NewLoadShedder()
 	if err != nil {
 		return nil, err
 	}
-	compress, err := gzhttp.NewWrapper(gzhttp.MinSize(1024), gzhttp.ExceptContentTypes(compressedTypes))
+	services, err := s.services(ctx, routes, shedder)
 	if err != nil {
 		return nil, err
 	}
-	handler := s.crossOrigin(compress(s.recover(s.rejectUncleanPaths(mux))))
-	return drain(s.shed(otelhttp.NewHandler(s.observe(secure(handler)), "http",
+	own := endpoints(s.conns, s.verifier, site, s.log)
+	fallback := newRouter(routes, own, site, s.log)
+	mux, err := newMux(routes, services, own, fallback)
+	if err != nil {
+		return nil, err
+	}
+	compress, err := gzhttp.NewWrapper(
+		gzhttp.MinSize(1024), gzhttp.ExceptContentTypes(compressedTypes))
+	if err != nil {
+		return nil, err
+	}
+	crossOrigin := newCrossOrigin(s.config.AllowedOrigins)
+	inner := compress(recoverPanics(s.log, fallback.rejectUncleanPaths(mux)))
+	traced := otelhttp.NewHandler(
+		response.Observe(s.log, secure(crossOrigin(inner))), "http",
 		// The client's trace is linked and not continued, because clients must not decide about sampling.
 		otelhttp.WithPublicEndpointFn(func(*http.Request) bool { return true }),
 		// Otherwise the client's Host header would become a label of every metric.
 		otelhttp.WithServerName("gateway:80"),
-		otelhttp.WithFilter(func(r *http.Request) bool { return r.URL.Path != livePath && r.URL.Path != readyPath }),
-	))), nil
+		otelhttp.WithFilter(func(r *http.Request) bool { return !isProbe(r.URL.Path) }),
+	)
+	reject := secure(crossOrigin(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		ctx := rpc.WithRequestID(r.Context(), response.Identify(w, r))
+		response.Fail(ctx, s.log, w, apierr.Unavailable)
+	})))
+	return admission.Drain(shedder.Shed(traced, reject)), nil
 }
 
-// newMux registers the RPCs and the endpoints. The mux matches paths and reports unknown ones;
-// decoding, calls and responses are ours (ADR 64). If several paths match, the mux prefers the one
-// that was registered last. Its fallbacks from POST to other methods are off: an operation has one
-// method.
-func (s *restServer) newMux(routes []*route, own []endpoint, conns connections) (*runtime.ServeMux, error) {
+// services returns the services of the routes by their proto packages. It adds their limiters to
+// the load shedder.
+func (s *server) services(
+	ctx context.Context, routes []*transcoding.Route, shedder *admission.LoadShedder,
+) (map[protoreflect.FullName]*transcoding.Service, error) {
+	gate, err := admission.NewGate(
+		s.verifier, s.config.RateLimit, s.config.TrustProxyHops, s.transfers)
+	if err != nil {
+		return nil, err
+	}
+	services := map[protoreflect.FullName]*transcoding.Service{}
+	for _, route := range routes {
+		name := route.Service()
+		if services[name] == nil {
+			// "ledger" for coffer.ledger.v1.
+			limiter := shedder.NewLimiter(ctx, string(name.Parent().Name()))
+			services[name] = &transcoding.Service{
+				Conn: s.conns.to(name), Limiter: limiter, Gate: gate, Log: s.log, Stopping: ctx.Done(),
+			}
+		}
+		// Streams of events are mostly idle, and package rpc limits their number.
+		if !route.IsEvents() {
+			shedder.Cover(route.Template, services[name].Limiter)
+		}
+	}
+	return services, nil
+}
+
+// newMux returns a mux with the RPCs and the endpoints. It matches paths and reports unknown ones
+// to fallback; decoding, calls and responses are ours (ADR 64). If several paths match, the mux
+// prefers the one that was registered last. Its fallbacks from POST to other methods are off: an
+// operation has one method.
+func newMux(
+	routes []*transcoding.Route, services map[protoreflect.FullName]*transcoding.Service,
+	own []endpoint, fallback *router,
+) (*runtime.ServeMux, error) {
 	mux := runtime.NewServeMux(
-		runtime.WithErrorHandler(s.handleError),
-		runtime.WithRoutingErrorHandler(s.handleRoutingError),
+		runtime.WithErrorHandler(fallback.handleError),
+		runtime.WithRoutingErrorHandler(fallback.handleRoutingError),
 		runtime.WithDisablePathLengthFallback(),
 		runtime.WithDisableHTTPMethodOverride(),
 	)
-	for _, r := range routes {
-		service := r.method.ParentFile().Package()
-		h := &rpcHandler{restServer: s, route: r, conn: conns.to(service), limiter: s.shedder.services[service]}
-		if err := register(mux, r.verb, r.template, h.handle); err != nil {
+	for _, route := range routes {
+		handler := transcoding.NewHandler(route, services[route.Service()])
+		if err := register(mux, route.Verb, route.Template, handler.Handle); err != nil {
 			return nil, err
 		}
 	}
 	for _, e := range own {
-		handle := func(w http.ResponseWriter, r *http.Request, _ map[string]string) {
-			logEntryOf(r.Context()).route = e.path
-			e.handler(w, r)
-		}
-		if err := register(mux, http.MethodGet, e.path, handle); err != nil {
+		if err := register(mux, http.MethodGet, e.path, e.handle); err != nil {
 			return nil, err
 		}
 	}

@@ -12,13 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/golang-jwt/jwt/v5"
-	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/gateway/internal/admission"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 )
@@ -91,29 +89,15 @@ func BenchmarkHandler(b *testing.B) {
 // benchmarkHandler returns a handler whose services are conn, and a valid token.
 func benchmarkHandler(b *testing.B, conn grpc.ClientConnInterface) (http.Handler, string) {
 	b.Helper()
-	public, key, err := ed25519.GenerateKey(rand.Reader)
+	_, key, err := ed25519.GenerateKey(rand.Reader)
 	require.NoError(b, err)
-	log := slog.New(slog.NewJSONHandler(io.Discard, nil))
-	verifier, err := caller.NewVerifier(caller.Trust{
-		Keys: func(context.Context) (map[string]ed25519.PublicKey, error) {
-			return map[string]ed25519.PublicKey{"k1": public}, nil
-		},
-		Revoked: func(context.Context, string) (caller.Revoked, error) { return caller.Revoked{}, nil },
-	}, time.Now, log)
+	token := newToken(b, key, time.Hour)
+	s := &server{
+		conns:    connections{auth: conn, ledger: conn, budget: conn},
+		verifier: newVerifier(b, key, token, time.Now), transfers: admission.UsualTransfers,
+		log: slog.New(slog.NewJSONHandler(io.Discard, nil)),
+	}
+	handler, err := s.handler(b.Context(), allRoutes(b))
 	require.NoError(b, err)
-	handler, err := newHandler(b.Context(), Config{}, connections{auth: conn, ledger: conn, budget: conn}, verifier, log)
-	require.NoError(b, err)
-	token := jwt.NewWithClaims(jwt.SigningMethodEdDSA, caller.Claims{
-		RegisteredClaims: jwt.RegisteredClaims{
-			Issuer: caller.Issuer, Audience: jwt.ClaimStrings{caller.Audience}, Subject: uuid.NewString(),
-			ExpiresAt: jwt.NewNumericDate(time.Now().Add(time.Hour)),
-		},
-		SessionID: uuid.New(),
-	})
-	token.Header["kid"] = "k1"
-	signed, err := token.SignedString(key)
-	require.NoError(b, err)
-	_, err = verifier.Verify(b.Context(), signed)
-	require.NoError(b, err)
-	return handler, signed
+	return handler, token
 }

@@ -62,24 +62,23 @@ func TestDecodeProblemPath(t *testing.T) {
 
 func TestDecodeQueryRejectsUnknownParameters(t *testing.T) {
 	t.Parallel()
-	routes, err := rpcRoutes()
-	require.NoError(t, err)
+	routes := allRoutes(t)
 	a := newAPI(t, nil)
 	doc := document(t)
 	for _, route := range routes {
-		t.Run(string(route.method.Name()), func(t *testing.T) {
+		t.Run(string(route.Method.Name()), func(t *testing.T) {
 			t.Parallel()
-			path := strings.NewReplacer("{", "", "}", "").Replace(route.template)
+			path := strings.NewReplacer("{", "", "}", "").Replace(route.Template)
 			var headers []string
 			body := ""
 			switch {
-			case route.multipart, route.upload:
+			case route.Multipart, route.Upload:
 				form, contentType := encodeForm(file("receipt", "r.jpg", "x"))
 				body, headers = string(form), []string{"Content-Type", contentType}
-			case route.verb == http.MethodPost, route.verb == http.MethodPatch:
+			case route.Verb == http.MethodPost, route.Verb == http.MethodPatch:
 				body = "{}"
 			}
-			r := a.send(route.verb, path+"?paeg=2&paeg=3", body, headers...)
+			r := a.send(route.Verb, path+"?paeg=2&paeg=3", body, headers...)
 			a.requireFailure(r, http.StatusBadRequest, "VALIDATION_ERROR")
 			problem := r.details()["paeg"]
 			require.Contains(t, problem, "is unknown", r.text)

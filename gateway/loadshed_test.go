@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/coffer-budget/coffer/gateway/internal/admission"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -54,14 +55,15 @@ func TestShedIsolatesHangingService(t *testing.T) {
 
 func TestLoadShedderPathsAreUnique(t *testing.T) {
 	t.Parallel()
-	routes, err := rpcRoutes()
+	routes := allRoutes(t)
+	shedder, err := admission.NewLoadShedder()
 	require.NoError(t, err)
-	b, err := newLoadShedder(t.Context(), routes)
+	services, err := (&server{}).services(t.Context(), routes, shedder)
 	require.NoError(t, err)
-	require.Len(t, b.services, 3)
+	require.Len(t, services, 3)
 	for _, r := range routes {
-		if !r.isEvents() {
-			require.Same(t, b.services[r.method.ParentFile().Package()], b.paths[firstSegment(r.template)], r.template)
+		if !r.IsEvents() {
+			require.Same(t, services[r.Service()].Limiter, shedder.Limiter(r.Template), r.Template)
 		}
 	}
 }

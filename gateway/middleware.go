@@ -1,17 +1,18 @@
 package gateway
 
 import (
+	"log/slog"
 	"net/http"
 	"runtime/debug"
-	"strings"
 
 	"github.com/rs/cors"
 
+	"github.com/coffer-budget/coffer/gateway/internal/response"
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
-// jsonType is the media type of all responses except files, event streams and the documentation.
-const jsonType = "application/json"
+// compressedTypes are formats with compression. Their responses are not compressed again.
+var compressedTypes = []string{"image/*", "font/*"}
 
 // secure sets the security headers of every response. Endpoints that need less strict ones replace
 // them.
@@ -29,52 +30,44 @@ func secure(next http.Handler) http.Handler {
 	})
 }
 
-// compressedTypes are formats with compression. Their responses are not compressed again.
-var compressedTypes = []string{"image/*", "font/*"}
-
-// crossOrigin is the CORS middleware. It does nothing if no origins are allowed. A browser may keep
-// the answer to a preflight for ten minutes. AllowCredentials is not set, so scripts of other
-// origins cannot use the session cookie.
-func (s *restServer) crossOrigin(next http.Handler) http.Handler {
-	if len(s.config.AllowedOrigins) == 0 {
-		return next
+// newCrossOrigin returns the CORS middleware. It does nothing if no origins are allowed. A browser
+// may keep the answer to a preflight for ten minutes. AllowCredentials is not set, so scripts of
+// other origins cannot use the session cookie.
+func newCrossOrigin(origins []string) func(http.Handler) http.Handler {
+	if len(origins) == 0 {
+		return func(next http.Handler) http.Handler { return next }
 	}
 	return cors.New(cors.Options{
-		AllowedOrigins: s.config.AllowedOrigins,
-		AllowedMethods: []string{http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete},
-		AllowedHeaders: []string{"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match", "Last-Event-ID", "X-Request-Id", "Traceparent", "Tracestate"},
-		ExposedHeaders: []string{"ETag", "Location", "X-Request-Id", "Idempotency-Replayed", "Retry-After", "RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset"},
-		MaxAge:         600,
-	}).Handler(next)
+		AllowedOrigins: origins,
+		AllowedMethods: []string{
+			http.MethodGet, http.MethodHead, http.MethodPost, http.MethodPatch, http.MethodDelete,
+		},
+		AllowedHeaders: []string{
+			"Authorization", "Content-Type", "Idempotency-Key", "If-Match", "If-None-Match",
+			"Last-Event-ID", "X-Request-Id", "Traceparent", "Tracestate",
+		},
+		ExposedHeaders: []string{
+			"ETag", "Location", "X-Request-Id", "Idempotency-Replayed", "Retry-After",
+			"RateLimit-Limit", "RateLimit-Remaining", "RateLimit-Reset",
+		},
+		MaxAge: 600,
+	}).Handler
 }
 
-// recover turns a panic into a 500. It must run inside compression, which would otherwise flush a
-// 200.
-func (s *restServer) recover(next http.Handler) http.Handler {
+// recoverPanics turns a panic into a 500. It must run inside compression, which would otherwise
+// flush a 200.
+func recoverPanics(log *slog.Logger, next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		ctx := r.Context()
 		defer func() {
 			if p := recover(); p != nil {
-				s.log.ErrorContext(ctx, "failed to serve a request: panic", "error", p, "stack", string(debug.Stack()))
-				if !logEntryOf(ctx).response.wrote {
-					s.fail(ctx, w, apierr.Internal)
+				stack := string(debug.Stack())
+				log.ErrorContext(ctx, "failed to serve a request: panic", "error", p, "stack", stack)
+				if !response.EntryOf(ctx).Begun() {
+					response.Fail(ctx, log, w, apierr.Internal)
 				}
 			}
 		}()
-		next.ServeHTTP(w, r)
-	})
-}
-
-// rejectUncleanPaths rejects paths that match a route only after cleaning. A screen of the console
-// may end with a slash.
-func (s *restServer) rejectUncleanPaths(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		path := r.URL.Path
-		inDocs := strings.HasPrefix(path, docsPath+"/")
-		if hasEmptySegment(r) || strings.HasSuffix(path, "/") && path != "/" && !inDocs {
-			s.notFound(w, r)
-			return
-		}
 		next.ServeHTTP(w, r)
 	})
 }

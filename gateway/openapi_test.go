@@ -17,6 +17,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoregistry"
 	"google.golang.org/protobuf/types/known/anypb"
 
+	"github.com/coffer-budget/coffer/gateway/internal/transcoding"
 	"github.com/coffer-budget/coffer/internal/apierr"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
@@ -33,29 +34,28 @@ func document(t *testing.T) *openapi3.T {
 func TestDocumentHasEveryRoute(t *testing.T) {
 	t.Parallel()
 	doc := document(t)
-	routes, err := rpcRoutes()
-	require.NoError(t, err)
+	routes := allRoutes(t)
 	described := 0
 	for _, item := range doc.Paths.Map() {
 		described += len(item.Operations())
 	}
 	require.Len(t, routes, described)
 	for _, r := range routes {
-		path := r.template
+		path := r.Template
 		for _, field := range pathFields(r) {
 			path = strings.ReplaceAll(path, "{"+string(field.Name())+"}", "{"+field.JSONName()+"}")
 		}
 		item := doc.Paths.Value(path)
 		require.NotNil(t, item, path)
-		require.NotNil(t, item.GetOperation(r.verb), r.verb+path)
+		require.NotNil(t, item.GetOperation(r.Verb), r.Verb+path)
 	}
 }
 
 // pathFields returns the fields of a route that are in its path.
-func pathFields(r *route) []protoreflect.FieldDescriptor {
+func pathFields(r *transcoding.Route) []protoreflect.FieldDescriptor {
 	var found []protoreflect.FieldDescriptor
-	for i := range r.method.Input().Fields().Len() {
-		if field := r.method.Input().Fields().Get(i); strings.Contains(r.template, "{"+string(field.Name())+"}") {
+	for i := range r.Method.Input().Fields().Len() {
+		if field := r.Method.Input().Fields().Get(i); strings.Contains(r.Template, "{"+string(field.Name())+"}") {
 			found = append(found, field)
 		}
 	}
@@ -63,13 +63,13 @@ func pathFields(r *route) []protoreflect.FieldDescriptor {
 }
 
 // queryParameters returns the names of a route's query parameters in the document.
-func queryParameters(doc *openapi3.T, r *route) []string {
-	path := r.template
+func queryParameters(doc *openapi3.T, r *transcoding.Route) []string {
+	path := r.Template
 	for _, field := range pathFields(r) {
 		path = strings.ReplaceAll(path, "{"+string(field.Name())+"}", "{"+field.JSONName()+"}")
 	}
 	var names []string
-	for _, p := range doc.Paths.Value(path).GetOperation(r.verb).Parameters {
+	for _, p := range doc.Paths.Value(path).GetOperation(r.Verb).Parameters {
 		if p.Value.In == openapi3.ParameterInQuery {
 			names = append(names, p.Value.Name)
 		}
@@ -85,30 +85,29 @@ func TestDocumentMatchesRoutes(t *testing.T) {
 	doc := document(t)
 	router, err := gorillamux.NewRouter(doc)
 	require.NoError(t, err)
-	routes, err := rpcRoutes()
-	require.NoError(t, err)
+	routes := allRoutes(t)
 	for _, r := range routes {
-		if r.isEvents() {
+		if r.IsEvents() {
 			continue
 		}
-		t.Run(string(r.method.Name()), func(t *testing.T) {
+		t.Run(string(r.Method.Name()), func(t *testing.T) {
 			t.Parallel()
-			for _, answer := range []any{filled(t, doc, r.method.Output(), 0), sparse(t, doc, r.method.Output()), apierr.New(restv1.Reason_VALIDATION_ERROR).With("a", "b")} {
-				a := newAPI(t, map[string]any{string(r.method.Name()): answer})
-				path := r.template
+			for _, answer := range []any{filled(t, doc, r.Method.Output(), 0), sparse(t, doc, r.Method.Output()), apierr.New(restv1.Reason_VALIDATION_ERROR).With("a", "b")} {
+				a := newAPI(t, map[string]any{string(r.Method.Name()): answer})
+				path := r.Template
 				for _, field := range pathFields(r) {
 					path = strings.ReplaceAll(path, "{"+string(field.Name())+"}", anID)
 				}
-				reply := a.send(r.verb, path, "")
+				reply := a.send(r.Verb, path, "")
 				switch {
-				case r.multipart:
+				case r.Multipart:
 					reply = a.upload("", file("receipt", "r.jpg", "x"))
-				case r.upload:
+				case r.Upload:
 					form, contentType := encodeForm(file("file", "r.jpg", "x"))
-					reply = a.send(r.verb, path, string(form), "Content-Type", contentType)
+					reply = a.send(r.Verb, path, string(form), "Content-Type", contentType)
 				}
 				require.NotEqual(t, http.StatusInternalServerError, reply.StatusCode, reply.text)
-				req, err := http.NewRequestWithContext(t.Context(), r.verb, path, nil)
+				req, err := http.NewRequestWithContext(t.Context(), r.Verb, path, nil)
 				require.NoError(t, err)
 				req.URL = &url.URL{Path: path}
 				route, params, err := router.FindRoute(req)
@@ -120,7 +119,7 @@ func TestDocumentMatchesRoutes(t *testing.T) {
 				}
 				input.SetBodyBytes([]byte(reply.text))
 				require.NoError(t, openapi3filter.ValidateResponse(t.Context(), input), reply.text)
-				requireDescribed(t, doc, reply.json, r.method.Output())
+				requireDescribed(t, doc, reply.json, r.Method.Output())
 			}
 		})
 	}
@@ -227,11 +226,10 @@ func protoNames(t *testing.T) []string {
 			}
 		}
 	}
-	routes, err := rpcRoutes()
-	require.NoError(t, err)
+	routes := allRoutes(t)
 	for _, r := range routes {
-		visit(r.method.Input())
-		visit(r.method.Output())
+		visit(r.Method.Input())
+		visit(r.Method.Output())
 	}
 	require.NotEmpty(t, names)
 	return names

@@ -1,9 +1,6 @@
 package gateway
 
 import (
-	"context"
-	"crypto/ed25519"
-	"log/slog"
 	"net"
 	"net/http/httptest"
 	"sync"
@@ -22,8 +19,9 @@ import (
 	"google.golang.org/protobuf/types/descriptorpb"
 	"google.golang.org/protobuf/types/dynamicpb"
 
+	"github.com/coffer-budget/coffer/gateway/internal/admission"
+	"github.com/coffer-budget/coffer/gateway/internal/transcoding"
 	"github.com/coffer-budget/coffer/internal/apierr"
-	"github.com/coffer-budget/coffer/internal/caller"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
@@ -159,7 +157,7 @@ func (s *fileStream) send(piece []byte) error {
 }
 
 // newFiles starts a gateway with the file service behind it.
-func newFiles(t *testing.T, limits transferLimits) *fileBackend {
+func newFiles(t *testing.T, limits admission.TransferLimits) *fileBackend {
 	t.Helper()
 	b := &fileBackend{api: &api{T: t, backend: newBackend(t, nil), logs: &syncBuffer{}, ahead: &atomic.Int64{}}, ended: make(chan error, 100)}
 	b.token = b.newToken(t, time.Hour)
@@ -186,18 +184,11 @@ func newFiles(t *testing.T, limits transferLimits) *fileBackend {
 	require.NoError(t, err)
 	t.Cleanup(func() { _ = conn.Close() })
 
-	log := slog.New(slog.NewJSONHandler(b.logs, nil))
-	verifier, err := caller.NewVerifier(caller.Trust{
-		Keys: func(context.Context) (map[string]ed25519.PublicKey, error) {
-			return map[string]ed25519.PublicKey{"k1": b.key.Public().(ed25519.PublicKey)}, nil
-		},
-		Revoked: func(context.Context, string) (caller.Revoked, error) { return caller.Revoked{}, nil },
-	}, time.Now, log)
+	routes, err := transcoding.RoutesOf(fileService().ParentFile())
 	require.NoError(t, err)
-	routes, err := routesOf(fileService().ParentFile())
-	require.NoError(t, err)
-	s := &restServer{verifier: verifier, transfers: newTransfers(limits), log: log, stopping: t.Context().Done()}
-	handler, err := s.handler(t.Context(), routes, connections{auth: b.conn, ledger: b.conn, budget: conn})
+	s := b.server(Config{}, connections{auth: b.conn, ledger: b.conn, budget: conn})
+	s.transfers = limits
+	handler, err := s.handler(t.Context(), routes)
 	require.NoError(t, err)
 	rest := httptest.NewUnstartedServer(handler)
 	// As in Run, but shorter: transfers must not end with the deadlines of other requests.

@@ -18,6 +18,7 @@ import (
 	"google.golang.org/grpc/status"
 	"google.golang.org/protobuf/types/dynamicpb"
 
+	"github.com/coffer-budget/coffer/gateway/internal/admission"
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/rpc"
 )
@@ -54,7 +55,7 @@ func (b *fileBackend) uploadForm(parts ...part) reply {
 
 func TestUpload(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, usualTransfers)
+	b := newFiles(t, admission.UsualTransfers)
 	for _, size := range []int{1, rpc.MaxPiece - 1, rpc.MaxPiece, rpc.MaxPiece + 1, 5<<20 + 3} {
 		var first *dynamicpb.Message
 		var content bytes.Buffer
@@ -78,7 +79,7 @@ func TestUpload(t *testing.T) {
 
 func TestUploadCompressed(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, usualTransfers)
+	b := newFiles(t, admission.UsualTransfers)
 	var first *dynamicpb.Message
 	var content bytes.Buffer
 	b.upload = collect(&first, &content)
@@ -109,7 +110,7 @@ func TestUploadCompressed(t *testing.T) {
 // limit of every upload.
 func TestUploadLimitsDecompressedSize(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, usualTransfers)
+	b := newFiles(t, admission.UsualTransfers)
 	var first *dynamicpb.Message
 	b.upload = collect(&first, &bytes.Buffer{})
 	var packed bytes.Buffer
@@ -130,7 +131,7 @@ func TestUploadLimitsDecompressedSize(t *testing.T) {
 
 func TestUploadRejectsMalformedForms(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, usualTransfers)
+	b := newFiles(t, admission.UsualTransfers)
 	var first *dynamicpb.Message
 	b.upload = collect(&first, &bytes.Buffer{})
 	for name, c := range map[string]struct {
@@ -197,7 +198,7 @@ func (b *fileBackend) openUpload(ctx context.Context) (body *io.PipeWriter, form
 // one, for longer than the read deadline of other requests.
 func TestUploadForwardsPiecesAsTheyArrive(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, usualTransfers)
+	b := newFiles(t, admission.UsualTransfers)
 	var first *dynamicpb.Message
 	var content bytes.Buffer
 	b.upload = collect(&first, &content)
@@ -220,7 +221,7 @@ func TestUploadForwardsPiecesAsTheyArrive(t *testing.T) {
 // service receives.
 func TestUploadWaitsForTheService(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, usualTransfers)
+	b := newFiles(t, admission.UsualTransfers)
 	proceed := make(chan struct{})
 	var first *dynamicpb.Message
 	var content bytes.Buffer
@@ -260,9 +261,9 @@ func TestUploadWaitsForTheService(t *testing.T) {
 
 func TestUploadEndsSlowSenders(t *testing.T) {
 	t.Parallel()
-	for name, limits := range map[string]transferLimits{
-		"that send nothing":  {upload: time.Minute, idle: 200 * time.Millisecond, total: 1, perCaller: 1},
-		"that send too long": {upload: 200 * time.Millisecond, idle: time.Minute, total: 1, perCaller: 1},
+	for name, limits := range map[string]admission.TransferLimits{
+		"that send nothing":  {Upload: time.Minute, Idle: 200 * time.Millisecond, Total: 1, PerCaller: 1},
+		"that send too long": {Upload: 200 * time.Millisecond, Idle: time.Minute, Total: 1, PerCaller: 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -291,7 +292,7 @@ func TestUploadEndsSlowSenders(t *testing.T) {
 
 func TestUploadClientDisconnects(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, usualTransfers)
+	b := newFiles(t, admission.UsualTransfers)
 	var first *dynamicpb.Message
 	b.upload = collect(&first, &bytes.Buffer{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -309,7 +310,7 @@ func TestUploadClientDisconnects(t *testing.T) {
 // sending.
 func TestUploadRejectedByService(t *testing.T) {
 	t.Parallel()
-	b := newFiles(t, usualTransfers)
+	b := newFiles(t, admission.UsualTransfers)
 	for name, c := range map[string]struct {
 		upload func(*fileStream) error
 		err    error
@@ -340,8 +341,8 @@ func TestUploadRejectedByService(t *testing.T) {
 
 func TestUploadLimitsSimultaneousTransfers(t *testing.T) {
 	t.Parallel()
-	limits := usualTransfers
-	limits.total, limits.perCaller = 3, 2
+	limits := admission.UsualTransfers
+	limits.Total, limits.PerCaller = 3, 2
 	b := newFiles(t, limits)
 	var mu sync.Mutex
 	running := 0

@@ -1,52 +1,16 @@
 package gateway
 
 import (
-	"context"
 	"errors"
-	"net/http"
 
 	"google.golang.org/grpc"
-	"google.golang.org/grpc/metadata"
-	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
-
-// Keys of the metadata that the gateway sends to services.
-const (
-	metadataToken        = "authorization"
-	metadataForwardedFor = "x-forwarded-for"
-)
-
-// call calls the RPC and stores the reply in its wire format. Only this part of a request counts
-// for the concurrency limit, so clients that send or receive slowly do not use it up. It returns
-// apierr.Unavailable if the service is at its concurrency limit. Most such requests were rejected
-// before, by shed.
-func (h *rpcHandler) call(r *http.Request, request proto.Message, reply *rpc.Encoded, entry *logEntry) error {
-	if !h.limiter.enter(r.Context()) {
-		entry.shed = true
-		return apierr.Unavailable
-	}
-	defer h.limiter.Leave()
-	return rpc.InvokeEncoded(h.outgoing(r.Context(), r), h.conn, h.route.fullMethod, request, reply)
-}
-
-// outgoing returns ctx with the metadata for the service: the token, if the RPC takes one, and the
-// client's address. Package rpc adds the request id. The client's other headers never become
-// metadata.
-func (h *rpcHandler) outgoing(ctx context.Context, r *http.Request) context.Context {
-	md := metadata.MD{metadataForwardedFor: {clientAddress(r, h.config.TrustProxyHops)}}
-	if h.route.access == restv1.Access_ACCESS_UNSPECIFIED {
-		md[metadataToken] = r.Header["Authorization"]
-	}
-	return metadata.NewOutgoingContext(ctx, md)
-}
 
 // connections holds the connections to the services. The connections to ledger and budget carry no
 // key, because users' tokens decide there. The connection to auth carries the gateway's key, so
@@ -72,11 +36,12 @@ func dial(config Config) (connections, error) {
 		opened = append(opened, conn)
 		return conn
 	}
+	auth := authv1.AuthService_ServiceDesc.ServiceName
 	c := connections{
-		auth:   open(config.AuthAddr, authv1.AuthService_ServiceDesc.ServiceName, rpc.GatewayKey(config.ServiceKey)),
+		auth:   open(config.AuthAddr, auth, rpc.GatewayKey(config.ServiceKey)),
 		ledger: open(config.LedgerAddr, ledgerv1.LedgerService_ServiceDesc.ServiceName, ""),
 		budget: open(config.BudgetAddr, budgetv1.BudgetService_ServiceDesc.ServiceName, ""),
-		trust:  open(config.AuthAddr, authv1.AuthService_ServiceDesc.ServiceName, config.ServiceKey),
+		trust:  open(config.AuthAddr, auth, config.ServiceKey),
 		close: func() {
 			for _, conn := range opened {
 				_ = conn.Close()

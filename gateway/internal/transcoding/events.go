@@ -1,4 +1,4 @@
-package gateway
+package transcoding
 
 import (
 	"context"
@@ -23,21 +23,24 @@ const (
 	eventRetry = time.Second
 )
 
-// streamEvents answers GET /api/v1/events with server-sent events, the only response that is not a
+// events is the operation of an RPC that streams events.
+type events struct{ operation }
+
+// send answers GET /api/v1/events with server-sent events, the only response that is not a
 // single message. The client's connection survives a restart of the service: the gateway resumes
 // the stream after the last position. w is the response without compression, which would delay
 // events to fill its buffer. An error is returned only if nothing has been sent.
-func (h *rpcHandler) streamEvents(w http.ResponseWriter, r *http.Request, request proto.Message) error {
-	ctx, cancel := context.WithCancel(h.outgoing(r.Context(), r))
+func (e events) send(w http.ResponseWriter, r *http.Request, request proto.Message) error {
+	ctx, cancel := context.WithCancel(e.outgoing(r.Context(), r))
 	defer cancel()
 	go func() {
 		select {
-		case <-h.stopping:
+		case <-e.Stopping:
 			cancel()
 		case <-ctx.Done():
 		}
 	}()
-	client := budgetv1.NewNotificationServiceClient(h.conn)
+	client := budgetv1.NewNotificationServiceClient(e.Conn)
 	req := request.(*budgetv1.StreamEventsRequest)
 	out := &eventWriter{ResponseWriter: w, headerOnly: r.Method == http.MethodHead}
 	for {
@@ -55,7 +58,7 @@ func (h *rpcHandler) streamEvents(w http.ResponseWriter, r *http.Request, reques
 		}
 		// The service that ends streams of invalid tokens is unavailable, so the gateway checks the
 		// token.
-		if _, err := h.authenticate(r); err != nil {
+		if _, err := e.Gate.Authenticate(r); err != nil {
 			return nil
 		}
 	}
@@ -73,7 +76,9 @@ type eventWriter struct {
 
 // copy forwards a stream until it ends, and stores in req the position at which the next one must
 // resume.
-func (e *eventWriter) copy(ctx context.Context, client budgetv1.NotificationServiceClient, req *budgetv1.StreamEventsRequest) error {
+func (e *eventWriter) copy(
+	ctx context.Context, client budgetv1.NotificationServiceClient, req *budgetv1.StreamEventsRequest,
+) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	stream, err := client.StreamEvents(ctx, req)

@@ -1,4 +1,4 @@
-package gateway
+package transcoding
 
 import (
 	"net/http"
@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/reflect/protoreflect"
+	"google.golang.org/protobuf/types/dynamicpb"
 
 	"github.com/coffer-budget/coffer/internal/restjson"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
@@ -24,16 +25,15 @@ var notIdempotent = map[string]string{
 // response is a repetition.
 func TestEveryPostHasIdempotencyKey(t *testing.T) {
 	t.Parallel()
-	routes, err := rpcRoutes()
-	require.NoError(t, err)
+	routes := allRoutes(t)
 	for _, r := range routes {
-		name := string(r.method.Name())
-		if r.verb != http.MethodPost {
+		name := string(r.Method.Name())
+		if r.Verb != http.MethodPost {
 			continue
 		}
 		_, named := notIdempotent[name]
-		require.Equal(t, !named, hasHeader(r.method.Input(), "Idempotency-Key"), name)
-		require.Equal(t, !named, hasHeader(r.method.Output(), "Idempotency-Replayed"), name)
+		require.Equal(t, !named, hasHeader(r.Method.Input(), "Idempotency-Key"), name)
+		require.Equal(t, !named, hasHeader(r.Method.Output(), "Idempotency-Replayed"), name)
 	}
 }
 
@@ -58,26 +58,25 @@ var withoutIfMatch = map[string]string{
 // and receives the ETag for it: from the GET of the resource and from the response to a change.
 func TestEveryChangeHasIfMatch(t *testing.T) {
 	t.Parallel()
-	routes, err := rpcRoutes()
-	require.NoError(t, err)
+	routes := allRoutes(t)
 	readable := map[string]bool{}
 	for _, r := range routes {
-		if r.verb == http.MethodGet && hasHeader(r.method.Output(), "ETag") {
-			readable[r.template] = true
+		if r.Verb == http.MethodGet && hasHeader(r.Method.Output(), "ETag") {
+			readable[r.Template] = true
 		}
 	}
 	for _, r := range routes {
-		name := string(r.method.Name())
-		if r.verb != http.MethodPatch && r.verb != http.MethodDelete {
+		name := string(r.Method.Name())
+		if r.Verb != http.MethodPatch && r.Verb != http.MethodDelete {
 			continue
 		}
 		_, named := withoutIfMatch[name]
-		require.Equal(t, !named, hasHeader(r.method.Input(), "If-Match"), name)
+		require.Equal(t, !named, hasHeader(r.Method.Input(), "If-Match"), name)
 		if named {
 			continue
 		}
-		require.True(t, readable[r.template], "no GET of %s has an ETag", r.template)
-		require.Equal(t, r.verb == http.MethodPatch, hasHeader(r.method.Output(), "ETag"), name)
+		require.True(t, readable[r.Template], "no GET of %s has an ETag", r.Template)
+		require.Equal(t, r.Verb == http.MethodPatch, hasHeader(r.Method.Output(), "ETag"), name)
 	}
 }
 
@@ -93,14 +92,13 @@ var unlocated = map[string]string{
 // Location, and that a GET serves this path.
 func TestEveryCreationHasLocation(t *testing.T) {
 	t.Parallel()
-	doc := document(t)
-	routes, err := rpcRoutes()
-	require.NoError(t, err)
-	paths := newPathTable(routes, nil)
+	routes := allRoutes(t)
+	paths := NewPaths(routes)
 	found := map[string]string{}
 	for _, r := range routes {
-		name := string(r.method.Name())
-		if !slices.ContainsFunc(r.success, func(s *restv1.Success) bool { return s.GetHttpStatus() == http.StatusCreated }) {
+		name := string(r.Method.Name())
+		creates := func(s *restv1.Success) bool { return s.GetHttpStatus() == http.StatusCreated }
+		if !slices.ContainsFunc(r.success, creates) {
 			continue
 		}
 		if _, named := unlocated[name]; named {
@@ -108,11 +106,11 @@ func TestEveryCreationHasLocation(t *testing.T) {
 			continue
 		}
 		require.NotNil(t, r.location, name)
-		encoded, err := proto.Marshal(filled(t, doc, r.method.Output(), 0))
+		encoded, err := proto.Marshal(identified(r.Method.Output()))
 		require.NoError(t, err)
 		path := r.location.path(encoded)
 		require.NotContains(t, path, "{", name)
-		require.Contains(t, paths.allow(path), http.MethodGet, name)
+		require.Contains(t, paths.Allow(path), http.MethodGet, name)
 		found[name] = r.location.template()
 	}
 	require.Equal(t, "/api/v1/transaction/{id}", found["CreateTransaction"])
@@ -122,6 +120,22 @@ func TestEveryCreationHasLocation(t *testing.T) {
 	require.Equal(t, "/api/v1/transfers/{id}", found["MatchTransfer"])
 }
 
+// identified returns a message whose resources have a text in each field.
+func identified(d protoreflect.MessageDescriptor) protoreflect.ProtoMessage {
+	m := dynamicpb.NewMessage(d)
+	for i := range d.Fields().Len() {
+		switch field := d.Fields().Get(i); {
+		case field.IsList() || field.IsMap():
+		case field.Kind() == protoreflect.StringKind:
+			m.Set(field, protoreflect.ValueOfString("text"))
+		case field.Message() != nil && field.Message().FullName() != d.FullName():
+			inner := identified(field.Message()).ProtoReflect()
+			m.Set(field, protoreflect.ValueOfMessage(inner))
+		}
+	}
+	return m
+}
+
 // template returns the path with the names of fields in braces.
 func (l *location) template() string {
 	parts := make([]string, len(l.segments))
@@ -129,4 +143,31 @@ func (l *location) template() string {
 		parts[i] = s.text
 	}
 	return strings.Join(parts, "/")
+}
+
+// TestConditionalRoutes requires that conditional responses are those of reads, and have no ETag of
+// a service.
+func TestConditionalRoutes(t *testing.T) {
+	t.Parallel()
+	routes := allRoutes(t)
+	var templates []string
+	for _, r := range routes {
+		if r.conditional {
+			templates = append(templates, r.Verb+" "+r.Template)
+			require.Nil(t, r.Method.Output().Fields().ByName("etag"), r.Template)
+			require.Len(t, r.success, 1, r.Template)
+		}
+	}
+	require.ElementsMatch(t, []string{
+		"GET /api/v1/wallet", "GET /api/v1/categories", "GET /api/v1/currencies",
+		"GET /api/v1/budgets", "GET /api/v1/dashboard/summary", "GET /api/v1/changes",
+	}, templates)
+}
+
+// allRoutes returns the routes of all services.
+func allRoutes(t *testing.T) []*Route {
+	t.Helper()
+	routes, err := Routes()
+	require.NoError(t, err)
+	return routes
 }

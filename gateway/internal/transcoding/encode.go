@@ -1,9 +1,8 @@
-package gateway
+package transcoding
 
 import (
 	"fmt"
 	"net/http"
-	"strconv"
 	"sync"
 
 	"google.golang.org/protobuf/encoding/protowire"
@@ -11,6 +10,7 @@ import (
 	"google.golang.org/protobuf/reflect/protoreflect"
 
 	"github.com/coffer-budget/coffer/gateway/internal/cookie"
+	"github.com/coffer-budget/coffer/gateway/internal/response"
 	"github.com/coffer-budget/coffer/internal/restjson"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
@@ -20,23 +20,25 @@ import (
 // message and status from the method's success option, the fields that are headers, the path of a
 // created resource, and the others as JSON. It adds code and message to reply, and uses buffer for
 // the body. If it fails, header is unchanged.
-func (r *route) encode(reply, buffer *rpc.Encoded, header http.Header) (status int, body []byte, err error) {
-	success, err := r.envelope(reply)
+func encode(
+	r *Route, reply, buffer *rpc.Encoded, header http.Header,
+) (status int, body []byte, err error) {
+	success, err := envelope(r, reply)
 	if err != nil {
 		return 0, nil, err
 	}
 	if r.file != nil {
 		body = encodeFile(*reply, r.file, header)
 	} else {
-		body, err = restjson.AppendEncoded((*buffer)[:0], r.method.Output(), *reply)
+		body, err = restjson.AppendEncoded((*buffer)[:0], r.Method.Output(), *reply)
 		if err != nil {
 			return 0, nil, err
 		}
 		body = append(body, '\n')
 		*buffer = body
-		header.Set("Content-Type", jsonType)
+		header.Set("Content-Type", response.JSON)
 	}
-	for _, h := range restjson.Headers(r.method.Output()) {
+	for _, h := range restjson.Headers(r.Method.Output()) {
 		if value := headerValue(*reply, h.Field); value != "" {
 			header.Set(h.Name, value)
 		}
@@ -52,8 +54,8 @@ func (r *route) encode(reply, buffer *rpc.Encoded, header http.Header) (status i
 // envelope sets code and message in the reply and returns the success option that applies: the one
 // whose code the service set, otherwise the first. A reply without these fields has no envelope.
 // The fields are appended to the encoded reply, because the last occurrence of a field counts.
-func (r *route) envelope(reply *rpc.Encoded) (*restv1.Success, error) {
-	fields := r.method.Output().Fields()
+func envelope(r *Route, reply *rpc.Encoded) (*restv1.Success, error) {
+	fields := r.Method.Output().Fields()
 	code, message := fields.ByName("code"), fields.ByName("message")
 	chosen := r.success[0]
 	if code == nil || message == nil {
@@ -108,7 +110,7 @@ func headerValue(reply []byte, field protoreflect.FieldDescriptor) string {
 
 // setCookie changes the session cookie of the browser if the reply contains a change. Only sign-in,
 // refresh and sign-out have such a field (ADR 74).
-func (r *route) setCookie(reply []byte, request *http.Request, header http.Header) error {
+func setCookie(r *Route, reply []byte, request *http.Request, header http.Header) error {
 	if r.cookie == nil {
 		return nil
 	}
@@ -118,18 +120,10 @@ func (r *route) setCookie(reply []byte, request *http.Request, header http.Heade
 	}
 	change := &restv1.Cookie{}
 	if err := proto.Unmarshal(encoded, change); err != nil {
-		return fmt.Errorf("decoding the cookie of %s: %w", r.method.FullName(), err)
+		return fmt.Errorf("decoding the cookie of %s: %w", r.Method.FullName(), err)
 	}
 	cookie.Set(header, request, change)
 	return nil
-}
-
-// write sends a response. It ignores errors: the connection is closed then, and no client is left
-// to inform.
-func write(w http.ResponseWriter, status int, body []byte) {
-	w.Header().Set("Content-Length", strconv.Itoa(len(body)))
-	w.WriteHeader(status)
-	_, _ = w.Write(body)
 }
 
 // buffers pools the buffers of replies and response bodies. A page of a list has about 20 kB;

@@ -1,13 +1,13 @@
-package gateway
+package response
 
 import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"math"
 	"net/http"
 	"strconv"
-	"time"
 
 	"github.com/grpc-ecosystem/grpc-gateway/v2/runtime"
 	"google.golang.org/grpc/codes"
@@ -19,14 +19,8 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Errors of the gateway. Package decode declares those of malformed requests, and the services all
-// others.
-var (
-	errRouteNotFound    = apierr.New(restv1.Reason_ROUTE_NOT_FOUND)
-	errMethodNotAllowed = apierr.New(restv1.Reason_METHOD_NOT_ALLOWED)
-	errRateLimited      = apierr.New(restv1.Reason_RATE_LIMITED)
-	errInvalidRequest   = apierr.New(restv1.Reason_VALIDATION_ERROR).WithMessage("The request could not be understood")
-)
+var errInvalidRequest = apierr.New(restv1.Reason_VALIDATION_ERROR).
+	WithMessage("The request could not be understood")
 
 // statusByReason holds the HTTP status that each reason declares in
 // proto/coffer/rest/v1/reason.proto.
@@ -83,17 +77,17 @@ type detail struct {
 	Message string `json:"message"`
 }
 
-// fail writes the response for an error. No other code converts errors to HTTP. The header must not
+// Fail writes the response for an error. No other code converts errors to HTTP. The header must not
 // have been sent yet. Retry-After is in whole seconds, rounded up.
-func (s *restServer) fail(ctx context.Context, w http.ResponseWriter, err error) {
-	e := s.shown(ctx, err)
+func Fail(ctx context.Context, log *slog.Logger, w http.ResponseWriter, err error) {
+	e := shown(ctx, log, err)
 	statusCode := httpStatus(e)
 	body := failure{Code: e.Reason, Message: e.Message, Error: e.Message, RequestID: rpc.RequestID(ctx)}
 	for _, field := range e.Fields {
 		body.Details = append(body.Details, detail{field.Name, field.Message})
 	}
 	h := w.Header()
-	h.Set("Content-Type", jsonType)
+	h.Set("Content-Type", JSON)
 	switch statusCode {
 	case http.StatusUnauthorized:
 		h.Set("WWW-Authenticate", "Bearer")
@@ -102,20 +96,20 @@ func (s *restServer) fail(ctx context.Context, w http.ResponseWriter, err error)
 		h.Set("Connection", "close")
 	}
 	if e.RetryAfter > 0 {
-		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(float64(e.RetryAfter)/float64(time.Second)))))
+		h.Set("Retry-After", strconv.Itoa(int(math.Ceil(e.RetryAfter.Seconds()))))
 	}
 	var buf bytes.Buffer
 	encoder := json.NewEncoder(&buf)
 	encoder.SetEscapeHTML(false)
 	if err := encoder.Encode(body); err != nil {
-		s.log.ErrorContext(ctx, "failed to encode an error", "error", err)
+		log.ErrorContext(ctx, "failed to encode an error", "error", err)
 	}
-	write(w, statusCode, buf.Bytes())
+	Write(w, statusCode, buf.Bytes())
 }
 
 // shown returns the public error for err. It logs errors that did not come from a service, because
 // no service has logged them.
-func (s *restServer) shown(ctx context.Context, err error) *apierr.Error {
+func shown(ctx context.Context, log *slog.Logger, err error) *apierr.Error {
 	e := rpc.Public(err)
 	switch {
 	case apierr.From(err) != nil || e.Code == codes.Canceled:
@@ -124,27 +118,6 @@ func (s *restServer) shown(ctx context.Context, err error) *apierr.Error {
 		// An error without a reason comes from a library, whose texts are not meant for users.
 		return errInvalidRequest
 	}
-	s.log.ErrorContext(ctx, "failed to serve a request", "reason", e.Reason, "error", err)
+	log.ErrorContext(ctx, "failed to serve a request", "reason", e.Reason, "error", err)
 	return e
-}
-
-// handleError handles the errors of the mux itself. The mux knows none for the paths of this API.
-func (s *restServer) handleError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, _ *http.Request, err error) {
-	s.fail(ctx, w, err)
-}
-
-// handleRoutingError handles requests for which the mux has no handler, and OPTIONS requests
-// outside of CORS. Those for the console are among the first.
-func (s *restServer) handleRoutingError(ctx context.Context, _ *runtime.ServeMux, _ runtime.Marshaler, w http.ResponseWriter, r *http.Request, httpStatus int) {
-	allow := s.paths.allow(r.URL.Path)
-	if httpStatus != http.StatusMethodNotAllowed || allow == "" {
-		s.notFound(w, r)
-		return
-	}
-	w.Header().Set("Allow", allow)
-	if r.Method == http.MethodOptions {
-		w.WriteHeader(http.StatusNoContent)
-		return
-	}
-	s.fail(ctx, w, errMethodNotAllowed)
 }

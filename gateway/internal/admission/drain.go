@@ -1,4 +1,11 @@
-package gateway
+// Package admission decides which requests the gateway serves. A request passes its limits in this
+// order, and each rejects it before the next and more expensive one:
+//
+//  1. drain.go reads the rest of a body whose request was rejected early.
+//  2. loadshed.go rejects requests to a service at its concurrency limit, even before telemetry.
+//  3. gate.go verifies the token, and counts the request for its user or address with ratelimit.go.
+//  4. transfers.go limits the simultaneous uploads and downloads.
+package admission
 
 import (
 	"io"
@@ -7,7 +14,7 @@ import (
 )
 
 const (
-	// drainableBody is the size in bytes from which drain reads the rest of a body. net/http itself
+	// drainableBody is the size in bytes from which Drain reads the rest of a body. net/http itself
 	// reads 256 KiB.
 	drainableBody = 128 << 10
 	// drainPatience is the time that a client may send nothing, and drainRate the number of bytes that
@@ -18,12 +25,12 @@ const (
 	maxDrain = 30 * time.Second
 )
 
-// drain reads the rest of a body after an early response, such as 401 or 413. Many clients send the
+// Drain reads the rest of a body after an early response, such as 401 or 413. Many clients send the
 // whole body before they read the response. If the connection is closed while they send, the kernel
 // resets it, and they never see the response. The response is sent first, for clients that read
-// while they send. A slow client is disconnected. drain runs outside of all limits of concurrency,
+// while they send. A slow client is disconnected. Drain runs outside of all limits of concurrency,
 // so that draining takes no place of another request.
-func drain(next http.Handler) http.Handler {
+func Drain(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		control := http.NewResponseController(w)
 		// Without full duplex, net/http closes the body when the response starts.
@@ -48,14 +55,16 @@ func drain(next http.Handler) http.Handler {
 
 // discard reads a body to its end, until the client is too slow or maxDrain has passed.
 func discard(body io.Reader, control *http.ResponseController) {
-	buffer, n, began := make([]byte, 32<<10), 0, time.Now()
+	buffer := make([]byte, 32<<10)
+	began := time.Now()
+	received := 0
 	for {
-		allowed := drainPatience + time.Duration(n)*time.Second/drainRate
+		allowed := drainPatience + time.Duration(received)*time.Second/drainRate
 		if control.SetReadDeadline(began.Add(min(allowed, maxDrain))) != nil {
 			return
 		}
 		read, err := body.Read(buffer)
-		n += read
+		received += read
 		if err == io.EOF {
 			// net/http cancels a request at its read deadline, even if all of it has been read.
 			_ = control.SetReadDeadline(time.Time{})

@@ -1,17 +1,19 @@
-package gateway
+package admission
 
 import (
 	"math"
 	"net/http"
-	"net/netip"
 	"strconv"
 	"time"
 
 	lru "github.com/hashicorp/golang-lru/v2"
 	"golang.org/x/time/rate"
 
-	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/apierr"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
+
+var errRateLimited = apierr.New(restv1.Reason_RATE_LIMITED)
 
 const (
 	// burstSeconds is the size of a burst, in seconds of the rate.
@@ -65,30 +67,13 @@ func (l *rateLimit) take(who string, weight int, header http.Header) error {
 	now := l.now()
 	allowed := bucket.AllowN(now, weight)
 	left := max(0, bucket.TokensAt(now))
+	untilFull := (float64(l.burst()) - left) / l.perSecond
 	header.Set("RateLimit-Limit", strconv.Itoa(l.burst()))
 	header.Set("RateLimit-Remaining", strconv.Itoa(int(left)))
-	header.Set("RateLimit-Reset", strconv.Itoa(int(math.Ceil((float64(l.burst())-left)/l.perSecond))))
+	header.Set("RateLimit-Reset", strconv.Itoa(int(math.Ceil(untilFull))))
 	if allowed {
 		return nil
 	}
-	return errRateLimited.After(time.Duration((float64(weight) - left) / l.perSecond * float64(time.Second)))
-}
-
-// bucket returns the key of the bucket for a request: its user, or its address if it has no user.
-func (s *restServer) bucket(r *http.Request, user caller.Identity) string {
-	if user != (caller.Identity{}) {
-		return "user " + user.UserID.String()
-	}
-	return "address " + network(clientAddress(r, s.config.TrustProxyHops))
-}
-
-// network returns the key by which requests of an address are counted: the address, or for IPv6 its
-// network, because a client has a whole network of addresses. Text that is not an address counts as
-// it is.
-func network(address string) string {
-	addr, err := netip.ParseAddr(address)
-	if err != nil {
-		return address
-	}
-	return caller.Network(addr)
+	seconds := (float64(weight) - left) / l.perSecond
+	return errRateLimited.After(time.Duration(seconds * float64(time.Second)))
 }

@@ -1,0 +1,82 @@
+package transcoding
+
+import (
+	"context"
+	"log/slog"
+	"net/http"
+
+	"google.golang.org/grpc"
+	"google.golang.org/grpc/metadata"
+	"google.golang.org/protobuf/proto"
+
+	"github.com/coffer-budget/coffer/gateway/internal/admission"
+	"github.com/coffer-budget/coffer/gateway/internal/response"
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/rpc"
+	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
+)
+
+// Keys of the metadata that the gateway sends to services.
+const (
+	metadataToken        = "authorization"
+	metadataForwardedFor = "x-forwarded-for"
+)
+
+// Service is a service, with what all its operations need.
+type Service struct {
+	Conn grpc.ClientConnInterface
+	// Limiter limits the concurrent requests to the service.
+	Limiter *admission.Limiter
+	Gate    *admission.Gate
+	Log     *slog.Logger
+	// Stopping is closed when the gateway stops. Event streams then end, and other requests finish.
+	Stopping <-chan struct{}
+}
+
+// operation is a route and the service that has its RPC.
+type operation struct {
+	route *Route
+	*Service
+}
+
+// call calls the RPC and stores the reply in its wire format. Only this part of a request counts
+// for the concurrency limit, so clients that send or receive slowly do not use it up. It returns
+// apierr.Unavailable if the service is at its concurrency limit. Most such requests were rejected
+// before, by the load shedder.
+func (o operation) call(
+	r *http.Request, request proto.Message, reply *rpc.Encoded, entry *response.Entry,
+) error {
+	if !o.Limiter.Enter(r.Context()) {
+		entry.Quiet = true
+		return apierr.Unavailable
+	}
+	defer o.Limiter.Leave()
+	return rpc.InvokeEncoded(o.outgoing(r.Context(), r), o.Conn, o.route.fullMethod, request, reply)
+}
+
+// enterTransfer counts a transfer that begins, unless its service or the transfers are at their
+// limit. A transfer does not count as a concurrent request of its service, because it lasts as long
+// as the client needs.
+func (o operation) enterTransfer(r *http.Request, entry *response.Entry) (leave func(), err error) {
+	if o.Limiter.Full(r.Context()) {
+		entry.Quiet = true
+		return nil, apierr.Unavailable
+	}
+	return o.Gate.EnterTransfer(r, entry.User)
+}
+
+// open opens a stream of the RPC.
+func (o operation) open(ctx context.Context) (grpc.ClientStream, error) {
+	return rpc.NewEncodedStream(ctx, o.Conn, o.route.Method, o.route.fullMethod)
+}
+
+// outgoing returns ctx with the metadata for the service: the token, if the RPC takes one, and the
+// client's address. Package rpc adds the request id. The client's other headers never become
+// metadata.
+func (o operation) outgoing(ctx context.Context, r *http.Request) context.Context {
+	md := metadata.MD{metadataForwardedFor: {o.Gate.ClientAddress(r)}}
+	if o.route.access == restv1.Access_ACCESS_UNSPECIFIED {
+		md[metadataToken] = r.Header["Authorization"]
+	}
+	return metadata.NewOutgoingContext(ctx, md)
+}

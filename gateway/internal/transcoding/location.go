@@ -1,0 +1,57 @@
+package transcoding
+
+import (
+	"net/url"
+	"strings"
+
+	"google.golang.org/protobuf/reflect/protoreflect"
+
+	"github.com/coffer-budget/coffer/internal/restjson"
+)
+
+// location builds the path of a created resource, for the header Location.
+type location struct {
+	// resource is the field of the reply that has the created resource.
+	resource protoreflect.FieldDescriptor
+	// segments are the parts of the path between slashes.
+	segments []segment
+}
+
+// segment is a part of a path: a text, or the value of a field of the resource.
+type segment struct {
+	text  string
+	field protoreflect.FieldDescriptor
+}
+
+// newLocation returns the location of a resource with a path, or nil if the resource lacks a field
+// of the path.
+func newLocation(resource protoreflect.FieldDescriptor, path string) *location {
+	l := &location{resource: resource}
+	for text := range strings.SplitSeq(path, "/") {
+		s := segment{text: text}
+		if strings.HasPrefix(text, "{") {
+			name := protoreflect.Name(strings.Trim(text, "{}"))
+			if s.field = resource.Message().Fields().ByName(name); s.field == nil {
+				return nil
+			}
+		}
+		l.segments = append(l.segments, s)
+	}
+	return l
+}
+
+// path returns the path of the resource in a reply, or "" if the reply has none.
+func (l *location) path(reply []byte) string {
+	resource := restjson.Value(reply, l.resource).Bytes()
+	if len(resource) == 0 {
+		return ""
+	}
+	parts := make([]string, len(l.segments))
+	for i, s := range l.segments {
+		parts[i] = s.text
+		if s.field != nil {
+			parts[i] = url.PathEscape(restjson.Value(resource, s.field).String())
+		}
+	}
+	return strings.Join(parts, "/")
+}

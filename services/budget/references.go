@@ -41,7 +41,9 @@ type reservation struct{ id, owner, budget uuid.UUID }
 // reserve checks that wallet and categories are the owner's, and reserves the categories for the
 // budget. It returns the ledger's errors, WALLET_NOT_FOUND and INVALID_CATEGORY_EXIST_PARAMS. The
 // caller must release the reservation after the attempt to write the budget, successful or not.
-func (s *server) reserve(ctx context.Context, owner, budget uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID) (reservation, error) {
+func (s *server) reserve(
+	ctx context.Context, owner, budget uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID,
+) (reservation, error) {
 	// A request without categories, such as a change of the wallet, has nothing to reserve.
 	var r reservation
 	if len(categories) > 0 {
@@ -55,11 +57,15 @@ func (s *server) reserve(ctx context.Context, owner, budget uuid.UUID, wallet *u
 
 // checkReferences checks that wallet and categories are the owner's, and reserves the categories
 // unless r is the zero value.
-func (s *server) checkReferences(ctx context.Context, owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID, r reservation) error {
+func (s *server) checkReferences(
+	ctx context.Context, owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID, r reservation,
+) error {
 	if wallet == nil && len(categories) == 0 {
 		return nil
 	}
-	req := &ledgerv1.CheckReferencesRequest{OwnerId: owner.String(), CategoryIds: idStrings(categories)}
+	req := &ledgerv1.CheckReferencesRequest{
+		OwnerId: owner.String(), CategoryIds: idStrings(categories),
+	}
 	if wallet != nil {
 		req.WalletId = wallet.String()
 	}
@@ -82,8 +88,12 @@ func (c changes) newWallet(b budget) *uuid.UUID {
 
 // referenceProblems returns the problems of an invalid request, and adds to them the wallet and
 // categories that the ledger rejects. They are omitted if the ledger is unavailable.
-func (s *server) referenceProblems(ctx context.Context, p apierr.Problems, owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID) error {
-	if e := apierr.From(s.checkReferences(ctx, owner, wallet, categories, reservation{})); e != nil && e.Code == codes.NotFound {
+func (s *server) referenceProblems(
+	ctx context.Context, p apierr.Problems,
+	owner uuid.UUID, wallet *uuid.UUID, categories []uuid.UUID,
+) error {
+	e := apierr.From(s.checkReferences(ctx, owner, wallet, categories, reservation{}))
+	if e != nil && e.Code == codes.NotFound {
 		p.Include(e)
 	}
 	return p.Err()
@@ -99,7 +109,8 @@ func (s *server) release(ctx context.Context, r reservation) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), optionalTimeout)
 	defer cancel()
 	if err := queueSettlement(ctx, s.db, r); err != nil {
-		s.log.WarnContext(ctx, "failed to release reserved categories", "budget", r.budget, "error", err)
+		s.log.WarnContext(ctx, "failed to release reserved categories",
+			"budget", r.budget, "error", err)
 	}
 	s.syncs.Wake()
 }
@@ -130,7 +141,8 @@ func (s *server) syncNow(ctx context.Context, budget uuid.UUID) {
 		err = s.sync(ctx, due)
 	}
 	if err != nil {
-		s.log.WarnContext(ctx, "failed to report the categories of a budget to the ledger", "budget", budget, "error", err)
+		s.log.WarnContext(ctx, "failed to report the categories of a budget to the ledger",
+			"budget", budget, "error", err)
 		s.syncs.Wake()
 	}
 }
@@ -147,8 +159,7 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	}
 	req := &ledgerv1.SyncReferencesRequest{}
 	for _, d := range due {
-		// A deleted budget is the zero value: it has no categories, which releases all of them at the
-		// ledger.
+		// A deleted budget is the zero value. It has no categories, so the ledger releases all.
 		b := budgets[d.BudgetID]
 		req.Budgets = append(req.Budgets, &ledgerv1.BudgetReferences{
 			OwnerId: d.OwnerID.String(), BudgetId: d.BudgetID.String(), Version: b.Version,
@@ -167,8 +178,10 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 	// Each budget has its own transaction, so that a failure does not repeat the others.
 	var failed []error
 	for i, d := range due {
-		current := resp.GetBudgets()[i].GetCategoryIds()
-		failed = append(failed, pg.InTx(ctx, s.db, func(tx pgx.Tx) error { return s.applyCurrent(ctx, tx, d, budgets[d.BudgetID], current) }))
+		failed = append(failed, pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+			current := resp.GetBudgets()[i].GetCategoryIds()
+			return s.applyCurrent(ctx, tx, d, budgets[d.BudgetID], current)
+		}))
 	}
 	return errors.Join(failed...)
 }
@@ -176,20 +189,23 @@ func (s *server) sync(ctx context.Context, due []referenceSync) error {
 // applyCurrent stores the categories that the ledger returned for a budget, and deletes the row of
 // the sync. If the budget's categories changed since, its next sync repairs it. If it fails, the
 // row stays, and the report is repeated after the lease.
-func (s *server) applyCurrent(ctx context.Context, tx pgx.Tx, d referenceSync, synced budget, current []string) error {
-	categories, lost, err := currentCategories(synced.CategoryIDs, current)
+func (s *server) applyCurrent(
+	ctx context.Context, tx pgx.Tx, d referenceSync, synced budget, current []string,
+) error {
+	held := synced.CategoryIDs
+	categories, lost, err := currentCategories(held, current)
 	if err != nil {
 		return err
 	}
 	// This is the usual case. It needs no lock.
-	if len(lost) == 0 && slices.Equal(categories, synced.CategoryIDs) {
+	if len(lost) == 0 && slices.Equal(categories, held) {
 		return deleteSync(ctx, tx, d)
 	}
 	if err := lockBudget(ctx, tx, d.BudgetID); err != nil {
 		return err
 	}
 	b, err := selectBudget(ctx, tx, d.BudgetID, d.OwnerID)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && !slices.Equal(b.CategoryIDs, synced.CategoryIDs) {
+	if errors.Is(err, pgx.ErrNoRows) || err == nil && !slices.Equal(b.CategoryIDs, held) {
 		return deleteSync(ctx, tx, d)
 	}
 	if err != nil {
@@ -204,7 +220,8 @@ func (s *server) applyCurrent(ctx context.Context, tx pgx.Tx, d referenceSync, s
 		}
 	}
 	if len(lost) > 0 {
-		if err := s.notifications.Publish(ctx, tx, after.categoriesLost(lost, categories), b.OwnerID); err != nil {
+		event := after.categoriesLost(lost, categories)
+		if err := s.notifications.Publish(ctx, tx, event, b.OwnerID); err != nil {
 			return err
 		}
 	}
@@ -214,12 +231,15 @@ func (s *server) applyCurrent(ctx context.Context, tx pgx.Tx, d referenceSync, s
 // currentCategories returns the categories that a budget should have, each once, and the held
 // categories that no longer exist. current has one id for each held category: the category that
 // replaces it, or "" if it no longer exists. An empty list changes nothing.
-func currentCategories(held []uuid.UUID, current []string) (categories, lost []uuid.UUID, err error) {
+func currentCategories(
+	held []uuid.UUID, current []string,
+) (categories, lost []uuid.UUID, err error) {
 	if len(current) == 0 {
 		return held, nil, nil
 	}
 	if len(current) != len(held) {
-		return nil, nil, fmt.Errorf("the ledger returned %d categories for %d", len(current), len(held))
+		err := fmt.Errorf("the ledger returned %d categories for %d", len(current), len(held))
+		return nil, nil, err
 	}
 	for i, s := range current {
 		if s == "" {
@@ -253,8 +273,9 @@ const measureTimeout = time.Second
 // the report for minutes.
 func (s *server) measure() (stop func() error, err error) {
 	meter := otel.Meter("github.com/coffer-budget/coffer/services/budget")
-	age, err := meter.Int64ObservableGauge("budget.references.age", metric.WithUnit("s"),
-		metric.WithDescription("Age of the oldest budget whose categories are queued for the ledger."))
+	const description = "Age of the oldest budget whose categories are queued for the ledger."
+	age, err := meter.Int64ObservableGauge("budget.references.age",
+		metric.WithUnit("s"), metric.WithDescription(description))
 	if err != nil {
 		return nil, fmt.Errorf("setting up metrics: %w", err)
 	}

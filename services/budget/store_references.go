@@ -30,7 +30,8 @@ func queueSettlement(ctx context.Context, q pg.Querier, r reservation) error {
 		INSERT INTO reference_syncs AS s (budget_id, owner_id, reservations)
 		VALUES ($1, $2, ARRAY[$3::uuid])
 		ON CONFLICT (budget_id) DO UPDATE
-		SET reservations = s.reservations || EXCLUDED.reservations, seq = DEFAULT, leased_until = '-infinity'`, r.budget, r.owner, r.id)
+		SET reservations = s.reservations || EXCLUDED.reservations, seq = DEFAULT,
+			leased_until = '-infinity'`, r.budget, r.owner, r.id)
 	if err != nil {
 		return fmt.Errorf("queueing a settlement for budget %s: %w", r.budget, err)
 	}
@@ -46,7 +47,8 @@ func queueSyncsOfCategory(ctx context.Context, q pg.Querier, owner, category uui
 		FROM budgets
 		WHERE owner_id = $1 AND $2 = ANY(category_ids)
 		ORDER BY id
-		ON CONFLICT (budget_id) DO UPDATE SET seq = DEFAULT, leased_until = '-infinity'`, owner, category)
+		ON CONFLICT (budget_id) DO UPDATE
+		SET seq = DEFAULT, leased_until = '-infinity'`, owner, category)
 	if err != nil {
 		return fmt.Errorf("queueing the budgets of category %s: %w", category, err)
 	}
@@ -61,7 +63,8 @@ func claimSyncs(ctx context.Context, q pg.Querier, now time.Time) ([]referenceSy
 		SET leased_until = $2
 		FROM due
 		WHERE s.budget_id = due.budget_id
-		RETURNING s.budget_id, s.owner_id, s.reservations, s.seq`, now, now.Add(syncLease), syncBatch)
+		RETURNING s.budget_id, s.owner_id, s.reservations, s.seq`,
+		now, now.Add(syncLease), syncBatch)
 	if err != nil {
 		return nil, fmt.Errorf("claiming syncs: %w", err)
 	}
@@ -70,7 +73,9 @@ func claimSyncs(ctx context.Context, q pg.Querier, now time.Time) ([]referenceSy
 
 // claimSync leases the sync of one budget, also from another worker. It returns no row if the sync
 // was done already.
-func claimSync(ctx context.Context, q pg.Querier, budget uuid.UUID, now time.Time) ([]referenceSync, error) {
+func claimSync(
+	ctx context.Context, q pg.Querier, budget uuid.UUID, now time.Time,
+) ([]referenceSync, error) {
 	syncs, err := pg.All[referenceSync](ctx, q, `
 		UPDATE reference_syncs
 		SET leased_until = $2
@@ -84,12 +89,17 @@ func claimSync(ctx context.Context, q pg.Querier, budget uuid.UUID, now time.Tim
 
 // selectSyncedBudgets returns the budgets that still exist. Deleted budgets are absent from the
 // map.
-func selectSyncedBudgets(ctx context.Context, q pg.Querier, syncs []referenceSync) (map[uuid.UUID]budget, error) {
+func selectSyncedBudgets(
+	ctx context.Context, q pg.Querier, syncs []referenceSync,
+) (map[uuid.UUID]budget, error) {
 	ids := make([]uuid.UUID, len(syncs))
 	for i, s := range syncs {
 		ids[i] = s.BudgetID
 	}
-	rows, err := pg.All[budget](ctx, q, `SELECT `+budgetColumns+` FROM budgets b WHERE b.id = ANY($1)`, ids)
+	rows, err := pg.All[budget](ctx, q, `
+		SELECT `+budgetColumns+`
+		FROM budgets b
+		WHERE b.id = ANY($1)`, ids)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the budgets of syncs: %w", err)
 	}
@@ -105,7 +115,9 @@ func selectSyncedBudgets(ctx context.Context, q pg.Querier, syncs []referenceSyn
 // move it.
 func selectOldestSyncAge(ctx context.Context, q pg.Querier) (int64, error) {
 	type row struct{ Age int64 }
-	r, err := pg.One[row](ctx, q, `SELECT coalesce(extract(epoch FROM now() - min(queued_at)), 0)::bigint AS age FROM reference_syncs`)
+	r, err := pg.One[row](ctx, q, `
+		SELECT coalesce(extract(epoch FROM now() - min(queued_at)), 0)::bigint AS age
+		FROM reference_syncs`)
 	if err != nil {
 		return 0, fmt.Errorf("selecting the oldest sync: %w", err)
 	}
@@ -114,7 +126,9 @@ func selectOldestSyncAge(ctx context.Context, q pg.Querier) (int64, error) {
 
 // deleteSync deletes a sync, unless it was queued again since it was claimed.
 func deleteSync(ctx context.Context, q pg.Querier, s referenceSync) error {
-	_, err := q.Exec(ctx, `DELETE FROM reference_syncs WHERE budget_id = $1 AND seq = $2`, s.BudgetID, s.Seq)
+	_, err := q.Exec(ctx, `
+		DELETE FROM reference_syncs
+		WHERE budget_id = $1 AND seq = $2`, s.BudgetID, s.Seq)
 	if err != nil {
 		return fmt.Errorf("deleting the sync of budget %s: %w", s.BudgetID, err)
 	}

@@ -35,8 +35,7 @@ type change struct {
 	// wallet is empty and day is zero if a category took over transactions of any wallet and day.
 	wallet, category string
 	day              time.Time
-	// last is the last day if the change concerns a range of days, which begins with day. Otherwise it
-	// is zero.
+	// last is the last day of a range of days, which begins with day. Otherwise it is zero.
 	last time.Time
 }
 
@@ -76,7 +75,8 @@ func importedPlaces(e interface {
 	var changes []change
 	for _, wallet := range e.GetWalletIds() {
 		for _, category := range e.GetCategoryIds() {
-			changes = append(changes, change{wallet: wallet, category: category, day: first, last: last})
+			c := change{wallet: wallet, category: category, day: first, last: last}
+			changes = append(changes, c)
 		}
 	}
 	return changes
@@ -92,11 +92,13 @@ func placesOf(transactions ...*ledgerv1.Transaction) []change {
 		if err != nil {
 			continue
 		}
-		if t.GetCategoryId() != "" {
-			changes = append(changes, change{wallet: t.GetWalletId(), category: t.GetCategoryId(), day: calendar.DayOf(at)})
+		c := change{wallet: t.GetWalletId(), category: t.GetCategoryId(), day: calendar.DayOf(at)}
+		if c.category != "" {
+			changes = append(changes, c)
 		}
 		for _, s := range t.GetSplits() {
-			changes = append(changes, change{wallet: t.GetWalletId(), category: s.GetCategoryId(), day: calendar.DayOf(at)})
+			c.category = s.GetCategoryId()
+			changes = append(changes, c)
 		}
 	}
 	return changes
@@ -113,25 +115,30 @@ func (b budget) windowsOf(c change, today time.Time) []calendar.Period {
 	var candidates []calendar.Period
 	switch {
 	case c.day.IsZero():
-		// The transactions of a merged category may be of any day. Only the window of today is checked.
+		// The transactions of a merged category may be of any day. Only today's window is checked.
 		candidates = []calendar.Period{current}
 	case c.last.IsZero():
 		if w := b.timeframe().At(c.day); w.Contains(c.day) {
 			candidates = []calendar.Period{w}
 		}
 	default:
-		for _, w := range []calendar.Period{b.timeframe().At(current.From.AddDate(0, 0, -1)), current} {
+		previous := b.timeframe().At(current.From.AddDate(0, 0, -1))
+		for _, w := range []calendar.Period{previous, current} {
 			if !w.From.After(c.last) && w.End.After(c.day) {
 				candidates = append(candidates, w)
 			}
 		}
 	}
-	return slices.DeleteFunc(candidates, func(w calendar.Period) bool { return !raisesAlerts(w, today) })
+	return slices.DeleteFunc(candidates, func(w calendar.Period) bool {
+		return !raisesAlerts(w, today)
+	})
 }
 
 // counts reports whether the budget counts transactions of a category.
 func (b budget) counts(category string) bool {
-	return slices.ContainsFunc(b.CategoryIDs, func(id uuid.UUID) bool { return id.String() == category })
+	return slices.ContainsFunc(b.CategoryIDs, func(id uuid.UUID) bool {
+		return id.String() == category
+	})
 }
 
 // raisesAlerts reports whether the spending of a window may raise alerts on a day.
@@ -146,8 +153,7 @@ func raisesAlerts(w calendar.Period, today time.Time) bool {
 func reached(thresholds []int32, spent, limit int64) []int32 {
 	var hit []int32
 	for _, t := range thresholds {
-		// The hundreds of the limit are multiplied separately, because a limit of 16 digits times 1000
-		// overflows.
+		// The hundreds of the limit are multiplied separately, so that no product overflows.
 		if spent >= limit/100*int64(t)+(limit%100*int64(t)+99)/100 {
 			hit = append(hit, t)
 		}
@@ -168,14 +174,14 @@ func (s *Server) QueueChecks(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	if len(owners) == 0 {
 		return nil
 	}
-	// One statement reads the budgets of all owners in the batch. Their number is limited per owner.
+	// The number of budgets is limited per owner.
 	budgets, err := selectBudgetsWithThresholds(ctx, tx, owners)
 	if err != nil {
 		return err
 	}
-	// The zones of the owners are not known here. The ledger reports them to the check, which decides
-	// again.
-	todays, due := calendar.Todays(s.now()), map[check]bool{}
+	// The zones of the owners are not known here. The ledger reports them to the check.
+	todays := calendar.Todays(s.now())
+	due := map[check]bool{}
 	for i, e := range events {
 		for _, c := range changes[i] {
 			for _, b := range budgets {
@@ -202,11 +208,14 @@ func compareChecks(a, b check) int {
 // QueueCheck queues a check of a new or changed budget that has thresholds, if its window of today
 // may raise alerts. If the day is not the same in all time zones, it queues a check for each,
 // because the check itself learns the owner's zone. tx must hold the budget's lock.
-func (s *Server) QueueCheck(ctx context.Context, tx pgx.Tx, budgetID uuid.UUID, t spending.Timeframe) error {
+func (s *Server) QueueCheck(
+	ctx context.Context, tx pgx.Tx, budgetID uuid.UUID, t spending.Timeframe,
+) error {
 	todays := calendar.Todays(s.now())
 	var checks []check
 	for _, w := range t.Windows(todays...) {
-		if slices.ContainsFunc(todays, func(today time.Time) bool { return raisesAlerts(w, today) }) {
+		raises := func(today time.Time) bool { return raisesAlerts(w, today) }
+		if slices.ContainsFunc(todays, raises) {
 			checks = append(checks, check{budgetID, w.From})
 		}
 	}
@@ -217,13 +226,16 @@ func (s *Server) QueueCheck(ctx context.Context, tx pgx.Tx, budgetID uuid.UUID, 
 // when its lease has expired. Several replicas may run it: each claims different checks.
 func (s *Server) CheckBudgets(ctx context.Context) (int, error) {
 	// The leases are committed here, because the ledger must not be called within a transaction.
-	due, err := claimChecks(ctx, s.db, s.now(), checkBatch)
+	due, err := claimChecks(ctx, s.db, s.now())
 	if err != nil || len(due) == 0 {
 		return 0, err
 	}
 	queries := make([]spending.Query, len(due))
 	for i, c := range due {
-		queries[i] = spending.Query{Owner: c.OwnerID, Wallet: c.WalletID, Categories: c.CategoryIDs, Window: c.timeframe().At(c.Day)}
+		queries[i] = spending.Query{
+			Owner: c.OwnerID, Wallet: c.WalletID, Categories: c.CategoryIDs,
+			Window: c.timeframe().At(c.Day),
+		}
 	}
 	asking, cancel := context.WithTimeout(ctx, ledgerTimeout)
 	defer cancel()
@@ -232,7 +244,10 @@ func (s *Server) CheckBudgets(ctx context.Context) (int, error) {
 		return 0, fmt.Errorf("asking the ledger for the spending: %w", err)
 	}
 	for i, c := range due {
-		if err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error { return s.settle(ctx, tx, c, queries[i].Window, spendings[i]) }); err != nil {
+		err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+			return s.settle(ctx, tx, c, queries[i].Window, spendings[i])
+		})
+		if err != nil {
 			return 0, err
 		}
 	}
@@ -242,7 +257,9 @@ func (s *Server) CheckBudgets(ctx context.Context) (int, error) {
 // settle raises the alerts of a checked budget and deletes the check. A row in alerts decides that
 // each threshold is raised once per window. A window that has ended is summarized: only the highest
 // threshold that was reached since the last check is published.
-func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w calendar.Period, spent *ledgerv1.Spending) error {
+func (s *Server) settle(
+	ctx context.Context, tx pgx.Tx, c claimedCheck, w calendar.Period, spent *ledgerv1.Spending,
+) error {
 	b, err := lockBudget(ctx, tx, c.ID)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil
@@ -251,21 +268,21 @@ func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w calend
 		return err
 	}
 	if b.Version != c.Version {
-		// The ledger was asked about an older version of the budget. The change has queued the check
-		// again.
+		// The change of the budget since the ledger was asked has queued the check again.
 		return nil
 	}
-	phase := spending.PhaseOf(w, calendar.Today(s.now(), spent.GetTimeZone()))
-	if phase != spending.Current && phase != spending.Recent {
+	today := calendar.Today(s.now(), spent.GetTimeZone())
+	if !raisesAlerts(w, today) {
 		return deleteCheck(ctx, tx, c)
 	}
 	// A wallet that was deleted has no amounts, so it reaches nothing.
 	amount := spending.AmountIn(spent.GetAmounts(), b.Currency)
-	raised, err := insertAlerts(ctx, tx, b.ID, w.From, reached(b.AlertThresholds, amount, b.LimitMinor), s.now().UTC())
+	hit := reached(b.AlertThresholds, amount, b.LimitMinor)
+	raised, err := insertAlerts(ctx, tx, b.ID, w.From, hit, s.now().UTC())
 	if err != nil {
 		return err
 	}
-	if phase == spending.Recent && len(raised) > 1 {
+	if spending.PhaseOf(w, today) == spending.Recent && len(raised) > 1 {
 		raised = raised[len(raised)-1:]
 	}
 	if len(raised) > 0 {
@@ -273,8 +290,10 @@ func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w calend
 		if err != nil {
 			return err
 		}
+		members = append(members, b.OwnerID)
 		for _, threshold := range raised {
-			if err := s.Publish(ctx, tx, b.thresholdReached(threshold, w, amount), append(members, b.OwnerID)...); err != nil {
+			event := b.thresholdReached(threshold, w, amount)
+			if err := s.Publish(ctx, tx, event, members...); err != nil {
 				return err
 			}
 		}
@@ -283,10 +302,15 @@ func (s *Server) settle(ctx context.Context, tx pgx.Tx, c claimedCheck, w calend
 }
 
 // thresholdReached returns the event of an alert, with the amounts at the time of the check.
-func (b budget) thresholdReached(threshold int32, w calendar.Period, spent int64) *budgetv1.BudgetThresholdReached {
+func (b budget) thresholdReached(
+	threshold int32, w calendar.Period, spent int64,
+) *budgetv1.BudgetThresholdReached {
 	return &budgetv1.BudgetThresholdReached{
-		BudgetId: b.ID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(), Threshold: threshold,
-		WindowStart: w.From.Format(calendar.DateLayout), WindowEnd: w.LastDay().Format(calendar.DateLayout), Currency: b.Currency,
-		Limit: b.currency().Format(b.LimitMinor), Spent: b.currency().Format(spent),
+		BudgetId: b.ID.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(),
+		Threshold: threshold, Currency: b.Currency,
+		WindowStart: w.From.Format(calendar.DateLayout),
+		WindowEnd:   w.LastDay().Format(calendar.DateLayout),
+		Limit:       b.currency().Format(b.LimitMinor),
+		Spent:       b.currency().Format(spent),
 	}
 }

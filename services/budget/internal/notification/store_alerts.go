@@ -33,8 +33,8 @@ type budget struct {
 }
 
 // budgetColumns lists the columns of type budget, with the table alias b.
-const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date, b.end_date, b.wallet_id,
-	b.category_ids, b.alert_thresholds, b.version`
+const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date,
+	b.end_date, b.wallet_id, b.category_ids, b.alert_thresholds, b.version`
 
 // timeframe returns the period and the dates of the budget.
 func (b budget) timeframe() spending.Timeframe {
@@ -50,8 +50,7 @@ func (b budget) currency() money.Currency {
 // check asks for a comparison of a budget's limit with the spending in the window that contains a
 // day.
 type check struct {
-	// BudgetID and Day are the key: a window has at most one check, whose Day is the first day of the
-	// window.
+	// BudgetID and Day are the key: a window has at most one check, with its first day.
 	BudgetID uuid.UUID
 	Day      time.Time
 }
@@ -66,7 +65,9 @@ type claimedCheck struct {
 
 // selectBudgetsWithThresholds returns the owners' budgets that have thresholds. Alerts of budgets
 // that the users only share are raised by the owner's events.
-func selectBudgetsWithThresholds(ctx context.Context, q pg.Querier, owners []uuid.UUID) ([]budget, error) {
+func selectBudgetsWithThresholds(
+	ctx context.Context, q pg.Querier, owners []uuid.UUID,
+) ([]budget, error) {
 	budgets, err := pg.All[budget](ctx, q, `
 		SELECT `+budgetColumns+`
 		FROM budgets b
@@ -81,7 +82,11 @@ func selectBudgetsWithThresholds(ctx context.Context, q pg.Querier, owners []uui
 // pgx.ErrNoRows if the budget was deleted. It takes the same lock as the changes of budgets, so the
 // thresholds and the limit are those of the version that is compared.
 func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) (budget, error) {
-	b, err := pg.One[budget](ctx, tx, `SELECT `+budgetColumns+` FROM budgets b WHERE b.id = $1 FOR NO KEY UPDATE`, id)
+	b, err := pg.One[budget](ctx, tx, `
+		SELECT `+budgetColumns+`
+		FROM budgets b
+		WHERE b.id = $1
+		FOR NO KEY UPDATE`, id)
 	if err != nil {
 		return budget{}, fmt.Errorf("locking budget %s: %w", id, err)
 	}
@@ -89,11 +94,17 @@ func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) (budget, error) {
 }
 
 // selectAcceptedMembers returns the users who accepted the invitation to a budget, without a limit.
-func selectAcceptedMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID) ([]uuid.UUID, error) {
+func selectAcceptedMembers(
+	ctx context.Context, q pg.Querier, budgetID uuid.UUID,
+) ([]uuid.UUID, error) {
 	type row struct {
 		UserID uuid.UUID `db:"user_id"`
 	}
-	rows, err := pg.All[row](ctx, q, `SELECT user_id FROM members WHERE budget_id = $1 AND status = 'accepted' ORDER BY user_id`, budgetID)
+	rows, err := pg.All[row](ctx, q, `
+		SELECT user_id
+		FROM members
+		WHERE budget_id = $1 AND status = 'accepted'
+		ORDER BY user_id`, budgetID)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the members of budget %s: %w", budgetID, err)
 	}
@@ -121,7 +132,8 @@ func upsertChecks(ctx context.Context, q pg.Querier, checks []check) error {
 		FROM unnest($1::uuid[], $2::date[]) WITH ORDINALITY AS c (budget_id, day, position)
 		JOIN budgets b ON b.id = c.budget_id
 		ORDER BY c.position
-		ON CONFLICT (budget_id, day) DO UPDATE SET seq = DEFAULT, leased_until = '-infinity'`, ids, days)
+		ON CONFLICT (budget_id, day) DO UPDATE
+		SET seq = DEFAULT, leased_until = '-infinity'`, ids, days)
 	if err != nil {
 		return fmt.Errorf("queueing checks: %w", err)
 	}
@@ -130,13 +142,13 @@ func upsertChecks(ctx context.Context, q pg.Querier, checks []check) error {
 
 // claimChecks leases the oldest checks that no other worker has. They are skipped until the lease
 // expires, also by other replicas.
-func claimChecks(ctx context.Context, q pg.Querier, now time.Time, limit int) ([]claimedCheck, error) {
+func claimChecks(ctx context.Context, q pg.Querier, now time.Time) ([]claimedCheck, error) {
 	checks, err := pg.All[claimedCheck](ctx, q, jobs.Due("alert_checks", "budget_id, day")+`
 		UPDATE alert_checks c
 		SET leased_until = $2
 		FROM due, budgets b
 		WHERE c.budget_id = due.budget_id AND c.day = due.day AND b.id = c.budget_id
-		RETURNING `+budgetColumns+`, c.day, c.seq`, now, now.Add(checkLease), limit)
+		RETURNING `+budgetColumns+`, c.day, c.seq`, now, now.Add(checkLease), checkBatch)
 	if err != nil {
 		return nil, fmt.Errorf("claiming checks: %w", err)
 	}
@@ -146,7 +158,9 @@ func claimChecks(ctx context.Context, q pg.Querier, now time.Time, limit int) ([
 // deleteCheck deletes a check, unless it was queued again since it was claimed. Otherwise the
 // change that queued it again would be lost.
 func deleteCheck(ctx context.Context, q pg.Querier, c claimedCheck) error {
-	_, err := q.Exec(ctx, `DELETE FROM alert_checks WHERE budget_id = $1 AND day = $2 AND seq = $3`, c.ID, c.Day, c.Seq)
+	_, err := q.Exec(ctx, `
+		DELETE FROM alert_checks
+		WHERE budget_id = $1 AND day = $2 AND seq = $3`, c.ID, c.Day, c.Seq)
 	if err != nil {
 		return fmt.Errorf("deleting a check of budget %s: %w", c.ID, err)
 	}
@@ -157,7 +171,10 @@ func deleteCheck(ctx context.Context, q pg.Querier, c claimedCheck) error {
 // before, ascending. A primary key decides, so that concurrent checks cannot raise a threshold
 // twice. The thresholds of earlier checks stay recorded if the limit is raised later, so they are
 // not raised again in the same window.
-func insertAlerts(ctx context.Context, q pg.Querier, budgetID uuid.UUID, windowStart time.Time, thresholds []int32, at time.Time) ([]int32, error) {
+func insertAlerts(
+	ctx context.Context, q pg.Querier, budgetID uuid.UUID,
+	windowStart time.Time, thresholds []int32, at time.Time,
+) ([]int32, error) {
 	if len(thresholds) == 0 {
 		return nil, nil
 	}

@@ -53,7 +53,9 @@ type deliveryClient struct{ *http.Client }
 // redirects. It checks the resolved address of each connection, so that a change of the name's
 // address cannot bypass the check. resolver and roots, the trusted authorities, default to the
 // system's.
-func newDeliveryClient(allowed func(netip.Addr) bool, resolver *net.Resolver, roots *x509.CertPool) deliveryClient {
+func newDeliveryClient(
+	allowed func(netip.Addr) bool, resolver *net.Resolver, roots *x509.CertPool,
+) deliveryClient {
 	dialer := &net.Dialer{
 		Timeout:  attemptTimeout / 2,
 		Resolver: resolver,
@@ -66,8 +68,10 @@ func newDeliveryClient(allowed func(netip.Addr) bool, resolver *net.Resolver, ro
 		},
 	}
 	return deliveryClient{&http.Client{
-		Timeout:       attemptTimeout,
-		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Timeout: attemptTimeout,
+		CheckRedirect: func(*http.Request, []*http.Request) error {
+			return http.ErrUseLastResponse
+		},
 		Transport: &http.Transport{
 			// A proxy from the environment would bypass the check of the address.
 			Proxy:               nil,
@@ -99,10 +103,12 @@ func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 		return false, err
 	}
 	// The result of a sent request is recorded also if the service stops meanwhile.
-	recording, paused := context.WithoutCancel(ctx), s.now()
+	recording := context.WithoutCancel(ctx)
+	paused := s.now()
 	defer func() {
 		if err := releaseWebhook(recording, s.db, w, until, paused); err != nil {
-			s.log.WarnContext(ctx, "failed to release a webhook, its lease must expire first", "webhook", w.ID, "error", err)
+			s.log.WarnContext(ctx, "failed to release a webhook, its lease must expire first",
+				"webhook", w.ID, "error", err)
 		}
 	}()
 	// More webhooks may be due, for another idle worker.
@@ -119,7 +125,8 @@ func (s *Server) deliverBatch(ctx context.Context) (bool, error) {
 			return false, nil
 		}
 		now := s.now().UTC()
-		d = d.attempted(now, responseStatus, problem, rand.Float64()) //nolint:gosec // Jitter is no secret.
+		jitter := rand.Float64() //nolint:gosec // Jitter is no secret.
+		d = d.attempted(now, responseStatus, problem, jitter)
 		d.DurationMS = new(int32(now.Sub(began).Milliseconds()))
 		if err := updateDelivery(recording, s.db, d); err != nil {
 			return false, err
@@ -199,13 +206,10 @@ func publicReason(err error) string {
 	if errors.As(err, &timeout) && timeout.Timeout() {
 		return "timeout"
 	}
-	if _, ok := errors.AsType[*tls.CertificateVerificationError](err); ok {
-		return "tls"
-	}
-	if _, ok := errors.AsType[tls.RecordHeaderError](err); ok {
-		return "tls"
-	}
-	if _, ok := errors.AsType[tls.AlertError](err); ok {
+	_, untrusted := errors.AsType[*tls.CertificateVerificationError](err)
+	_, noTLS := errors.AsType[tls.RecordHeaderError](err)
+	_, alert := errors.AsType[tls.AlertError](err)
+	if untrusted || noTLS || alert {
 		return "tls"
 	}
 	return "connect"

@@ -36,20 +36,17 @@ func (s *Server) QueueDeliveries(ctx context.Context, tx pgx.Tx, events []outbox
 	for _, e := range events {
 		var body []byte
 		for _, w := range webhooks {
-			// A subscription starts with the creation of the webhook. The stream may deliver older events
-			// again.
+			// The stream may deliver events from before the subscription again.
 			if w.UserID != e.UserID || !w.subscribes(e.Subject) || e.Time.Before(w.CreatedAt) {
 				continue
 			}
-			// The body is encoded once and stored, so that later releases do not change a queued delivery.
+			// The body is stored, so that later releases do not change a queued delivery.
 			if body == nil {
 				if body, err = eventJSON(e); err != nil {
 					return err
 				}
 			}
-			deliveries = append(deliveries, delivery{
-				ID: s.newID(), UserID: w.UserID, WebhookID: w.ID, EventID: e.ID, Type: e.Subject, Body: body, CreatedAt: s.now().UTC(),
-			})
+			deliveries = append(deliveries, s.newDelivery(w, e, body))
 		}
 	}
 	return insertDeliveries(ctx, tx, deliveries)
@@ -67,7 +64,9 @@ func eventJSON(e outbox.Received) ([]byte, error) {
 // ListWebhookDeliveries returns the log of a webhook, newest first. It contains the deliveries of
 // 30 days, optionally of one status. Errors: WEBHOOK_NOT_FOUND, also for the webhook of another
 // user.
-func (s *Server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWebhookDeliveriesRequest) (*budgetv1.ListWebhookDeliveriesResponse, error) {
+func (s *Server) ListWebhookDeliveries(
+	ctx context.Context, req *budgetv1.ListWebhookDeliveriesRequest,
+) (*budgetv1.ListWebhookDeliveriesResponse, error) {
 	var p apierr.Problems
 	// Invalid fields are reported before an unknown webhook.
 	limit, problem := page.Limit(req.Limit)
@@ -84,7 +83,9 @@ func (s *Server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWe
 	if err != nil {
 		return nil, err
 	}
-	list := deliveryList{user: w.UserID, webhook: w.ID, status: req.Status, before: uuid.Max, limit: limit + 1}
+	list := deliveryList{
+		user: w.UserID, webhook: w.ID, status: req.Status, before: uuid.Max, limit: limit + 1,
+	}
 	// The owner of the webhook was checked, so its id is a sufficient scope.
 	scope := "deliveries " + w.ID.String() + " " + req.GetStatus()
 	if req.GetCursor() != "" {
@@ -96,7 +97,8 @@ func (s *Server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWe
 	if err != nil {
 		return nil, err
 	}
-	deliveries, pagination, err := page.Cut(s.cursors, scope, deliveries, limit, func(d delivery) any { return d.ID })
+	deliveries, pagination, err := page.Cut(
+		s.cursors, scope, deliveries, limit, func(d delivery) any { return d.ID })
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +113,9 @@ func (s *Server) ListWebhookDeliveries(ctx context.Context, req *budgetv1.ListWe
 // is. The body is the stored one, so a receiver recognizes the repetition by the event's id. A
 // delivery to a disabled webhook waits until its user enables it. Errors: WEBHOOK_NOT_FOUND,
 // WEBHOOK_DELIVERY_NOT_FOUND.
-func (s *Server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.RedeliverWebhookEventRequest) (*budgetv1.RedeliverWebhookEventResponse, error) {
+func (s *Server) RedeliverWebhookEvent(
+	ctx context.Context, req *budgetv1.RedeliverWebhookEventRequest,
+) (*budgetv1.RedeliverWebhookEventResponse, error) {
 	webhookID, err := parseWebhookID(req.GetWebhookId())
 	if err != nil {
 		return nil, err
@@ -139,11 +143,9 @@ func (s *Server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.Redeli
 		if err != nil {
 			return err
 		}
-		again := delivery{
-			ID: s.newID(), UserID: d.UserID, WebhookID: d.WebhookID, EventID: d.EventID, Repeat: repeats + 1, Type: d.Type, Body: d.Body,
-			Status: pending, NextAttemptAt: s.now().UTC(), CreatedAt: s.now().UTC(),
-		}
-		// The response is recorded with the insert, so that a repeated request does not deliver again.
+		again := s.newDelivery(w, outbox.Received{ID: d.EventID, Subject: d.Type}, d.Body)
+		again.Repeat = repeats + 1
+		// A repeated request gets the recorded response, and does not deliver again.
 		resp.Delivery = again.proto()
 		return insertDeliveries(ctx, tx, []delivery{again})
 	})
@@ -157,7 +159,9 @@ func (s *Server) RedeliverWebhookEvent(ctx context.Context, req *budgetv1.Redeli
 // TestWebhook queues a delivery with the id of a new event. The webhook receives it regardless of
 // its subscriptions. The event is not published: other webhooks and live streams do not receive it.
 // A user sees in the log whether the webhook has received it. Errors: WEBHOOK_NOT_FOUND.
-func (s *Server) TestWebhook(ctx context.Context, req *budgetv1.TestWebhookRequest) (*budgetv1.TestWebhookResponse, error) {
+func (s *Server) TestWebhook(
+	ctx context.Context, req *budgetv1.TestWebhookRequest,
+) (*budgetv1.TestWebhookResponse, error) {
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err
 	}
@@ -185,18 +189,23 @@ func (s *Server) TestWebhook(ctx context.Context, req *budgetv1.TestWebhookReque
 
 // testDelivery returns a delivery of a new WebhookTested event.
 func (s *Server) testDelivery(w webhook) (delivery, error) {
-	data, now := &budgetv1.WebhookTested{WebhookId: w.ID.String()}, s.now().UTC()
+	data := &budgetv1.WebhookTested{WebhookId: w.ID.String()}
 	e := outbox.Received{
-		ID: s.newID(), UserID: w.UserID, Subject: outbox.Type(data.ProtoReflect().Descriptor().FullName()), Source: "/coffer/budget", Time: now, Data: data,
+		ID: s.newID(), UserID: w.UserID, Source: "/coffer/budget", Time: s.now().UTC(), Data: data,
+		Subject: outbox.Type(data.ProtoReflect().Descriptor().FullName()),
 	}
 	body, err := eventJSON(e)
-	if err != nil {
-		return delivery{}, err
-	}
+	return s.newDelivery(w, e, body), err
+}
+
+// newDelivery returns the first delivery of an event to a webhook, due at once.
+func (s *Server) newDelivery(w webhook, e outbox.Received, body []byte) delivery {
+	now := s.now().UTC()
 	return delivery{
-		ID: s.newID(), UserID: w.UserID, WebhookID: w.ID, EventID: e.ID, Type: e.Subject, Body: body,
+		ID: s.newID(), UserID: w.UserID, WebhookID: w.ID,
+		EventID: e.ID, Type: e.Subject, Body: body,
 		Status: pending, NextAttemptAt: now, CreatedAt: now,
-	}, nil
+	}
 }
 
 // proto converts the delivery. Only a pending one has a next attempt.

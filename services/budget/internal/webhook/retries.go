@@ -12,8 +12,8 @@ const (
 	// A delivery is retried after firstBackoff, which doubles up to lastBackoff.
 	firstBackoff = 10 * time.Second
 	lastBackoff  = 2 * time.Hour
-	// A failing webhook is paused for firstPause, which doubles up to lastPause. So an address that
-	// hangs costs a worker 10 seconds of each 70, and a repaired address waits for at most a minute.
+	// A failing webhook is paused for firstPause, which doubles up to lastPause. So an address
+	// that hangs costs a worker 10 seconds of each 70, and a repaired one waits a minute at most.
 	firstPause = time.Second
 	lastPause  = time.Minute
 	// A webhook is disabled after failingAttempts failures without a success, over at least
@@ -26,7 +26,9 @@ const (
 
 // attempted returns the delivery after an attempt. problem is empty if it succeeded. jitter, from 0
 // to 1, spreads the retries of deliveries that failed together.
-func (d delivery) attempted(now time.Time, responseStatus int, problem string, jitter float64) delivery {
+func (d delivery) attempted(
+	now time.Time, responseStatus int, problem string, jitter float64,
+) delivery {
 	d.Attempts++
 	d.LastAttemptAt, d.ResponseStatus, d.Error = &now, nil, nil
 	if responseStatus != 0 {

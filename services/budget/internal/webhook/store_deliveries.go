@@ -37,8 +37,7 @@ type delivery struct {
 	Status deliveryStatus
 	// Attempts counts the requests that were sent, or that failed before.
 	Attempts int32
-	// NextAttemptAt is the time from which the delivery is due. It has no meaning unless the status is
-	// pending.
+	// NextAttemptAt is the time from which a pending delivery is due.
 	NextAttemptAt time.Time  `db:"next_attempt_at"`
 	LastAttemptAt *time.Time `db:"last_attempt_at"`
 	// ResponseStatus is the HTTP status of the last attempt, or nil if it got no response.
@@ -55,8 +54,9 @@ const deliveryColumns = listedColumns + `, d.body`
 
 // listedColumns are the columns of a delivery in a list, which does not show the body. A page of
 // the largest bodies has 100 MB.
-const listedColumns = `d.id, d.user_id, d.webhook_id, d.event_id, d.repeat, d.type, d.status, d.attempts, d.next_attempt_at,
-	d.last_attempt_at, d.response_status, d.error, d.duration_ms, d.created_at`
+const listedColumns = `d.id, d.user_id, d.webhook_id, d.event_id, d.repeat, d.type, d.status,
+	d.attempts, d.next_attempt_at, d.last_attempt_at, d.response_status, d.error, d.duration_ms,
+	d.created_at`
 
 // insertDeliveries inserts pending deliveries that are due immediately. It omits those that exist
 // already. The unique key of event and repeat recognizes them, so a repeated event is harmless.
@@ -70,14 +70,21 @@ func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) 
 	var repeats []int32
 	var times []time.Time
 	for _, d := range deliveries {
-		ids, users, webhooks, events = append(ids, d.ID), append(users, d.UserID), append(webhooks, d.WebhookID), append(events, d.EventID)
-		types, bodies, times = append(types, d.Type), append(bodies, d.Body), append(times, d.CreatedAt)
+		ids = append(ids, d.ID)
+		users = append(users, d.UserID)
+		webhooks = append(webhooks, d.WebhookID)
+		events = append(events, d.EventID)
+		types = append(types, d.Type)
+		bodies = append(bodies, d.Body)
+		times = append(times, d.CreatedAt)
 		repeats = append(repeats, d.Repeat)
 	}
 	_, err := q.Exec(ctx, `
-		INSERT INTO webhook_deliveries (id, user_id, webhook_id, event_id, repeat, type, body, next_attempt_at, created_at)
+		INSERT INTO webhook_deliveries
+			(id, user_id, webhook_id, event_id, repeat, type, body, next_attempt_at, created_at)
 		SELECT id, user_id, webhook_id, event_id, repeat, type, body, created_at, created_at
-		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::integer[], $6::text[], $7::bytea[], $8::timestamptz[])
+		FROM unnest($1::uuid[], $2::uuid[], $3::uuid[], $4::uuid[], $5::integer[], $6::text[],
+			$7::bytea[], $8::timestamptz[])
 			AS d (id, user_id, webhook_id, event_id, repeat, type, body, created_at)
 		ON CONFLICT (user_id, webhook_id, event_id, repeat) DO NOTHING`,
 		ids, users, webhooks, events, repeats, types, bodies, times)
@@ -89,7 +96,9 @@ func insertDeliveries(ctx context.Context, q pg.Querier, deliveries []delivery) 
 
 // selectEnabledWebhooks returns the enabled webhooks of users. Deliveries for disabled webhooks are
 // not stored.
-func selectEnabledWebhooks(ctx context.Context, q pg.Querier, users []uuid.UUID) ([]webhook, error) {
+func selectEnabledWebhooks(
+	ctx context.Context, q pg.Querier, users []uuid.UUID,
+) ([]webhook, error) {
 	webhooks, err := pg.All[webhook](ctx, q, `
 		SELECT `+webhookColumns+`
 		FROM webhooks w
@@ -114,10 +123,10 @@ func selectDeliveries(ctx context.Context, q pg.Querier, l deliveryList) ([]deli
 	deliveries, err := pg.All[delivery](ctx, q, `
 		SELECT `+listedColumns+`, ''::bytea AS body
 		FROM webhook_deliveries d
-		WHERE d.user_id = @user AND d.webhook_id = @webhook AND d.id < @before AND (@status::text IS NULL OR d.status = @status)
+		WHERE d.user_id = $1 AND d.webhook_id = $2 AND d.id < $3
+			AND ($4::text IS NULL OR d.status = $4)
 		ORDER BY d.id DESC
-		LIMIT @limit`,
-		pgx.NamedArgs{"user": l.user, "webhook": l.webhook, "before": l.before, "status": l.status, "limit": l.limit})
+		LIMIT $5`, l.user, l.webhook, l.before, l.status, l.limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting deliveries of webhook %s: %w", l.webhook, err)
 	}
@@ -125,7 +134,9 @@ func selectDeliveries(ctx context.Context, q pg.Querier, l deliveryList) ([]deli
 }
 
 // selectDelivery returns pgx.ErrNoRows if the user's webhook has no delivery with this id.
-func selectDelivery(ctx context.Context, q pg.Querier, user, webhookID, id uuid.UUID) (delivery, error) {
+func selectDelivery(
+	ctx context.Context, q pg.Querier, user, webhookID, id uuid.UUID,
+) (delivery, error) {
 	d, err := pg.One[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`
 		FROM webhook_deliveries d
@@ -157,7 +168,9 @@ func countRepeats(ctx context.Context, tx pgx.Tx, d delivery) (int32, error) {
 // delivery is due. It skips users with maxLeased leased webhooks. The recursive query steps through
 // the index from webhook to webhook, because there are few webhooks, but a paused one may have any
 // number of deliveries.
-func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time, maxLeased int) (webhook, error) {
+func claimWebhook(
+	ctx context.Context, q pg.Querier, now, until time.Time, maxLeased int,
+) (webhook, error) {
 	w, err := pg.One[webhook](ctx, q, `
 		WITH RECURSIVE first AS (
 			(
@@ -181,17 +194,21 @@ func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time, maxLe
 			SELECT w.user_id, w.id
 			FROM first f
 			JOIN webhooks w ON w.user_id = f.user_id AND w.id = f.webhook_id
-			WHERE f.next_attempt_at <= @now AND w.enabled AND w.leased_until <= @now AND w.paused_until <= @now
-				AND (SELECT count(*) FROM webhooks o WHERE o.user_id = w.user_id AND o.leased_until > @now) < @max_leased
+			WHERE f.next_attempt_at <= $1 AND w.enabled
+				AND w.leased_until <= $1 AND w.paused_until <= $1
+				AND (
+					SELECT count(*)
+					FROM webhooks o
+					WHERE o.user_id = w.user_id AND o.leased_until > $1) < $3
 			ORDER BY f.next_attempt_at
 			LIMIT 1
 			FOR NO KEY UPDATE OF w SKIP LOCKED
 		)
 		UPDATE webhooks w
-		SET leased_until = @until
+		SET leased_until = $2
 		FROM due
 		WHERE w.user_id = due.user_id AND w.id = due.id
-		RETURNING `+webhookColumns, pgx.NamedArgs{"now": now, "until": until, "max_leased": maxLeased})
+		RETURNING `+webhookColumns, now, until, maxLeased)
 	if err != nil {
 		return webhook{}, fmt.Errorf("claiming a webhook: %w", err)
 	}
@@ -201,12 +218,14 @@ func claimWebhook(ctx context.Context, q pg.Querier, now, until time.Time, maxLe
 // releaseWebhook ends the lease that was taken until a time, and records failures and pause. If
 // that lease has expired and another worker has one, nothing changes. So a worker that was too slow
 // cannot end the lease of its successor.
-func releaseWebhook(ctx context.Context, q pg.Querier, w webhook, until, pausedUntil time.Time) error {
+func releaseWebhook(
+	ctx context.Context, q pg.Querier, w webhook, until, pausedUntil time.Time,
+) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks
-		SET leased_until = '-infinity', failures = @failures, failing_since = @since, paused_until = @paused
-		WHERE user_id = @user AND id = @id AND leased_until = @until`,
-		pgx.NamedArgs{"failures": w.Failures, "since": w.FailingSince, "paused": pausedUntil, "user": w.UserID, "id": w.ID, "until": until})
+		SET leased_until = '-infinity', failures = $4, failing_since = $5, paused_until = $6
+		WHERE user_id = $1 AND id = $2 AND leased_until = $3`,
+		w.UserID, w.ID, until, w.Failures, w.FailingSince, pausedUntil)
 	if err != nil {
 		return fmt.Errorf("releasing webhook %s: %w", w.ID, err)
 	}
@@ -216,11 +235,14 @@ func releaseWebhook(ctx context.Context, q pg.Querier, w webhook, until, pausedU
 // selectDue returns the due deliveries of a webhook, the oldest first. The order keeps events in
 // the order of their creation, unless one is retried. The partial index webhook_deliveries_pending
 // has this order.
-func selectDue(ctx context.Context, q pg.Querier, w webhook, now time.Time, limit int) ([]delivery, error) {
+func selectDue(
+	ctx context.Context, q pg.Querier, w webhook, now time.Time, limit int,
+) ([]delivery, error) {
 	deliveries, err := pg.All[delivery](ctx, q, `
 		SELECT `+deliveryColumns+`
 		FROM webhook_deliveries d
-		WHERE d.user_id = $1 AND d.webhook_id = $2 AND d.status = 'pending' AND d.next_attempt_at <= $3
+		WHERE d.user_id = $1 AND d.webhook_id = $2 AND d.status = 'pending'
+			AND d.next_attempt_at <= $3
 		ORDER BY d.next_attempt_at, d.id
 		LIMIT $4`, w.UserID, w.ID, now, limit)
 	if err != nil {
@@ -233,13 +255,11 @@ func selectDue(ctx context.Context, q pg.Querier, w webhook, now time.Time, limi
 func updateDelivery(ctx context.Context, q pg.Querier, d delivery) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhook_deliveries
-		SET status = @status, attempts = @attempts, next_attempt_at = @next, last_attempt_at = @last,
-			response_status = @response, error = @error, duration_ms = @duration
-		WHERE user_id = @user AND webhook_id = @webhook AND id = @id`,
-		pgx.NamedArgs{
-			"status": d.Status, "attempts": d.Attempts, "next": d.NextAttemptAt, "last": d.LastAttemptAt,
-			"response": d.ResponseStatus, "error": d.Error, "duration": d.DurationMS, "user": d.UserID, "webhook": d.WebhookID, "id": d.ID,
-		})
+		SET status = $4, attempts = $5, next_attempt_at = $6, last_attempt_at = $7,
+			response_status = $8, error = $9, duration_ms = $10
+		WHERE user_id = $1 AND webhook_id = $2 AND id = $3`,
+		d.UserID, d.WebhookID, d.ID, d.Status, d.Attempts, d.NextAttemptAt, d.LastAttemptAt,
+		d.ResponseStatus, d.Error, d.DurationMS)
 	if err != nil {
 		return fmt.Errorf("recording delivery %s: %w", d.ID, err)
 	}
@@ -250,11 +270,15 @@ func updateDelivery(ctx context.Context, q pg.Querier, d delivery) error {
 // before another time. Deliveries of a disabled webhook expire, too. The hourly cleanup calls it.
 // The index webhook_deliveries_created_at finds the rows.
 func expireDeliveries(ctx context.Context, q pg.Querier, failBefore, deleteBefore time.Time) error {
-	_, err := q.Exec(ctx, `UPDATE webhook_deliveries SET status = 'failed' WHERE status = 'pending' AND created_at < $1`, failBefore)
+	_, err := q.Exec(ctx, `
+		UPDATE webhook_deliveries
+		SET status = 'failed'
+		WHERE status = 'pending' AND created_at < $1`, failBefore)
 	if err != nil {
 		return fmt.Errorf("failing expired deliveries: %w", err)
 	}
-	if _, err := q.Exec(ctx, `DELETE FROM webhook_deliveries WHERE created_at < $1`, deleteBefore); err != nil {
+	_, err = q.Exec(ctx, `DELETE FROM webhook_deliveries WHERE created_at < $1`, deleteBefore)
+	if err != nil {
 		return fmt.Errorf("deleting old deliveries: %w", err)
 	}
 	return nil

@@ -91,8 +91,8 @@ type Config struct {
 	// DatabaseURL is a postgres:// URL with the service's own role. Its search_path names the
 	// service's schema.
 	DatabaseURL string `env:"DATABASE_URL,required,notEmpty,unset"`
-	// AuthAddr is the host:port of the auth service: it publishes the keys of access tokens. OCRAddr
-	// is the host:port of the ocr service: it recognizes receipts.
+	// AuthAddr is the host:port of the auth service: it publishes the keys of access tokens.
+	// OCRAddr is the host:port of the ocr service: it recognizes receipts.
 	AuthAddr string `env:"AUTH_ADDR,required,notEmpty"`
 	OCRAddr  string `env:"OCR_ADDR,required,notEmpty"`
 	// AttachmentQuota is the maximum total size of a user's attachments, in bytes.
@@ -130,17 +130,20 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer bus.Close()
-	authConn, err := rpc.Dial(config.AuthAddr, authv1.AuthService_ServiceDesc.ServiceName, config.Config)
+	authConn, err := rpc.Dial(config.AuthAddr, authv1.AuthService_ServiceDesc.ServiceName,
+		config.Config)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = authConn.Close() }()
-	ocrConn, err := rpc.Dial(config.OCRAddr, ocrv1.OCRService_ServiceDesc.ServiceName, config.Config)
+	ocrConn, err := rpc.Dial(config.OCRAddr, ocrv1.OCRService_ServiceDesc.ServiceName,
+		config.Config)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = ocrConn.Close() }()
-	verifier, err := caller.NewVerifier(caller.FromAuth(authv1.NewAuthServiceClient(authConn)), time.Now, log)
+	verifier, err := caller.NewVerifier(caller.FromAuth(authv1.NewAuthServiceClient(authConn)),
+		time.Now, log)
 	if err != nil {
 		return err
 	}
@@ -153,11 +156,14 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	scrubber := &verify.Scrubber{DB: db, Log: log}
 	go scrubber.Run(ctx)
 
-	book := &posting.Ledger{DB: db, Wake: bus.Wake, Now: time.Now, NewID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) }}
+	book := &posting.Ledger{DB: db, Wake: bus.Wake, Now: time.Now, NewID: func() uuid.UUID {
+		return uuid.Must(uuid.NewV7())
+	}}
 	book.Volume = storage.Volume{Folder: config.StorageFolder, Minimum: storage.Minimum}
 	// The packages share the gates, so that the limit applies to all expensive reads of a user
 	// together.
-	cursors, gates := page.NewCursors(config.ServiceKey), reads.NewGates(reads.MaxRunning, reads.MaxWaiting)
+	cursors := page.NewCursors(config.ServiceKey)
+	gates := reads.NewGates(reads.MaxRunning, reads.MaxWaiting)
 	receiving, err := receipts.New(book, cursors, ocrv1.NewOCRServiceClient(ocrConn), log)
 	if err != nil {
 		return err
@@ -186,7 +192,9 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	ledgerv1.RegisterImportServiceServer(srv, importing)
 	ledgerv1.RegisterRuleServiceServer(srv, ruling)
 	registerResources(srv, config, s.Accounts, gates)
-	return srv.Serve(ctx, lis, func(ctx context.Context) error { return checkHealth(ctx, srv, book, ocrConn) })
+	return srv.Serve(ctx, lis, func(ctx context.Context) error {
+		return checkHealth(ctx, srv, book, ocrConn)
+	})
 }
 
 // measure registers metrics. unmeasure ends those that were registered, also after an error.
@@ -229,7 +237,9 @@ func startJobs(ctx context.Context, queues ...*jobs.Queue) (wait func()) {
 // checkHealth returns an error if PostgreSQL is unavailable. It reports to srv whether receipts can
 // be recognized, and whether the volume of the database has space for files, if that is known.
 // Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
-func checkHealth(ctx context.Context, srv *rpc.Server, book *posting.Ledger, ocrConn *rpc.Conn) error {
+func checkHealth(
+	ctx context.Context, srv *rpc.Server, book *posting.Ledger, ocrConn *rpc.Conn,
+) error {
 	if _, known := book.Volume.Free(); known {
 		srv.SetOptional(rpc.HealthStorage, book.Volume.Check() == nil)
 	}
@@ -243,17 +253,24 @@ func checkHealth(ctx context.Context, srv *rpc.Server, book *posting.Ledger, ocr
 func startSweeps(ctx context.Context, db *pgxpool.Pool, log *slog.Logger) {
 	go pg.Sweep(ctx, log, func(ctx context.Context) error {
 		now := time.Now()
-		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, now), staging.Expire(ctx, db, now), sync.Sweep(ctx, db, now))
+		return errors.Join(idem.Expire(ctx, db), accounts.ExpireReferences(ctx, db, now),
+			staging.Expire(ctx, db, now), sync.Sweep(ctx, db, now))
 	})
-	go pg.SweepEvery(ctx, attachments.ExpireInterval, log, func(ctx context.Context) error { return attachments.Expire(ctx, db, time.Now()) })
+	go pg.SweepEvery(ctx, attachments.ExpireInterval, log, func(ctx context.Context) error {
+		return attachments.Expire(ctx, db, time.Now())
+	})
 }
 
 // registerResources registers the services of the resources that need the database only.
-func registerResources(srv grpc.ServiceRegistrar, config Config, a *accounts.Accounts, gates *reads.Gates) {
+func registerResources(
+	srv grpc.ServiceRegistrar, config Config, a *accounts.Accounts, gates *reads.Gates,
+) {
 	ledgerv1.RegisterExportServiceServer(srv, export.New(a.Ledger))
 	ledgerv1.RegisterSettingsServiceServer(srv, &settings.Server{Ledger: a.Ledger})
 	ledgerv1.RegisterSyncServiceServer(srv, &sync.Server{Ledger: a.Ledger, Cursors: a.Cursors})
 	ledgerv1.RegisterTagServiceServer(srv, &tags.Server{Ledger: a.Ledger, Reads: gates})
-	ledgerv1.RegisterAttachmentServiceServer(srv, &attachments.Attachments{Ledger: a.Ledger, Quota: config.AttachmentQuota})
-	ledgerv1.RegisterTransferServiceServer(srv, &transfers.Transfers{Ledger: a.Ledger, Cursors: a.Cursors, Reads: gates})
+	ledgerv1.RegisterAttachmentServiceServer(srv,
+		&attachments.Attachments{Ledger: a.Ledger, Quota: config.AttachmentQuota})
+	ledgerv1.RegisterTransferServiceServer(srv,
+		&transfers.Transfers{Ledger: a.Ledger, Cursors: a.Cursors, Reads: gates})
 }

@@ -57,7 +57,9 @@ var _ ledgerv1.AttachmentServiceServer = (*Attachments)(nil)
 
 // ListAttachments returns the attachments of one of the caller's transactions, the oldest first.
 // There are at most maxPerTransaction, so the list has no pages.
-func (s *Attachments) ListAttachments(ctx context.Context, req *ledgerv1.ListAttachmentsRequest) (*ledgerv1.ListAttachmentsResponse, error) {
+func (s *Attachments) ListAttachments(
+	ctx context.Context, req *ledgerv1.ListAttachmentsRequest,
+) (*ledgerv1.ListAttachmentsResponse, error) {
 	id, ok := text.ID(req.GetTransactionId())
 	if !ok {
 		return nil, errInvalidTransactionID
@@ -79,7 +81,10 @@ func (s *Attachments) ListAttachments(ctx context.Context, req *ledgerv1.ListAtt
 // DownloadAttachment sends one of the caller's attachments, chunk by chunk. Each chunk is a
 // separate query, so that a slow client holds no connection. If the attachment is deleted
 // meanwhile, the stream ends with an error.
-func (s *Attachments) DownloadAttachment(req *ledgerv1.DownloadAttachmentRequest, stream grpc.ServerStreamingServer[ledgerv1.DownloadAttachmentResponse]) error {
+func (s *Attachments) DownloadAttachment(
+	req *ledgerv1.DownloadAttachmentRequest,
+	stream grpc.ServerStreamingServer[ledgerv1.DownloadAttachmentResponse],
+) error {
 	ctx := stream.Context()
 	id, ok := text.ID(req.GetId())
 	if !ok {
@@ -115,7 +120,9 @@ func (s *Attachments) DownloadAttachment(req *ledgerv1.DownloadAttachmentRequest
 
 // DeleteAttachment deletes one of the caller's attachments. Of two simultaneous deletions one gets
 // ATTACHMENT_NOT_FOUND, so the count of the transaction decreases once.
-func (s *Attachments) DeleteAttachment(ctx context.Context, req *ledgerv1.DeleteAttachmentRequest) (*ledgerv1.DeleteAttachmentResponse, error) {
+func (s *Attachments) DeleteAttachment(
+	ctx context.Context, req *ledgerv1.DeleteAttachmentRequest,
+) (*ledgerv1.DeleteAttachmentResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidAttachmentID
@@ -125,8 +132,8 @@ func (s *Attachments) DeleteAttachment(ctx context.Context, req *ledgerv1.Delete
 		if err != nil {
 			return err
 		}
-		// The owner and the transaction are locked first, as in uploads. If the transaction was deleted,
-		// so was the attachment.
+		// The owner and the transaction are locked first, as in uploads. If the transaction was
+		// deleted, so was the attachment.
 		if err := posting.ShareOwner(ctx, tx, a.OwnerID); err != nil {
 			return err
 		}
@@ -146,7 +153,8 @@ func (s *Attachments) DeleteAttachment(ctx context.Context, req *ledgerv1.Delete
 		if err := addToCount(ctx, tx, a.OwnerID, a.TransactionID, -1); err != nil {
 			return err
 		}
-		return s.Publish(ctx, tx, a.OwnerID, &ledgerv1.AttachmentDeleted{OwnerId: a.OwnerID.String(), Attachment: a.proto()})
+		return s.Publish(ctx, tx, a.OwnerID,
+			&ledgerv1.AttachmentDeleted{OwnerId: a.OwnerID.String(), Attachment: a.proto()})
 	})
 	if err != nil {
 		return nil, err
@@ -157,14 +165,18 @@ func (s *Attachments) DeleteAttachment(ctx context.Context, req *ledgerv1.Delete
 // proto returns a as the API shows it.
 func (a attachment) proto() *ledgerv1.Attachment {
 	return &ledgerv1.Attachment{
-		Id: a.ID.String(), TransactionId: a.TransactionID.String(), Name: a.Name, MediaType: a.MediaType, Size: a.Size,
-		Sha256: hex.EncodeToString(a.SHA256), CreatedAt: calendar.FormatTime(a.CreatedAt),
+		Id: a.ID.String(), TransactionId: a.TransactionID.String(), Name: a.Name,
+		MediaType: a.MediaType, Size: a.Size, Sha256: hex.EncodeToString(a.SHA256),
+		CreatedAt: calendar.FormatTime(a.CreatedAt),
 	}
 }
 
 // own returns one of the caller's transactions. read is selectTransaction or lockTransaction. Like
 // the RPCs of transactions, own distinguishes a missing transaction from another user's (ADR 14).
-func own(ctx context.Context, q pg.Querier, id uuid.UUID, read func(context.Context, pg.Querier, uuid.UUID) (transaction, error)) (transaction, error) {
+func own(
+	ctx context.Context, q pg.Querier, id uuid.UUID,
+	read func(context.Context, pg.Querier, uuid.UUID) (transaction, error),
+) (transaction, error) {
 	t, err := read(ctx, q, id)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):

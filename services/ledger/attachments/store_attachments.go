@@ -40,7 +40,8 @@ type transaction struct {
 // transfer belong to its leg out.
 func (t transaction) isLegIn() bool { return t.TransferID != nil && t.AmountMinor > 0 }
 
-const selectTransactionSQL = `SELECT owner_id, transfer_id, amount_minor, attachment_count FROM transactions WHERE id = $1`
+const selectTransactionSQL = `
+	SELECT owner_id, transfer_id, amount_minor, attachment_count FROM transactions WHERE id = $1`
 
 // selectTransaction returns a transaction of any owner, or pgx.ErrNoRows. The caller checks the
 // owner.
@@ -66,7 +67,10 @@ func lockTransaction(ctx context.Context, q pg.Querier, id uuid.UUID) (transacti
 // addToCount changes the number of attachments of a transaction, whose row must be locked. Its
 // version stays, because clients change attachments without If-Match.
 func addToCount(ctx context.Context, tx pgx.Tx, owner, transaction uuid.UUID, n int) error {
-	_, err := tx.Exec(ctx, `UPDATE transactions SET attachment_count = attachment_count + $3 WHERE id = $1 AND owner_id = $2`, transaction, owner, n)
+	_, err := tx.Exec(ctx, `
+		UPDATE transactions
+		SET attachment_count = attachment_count + $3
+		WHERE id = $1 AND owner_id = $2`, transaction, owner, n)
 	if err != nil {
 		return fmt.Errorf("counting the attachments of transaction %s: %w", transaction, err)
 	}
@@ -78,7 +82,8 @@ func addToCount(ctx context.Context, tx pgx.Tx, owner, transaction uuid.UUID, n 
 func insertUploading(ctx context.Context, q pg.Querier, a attachment) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO attachments (owner_id, id, transaction_id, status, name, created_at)
-		VALUES ($1, $2, $3, 'uploading', $4, $5)`, a.OwnerID, a.ID, a.TransactionID, a.Name, a.CreatedAt)
+		VALUES ($1, $2, $3, 'uploading', $4, $5)`,
+		a.OwnerID, a.ID, a.TransactionID, a.Name, a.CreatedAt)
 	if pg.IsViolation(err, "attachments_transaction_fkey") {
 		return errTransactionNotFound
 	}
@@ -109,7 +114,8 @@ func updateReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {
 	tag, err := tx.Exec(ctx, `
 		UPDATE attachments
 		SET status = 'ready', media_type = $3, size = $4, sha256 = $5
-		WHERE owner_id = $1 AND id = $2 AND status = 'uploading'`, a.OwnerID, a.ID, a.MediaType, a.Size, a.SHA256)
+		WHERE owner_id = $1 AND id = $2 AND status = 'uploading'`,
+		a.OwnerID, a.ID, a.MediaType, a.Size, a.SHA256)
 	if err != nil {
 		return false, fmt.Errorf("completing attachment %s: %w", a.ID, err)
 	}
@@ -138,7 +144,8 @@ func selectByContent(ctx context.Context, q pg.Querier, a attachment) (attachmen
 	first, err := pg.One[attachment](ctx, q, `
 		SELECT `+attachmentColumns+`
 		FROM attachments
-		WHERE owner_id = $1 AND transaction_id = $2 AND sha256 = $3 AND status = 'ready'`, a.OwnerID, a.TransactionID, a.SHA256)
+		WHERE owner_id = $1 AND transaction_id = $2 AND sha256 = $3 AND status = 'ready'`,
+		a.OwnerID, a.TransactionID, a.SHA256)
 	if err != nil {
 		return attachment{}, fmt.Errorf("selecting an attachment by its content: %w", err)
 	}
@@ -160,7 +167,9 @@ func selectReady(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (attach
 
 // selectOfTransaction returns the attachments of a transaction, the oldest first. Ids are UUIDs of
 // version 7, so their order is the order in which the uploads began.
-func selectOfTransaction(ctx context.Context, q pg.Querier, owner, transaction uuid.UUID) ([]attachment, error) {
+func selectOfTransaction(
+	ctx context.Context, q pg.Querier, owner, transaction uuid.UUID,
+) ([]attachment, error) {
 	all, err := pg.All[attachment](ctx, q, `
 		SELECT `+attachmentColumns+`
 		FROM attachments
@@ -189,7 +198,9 @@ func selectChunk(ctx context.Context, q pg.Querier, a attachment, n int) ([]byte
 // deleteReady deletes a visible attachment with its chunks. It returns false if the attachment does
 // not exist.
 func deleteReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {
-	tag, err := tx.Exec(ctx, `DELETE FROM attachments WHERE owner_id = $1 AND id = $2 AND status = 'ready'`, a.OwnerID, a.ID)
+	tag, err := tx.Exec(ctx,
+		`DELETE FROM attachments WHERE owner_id = $1 AND id = $2 AND status = 'ready'`, a.OwnerID,
+		a.ID)
 	if err != nil {
 		return false, fmt.Errorf("deleting attachment %s: %w", a.ID, err)
 	}
@@ -198,7 +209,9 @@ func deleteReady(ctx context.Context, tx pgx.Tx, a attachment) (bool, error) {
 
 // deleteUploading deletes an attachment that is not visible, with its chunks.
 func deleteUploading(ctx context.Context, q pg.Querier, a attachment) error {
-	_, err := q.Exec(ctx, `DELETE FROM attachments WHERE owner_id = $1 AND id = $2 AND status = 'uploading'`, a.OwnerID, a.ID)
+	_, err := q.Exec(ctx,
+		`DELETE FROM attachments WHERE owner_id = $1 AND id = $2 AND status = 'uploading'`,
+		a.OwnerID, a.ID)
 	if err != nil {
 		return fmt.Errorf("deleting the upload of attachment %s: %w", a.ID, err)
 	}
@@ -216,7 +229,9 @@ const uploadAge = 2 * rpc.UploadTimeout
 // Expire deletes the uploads that began before uploadAge and have not ended. Their process stopped,
 // or could not discard them. The partial index attachments_uploading contains only such rows.
 func Expire(ctx context.Context, q pg.Querier, now time.Time) error {
-	if _, err := q.Exec(ctx, `DELETE FROM attachments WHERE status = 'uploading' AND created_at < $1`, now.Add(-uploadAge)); err != nil {
+	_, err := q.Exec(ctx, `DELETE FROM attachments WHERE status = 'uploading' AND created_at < $1`,
+		now.Add(-uploadAge))
+	if err != nil {
 		return fmt.Errorf("deleting uploads that have not ended: %w", err)
 	}
 	return nil

@@ -69,7 +69,8 @@ func (s *Attachments) CreateAttachment(stream upload) error {
 		return errInvalidTransactionID
 	}
 	a := attachment{
-		ID: s.NewID(), OwnerID: caller.ID(ctx), TransactionID: id, Name: fileName(first.GetHeader().GetFileName()), CreatedAt: s.Now(),
+		ID: s.NewID(), OwnerID: caller.ID(ctx), TransactionID: id,
+		Name: fileName(first.GetHeader().GetFileName()), CreatedAt: s.Now(),
 	}
 	resp := &ledgerv1.CreateAttachmentResponse{}
 	if err := s.begin(ctx, a); err != nil {
@@ -104,7 +105,8 @@ func (s *Attachments) begin(ctx context.Context, a attachment) error {
 // key, and returns rejected for any other upload. The transaction may have been deleted after the
 // first request. The file is received for its hash, and not stored. Without a key, the upload is
 // rejected before its file arrives.
-func (s *Attachments) replayRejected(ctx context.Context, a *attachment, first *ledgerv1.CreateAttachmentRequest, stream upload,
+func (s *Attachments) replayRejected(
+	ctx context.Context, a *attachment, first *ledgerv1.CreateAttachmentRequest, stream upload,
 	resp *ledgerv1.CreateAttachmentResponse, rejected error,
 ) (err error) {
 	if first.GetIdempotencyKey() == "" {
@@ -120,10 +122,13 @@ func (s *Attachments) replayRejected(ctx context.Context, a *attachment, first *
 // store receives the file and fills the response. It reports whether the attachment was created. It
 // is not created in two cases: a repeated request returns the first response, and a file that the
 // transaction already has returns the existing attachment.
-func (s *Attachments) store(ctx context.Context, a *attachment, first *ledgerv1.CreateAttachmentRequest, stream upload,
+func (s *Attachments) store(
+	ctx context.Context, a *attachment, first *ledgerv1.CreateAttachmentRequest, stream upload,
 	resp *ledgerv1.CreateAttachmentResponse,
 ) (created bool, err error) {
-	err = receive(a, stream, func(n int, chunk []byte) error { return insertChunk(ctx, s.DB, *a, n, chunk) })
+	err = receive(a, stream, func(n int, chunk []byte) error {
+		return insertChunk(ctx, s.DB, *a, n, chunk)
+	})
 	if err != nil {
 		return false, err
 	}
@@ -159,7 +164,8 @@ func receive(a *attachment, stream upload, keep func(n int, chunk []byte) error)
 		}
 		if read > 0 {
 			if !r.add(chunk[:read]) {
-				return errUnsupportedType.With("file", "must be JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8")
+				return errUnsupportedType.With("file",
+					"must be JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8")
 			}
 			if err := keep(n, chunk[:read]); err != nil {
 				return err
@@ -174,7 +180,8 @@ func receive(a *attachment, stream upload, keep func(n int, chunk []byte) error)
 		return errFileRequired
 	}
 	if a.MediaType = r.mediaType(); a.MediaType == "" {
-		return errUnsupportedType.With("file", "must be JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8")
+		return errUnsupportedType.With("file",
+			"must be JPEG, PNG, WebP, GIF, HEIC, PDF or plain text in UTF-8")
 	}
 	a.SHA256 = r.hash.Sum(nil)
 	return nil
@@ -184,7 +191,9 @@ func receive(a *attachment, stream upload, keep func(n int, chunk []byte) error)
 // the transaction already has the file; the response is then the existing attachment. ShareOwner
 // makes other writes of the owner wait. So of two simultaneous uploads the second one sees the size
 // and the content of the first, and both limits hold exactly.
-func (s *Attachments) complete(ctx context.Context, tx pgx.Tx, a attachment, resp *ledgerv1.CreateAttachmentResponse) (bool, error) {
+func (s *Attachments) complete(
+	ctx context.Context, tx pgx.Tx, a attachment, resp *ledgerv1.CreateAttachmentResponse,
+) (bool, error) {
 	resp.Reset()
 	if err := posting.ShareOwner(ctx, tx, a.OwnerID); err != nil {
 		return false, err
@@ -204,14 +213,16 @@ func (s *Attachments) complete(ctx context.Context, tx pgx.Tx, a attachment, res
 		return false, err
 	}
 	if t.AttachmentCount >= maxPerTransaction {
-		return false, errLimitReached.With("file", fmt.Sprintf("a transaction may have at most %d attachments", maxPerTransaction))
+		return false, errLimitReached.With("file",
+			fmt.Sprintf("a transaction may have at most %d attachments", maxPerTransaction))
 	}
 	used, err := selectUsage(ctx, tx, a.OwnerID)
 	if err != nil {
 		return false, err
 	}
 	if used+a.Size > s.Quota {
-		return false, errLimitReached.With("file", fmt.Sprintf("all attachments may have at most %d bytes together", s.Quota))
+		return false, errLimitReached.With("file",
+			fmt.Sprintf("all attachments may have at most %d bytes together", s.Quota))
 	}
 	updated, err := updateReady(ctx, tx, a)
 	if err != nil {
@@ -224,7 +235,8 @@ func (s *Attachments) complete(ctx context.Context, tx pgx.Tx, a attachment, res
 		return false, err
 	}
 	resp.Attachment = a.proto()
-	return true, s.Publish(ctx, tx, a.OwnerID, &ledgerv1.AttachmentCreated{OwnerId: a.OwnerID.String(), Attachment: resp.GetAttachment()})
+	return true, s.Publish(ctx, tx, a.OwnerID,
+		&ledgerv1.AttachmentCreated{OwnerId: a.OwnerID.String(), Attachment: resp.GetAttachment()})
 }
 
 // discard deletes an upload that was not completed. The request's context may have ended, so the

@@ -26,7 +26,9 @@ type beancountEncoder struct {
 }
 
 func newBeancount(w io.Writer, _ *ledgerv1.ExportTransactionsRequest) encoder {
-	return &beancountEncoder{out: bufio.NewWriter(w), tags: map[string]string{}, taken: map[string]bool{}}
+	return &beancountEncoder{
+		out: bufio.NewWriter(w), tags: map[string]string{}, taken: map[string]bool{},
+	}
 }
 
 // begin opens all accounts on the first day of the books. beancount rejects an entry before its
@@ -120,7 +122,8 @@ func (e *beancountEncoder) tag(name string) string {
 	folded, ok := e.tags[name]
 	if !ok {
 		folded = unique(e.taken, fold(name, "tag", func(r rune) bool {
-			return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.')
+			return r < utf8.RuneSelf &&
+				(unicode.IsLetter(r) || unicode.IsDigit(r) || r == '_' || r == '.')
 		}))
 		e.tags[name] = folded
 	}
@@ -130,7 +133,9 @@ func (e *beancountEncoder) tag(name string) string {
 // accountComponent returns a name as a component of an account: letters, digits and hyphens, of
 // which the first is an upper case letter or a digit.
 func accountComponent(name string) string {
-	folded := fold(name, "Unnamed", func(r rune) bool { return unicode.IsLetter(r) || unicode.Is(unicode.Nd, r) })
+	folded := fold(name, "Unnamed", func(r rune) bool {
+		return unicode.IsLetter(r) || unicode.Is(unicode.Nd, r)
+	})
 	first, size := utf8.DecodeRuneInString(folded)
 	if unicode.IsUpper(first) || unicode.Is(unicode.Nd, first) {
 		return folded

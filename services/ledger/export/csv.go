@@ -23,8 +23,8 @@ import (
 type csvEncoder struct {
 	out  io.Writer
 	rows *csv.Writer
-	// bom is set if the request wants a byte order mark. Without it, Excel reads UTF-8 as the encoding
-	// of the system.
+	// bom is set if the request wants a byte order mark. Without it, Excel reads UTF-8 as the
+	// encoding of the system.
 	bom bool
 	// wallets and categories hold the names by id. The names of wallets are unique.
 	wallets, categories map[uuid.UUID]string
@@ -33,13 +33,16 @@ type csvEncoder struct {
 func newCSV(w io.Writer, req *ledgerv1.ExportTransactionsRequest) encoder {
 	rows := csv.NewWriter(w)
 	rows.UseCRLF = true
-	return &csvEncoder{out: w, rows: rows, bom: req.GetBom(), wallets: map[uuid.UUID]string{}, categories: map[uuid.UUID]string{}}
+	return &csvEncoder{
+		out: w, rows: rows, bom: req.GetBom(), wallets: map[uuid.UUID]string{},
+		categories: map[uuid.UUID]string{},
+	}
 }
 
 // columns is the heading. Imports recognize the file by these exact names (ADR 91).
 var columns = []string{
-	"id", "date", "type", "amount", "currency", "wallet", "category", "payee", "description", "notes", "tags", "transfer_id",
-	"external_id", "split_of",
+	"id", "date", "type", "amount", "currency", "wallet", "category", "payee", "description",
+	"notes", "tags", "transfer_id", "external_id", "split_of",
 }
 
 func (e *csvEncoder) begin(b books) error {
@@ -65,11 +68,15 @@ func (e *csvEncoder) begin(b books) error {
 
 func (e *csvEncoder) add(t entry) error {
 	if len(t.Splits) == 0 {
-		return e.write(t, part{id: t.ID.String(), amount: t.AmountMinor, category: t.CategoryID, externalID: t.ExternalID})
+		return e.write(t, part{
+			id: t.ID.String(), amount: t.AmountMinor, category: t.CategoryID,
+			externalID: t.ExternalID,
+		})
 	}
 	for i, s := range t.Splits {
 		p := part{
-			id: fmt.Sprintf("%s.%d", t.ID, i+1), amount: s.AmountMinor, category: &s.CategoryID, description: s.Description, of: t.ID.String(),
+			id: fmt.Sprintf("%s.%d", t.ID, i+1), amount: s.AmountMinor, category: &s.CategoryID,
+			description: s.Description, of: t.ID.String(),
 		}
 		// An external id is unique in its wallet, so only one row has it.
 		if i == 0 {
@@ -112,8 +119,10 @@ func (e *csvEncoder) write(t entry, p part) error {
 		external = *p.externalID
 	}
 	return e.rows.Write([]string{
-		p.id, calendar.FormatTime(t.Date), shown.GetType(), money.CurrencyOf(t.Currency).Format(p.amount), t.Currency,
-		guard(e.wallets[t.WalletID]), guard(category), guard(t.Payee), guard(cmp.Or(p.description, t.Description)), guard(t.Notes),
+		p.id, calendar.FormatTime(t.Date), shown.GetType(),
+		money.CurrencyOf(t.Currency).Format(p.amount), t.Currency,
+		guard(e.wallets[t.WalletID]), guard(category), guard(t.Payee),
+		guard(cmp.Or(p.description, t.Description)), guard(t.Notes),
 		guard(strings.Join(t.TagNames, ",")), shown.GetTransferId(), guard(external), p.of,
 	})
 }

@@ -10,5 +10,6 @@ import (
 // The public errors of the package.
 var (
 	errUnsupportedFormat = apierr.New(restv1.Reason_UNSUPPORTED_EXPORT_FORMAT)
-	errExportRunning     = apierr.New(restv1.Reason_RATE_LIMITED).WithMessage("Another export of this user is running").After(5 * time.Second)
+	errExportRunning     = apierr.New(restv1.Reason_RATE_LIMITED).
+				WithMessage("Another export of this user is running").After(5 * time.Second)
 )

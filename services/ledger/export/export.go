@@ -86,9 +86,9 @@ type books struct {
 	// wallets and categories are in the order of their creation.
 	wallets    []wallet
 	categories []category
-	// whole is set if the export has all transactions of its wallets from the first one on. Only then
-	// do opening balances and transactions add up to a balance, so a journal with another filter has
-	// no opening balances.
+	// whole is set if the export has all transactions of its wallets from the first one on. Only
+	// then do opening balances and transactions add up to a balance, so a journal with another
+	// filter has no opening balances.
 	whole bool
 	// end is the exclusive end of the exported transactions, or nil.
 	end *time.Time
@@ -128,15 +128,19 @@ type entry struct {
 //
 // Errors: UNSUPPORTED_EXPORT_FORMAT, RATE_LIMITED while another export of the user runs,
 // SERVICE_UNAVAILABLE while the replica runs maxRunning exports, and the errors of the filters.
-func (s *Exports) ExportTransactions(req *ledgerv1.ExportTransactionsRequest, stream grpc.ServerStreamingServer[ledgerv1.ExportTransactionsResponse]) error {
+func (s *Exports) ExportTransactions(
+	req *ledgerv1.ExportTransactionsRequest,
+	stream grpc.ServerStreamingServer[ledgerv1.ExportTransactionsResponse],
+) error {
 	ctx := stream.Context()
 	f, p := parse(req)
 	f.owner = caller.ID(ctx)
 	if p.Err() != nil {
-		return request.CheckFilter(ctx, s.DB, p, f.owner, request.Filter{Wallets: f.wallets, Categories: f.categories})
+		return request.CheckFilter(ctx, s.DB, p, f.owner,
+			request.Filter{Wallets: f.wallets, Categories: f.categories})
 	}
-	// A user who repeats a rejected export takes no place from others. The lock of this statement ends
-	// with it; check takes it again.
+	// A user who repeats a rejected export takes no place from others. The lock of this statement
+	// ends with it; check takes it again.
 	free, err := tryLock(ctx, s.DB, f.owner)
 	if err != nil {
 		return err
@@ -169,7 +173,9 @@ func (s *Exports) ExportTransactions(req *ledgerv1.ExportTransactionsRequest, st
 		if err := stream.Send(&ledgerv1.ExportTransactionsResponse{Header: header}); err != nil {
 			return err
 		}
-		w := rpc.NewFileWriter(func(piece []byte) error { return stream.Send(&ledgerv1.ExportTransactionsResponse{Content: piece}) })
+		w := rpc.NewFileWriter(func(piece []byte) error {
+			return stream.Send(&ledgerv1.ExportTransactionsResponse{Content: piece})
+		})
 		if err := write(ctx, tx, f, chosen.encoder(w, req)); err != nil {
 			return err
 		}
@@ -244,7 +250,8 @@ func selectBooks(ctx context.Context, q pg.Querier, f filter) (books, error) {
 		return books{}, err
 	}
 	for _, c := range all {
-		b.categories = append(b.categories, category{ID: uuid.MustParse(c.GetId()), Name: c.GetName(), shown: c})
+		b.categories = append(b.categories,
+			category{ID: uuid.MustParse(c.GetId()), Name: c.GetName(), shown: c})
 	}
 	return b, nil
 }

@@ -46,7 +46,8 @@ func parse(req *ledgerv1.ExportTransactionsRequest) (f filter, p apierr.Problems
 		wallets:    parseIDs(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
 		categories: parseIDs(&p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID),
 		tags:       parseTags(&p, req.GetTag()),
-		Origin:     request.ParseOrigin(&p, req.ExternalId, req.ImportId, req.ReceiptId, req.HasAttachments),
+		Origin: request.ParseOrigin(&p, req.ExternalId, req.ImportId, req.ReceiptId,
+			req.HasAttachments),
 	}
 	if req.From != nil {
 		f.from = new(request.ParseBound(&p, "from", req.GetFrom(), false))

@@ -93,7 +93,8 @@ func (e *hledgerEncoder) posting(l line) {
 		e.printf(" @@ %s", l.price)
 	}
 	if l.comment != "" {
-		e.printf("  ; %s", strings.NewReplacer(":", "-", "[", "(", "]", ")").Replace(plain(l.comment)))
+		e.printf("  ; %s", strings.NewReplacer(":", "-", "[", "(", "]", ")").
+			Replace(plain(l.comment)))
 	}
 	e.printf("\n")
 }

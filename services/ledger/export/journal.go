@@ -23,7 +23,10 @@ type chart struct {
 // wallets, expenses and income. segment makes a name valid in the format. Names that are equal
 // afterwards get a number.
 func newChart(b books, roots [3]string, segment func(string) string) chart {
-	c := chart{assets: map[uuid.UUID]string{}, expenses: map[uuid.UUID]string{}, income: map[uuid.UUID]string{}}
+	c := chart{
+		assets: map[uuid.UUID]string{}, expenses: map[uuid.UUID]string{},
+		income: map[uuid.UUID]string{},
+	}
 	taken := map[string]bool{}
 	for _, w := range b.wallets {
 		c.assets[w.ID] = roots[0] + ":" + unique(taken, segment(w.Name))
@@ -59,11 +62,14 @@ func (c chart) lines(t entry) []line {
 	case len(t.Splits) > 0:
 		lines := []line{own}
 		for _, s := range t.Splits {
-			lines = append(lines, line{account: c.category(t.AmountMinor, s.CategoryID), amount: amountOf(-s.AmountMinor, t.Currency), comment: s.Description})
+			category := c.category(t.AmountMinor, s.CategoryID)
+			amount := amountOf(-s.AmountMinor, t.Currency)
+			lines = append(lines, line{account: category, amount: amount, comment: s.Description})
 		}
 		return lines
 	}
-	return []line{own, {account: c.category(t.AmountMinor, *t.CategoryID), amount: amountOf(-t.AmountMinor, t.Currency)}}
+	category := c.category(t.AmountMinor, *t.CategoryID)
+	return []line{own, {account: category, amount: amountOf(-t.AmountMinor, t.Currency)}}
 }
 
 // transfer returns the lines of a transfer. Between currencies, the leg out has the amount of the
@@ -74,7 +80,9 @@ func (c chart) transfer(t entry, own line) []line {
 	case t.other == nil:
 		return []line{own, {account: c.transfers, amount: amountOf(-t.AmountMinor, t.Currency)}}
 	case t.other.Currency == t.Currency:
-		lines := []line{own, {account: c.assets[t.other.WalletID], amount: amountOf(t.other.AmountMinor, t.Currency)}}
+		lines := []line{own, {
+			account: c.assets[t.other.WalletID], amount: amountOf(t.other.AmountMinor, t.Currency),
+		}}
 		if rest := t.AmountMinor + t.other.AmountMinor; rest != 0 {
 			lines = append(lines, line{account: c.transfers, amount: amountOf(-rest, t.Currency)})
 		}
@@ -84,9 +92,9 @@ func (c chart) transfer(t entry, own line) []line {
 	if out.AmountMinor > 0 {
 		out, in = in, out
 	}
-	received := amountOf(in.AmountMinor, in.Currency)
+	sent, received := amountOf(out.AmountMinor, out.Currency), amountOf(in.AmountMinor, in.Currency)
 	return []line{
-		{account: c.assets[out.WalletID], amount: amountOf(out.AmountMinor, out.Currency), price: received},
+		{account: c.assets[out.WalletID], amount: sent, price: received},
 		{account: c.assets[in.WalletID], amount: received},
 	}
 }

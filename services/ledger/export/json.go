@@ -18,7 +18,9 @@ type jsonEncoder struct {
 	line []byte
 }
 
-func newJSON(w io.Writer, _ *ledgerv1.ExportTransactionsRequest) encoder { return &jsonEncoder{out: w} }
+func newJSON(w io.Writer, _ *ledgerv1.ExportTransactionsRequest) encoder {
+	return &jsonEncoder{out: w}
+}
 
 func (e *jsonEncoder) begin(b books) error {
 	for _, w := range b.wallets {

@@ -25,7 +25,8 @@ type walletRow struct {
 	// Opened is the creation of the wallet, or its first transaction or its opening day if that is
 	// earlier.
 	Opened time.Time
-	// OpeningDate is the day from which the opening balance counts, or nil if it counts for all days.
+	// OpeningDate is the day from which the opening balance counts, or nil if it counts for all
+	// days.
 	OpeningDate *time.Time `db:"opening_date"`
 	// Selected is false if a filter excludes the wallet.
 	Selected bool
@@ -36,7 +37,9 @@ type walletRow struct {
 // receives. No other statement takes this lock, so it cannot deadlock.
 func tryLock(ctx context.Context, q pg.Querier, owner uuid.UUID) (bool, error) {
 	type row struct{ Locked bool }
-	r, err := pg.One[row](ctx, q, `SELECT pg_try_advisory_xact_lock(hashtext('export'), hashtext($1)) AS locked`, owner.String())
+	r, err := pg.One[row](ctx, q,
+		`SELECT pg_try_advisory_xact_lock(hashtext('export'), hashtext($1)) AS locked`,
+		owner.String())
 	if err != nil {
 		return false, fmt.Errorf("locking the exports of %s: %w", owner, err)
 	}
@@ -53,7 +56,8 @@ func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]walletRow, er
 			cardinality($2::uuid[]) = 0 OR w.id = ANY($2) AS selected
 		FROM wallets w
 		LEFT JOIN LATERAL (
-			SELECT t.date FROM transactions t WHERE t.owner_id = w.owner_id AND t.wallet_id = w.id ORDER BY t.date LIMIT 1
+			SELECT t.date FROM transactions t
+			WHERE t.owner_id = w.owner_id AND t.wallet_id = w.id ORDER BY t.date LIMIT 1
 		) AS first ON true
 		WHERE w.owner_id = $1
 		ORDER BY w.created_at, w.id`, f.owner, notNull(f.wallets))
@@ -69,7 +73,8 @@ func selectWallets(ctx context.Context, q pg.Querier, f filter) ([]walletRow, er
 const matches = `t.owner_id = $1
 	AND (cardinality($2::uuid[]) = 0 OR t.wallet_id = ANY($2))
 	AND (cardinality($3::uuid[]) = 0 OR t.category_id = ANY($3) OR t.split_count > 0 AND EXISTS (
-		SELECT FROM splits s WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id AND s.category_id = ANY($3)))
+		SELECT FROM splits s
+		WHERE s.owner_id = t.owner_id AND s.transaction_id = t.id AND s.category_id = ANY($3)))
 	AND (cardinality($4::text[]) = 0 OR t.tags && $4)
 	AND ($5::timestamptz IS NULL OR t.date >= $5)
 	AND ($6::timestamptz IS NULL OR t.date < $6)
@@ -106,7 +111,8 @@ func selectPage(ctx context.Context, q pg.Querier, f filter) ([]entry, error) {
 		FROM transactions t
 		WHERE %s AND (t.date, t.id) > (coalesce($11::timestamptz, '-infinity'), $12::uuid)
 		ORDER BY t.date, t.id
-		LIMIT %d`, posting.TransactionColumns, matches, pageSize), append(f.arguments(), nullTime(f.after), after.id)...)
+		LIMIT %d`, posting.TransactionColumns, matches, pageSize),
+		append(f.arguments(), nullTime(f.after), after.id)...)
 	if err != nil {
 		return nil, fmt.Errorf("selecting transactions to export: %w", err)
 	}
@@ -126,7 +132,9 @@ func nullTime(p *position) *time.Time {
 
 // addLegs returns ts with the other legs of transfers, also legs that the filters exclude. Without
 // a transfer it runs no query.
-func addLegs(ctx context.Context, q pg.Querier, f filter, ts []posting.Transaction) ([]entry, error) {
+func addLegs(
+	ctx context.Context, q pg.Querier, f filter, ts []posting.Transaction,
+) ([]entry, error) {
 	type row struct {
 		posting.Transaction
 		Exported bool
@@ -142,7 +150,8 @@ func addLegs(ctx context.Context, q pg.Querier, f filter, ts []posting.Transacti
 		rows, err := pg.All[row](ctx, q, fmt.Sprintf(`
 			SELECT %s, %s AS exported
 			FROM transactions t
-			WHERE t.owner_id = $1 AND t.transfer_id = ANY($11)`, posting.TransactionColumns, matches), append(f.arguments(), transfers)...)
+			WHERE t.owner_id = $1 AND t.transfer_id = ANY($11)`,
+			posting.TransactionColumns, matches), append(f.arguments(), transfers)...)
 		if err != nil {
 			return nil, fmt.Errorf("selecting the legs of %d transfers: %w", len(transfers), err)
 		}
@@ -168,7 +177,8 @@ func addLegs(ctx context.Context, q pg.Querier, f filter, ts []posting.Transacti
 // selectTagKeys returns the keys of the names of tags.
 func selectTagKeys(ctx context.Context, q pg.Querier, names []string) ([]string, error) {
 	type row struct{ Key string }
-	rows, err := pg.All[row](ctx, q, `SELECT `+posting.TagKeySQL("name")+` AS key FROM unnest($1::text[]) AS n (name)`, names)
+	rows, err := pg.All[row](ctx, q,
+		`SELECT `+posting.TagKeySQL("name")+` AS key FROM unnest($1::text[]) AS n (name)`, names)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the keys of %d tags: %w", len(names), err)
 	}

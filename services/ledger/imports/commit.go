@@ -24,7 +24,9 @@ const (
 // CommitImport queues the job that creates transactions. The status in the database is the queue: a
 // replica that ends loses no job, and another replica finds it when it polls. CommitImport has no
 // effect if the import is queued, running or done.
-func (s *Imports) CommitImport(ctx context.Context, req *ledgerv1.CommitImportRequest) (*ledgerv1.CommitImportResponse, error) {
+func (s *Imports) CommitImport(
+	ctx context.Context, req *ledgerv1.CommitImportRequest,
+) (*ledgerv1.CommitImportResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidID
@@ -40,7 +42,9 @@ func (s *Imports) CommitImport(ctx context.Context, req *ledgerv1.CommitImportRe
 		resp.Code, resp.Message = codeStarted, "Import started"
 		switch e.Status {
 		case staging.Queued, staging.Running, staging.Done:
-			resp.Code, resp.Message, resp.Etag = codeFetched, "Import fetched", etag.Format(e.Version)
+			resp.Code = codeFetched
+			resp.Message = "Import fetched"
+			resp.Etag = etag.Format(e.Version)
 			resp.Import, err = e.Proto()
 			return err
 		case staging.Preview, staging.Failed:
@@ -50,7 +54,9 @@ func (s *Imports) CommitImport(ctx context.Context, req *ledgerv1.CommitImportRe
 		if err := s.checkReady(ctx, tx, e, req.GetForce()); err != nil {
 			return err
 		}
-		e.Status, e.Problem, e.JobDone, e.JobTotal = staging.Queued, "", int64(e.Booked+e.Duplicate), int64(e.Ready+e.Matched+e.Booked+e.Duplicate)
+		e.Status, e.Problem = staging.Queued, ""
+		e.JobDone = int64(e.Booked + e.Duplicate)
+		e.JobTotal = int64(e.Ready+e.Matched) + e.JobDone
 		resp.Import, resp.Etag, err = s.save(ctx, tx, e)
 		return err
 	})
@@ -64,7 +70,9 @@ func (s *Imports) CommitImport(ctx context.Context, req *ledgerv1.CommitImportRe
 // UndoImport queues the job that deletes the transactions, and then the wallets and categories that
 // the commit created. It has no effect if the import is being undone, or was undone completely. If
 // wallets or categories of it were in use, it queues the job again.
-func (s *Imports) UndoImport(ctx context.Context, req *ledgerv1.UndoImportRequest) (*ledgerv1.UndoImportResponse, error) {
+func (s *Imports) UndoImport(
+	ctx context.Context, req *ledgerv1.UndoImportRequest,
+) (*ledgerv1.UndoImportResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidID
@@ -91,11 +99,17 @@ func (s *Imports) UndoImport(ctx context.Context, req *ledgerv1.UndoImportReques
 			return errState
 		}
 		if !left {
-			resp.Code, resp.Message, resp.Etag = codeFetched, "Import fetched", etag.Format(e.Version)
+			resp.Code = codeFetched
+			resp.Message = "Import fetched"
+			resp.Etag = etag.Format(e.Version)
 			resp.Import, err = e.Proto()
 			return err
 		}
-		e.Status, e.Problem, e.UndoForce, e.JobDone, e.JobTotal = staging.Undoing, "", req.GetForce(), 0, int64(e.Booked)
+		e.Status = staging.Undoing
+		e.Problem = ""
+		e.UndoForce = req.GetForce()
+		e.JobDone = 0
+		e.JobTotal = int64(e.Booked)
 		resp.Import, resp.Etag, err = s.save(ctx, tx, e)
 		return err
 	})
@@ -107,7 +121,9 @@ func (s *Imports) UndoImport(ctx context.Context, req *ledgerv1.UndoImportReques
 }
 
 // DeleteImport hides an import, and queues the job that deletes it. Its transactions stay.
-func (s *Imports) DeleteImport(ctx context.Context, req *ledgerv1.DeleteImportRequest) (*ledgerv1.DeleteImportResponse, error) {
+func (s *Imports) DeleteImport(
+	ctx context.Context, req *ledgerv1.DeleteImportRequest,
+) (*ledgerv1.DeleteImportResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidID

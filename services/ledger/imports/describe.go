@@ -20,8 +20,12 @@ import (
 // finish describes the import of a staged file and resolves its rows. The import becomes visible
 // with the status preview when the transaction of tx commits. A file whose hash an earlier commit
 // has is reported or rejected, as the form requests; its rows would only be duplicates.
-func (s *Imports) finish(ctx context.Context, tx pgx.Tx, e *staging.Import, f form, facts formats.Facts) error {
-	details := &ledgerv1.Import{Format: e.Format, Defaults: &ledgerv1.ImportDefaults{}, Warnings: facts.Warnings}
+func (s *Imports) finish(
+	ctx context.Context, tx pgx.Tx, e *staging.Import, f form, facts formats.Facts,
+) error {
+	details := &ledgerv1.Import{
+		Format: e.Format, Defaults: &ledgerv1.ImportDefaults{}, Warnings: facts.Warnings,
+	}
 	earlier, err := staging.SelectCommitted(ctx, tx, e.OwnerID, e.SHA256)
 	switch {
 	case err == nil && f.reject:
@@ -35,7 +39,8 @@ func (s *Imports) finish(ctx context.Context, tx pgx.Tx, e *staging.Import, f fo
 		if details.Mapping, err = s.mappingOf(ctx, tx, e, facts.Mapping); err != nil {
 			return err
 		}
-		if details.Heading, err = staging.Heading(ctx, tx, e, staging.ToMapping(details.GetMapping())); err != nil {
+		m := staging.ToMapping(details.GetMapping())
+		if details.Heading, err = staging.Heading(ctx, tx, e, m); err != nil {
 			return err
 		}
 	}
@@ -65,7 +70,9 @@ func (s *Imports) finish(ctx context.Context, tx pgx.Tx, e *staging.Import, f fo
 // mappingOf returns the mapping that was saved for the heading of a CSV file, or otherwise the
 // proposed one. Fields that the saved mapping lacks, because an older release saved it, are taken
 // from the proposal, and so is a currency that the file states.
-func (s *Imports) mappingOf(ctx context.Context, tx pgx.Tx, e *staging.Import, proposed *mapping.Mapping) (*ledgerv1.ImportMapping, error) {
+func (s *Imports) mappingOf(
+	ctx context.Context, tx pgx.Tx, e *staging.Import, proposed *mapping.Mapping,
+) (*ledgerv1.ImportMapping, error) {
 	heading, err := staging.Heading(ctx, tx, e, proposed)
 	if err != nil || heading == nil {
 		return staging.FromMapping(proposed), err
@@ -89,7 +96,9 @@ func (s *Imports) mappingOf(ctx context.Context, tx pgx.Tx, e *staging.Import, p
 
 // assigned returns the wallets of accounts, by their keys: the one of the form, or those of earlier
 // imports of the accounts.
-func (s *Imports) assigned(ctx context.Context, tx pgx.Tx, e *staging.Import, f form, found []statement.Account) (map[string]uuid.UUID, error) {
+func (s *Imports) assigned(
+	ctx context.Context, tx pgx.Tx, e *staging.Import, f form, found []statement.Account,
+) (map[string]uuid.UUID, error) {
 	macs := make([][]byte, len(found))
 	for i, a := range found {
 		macs[i] = s.key.MAC(a.Key)

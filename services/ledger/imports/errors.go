@@ -21,6 +21,8 @@ var (
 	errInvalidProfileID    = apierr.New(restv1.Reason_INVALID_IMPORT_PROFILE_ID)
 	errProfileNotFound     = apierr.New(restv1.Reason_IMPORT_PROFILE_NOT_FOUND)
 	errTransactionNotFound = apierr.New(restv1.Reason_TRANSACTION_NOT_FOUND)
-	errTooManyOpen         = apierr.New(restv1.Reason_LIMIT_REACHED).With("file", fmt.Sprintf("at most %d imports may be open: commit or delete one", maxOpen))
-	errUploading           = apierr.New(restv1.Reason_RATE_LIMITED).WithMessage("Another file of yours is being uploaded")
+	errTooManyOpen         = apierr.New(restv1.Reason_LIMIT_REACHED).With("file",
+		fmt.Sprintf("at most %d imports may be open: commit or delete one", maxOpen))
+	errUploading = apierr.New(restv1.Reason_RATE_LIMITED).
+			WithMessage("Another file of yours is being uploaded")
 )

@@ -27,10 +27,19 @@ type form struct {
 }
 
 // parseForm validates the fields of the form.
-func (s *Imports) parseForm(ctx context.Context, owner uuid.UUID, req *ledgerv1.CreateImportRequest) (form, error) {
+func (s *Imports) parseForm(
+	ctx context.Context, owner uuid.UUID, req *ledgerv1.CreateImportRequest,
+) (form, error) {
 	var p apierr.Problems
-	f := form{request: req, options: statement.Options{Format: req.GetFormat(), Locale: req.GetLocale()}, name: baseName(req.GetHeader().GetFileName())}
-	known := []string{statement.CSV, statement.OFX, statement.QIF, statement.CAMT, statement.MT940, statement.Firefly, statement.YNAB, statement.Coffer}
+	f := form{
+		request: req,
+		options: statement.Options{Format: req.GetFormat(), Locale: req.GetLocale()},
+		name:    baseName(req.GetHeader().GetFileName()),
+	}
+	known := []string{
+		statement.CSV, statement.OFX, statement.QIF, statement.CAMT, statement.MT940,
+		statement.Firefly, statement.YNAB, statement.Coffer,
+	}
 	if f.options.Format != "" && !slices.Contains(known, f.options.Format) {
 		p.Invalid("format", "must be "+strings.Join(known, ", "))
 	}
@@ -45,7 +54,8 @@ func (s *Imports) parseForm(ctx context.Context, owner uuid.UUID, req *ledgerv1.
 		p.Invalid("locale", "must be at most 35 characters")
 	}
 	if req.GetWalletId() != "" {
-		f.wallet = request.ParseReference(&p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID)
+		f.wallet = request.ParseReference(&p, "walletId", req.GetWalletId(),
+			request.ErrInvalidWalletID)
 	}
 	return f, request.CheckOwned(ctx, s.DB, p, owner, request.References{Wallet: f.wallet})
 }

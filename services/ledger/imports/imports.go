@@ -72,8 +72,13 @@ var _ ledgerv1.ImportServiceServer = (*Imports)(nil)
 func New(a *accounts.Accounts, cursors page.Cursors, secret string, log *slog.Logger) *Imports {
 	key := staging.AccountKey(seal.NewKey(secret, "import accounts"))
 	return &Imports{
-		Ledger: a.Ledger, Jobs: booking.NewQueue(a, key, log), cursors: cursors, log: log, key: key,
-		uploads: rpc.NewGate(maxUploads, 0, apierr.Unavailable), working: rpc.NewGate(maxWorking, maxUploads, apierr.Unavailable),
+		Ledger:    a.Ledger,
+		Jobs:      booking.NewQueue(a, key, log),
+		cursors:   cursors,
+		log:       log,
+		key:       key,
+		uploads:   rpc.NewGate(maxUploads, 0, apierr.Unavailable),
+		working:   rpc.NewGate(maxWorking, maxUploads, apierr.Unavailable),
 		uploading: owners{open: map[string]bool{}},
 	}
 }

@@ -3,6 +3,7 @@ package imports
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -20,18 +21,21 @@ import (
 )
 
 const (
-	// maxWait is the longest time that GetImport waits for progress. It is within the deadline of an
-	// ordinary request.
+	// maxWait is the longest time that GetImport waits for progress. It is within the deadline of
+	// an ordinary request.
 	maxWait = 8 * time.Second
 	// waitStep is the interval at which GetImport reads the import again.
 	waitStep = 200 * time.Millisecond
 )
 
 // ListImports returns a page of the caller's imports, newest first.
-func (s *Imports) ListImports(ctx context.Context, req *ledgerv1.ListImportsRequest) (*ledgerv1.ListImportsResponse, error) {
+func (s *Imports) ListImports(
+	ctx context.Context, req *ledgerv1.ListImportsRequest,
+) (*ledgerv1.ListImportsResponse, error) {
 	owner := caller.ID(ctx)
 	entries, pagination, err := page.List(s.cursors, page.Query[staging.Import, uuid.UUID]{
-		Scope: "imports " + owner.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
+		Scope: "imports " + owner.String(), Limit: req.Limit, Cursor: req.GetCursor(),
+		First:    uuid.Max,
 		Position: func(e staging.Import) uuid.UUID { return e.ID },
 		Size:     staging.Import.Bytes,
 		Select: func(before uuid.UUID, limit int) ([]staging.Import, error) {
@@ -54,7 +58,9 @@ func (s *Imports) ListImports(ctx context.Context, req *ledgerv1.ListImportsRequ
 
 // GetImport returns one of the caller's imports. With wait it returns when a job has made progress,
 // or after that time.
-func (s *Imports) GetImport(ctx context.Context, req *ledgerv1.GetImportRequest) (*ledgerv1.GetImportResponse, error) {
+func (s *Imports) GetImport(
+	ctx context.Context, req *ledgerv1.GetImportRequest,
+) (*ledgerv1.GetImportResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidID
@@ -97,12 +103,17 @@ func unknown(e staging.Import, err error) (staging.Import, error) {
 }
 
 // ListImportRows returns a page of an import's rows in the order of the file.
-func (s *Imports) ListImportRows(ctx context.Context, req *ledgerv1.ListImportRowsRequest) (*ledgerv1.ListImportRowsResponse, error) {
+func (s *Imports) ListImportRows(
+	ctx context.Context, req *ledgerv1.ListImportRowsRequest,
+) (*ledgerv1.ListImportRowsResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidID
 	}
-	known := []string{staging.Ready, staging.Duplicate, staging.Matched, staging.Invalid, staging.Skipped, staging.Booked, staging.Undone}
+	known := []string{
+		staging.Ready, staging.Duplicate, staging.Matched, staging.Invalid, staging.Skipped,
+		staging.Booked, staging.Undone,
+	}
 	var p apierr.Problems
 	_, problem := page.Limit(req.Limit)
 	p.Field(problem)
@@ -122,7 +133,8 @@ func (s *Imports) ListImportRows(ctx context.Context, req *ledgerv1.ListImportRo
 	}
 	statuses := slices.Compact(slices.Sorted(slices.Values(req.GetStatus())))
 	rows, pagination, err := page.List(s.cursors, page.Query[staging.Row, int32]{
-		Scope: "import rows " + owner.String() + " " + id.String() + " " + strings.Join(statuses, " "), Limit: req.Limit, Cursor: req.GetCursor(),
+		Scope: fmt.Sprintf("import rows %s %s %s", owner, id, strings.Join(statuses, " ")),
+		Limit: req.Limit, Cursor: req.GetCursor(),
 		Position: func(r staging.Row) int32 { return r.N },
 		Size:     staging.Row.Bytes,
 		Select: func(after int32, limit int) ([]staging.Row, error) {
@@ -132,11 +144,15 @@ func (s *Imports) ListImportRows(ctx context.Context, req *ledgerv1.ListImportRo
 	if err != nil {
 		return nil, err
 	}
-	return &ledgerv1.ListImportRowsResponse{Rows: staging.RowProtos(rows), Pagination: pagination, Etag: etag.Format(e.Version)}, nil
+	return &ledgerv1.ListImportRowsResponse{
+		Rows: staging.RowProtos(rows), Pagination: pagination, Etag: etag.Format(e.Version),
+	}, nil
 }
 
 // ListImportProfiles returns the caller's saved mappings, newest first, as many as fit into a page.
-func (s *Imports) ListImportProfiles(ctx context.Context, _ *ledgerv1.ListImportProfilesRequest) (*ledgerv1.ListImportProfilesResponse, error) {
+func (s *Imports) ListImportProfiles(
+	ctx context.Context, _ *ledgerv1.ListImportProfilesRequest,
+) (*ledgerv1.ListImportProfilesResponse, error) {
 	profiles, err := staging.SelectProfiles(ctx, s.DB, caller.ID(ctx))
 	if err != nil {
 		return nil, err
@@ -153,7 +169,9 @@ func (s *Imports) ListImportProfiles(ctx context.Context, _ *ledgerv1.ListImport
 }
 
 // DeleteImportProfile deletes a saved mapping.
-func (s *Imports) DeleteImportProfile(ctx context.Context, req *ledgerv1.DeleteImportProfileRequest) (*ledgerv1.DeleteImportProfileResponse, error) {
+func (s *Imports) DeleteImportProfile(
+	ctx context.Context, req *ledgerv1.DeleteImportProfileRequest,
+) (*ledgerv1.DeleteImportProfileResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidProfileID

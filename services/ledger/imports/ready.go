@@ -42,16 +42,20 @@ func (s *Imports) checkReady(ctx context.Context, tx pgx.Tx, e staging.Import, f
 		case r.Wallet:
 			add("accounts", fmt.Sprintf("account %q has no wallet (%d rows)", r.Account, r.Count))
 		case r.Amount:
-			add("defaults.currency", fmt.Sprintf("account %q has no currency (%d rows)", r.Account, r.Count))
+			add("defaults.currency",
+				fmt.Sprintf("account %q has no currency (%d rows)", r.Account, r.Count))
 		default:
-			add("defaults", fmt.Sprintf("%d rows of account %q have no category", r.Count, r.Account))
+			add("defaults",
+				fmt.Sprintf("%d rows of account %q have no category", r.Count, r.Account))
 		}
 	}
 	if e.Ready+e.Matched+e.Duplicate+e.Booked == 0 {
 		add("rows", fmt.Sprintf("none of %d rows can be committed", e.Invalid+e.Skipped))
 	}
 	if !force && slices.Contains(details.GetWarnings(), statement.BalanceMismatch) {
-		add("force", "the rows do not add up to the balances in the file: check them, or commit with force=true")
+		add("force",
+			"the rows do not add up to the balances in the file: "+
+				"check them, or commit with force=true")
 	}
 	if problem == nil {
 		return nil

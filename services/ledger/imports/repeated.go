@@ -25,7 +25,9 @@ func uploadCall(ctx context.Context, first *ledgerv1.CreateImportRequest, sha256
 // any other upload. The first upload may have opened the last import that its user may have open.
 // The file is received for its hash, and not stored. Without a key, the upload is rejected before
 // its file arrives.
-func (s *Imports) replayRejected(first *ledgerv1.CreateImportRequest, stream upload, rejected error) error {
+func (s *Imports) replayRejected(
+	first *ledgerv1.CreateImportRequest, stream upload, rejected error,
+) error {
 	if first.GetIdempotencyKey() == "" {
 		return rejected
 	}
@@ -38,7 +40,8 @@ func (s *Imports) replayRejected(first *ledgerv1.CreateImportRequest, stream upl
 		return rejected
 	}
 	ctx, resp := stream.Context(), &ledgerv1.CreateImportResponse{}
-	resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, uploadCall(ctx, first, seen.Sum(nil)), resp, rejected)
+	resp.Replayed, err = idem.ReplayRejected(ctx, s.DB, uploadCall(ctx, first, seen.Sum(nil)),
+		resp, rejected)
 	if err != nil {
 		return err
 	}

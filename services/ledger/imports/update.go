@@ -29,7 +29,9 @@ func lock(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) (staging
 }
 
 // change locks an import of the caller whose version matches If-Match, and runs fn.
-func (s *Imports) change(ctx context.Context, id uuid.UUID, ifMatch string, fn func(tx pgx.Tx, e staging.Import) error) error {
+func (s *Imports) change(
+	ctx context.Context, id uuid.UUID, ifMatch string, fn func(tx pgx.Tx, e staging.Import) error,
+) error {
 	return pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
 		e, err := lock(ctx, tx, id, ifMatch)
 		if err != nil {
@@ -45,18 +47,21 @@ func (s *Imports) change(ctx context.Context, id uuid.UUID, ifMatch string, fn f
 //
 // Errors: EMPTY_UPDATE, IMPORT_STATE unless the import is in preview or has failed, and the errors
 // of wallets and categories.
-func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRequest) (*ledgerv1.UpdateImportResponse, error) {
+func (s *Imports) UpdateImport(
+	ctx context.Context, req *ledgerv1.UpdateImportRequest,
+) (*ledgerv1.UpdateImportResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidID
 	}
-	if req.Mapping == nil && req.Defaults == nil && len(req.GetAccounts())+len(req.GetCategories()) == 0 {
+	if req.Mapping == nil && req.Defaults == nil &&
+		len(req.GetAccounts())+len(req.GetCategories()) == 0 {
 		return nil, apierr.EmptyUpdate
 	}
 	resp := &ledgerv1.UpdateImportResponse{}
 	err := s.change(ctx, id, req.GetIfMatch(), func(tx pgx.Tx, e staging.Import) error {
-		// The cells of a file are deleted when its rows are booked. Assignments can still change what is
-		// left.
+		// The cells of a file are deleted when its rows are booked. Assignments can still change
+		// what is left.
 		if e.Status != staging.Preview && (e.Status != staging.Failed || req.Mapping != nil) {
 			return errState
 		}
@@ -68,7 +73,8 @@ func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRe
 			return err
 		}
 		if req.Mapping != nil {
-			if details.Heading, err = staging.Heading(ctx, tx, &e, staging.ToMapping(details.GetMapping())); err != nil {
+			m := staging.ToMapping(details.GetMapping())
+			if details.Heading, err = staging.Heading(ctx, tx, &e, m); err != nil {
 				return err
 			}
 		}
@@ -88,7 +94,9 @@ func (s *Imports) UpdateImport(ctx context.Context, req *ledgerv1.UpdateImportRe
 }
 
 // save writes a changed import and returns it as the API shows it, with its ETag.
-func (s *Imports) save(ctx context.Context, tx pgx.Tx, e staging.Import) (m *ledgerv1.Import, tag string, err error) {
+func (s *Imports) save(
+	ctx context.Context, tx pgx.Tx, e staging.Import,
+) (m *ledgerv1.Import, tag string, err error) {
 	e.UpdatedAt = s.Now()
 	if err := staging.UpdateImport(ctx, tx, e); err != nil {
 		return nil, "", err
@@ -104,7 +112,10 @@ func (s *Imports) save(ctx context.Context, tx pgx.Tx, e staging.Import) (m *led
 // applyUpdate validates a request and changes the details, with all problems in one error. Accounts
 // and categories that the request does not name stay as they are; defaults are replaced as a whole.
 // A wallet takes precedence over create.
-func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, req *ledgerv1.UpdateImportRequest) error {
+func applyUpdate(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import,
+	req *ledgerv1.UpdateImportRequest,
+) error {
 	o, err := resolving.SelectOwned(ctx, tx, owner)
 	if err != nil {
 		return err
@@ -116,7 +127,9 @@ func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledge
 	}
 	for i, change := range req.GetAccounts() {
 		at := fmt.Sprintf("accounts[%d].", i)
-		j := slices.IndexFunc(details.GetAccounts(), func(a *ledgerv1.ImportAccount) bool { return a.GetKey() == change.GetKey() })
+		j := slices.IndexFunc(details.GetAccounts(), func(a *ledgerv1.ImportAccount) bool {
+			return a.GetKey() == change.GetKey()
+		})
 		// The change of an unknown account is only validated, like that of an unknown category.
 		a := &ledgerv1.ImportAccount{}
 		if j < 0 {
@@ -125,7 +138,8 @@ func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledge
 			a = details.GetAccounts()[j]
 		}
 		check.wallet(at+"walletId", change.GetWalletId())
-		a.WalletId, a.Create = change.GetWalletId(), change.GetCreate() && change.GetWalletId() == ""
+		a.WalletId = change.GetWalletId()
+		a.Create = change.GetCreate() && change.GetWalletId() == ""
 		if change.GetName() != "" {
 			var problem *apierr.Field
 			a.Name, problem = text.Name(at+"name", change.GetName())
@@ -134,7 +148,9 @@ func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledge
 	}
 	for i, change := range req.GetCategories() {
 		at := fmt.Sprintf("categories[%d].", i)
-		j := slices.IndexFunc(details.GetCategories(), func(c *ledgerv1.ImportCategory) bool { return c.GetName() == change.GetName() })
+		j := slices.IndexFunc(details.GetCategories(), func(c *ledgerv1.ImportCategory) bool {
+			return c.GetName() == change.GetName()
+		})
 		c := &ledgerv1.ImportCategory{}
 		if j < 0 {
 			p.Invalid(at+"name", "is no category of the file")
@@ -142,7 +158,8 @@ func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledge
 			c = details.GetCategories()[j]
 		}
 		check.category(at+"categoryId", change.GetCategoryId())
-		c.CategoryId, c.Create = change.GetCategoryId(), change.GetCreate() && change.GetCategoryId() == ""
+		c.CategoryId = change.GetCategoryId()
+		c.Create = change.GetCreate() && change.GetCategoryId() == ""
 	}
 	if d := req.GetDefaults(); d != nil {
 		check.wallet("defaults.walletId", d.GetWalletId())
@@ -159,12 +176,15 @@ func applyUpdate(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledge
 // applyMapping replaces the mapping. The delimiter and the encoding of a staged file cannot be
 // changed, because its cells are stored and the file is not.
 func applyMapping(p *apierr.Problems, details *ledgerv1.Import, m *ledgerv1.ImportMapping) {
-	if details.GetMapping() == nil {
+	read := details.GetMapping()
+	if read == nil {
 		p.Invalid("mapping", "is only possible for CSV, QIF and YNAB")
 		return
 	}
-	m.Format, m.Delimiter, m.Encoding = details.GetMapping().GetFormat(), details.GetMapping().GetDelimiter(), details.GetMapping().GetEncoding()
-	m.Width = details.GetMapping().GetWidth()
+	m.Format = read.GetFormat()
+	m.Delimiter = read.GetDelimiter()
+	m.Encoding = read.GetEncoding()
+	m.Width = read.GetWidth()
 	if _, err := staging.ToMapping(m).Compile(); err != nil {
 		for _, problem := range staging.MappingProblems(err) {
 			p.Field(problem)

@@ -30,7 +30,9 @@ const maxRowChanges = 500
 // finished, all or none, and returns the rows with the consequences. Errors: IMPORT_STATE,
 // TRANSACTION_NOT_FOUND for a match with an unknown transaction, and the errors of wallets and
 // categories.
-func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImportRowsRequest) (*ledgerv1.UpdateImportRowsResponse, error) {
+func (s *Imports) UpdateImportRows(
+	ctx context.Context, req *ledgerv1.UpdateImportRowsRequest,
+) (*ledgerv1.UpdateImportRowsResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidID
@@ -60,7 +62,9 @@ func (s *Imports) UpdateImportRows(ctx context.Context, req *ledgerv1.UpdateImpo
 // changeRows applies changes to rows and derives these again. If one of them is a side of a
 // transfer, it derives all rows, because the other side depends on it. It returns the rows, and
 // updates e.
-func (s *Imports) changeRows(ctx context.Context, tx pgx.Tx, e *staging.Import, changes []*ledgerv1.ImportRowChange) ([]staging.Row, error) {
+func (s *Imports) changeRows(
+	ctx context.Context, tx pgx.Tx, e *staging.Import, changes []*ledgerv1.ImportRowChange,
+) ([]staging.Row, error) {
 	ns := make([]int32, len(changes))
 	for i, c := range changes {
 		ns[i] = c.GetN()
@@ -103,7 +107,9 @@ func (s *Imports) changeRows(ctx context.Context, tx pgx.Tx, e *staging.Import, 
 }
 
 // resolveAll writes changed rows, derives all rows of their import and updates e.
-func (s *Imports) resolveAll(ctx context.Context, tx pgx.Tx, e *staging.Import, rows []staging.Row) error {
+func (s *Imports) resolveAll(
+	ctx context.Context, tx pgx.Tx, e *staging.Import, rows []staging.Row,
+) error {
 	details, err := e.ReadDetails()
 	if err != nil {
 		return err
@@ -127,7 +133,10 @@ func (s *Imports) resolveAll(ctx context.Context, tx pgx.Tx, e *staging.Import, 
 
 // chooseRows stores the user's choices in rows. paired reports whether one of them is a side of a
 // transfer in the file.
-func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Owned, rows []staging.Row, changes []*ledgerv1.ImportRowChange) (paired bool, err error) {
+func chooseRows(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Owned, rows []staging.Row,
+	changes []*ledgerv1.ImportRowChange,
+) (paired bool, err error) {
 	var p apierr.Problems
 	check := references{&p, o}
 	for i, change := range changes {
@@ -146,8 +155,8 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Own
 		paired = paired || r.PairN != nil || r.Transfer != nil && r.Transfer.Paired
 		check.wallet(at+"transferWalletId", change.GetTransferWalletId())
 		check.category(at+"categoryId", change.GetCategoryId())
-		// A category and the other wallet of a transfer exclude each other, so the last choice replaces
-		// the other one.
+		// A category and the other wallet of a transfer exclude each other, so the last choice
+		// replaces the other one.
 		if change.CategoryId != nil {
 			r.ChosenCategoryID, r.ChosenWalletID = staging.ParseID(change.GetCategoryId()), nil
 		}
@@ -176,13 +185,17 @@ func chooseRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID, o resolving.Own
 // act stores the action of a row. "auto" removes the user's choice. "match:<id>" states that a
 // transaction is the same payment; a transaction with an external id cannot be chosen, because it
 // already belongs to a row of another file.
-func act(ctx context.Context, tx pgx.Tx, r *staging.Row, owner uuid.UUID, p *apierr.Problems, at, action string) error {
+func act(
+	ctx context.Context, tx pgx.Tx, r *staging.Row, owner uuid.UUID, p *apierr.Problems,
+	at, action string,
+) error {
 	name, transaction, _ := strings.Cut(action, ":")
 	id, ok := text.ID(transaction)
 	if name == "auto" {
 		name = ""
 	}
-	valid := name == staging.ActionMatch && ok || transaction == "" && (name == "" && action != "" || name == staging.ActionBook || name == staging.ActionSkip)
+	valid := name == staging.ActionMatch && ok || transaction == "" &&
+		(name == "" && action != "" || name == staging.ActionBook || name == staging.ActionSkip)
 	if !valid {
 		p.Invalid(at+"action", "must be auto, book, skip or match:<transaction id>")
 		return nil
@@ -196,7 +209,8 @@ func act(ctx context.Context, tx pgx.Tx, r *staging.Row, owner uuid.UUID, p *api
 		return err
 	}
 	if !found {
-		p.Add(errTransactionNotFound.With(at+"action", "names an unknown transaction, or one that has an external id"))
+		p.Add(errTransactionNotFound.With(at+"action",
+			"names an unknown transaction, or one that has an external id"))
 		return nil
 	}
 	r.DuplicateOf = &id

@@ -122,7 +122,10 @@ func (s *Imports) CreateImport(stream upload) error {
 		return err
 	}
 	defer w.leave()
-	e := staging.Import{OwnerID: owner, ID: s.NewID(), Status: staging.Uploading, FileName: f.name, CreatedAt: s.Now()}
+	e := staging.Import{
+		OwnerID: owner, ID: s.NewID(), Status: staging.Uploading, FileName: f.name,
+		CreatedAt: s.Now(),
+	}
 	if err := s.open(ctx, e); err != nil {
 		w.leave()
 		return s.replayRejected(first, stream, err)
@@ -171,7 +174,9 @@ func (s *Imports) open(ctx context.Context, e staging.Import) error {
 
 // stage reads the file to its end, and makes the import visible. The hash covers the file as it was
 // sent, before decompression, so that the same file is recognized again.
-func (s *Imports) stage(ctx context.Context, e *staging.Import, f form, file io.Reader) (*ledgerv1.CreateImportResponse, error) {
+func (s *Imports) stage(
+	ctx context.Context, e *staging.Import, f form, file io.Reader,
+) (*ledgerv1.CreateImportResponse, error) {
 	seen := &counted{file: file, hash: sha256.New()}
 	parsed, err := formats.Open(seen, f.options)
 	if err != nil {
@@ -187,23 +192,24 @@ func (s *Imports) stage(ctx context.Context, e *staging.Import, f form, file io.
 	}
 	e.Size, e.SHA256 = seen.size, seen.hash.Sum(nil)
 	resp := &ledgerv1.CreateImportResponse{}
-	resp.Replayed, err = idem.InTx(ctx, s.DB, uploadCall(ctx, f.request, e.SHA256), resp, func(tx pgx.Tx) error {
-		if err := s.finish(ctx, tx, e, f, parsed.Facts()); err != nil {
+	resp.Replayed, err = idem.InTx(ctx, s.DB, uploadCall(ctx, f.request, e.SHA256),
+		resp, func(tx pgx.Tx) error {
+			if err := s.finish(ctx, tx, e, f, parsed.Facts()); err != nil {
+				return err
+			}
+			rows, err := staging.SelectVisible(ctx, tx, e.OwnerID, e.ID, nil, 0, firstRows)
+			if err != nil {
+				return err
+			}
+			stored, err := staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
+			if err != nil {
+				return err
+			}
+			resp.Rows = staging.RowProtos(rows[:page.Fitting(rows, firstRows, staging.Row.Bytes)])
+			resp.Etag = etag.Format(stored.Version)
+			resp.Import, err = stored.Proto()
 			return err
-		}
-		rows, err := staging.SelectVisible(ctx, tx, e.OwnerID, e.ID, nil, 0, firstRows)
-		if err != nil {
-			return err
-		}
-		stored, err := staging.SelectImport(ctx, tx, e.OwnerID, e.ID)
-		if err != nil {
-			return err
-		}
-		resp.Rows = staging.RowProtos(rows[:page.Fitting(rows, firstRows, staging.Row.Bytes)])
-		resp.Etag = etag.Format(stored.Version)
-		resp.Import, err = stored.Proto()
-		return err
-	})
+		})
 	if err != nil {
 		return nil, err
 	}
@@ -215,7 +221,9 @@ func (s *Imports) stageRecords(ctx context.Context, e *staging.Import, file *for
 	var ids statement.IDs
 	page := make([]staging.Row, 0, staging.PageRows)
 	flush := func() error {
-		err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error { return staging.CopyRows(ctx, tx, e.OwnerID, e.ID, page) })
+		err := pg.InTx(ctx, s.DB, func(tx pgx.Tx) error {
+			return staging.CopyRows(ctx, tx, e.OwnerID, e.ID, page)
+		})
 		page = page[:0]
 		return err
 	}

@@ -39,15 +39,19 @@ var fill string
 // writes everything that the service derives from them, except events. The connection belongs to a
 // superuser and has the ledger's schema in its search_path.
 func Fill(ctx context.Context, conn *pgx.Conn, until time.Time, owners ...Owner) error {
-	ids, counts, years := make([]uuid.UUID, len(owners)), make([]int, len(owners)), make([]int, len(owners))
+	ids := make([]uuid.UUID, len(owners))
+	counts := make([]int, len(owners))
+	years := make([]int, len(owners))
 	for i, o := range owners {
 		ids[i], counts[i], years[i] = o.ID, o.Transactions, o.Years
 	}
 	err := pgx.BeginFunc(ctx, conn, func(tx pgx.Tx) error {
 		_, err := tx.Exec(ctx, `
 			CREATE TEMP TABLE filled ON COMMIT DROP AS
-			SELECT o.*, $4::timestamptz AS until, $5::int AS wallets, $6::int AS categories, $7::text AS prefix
-			FROM unnest($1::uuid[], $2::bigint[], $3::int[]) WITH ORDINALITY AS o (id, transactions, years, n)`,
+			SELECT o.*, $4::timestamptz AS until, $5::int AS wallets, $6::int AS categories,
+				$7::text AS prefix
+			FROM unnest($1::uuid[], $2::bigint[], $3::int[])
+				WITH ORDINALITY AS o (id, transactions, years, n)`,
 			ids, counts, years, until, Wallets, Categories, owners[0].ID.String()[28:])
 		if err != nil {
 			return err
@@ -67,7 +71,8 @@ func Fill(ctx context.Context, conn *pgx.Conn, until time.Time, owners ...Owner)
 		return nil
 	})
 	if err == nil {
-		_, err = conn.Exec(ctx, `VACUUM ANALYZE wallets, categories, transactions, wallet_balances, monthly_totals`)
+		_, err = conn.Exec(ctx,
+			`VACUUM ANALYZE wallets, categories, transactions, wallet_balances, monthly_totals`)
 	}
 	if err != nil {
 		return fmt.Errorf("filling the ledger: %w", err)

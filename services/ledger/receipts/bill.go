@@ -14,7 +14,9 @@ import (
 
 // correctedBill replaces the corrected amounts of a receipt and returns its bill. If the lines were
 // corrected, they must add up to the total.
-func (u upload) correctedBill(r *ocrv1.Receipt, currency money.Currency, printed bool) (bill, error) {
+func (u upload) correctedBill(
+	r *ocrv1.Receipt, currency money.Currency, printed bool,
+) (bill, error) {
 	if err := u.corrections.applyAmounts(r, currency); err != nil {
 		return bill{}, err
 	}
@@ -37,10 +39,12 @@ func (u upload) correctedBill(r *ocrv1.Receipt, currency money.Currency, printed
 // mismatch returns the message for corrected lines that do not add up to the total.
 func (b bill) mismatch(currency money.Currency) string {
 	if b.unreadable {
-		return fmt.Sprintf("cannot be added up: the tax, tip, discount or rounding that was read is not an amount in %s", currency.Code())
+		return "cannot be added up: the tax, tip, discount or rounding that was read is not an amount in " +
+			currency.Code()
 	}
 	sum := b.sum()
-	return fmt.Sprintf("must add up to the total %s: with tax, tip, discount and rounding the sum is %s, the difference is %s",
+	return fmt.Sprintf("must add up to the total %s: "+
+		"with tax, tip, discount and rounding the sum is %s, the difference is %s",
 		currency.Format(b.total), currency.Format(sum), currency.Format(b.total-sum))
 }
 
@@ -66,9 +70,10 @@ func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
 	for _, l := range r.GetLines() {
 		amount, ok := parse(l.GetAmount())
 		b.unreadable = b.unreadable || !ok
-		b.lines = append(b.lines, billLine{description: describe(l.GetDescription(), "Item"), amount: amount})
-		// A bill does not contain quantities, prices or the subtotal. They are parsed only to recognize a
-		// malformed response.
+		b.lines = append(b.lines,
+			billLine{description: describe(l.GetDescription(), "Item"), amount: amount})
+		// A bill does not contain quantities, prices or the subtotal. They are parsed only to
+		// recognize a malformed response.
 		parse(l.GetQuantity())
 		parse(l.GetUnitPrice())
 	}
@@ -90,7 +95,9 @@ func parseBill(r *ocrv1.Receipt, currency money.Currency) (bill, error) {
 
 // describe returns a recognized text as the description of a transaction, and otherwise for a text
 // without a visible character.
-func describe(s, otherwise string) string { return cmp.Or(storable(s, maxLineDescription), otherwise) }
+func describe(s, otherwise string) string {
+	return cmp.Or(storable(s, maxLineDescription), otherwise)
+}
 
 // payee returns a recognized merchant as the payee of a transaction. It is empty if none is
 // printed.
@@ -98,20 +105,27 @@ func payee(merchant string) string { return storable(merchant, maxPayee) }
 
 // storable returns a recognized text, cut to a number of characters, without null characters,
 // because PostgreSQL rejects them.
-func storable(s string, limit int) string { return text.Fit(strings.ReplaceAll(s, "\x00", ""), limit) }
+func storable(s string, limit int) string {
+	return text.Fit(strings.ReplaceAll(s, "\x00", ""), limit)
+}
 
 // currencyMismatch returns the error of a total with more decimals than its currency allows. It
 // names the field to change: the corrected currency, the receipt if the currency is printed, and
 // otherwise the wallet, whose currency was assumed.
 func (u upload) currencyMismatch(r *ocrv1.Receipt, currency money.Currency, printed bool) error {
 	if u.corrections.ReceiptCorrections != nil && u.corrections.Currency != nil {
-		return errReceiptCurrencyMismatch.With("corrections.currency", fmt.Sprintf("must permit the total %s: %s permits %d decimals", r.GetTotal(), currency.Code(), currency.Decimals()))
+		return errReceiptCurrencyMismatch.With("corrections.currency",
+			fmt.Sprintf("must permit the total %s: %s permits %d decimals", r.GetTotal(),
+				currency.Code(), currency.Decimals()))
 	}
 	if printed {
-		return errReceiptCurrencyMismatch.With("receipt", fmt.Sprintf("has the total %s, and %s permits %d decimals", r.GetTotal(), currency.Code(), currency.Decimals()))
+		return errReceiptCurrencyMismatch.With("receipt",
+			fmt.Sprintf("has the total %s, and %s permits %d decimals", r.GetTotal(),
+				currency.Code(), currency.Decimals()))
 	}
-	return errReceiptCurrencyMismatch.With("walletId", fmt.Sprintf(
-		"must be a wallet in the receipt's currency: no currency is printed, the total is %s, and the wallet's currency %s permits %d decimals",
+	return errReceiptCurrencyMismatch.With("walletId", fmt.Sprintf("must be a wallet in the "+
+		"receipt's currency: no currency is printed, the total is %s, "+
+		"and the wallet's currency %s permits %d decimals",
 		r.GetTotal(), currency.Code(), currency.Decimals()))
 }
 
@@ -121,11 +135,13 @@ func (u upload) currencyMismatch(r *ocrv1.Receipt, currency money.Currency, prin
 func (u upload) splitError(b bill) error {
 	switch {
 	case u.mode == modeItems:
-		return apierr.Invalid("mode", "cannot be items: the receipt's lines do not add up to its total")
+		return apierr.Invalid("mode",
+			"cannot be items: the receipt's lines do not add up to its total")
 	case u.mode == modeSingle && b.reconciles():
 		return apierr.Invalid("mode", "cannot be single: the receipt's total is zero")
 	case u.corrections.ReceiptCorrections != nil:
-		return apierr.Invalid("corrections.total", "must not be zero without lines that add up to zero")
+		return apierr.Invalid("corrections.total",
+			"must not be zero without lines that add up to zero")
 	}
 	return errOCRParse
 }

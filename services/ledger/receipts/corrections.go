@@ -41,7 +41,8 @@ func parseCorrections(p *apierr.Problems, m *ledgerv1.ReceiptCorrections) correc
 		c.Merchant = new(correctedText(p, "corrections.merchant", m.GetMerchant()))
 	}
 	if _, ok := calendar.ParseDate(m.GetDate()); c.Date != nil && !ok {
-		p.Invalid("corrections.date", "must be a date of the years 1900 to 2200, such as 2026-03-14")
+		p.Invalid("corrections.date",
+			"must be a date of the years 1900 to 2200, such as 2026-03-14")
 	}
 	if _, ok := money.ParseCurrency(m.GetCurrency()); c.Currency != nil && !ok {
 		p.Invalid("corrections.currency", "must be an active ISO 4217 code, such as EUR")
@@ -72,7 +73,8 @@ func (c *corrections) parseLines(p *apierr.Problems) {
 		l.Description = correctedText(&problems, "description", l.GetDescription())
 		correctedAmount(&problems, "amount", l.GetAmount())
 		if l.CategoryId != nil {
-			c.categories[i] = request.ParseID(&problems, "categoryId", l.GetCategoryId(), request.ErrInvalidCategoryID)
+			c.categories[i] = request.ParseID(&problems, "categoryId", l.GetCategoryId(),
+				request.ErrInvalidCategoryID)
 		}
 		if e := apierr.From(problems.Err()); e != nil && bad < maxBadLines {
 			p.Include(e.Under(fmt.Sprintf("corrections.lines[%d]", i)))
@@ -121,7 +123,8 @@ func (c corrections) checkOwned(p *apierr.Problems, owned request.Owned) {
 	bad := 0
 	for i, id := range c.categories {
 		if id != uuid.Nil && !slices.Contains(owned.Categories, id) && bad < maxBadLines {
-			p.Add(request.ErrCategoryNotFound.With(fmt.Sprintf("corrections.lines[%d].categoryId", i), "is unknown"))
+			p.Add(request.ErrCategoryNotFound.With(fmt.Sprintf("corrections.lines[%d].categoryId",
+				i), "is unknown"))
 			bad++
 		}
 	}
@@ -176,7 +179,8 @@ func (c corrections) applyAmounts(r *ocrv1.Receipt, currency money.Currency) err
 	format := func(field, s string) string {
 		n, err := currency.Parse(s)
 		if err != nil {
-			p.Invalid(field, fmt.Sprintf("must have at most %d decimals: the currency is %s", currency.Decimals(), currency.Code()))
+			p.Invalid(field, fmt.Sprintf("must have at most %d decimals: the currency is %s",
+				currency.Decimals(), currency.Code()))
 		}
 		return currency.Format(n)
 	}
@@ -192,11 +196,14 @@ func (c corrections) applyAmounts(r *ocrv1.Receipt, currency money.Currency) err
 				lines[i] = r.GetLines()[i]
 				continue
 			}
-			lines[i] = &ocrv1.Line{Description: l.GetDescription(), Amount: format(fmt.Sprintf("corrections.lines[%d].amount", i), l.GetAmount())}
+			lines[i] = &ocrv1.Line{
+				Description: l.GetDescription(),
+				Amount:      format(fmt.Sprintf("corrections.lines[%d].amount", i), l.GetAmount()),
+			}
 		}
 		r.Lines = lines
-		// The sum is checked after the corrections, so a warning about the lines that were read does not
-		// apply.
+		// The sum is checked after the corrections, so a warning about the lines that were read
+		// does not apply.
 		unwarn(r, "LINES_NOT_RECONCILED")
 	}
 	return p.Err()
@@ -205,7 +212,8 @@ func (c corrections) applyAmounts(r *ocrv1.Receipt, currency money.Currency) err
 // sameLine reports whether a correction leaves a line as it was read.
 func sameLine(read *ocrv1.Line, corrected *ledgerv1.CorrectedLine) bool {
 	description, _ := text.Description("", describe(read.GetDescription(), "Item"))
-	return description == corrected.GetDescription() && equalAmounts(read.GetAmount(), corrected.GetAmount())
+	return description == corrected.GetDescription() &&
+		equalAmounts(read.GetAmount(), corrected.GetAmount())
 }
 
 // equalAmounts reports whether two decimals have the same value.
@@ -244,7 +252,8 @@ func (c corrections) changed(before *ocrv1.RecognizedFields, r *ocrv1.Receipt) [
 // lines, which corrections replace and do not modify.
 func recognizedFields(r *ocrv1.Receipt) *ocrv1.RecognizedFields {
 	return &ocrv1.RecognizedFields{
-		Merchant: r.GetMerchant(), Date: r.GetDate(), Currency: r.GetCurrency(), Tax: r.GetTax(), Tip: r.GetTip(),
-		Discount: r.GetDiscount(), Rounding: r.GetRounding(), Total: r.GetTotal(), Lines: r.GetLines(),
+		Merchant: r.GetMerchant(), Date: r.GetDate(), Currency: r.GetCurrency(), Tax: r.GetTax(),
+		Tip: r.GetTip(), Discount: r.GetDiscount(), Rounding: r.GetRounding(), Total: r.GetTotal(),
+		Lines: r.GetLines(),
 	}
 }

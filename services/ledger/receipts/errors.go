@@ -7,7 +7,8 @@ import (
 
 // The public errors of the package.
 var (
-	errReceiptFileRequired     = apierr.New(restv1.Reason_RECEIPT_FILE_REQUIRED).WithMessage("Exactly one non-empty file is required in the field receipt")
+	errReceiptFileRequired = apierr.New(restv1.Reason_RECEIPT_FILE_REQUIRED).
+				WithMessage("Exactly one non-empty file is required in the field receipt")
 	errReceiptCurrencyMismatch = apierr.New(restv1.Reason_RECEIPT_CURRENCY_MISMATCH)
 	errReceiptSumMismatch      = apierr.New(restv1.Reason_RECEIPT_SUM_MISMATCH)
 	errReceiptDuplicate        = apierr.New(restv1.Reason_RECEIPT_DUPLICATE)

@@ -54,8 +54,9 @@ const (
 	maxPayee = 200
 	// recognizedCode is the response's code if nothing was created.
 	recognizedCode = "RECEIPT_RECOGNIZED"
-	// writeReserve is the part of the deadline that recognition may not use. So a recognized receipt
-	// can still be stored, and a slow engine results in OCR_RESPONSE_FAILED instead of a timeout.
+	// writeReserve is the part of the deadline that recognition may not use. So a recognized
+	// receipt can still be stored, and a slow engine results in OCR_RESPONSE_FAILED instead of a
+	// timeout.
 	writeReserve = time.Second
 )
 
@@ -71,13 +72,18 @@ type Receipts struct {
 }
 
 // New returns Receipts that recognize files with ocr.
-func New(ledger *posting.Ledger, cursors page.Cursors, ocr ocrv1.OCRServiceClient, log *slog.Logger) (*Receipts, error) {
-	corrected, err := otel.Meter("github.com/coffer-budget/coffer/services/ledger").Int64Counter("ocr.corrections",
-		metric.WithDescription("Fields of receipts that users corrected, by field."))
+func New(
+	ledger *posting.Ledger, cursors page.Cursors, ocr ocrv1.OCRServiceClient, log *slog.Logger,
+) (*Receipts, error) {
+	corrected, err := otel.Meter("github.com/coffer-budget/coffer/services/ledger").
+		Int64Counter("ocr.corrections",
+			metric.WithDescription("Fields of receipts that users corrected, by field."))
 	if err != nil {
 		return nil, fmt.Errorf("setting up metrics: %w", err)
 	}
-	return &Receipts{Ledger: ledger, Cursors: cursors, OCR: ocr, Log: log, corrected: corrected}, nil
+	return &Receipts{
+		Ledger: ledger, Cursors: cursors, OCR: ocr, Log: log, corrected: corrected,
+	}, nil
 }
 
 // CreateTransactionsFromReceipt recognizes a receipt and creates its transactions, all or none.
@@ -88,7 +94,9 @@ func New(ledger *posting.Ledger, cursors page.Cursors, ocr ocrv1.OCRServiceClien
 // A user corrects a receipt by sending the same file again with corrections (ADR 77). The ocr
 // service finds its stored result by the hash of the file, so this needs no second recognition and
 // no draft.
-func (s *Receipts) CreateTransactionsFromReceipt(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
+func (s *Receipts) CreateTransactionsFromReceipt(
+	ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest,
+) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
 	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{}
 	// A repetition of a request is answered before the expensive recognition.
@@ -123,7 +131,9 @@ func (s *Receipts) CreateTransactionsFromReceipt(ctx context.Context, req *ledge
 	if req.GetDryRun() {
 		return s.preview(ctx, r)
 	}
-	replayed, err := idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error { return s.storeReceipt(ctx, tx, r, resp) })
+	replayed, err := idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
+		return s.storeReceipt(ctx, tx, r, resp)
+	})
 	resp.Replayed = replayed
 	if err == nil && !replayed {
 		for _, field := range r.changed {
@@ -143,7 +153,9 @@ func (s *Receipts) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeRes
 		defer cancel()
 		within = limited
 	}
-	resp, err := s.OCR.Recognize(within, &ocrv1.RecognizeRequest{File: u.file, UserId: u.owner.String(), Pictures: u.keepImage, Preview: u.showImage})
+	resp, err := s.OCR.Recognize(within, &ocrv1.RecognizeRequest{
+		File: u.file, UserId: u.owner.String(), Pictures: u.keepImage, Preview: u.showImage,
+	})
 	if err == nil && resp.GetReceipt() != nil {
 		return resp, nil
 	}
@@ -151,7 +163,9 @@ func (s *Receipts) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeRes
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return nil, ctx.Err()
 	}
-	if e := apierr.From(err); e != nil && slices.Contains([]string{errOCRParse.Reason, errTooComplex.Reason, errOCRResponse.Reason, apierr.Unavailable.Reason}, e.Reason) {
+	if e := apierr.From(err); e != nil && slices.Contains([]string{
+		errOCRParse.Reason, errTooComplex.Reason, errOCRResponse.Reason, apierr.Unavailable.Reason,
+	}, e.Reason) {
 		return nil, e
 	}
 	s.Log.WarnContext(ctx, "failed to recognize a receipt", "error", err)
@@ -167,8 +181,8 @@ type reading struct {
 	transactions []posting.Transaction
 	// categorized reports for each transaction whether the user corrected the category of its line.
 	categorized []bool
-	// applied has the rules that matched, and appliedTo the number of transactions that each of them
-	// matched.
+	// applied has the rules that matched, and appliedTo the number of transactions that each of
+	// them matched.
 	applied   []uuid.UUID
 	appliedTo []int32
 	// changed has the fields that the user corrected.
@@ -177,7 +191,9 @@ type reading struct {
 
 // readReceipt corrects a recognized receipt and splits it into transactions. If the receipt has no
 // currency, it takes the wallet's, and if it has no date, today's. Each assumption adds a warning.
-func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload, today time.Time) (reading, error) {
+func (s *Receipts) readReceipt(
+	recognized *ocrv1.RecognizeResponse, u upload, today time.Time,
+) (reading, error) {
 	now, r := s.Now(), recognized.GetReceipt()
 	before := recognizedFields(r)
 	u.corrections.applyTexts(r)
@@ -215,8 +231,9 @@ func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload, to
 	for _, p := range shares {
 		out.categorized = append(out.categorized, p.category != uuid.Nil)
 		out.transactions = append(out.transactions, posting.Transaction{
-			OwnerID: u.owner, WalletID: u.wallet, CategoryID: new(cmp.Or(p.category, u.category)), AmountMinor: p.amount, Currency: currency.Code(),
-			Description: p.description, Payee: payee(r.GetMerchant()), Date: date, CreatedAt: now, UpdatedAt: now,
+			OwnerID: u.owner, WalletID: u.wallet, CategoryID: new(cmp.Or(p.category, u.category)),
+			AmountMinor: p.amount, Currency: currency.Code(), Description: p.description,
+			Payee: payee(r.GetMerchant()), Date: date, CreatedAt: now, UpdatedAt: now,
 		})
 	}
 	return out, nil
@@ -224,13 +241,17 @@ func (s *Receipts) readReceipt(recognized *ocrv1.RecognizeResponse, u upload, to
 
 // preview returns the response of a dry run: the transactions that would be created, without ids
 // and timestamps.
-func (s *Receipts) preview(ctx context.Context, r reading) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
+func (s *Receipts) preview(
+	ctx context.Context, r reading,
+) (*ledgerv1.CreateTransactionsFromReceiptResponse, error) {
 	earlier, err := earlierReceipt(ctx, s.DB, r.upload)
 	if err != nil {
 		return nil, err
 	}
 	warnDuplicate(r.receipt, earlier)
-	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{Code: recognizedCode, Receipt: r.receipt}
+	resp := &ledgerv1.CreateTransactionsFromReceiptResponse{
+		Code: recognizedCode, Receipt: r.receipt,
+	}
 	for _, t := range r.transactions {
 		m := t.Proto()
 		m.Id, m.CreatedAt, m.UpdatedAt = "", "", ""
@@ -243,7 +264,10 @@ func (s *Receipts) preview(ctx context.Context, r reading) (*ledgerv1.CreateTran
 // run twice because InTx retries after a deadlock, so it does not change r. The lock of the file
 // precedes the owner's lock, which InsertTransactions takes (see posting, ownerLock). Under the
 // lock, the check for duplicates of admit is repeated.
-func (s *Receipts) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp *ledgerv1.CreateTransactionsFromReceiptResponse) error {
+func (s *Receipts) storeReceipt(
+	ctx context.Context, tx pgx.Tx, r reading,
+	resp *ledgerv1.CreateTransactionsFromReceiptResponse,
+) error {
 	if err := lockReceiptFile(ctx, tx, r.owner, r.hash); err != nil {
 		return err
 	}
@@ -259,7 +283,9 @@ func (s *Receipts) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp 
 	if err != nil {
 		return fmt.Errorf("encoding a receipt: %w", err)
 	}
-	if err := insertReceipt(ctx, tx, receipt{ID: id, OwnerID: r.owner, FileHash: r.hash, Content: content, CreatedAt: s.Now()}); err != nil {
+	if err := insertReceipt(ctx, tx, receipt{
+		ID: id, OwnerID: r.owner, FileHash: r.hash, Content: content, CreatedAt: s.Now(),
+	}); err != nil {
 		return err
 	}
 	if err := insertReceiptImages(ctx, tx, r.owner, id, r.images); err != nil {
@@ -287,14 +313,18 @@ func (s *Receipts) storeReceipt(ctx context.Context, tx pgx.Tx, r reading, resp 
 
 // warn adds a warning unless the ocr service has added it already.
 func warn(r *ocrv1.Receipt, code, message string) {
-	if !slices.ContainsFunc(r.GetWarnings(), func(w *ocrv1.Warning) bool { return w.GetCode() == code }) {
+	if !slices.ContainsFunc(r.GetWarnings(), func(w *ocrv1.Warning) bool {
+		return w.GetCode() == code
+	}) {
 		r.Warnings = append(r.Warnings, &ocrv1.Warning{Code: code, Message: message})
 	}
 }
 
 // unwarn removes a warning.
 func unwarn(r *ocrv1.Receipt, code string) {
-	r.Warnings = slices.DeleteFunc(r.GetWarnings(), func(w *ocrv1.Warning) bool { return w.GetCode() == code })
+	r.Warnings = slices.DeleteFunc(r.GetWarnings(), func(w *ocrv1.Warning) bool {
+		return w.GetCode() == code
+	})
 }
 
 // warnDuplicate adds a warning with the id of the earlier receipt of the same file, if there is
@@ -302,7 +332,8 @@ func unwarn(r *ocrv1.Receipt, code string) {
 func warnDuplicate(r *ocrv1.Receipt, earlier *uuid.UUID) {
 	if earlier != nil {
 		r.Warnings = append(r.Warnings, &ocrv1.Warning{
-			Code: "DUPLICATE_OF", Message: "The same file was uploaded before", ReceiptId: new(earlier.String()),
+			Code: "DUPLICATE_OF", Message: "The same file was uploaded before",
+			ReceiptId: new(earlier.String()),
 		})
 	}
 }

@@ -54,7 +54,9 @@ func (r *reading) countRules(matched []uuid.UUID) {
 
 // recordRules stores the tags that rules added to transactions, and counts the applications of the
 // rules. Without a match it does nothing.
-func (s *Receipts) recordRules(ctx context.Context, tx pgx.Tx, r reading, transactions []posting.Transaction) error {
+func (s *Receipts) recordRules(
+	ctx context.Context, tx pgx.Tx, r reading, transactions []posting.Transaction,
+) error {
 	if len(r.applied) == 0 {
 		return nil
 	}

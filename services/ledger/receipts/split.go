@@ -22,8 +22,8 @@ type bill struct {
 	// merchant is the description of a transaction for the total.
 	merchant string
 	lines    []billLine
-	// unreadable is true if a line or an adjustment is not a valid amount, so that the lines cannot be
-	// compared with the total.
+	// unreadable is true if a line or an adjustment is not a valid amount, so that the lines cannot
+	// be compared with the total.
 	unreadable bool
 	// The adjustments are added to the lines, and discount is subtracted.
 	tax, tip, discount, rounding int64
@@ -86,7 +86,8 @@ func (b bill) split(mode string) ([]share, bool) {
 func (b bill) items() []share {
 	shares := make([]share, 0, len(b.lines)+4)
 	for _, l := range b.lines {
-		shares = append(shares, share{description: l.description, amount: -l.amount, category: l.category})
+		shares = append(shares,
+			share{description: l.description, amount: -l.amount, category: l.category})
 	}
 	shares = append(shares,
 		share{description: "Tax", amount: -b.tax},

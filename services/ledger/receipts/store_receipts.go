@@ -27,7 +27,9 @@ type receipt struct {
 // them is not a duplicate. It is an advisory lock because the receipt has no row yet, and precedes
 // the owner's lock in the order of all locks (posting, ownerLock).
 func lockReceiptFile(ctx context.Context, tx pgx.Tx, owner uuid.UUID, hash []byte) error {
-	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtextextended($1::text || encode($2, 'hex'), 0))`, owner, hash)
+	_, err := tx.Exec(ctx,
+		`SELECT pg_advisory_xact_lock(hashtextextended($1::text || encode($2, 'hex'), 0))`, owner,
+		hash)
 	if err != nil {
 		return fmt.Errorf("locking a receipt's file: %w", err)
 	}
@@ -36,7 +38,9 @@ func lockReceiptFile(ctx context.Context, tx pgx.Tx, owner uuid.UUID, hash []byt
 
 // selectReceiptByFile returns the id of the newest receipt of a file, or pgx.ErrNoRows. Ids are
 // UUIDv7, so the greatest one is the newest.
-func selectReceiptByFile(ctx context.Context, q pg.Querier, owner uuid.UUID, hash []byte) (uuid.UUID, error) {
+func selectReceiptByFile(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, hash []byte,
+) (uuid.UUID, error) {
 	type row struct{ ID uuid.UUID }
 	r, err := pg.One[row](ctx, q, `
 		SELECT id
@@ -76,7 +80,9 @@ func selectReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (rece
 
 // selectReceipts returns up to limit of an owner's receipts with an id less than before, newest
 // first.
-func selectReceipts(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]receipt, error) {
+func selectReceipts(
+	ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int,
+) ([]receipt, error) {
 	rows, err := pg.All[receipt](ctx, q, `
 		SELECT id, owner_id, file_sha256, content, created_at
 		FROM receipts
@@ -90,7 +96,9 @@ func selectReceipts(ctx context.Context, q pg.Querier, owner, before uuid.UUID, 
 }
 
 // lockTransactionsOf returns the transactions of a receipt. Their ids order the locks.
-func lockTransactionsOf(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID) ([]posting.Transaction, error) {
+func lockTransactionsOf(
+	ctx context.Context, q pg.Querier, owner, receipt uuid.UUID,
+) ([]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
 		FROM transactions t
@@ -104,7 +112,9 @@ func lockTransactionsOf(ctx context.Context, q pg.Querier, owner, receipt uuid.U
 }
 
 // removeReceipt removes a receipt from its transactions.
-func removeReceipt(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, at time.Time) error {
+func removeReceipt(
+	ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, at time.Time,
+) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
 		SET receipt_id = NULL, version = version + 1, updated_at = $3
@@ -126,7 +136,9 @@ func deleteReceipt(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool
 }
 
 // insertReceiptImages inserts the images of a receipt's pages. Pages are numbered from 1.
-func insertReceiptImages(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, images [][]byte) error {
+func insertReceiptImages(
+	ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, images [][]byte,
+) error {
 	if len(images) == 0 {
 		return nil
 	}
@@ -142,12 +154,15 @@ func insertReceiptImages(ctx context.Context, q pg.Querier, owner, receipt uuid.
 
 // selectReceiptImage returns the image of a page, nil if none was stored for the page, or
 // pgx.ErrNoRows if the receipt is unknown or belongs to another owner.
-func selectReceiptImage(ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, page int32) ([]byte, error) {
+func selectReceiptImage(
+	ctx context.Context, q pg.Querier, owner, receipt uuid.UUID, page int32,
+) ([]byte, error) {
 	type row struct{ Content []byte }
 	r, err := pg.One[row](ctx, q, `
 		SELECT i.content
 		FROM receipts r
-		LEFT JOIN receipt_images i ON i.owner_id = r.owner_id AND i.receipt_id = r.id AND i.page = $3::int
+		LEFT JOIN receipt_images i
+			ON i.owner_id = r.owner_id AND i.receipt_id = r.id AND i.page = $3::int
 		WHERE r.owner_id = $1 AND r.id = $2`, owner, receipt, page)
 	if err != nil {
 		return nil, fmt.Errorf("selecting an image of receipt %s: %w", receipt, err)

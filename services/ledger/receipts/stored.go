@@ -21,7 +21,9 @@ import (
 )
 
 // GetReceipt returns one of the caller's receipts, with its corrections.
-func (s *Receipts) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptRequest) (*ledgerv1.GetReceiptResponse, error) {
+func (s *Receipts) GetReceipt(
+	ctx context.Context, req *ledgerv1.GetReceiptRequest,
+) (*ledgerv1.GetReceiptResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidReceiptID
@@ -42,10 +44,13 @@ func (s *Receipts) GetReceipt(ctx context.Context, req *ledgerv1.GetReceiptReque
 
 // ListReceipts returns a page of the caller's receipts, newest first. A page of long receipts may
 // have fewer than the limit.
-func (s *Receipts) ListReceipts(ctx context.Context, req *ledgerv1.ListReceiptsRequest) (*ledgerv1.ListReceiptsResponse, error) {
+func (s *Receipts) ListReceipts(
+	ctx context.Context, req *ledgerv1.ListReceiptsRequest,
+) (*ledgerv1.ListReceiptsResponse, error) {
 	owner := caller.ID(ctx)
 	rows, pagination, err := page.List(s.Cursors, page.Query[receipt, uuid.UUID]{
-		Scope: "receipts " + owner.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
+		Scope: "receipts " + owner.String(), Limit: req.Limit, Cursor: req.GetCursor(),
+		First:    uuid.Max,
 		Position: func(r receipt) uuid.UUID { return r.ID },
 		Size:     func(r receipt) int { return len(r.Content) },
 		Select: func(before uuid.UUID, limit int) ([]receipt, error) {
@@ -68,7 +73,9 @@ func (s *Receipts) ListReceipts(ctx context.Context, req *ledgerv1.ListReceiptsR
 
 // DeleteReceipt deletes one of the caller's receipts with its images. Its transactions stay, and
 // get a new version without the receipt. Errors: RECEIPT_NOT_FOUND.
-func (s *Receipts) DeleteReceipt(ctx context.Context, req *ledgerv1.DeleteReceiptRequest) (*ledgerv1.DeleteReceiptResponse, error) {
+func (s *Receipts) DeleteReceipt(
+	ctx context.Context, req *ledgerv1.DeleteReceiptRequest,
+) (*ledgerv1.DeleteReceiptResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidReceiptID
@@ -111,7 +118,9 @@ func (s *Receipts) DeleteReceipt(ctx context.Context, req *ledgerv1.DeleteReceip
 // GetReceiptImage returns the stored image of a page, by default the first one. Images are stored
 // only if the upload asked for it with keepImage, so RECEIPT_IMAGE_NOT_FOUND is also returned for
 // an existing receipt (ADR 29).
-func (s *Receipts) GetReceiptImage(ctx context.Context, req *ledgerv1.GetReceiptImageRequest) (*ledgerv1.GetReceiptImageResponse, error) {
+func (s *Receipts) GetReceiptImage(
+	ctx context.Context, req *ledgerv1.GetReceiptImageRequest,
+) (*ledgerv1.GetReceiptImageResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidReceiptID

@@ -38,7 +38,9 @@ type upload struct {
 
 // parseUpload validates a request without a query. It returns the references that are well-formed;
 // admit checks that they exist.
-func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, request.References) {
+func parseUpload(
+	p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceiptRequest,
+) (upload, request.References) {
 	u := upload{
 		file: req.GetReceipt(), mode: req.GetMode(), rejectDuplicate: req.GetOnDuplicate() == "reject",
 		// A preview stores nothing.
@@ -51,8 +53,10 @@ func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceipt
 		p.Add(errReceiptFileRequired.With("receipt", "must be exactly one non-empty file"))
 	}
 	named := request.References{
-		Wallet:   request.RequireReference(p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID),
-		Category: request.RequireReference(p, "categoryId", req.GetCategoryId(), request.ErrInvalidCategoryID),
+		Wallet: request.RequireReference(p, "walletId", req.GetWalletId(),
+			request.ErrInvalidWalletID),
+		Category: request.RequireReference(p, "categoryId", req.GetCategoryId(),
+			request.ErrInvalidCategoryID),
 	}
 	if !slices.Contains([]string{modeAuto, modeItems, modeSingle}, u.mode) {
 		p.Invalid("mode", "must be items or single")
@@ -76,14 +80,17 @@ func parseUpload(p *apierr.Problems, req *ledgerv1.CreateTransactionsFromReceipt
 // admit rejects an upload that must fail regardless of the receipt's content, with all problems in
 // one error. It returns the upload with its wallet, the wallet's currency and its category.
 // storeReceipt repeats the checks that other requests can invalidate meanwhile.
-func (s *Receipts) admit(ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest) (upload, error) {
+func (s *Receipts) admit(
+	ctx context.Context, req *ledgerv1.CreateTransactionsFromReceiptRequest,
+) (upload, error) {
 	if len(req.GetReceipt()) > rpc.MaxFile {
 		return upload{}, apierr.PayloadTooLarge
 	}
 	var p apierr.Problems
 	u, named := parseUpload(&p, req)
 	u.owner = caller.ID(ctx)
-	owned, err := request.SelectReferences(ctx, s.DB, u.owner, append(u.corrections.references(), named)...)
+	owned, err := request.SelectReferences(ctx, s.DB, u.owner,
+		append(u.corrections.references(), named)...)
 	if err != nil {
 		return upload{}, err
 	}
@@ -91,14 +98,17 @@ func (s *Receipts) admit(ctx context.Context, req *ledgerv1.CreateTransactionsFr
 	u.corrections.checkOwned(&p, owned)
 	if err := apierr.From(p.Err()); err != nil {
 		if p.Has(errReceiptFileRequired) {
-			// A form without a file has this code even if fields without a separate code are invalid, too.
+			// A form without a file has this code even if fields without a separate code are
+			// invalid, too.
 			e := *errReceiptFileRequired
 			e.Fields = err.Fields
 			err = &e
 		}
 		return upload{}, err
 	}
-	u.wallet, u.category, u.currency = *named.Wallet, *named.Category, money.CurrencyOf(owned.Currency)
+	u.wallet = *named.Wallet
+	u.category = *named.Category
+	u.currency = money.CurrencyOf(owned.Currency)
 	if u.rejectDuplicate {
 		_, err = earlierReceipt(ctx, s.DB, u)
 	}

@@ -21,7 +21,9 @@ type Origin struct {
 }
 
 // ParseOrigin validates these filters.
-func ParseOrigin(p *apierr.Problems, externalID, importID, receiptID *string, attached *bool) Origin {
+func ParseOrigin(
+	p *apierr.Problems, externalID, importID, receiptID *string, attached *bool,
+) Origin {
 	o := Origin{Attached: attached}
 	if externalID != nil {
 		id, problem := ParseExternalID(*externalID)

@@ -21,7 +21,9 @@ type References struct {
 
 // CheckOwned returns the problems p of a request as one error, including a problem for each
 // reference that does not belong to the owner. It returns nil if there is no problem.
-func CheckOwned(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, named References) error {
+func CheckOwned(
+	ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, named References,
+) error {
 	o, err := SelectReferences(ctx, q, owner, named)
 	if err != nil {
 		return err
@@ -37,7 +39,9 @@ type Filter struct {
 
 // CheckFilter is CheckOwned for the ids of a filter. It ignores the zero id, because ParseIDs
 // returns it for a malformed one.
-func CheckFilter(ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, f Filter) error {
+func CheckFilter(
+	ctx context.Context, q pg.Querier, p apierr.Problems, owner uuid.UUID, f Filter,
+) error {
 	malformed := func(id uuid.UUID) bool { return id == uuid.Nil }
 	wallets := slices.DeleteFunc(slices.Clone(f.Wallets), malformed)
 	categories := slices.DeleteFunc(slices.Clone(f.Categories), malformed)
@@ -50,7 +54,9 @@ func CheckFilter(ctx context.Context, q pg.Querier, p apierr.Problems, owner uui
 }
 
 // SelectReferences returns the references that belong to the owner.
-func SelectReferences(ctx context.Context, q pg.Querier, owner uuid.UUID, named ...References) (Owned, error) {
+func SelectReferences(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, named ...References,
+) (Owned, error) {
 	var wallets, categories []uuid.UUID
 	for _, r := range named {
 		if r.Wallet != nil && !slices.Contains(wallets, *r.Wallet) {
@@ -82,7 +88,10 @@ func (o Owned) Check(p *apierr.Problems, named References) {
 
 // CheckLists adds one problem per field whose ids do not all belong to the owner. The ids of a list
 // must be distinct.
-func (o Owned) CheckLists(p *apierr.Problems, walletField string, wallets []uuid.UUID, categoryField string, categories []uuid.UUID) {
+func (o Owned) CheckLists(
+	p *apierr.Problems, walletField string, wallets []uuid.UUID, categoryField string,
+	categories []uuid.UUID,
+) {
 	if len(o.Wallets) < len(wallets) {
 		p.Add(ErrWalletNotFound.With(walletField, "names an unknown wallet"))
 	}

@@ -19,14 +19,19 @@ type Owned struct {
 
 // SelectOwned returns the given wallets and categories that belong to the owner. Without any it
 // returns no error and runs no query.
-func SelectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID, wallets, categories []uuid.UUID) (Owned, error) {
+func SelectOwned(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, wallets, categories []uuid.UUID,
+) (Owned, error) {
 	if len(wallets)+len(categories) == 0 {
 		return Owned{}, nil
 	}
 	o, err := pg.One[Owned](ctx, q, `
 		SELECT w.wallets, w.currency, c.categories
-		FROM (SELECT array_agg(id) AS wallets, coalesce(max(currency), '') AS currency FROM wallets WHERE owner_id = $1 AND id = ANY($2)) AS w,
-			(SELECT array_agg(id) AS categories FROM categories WHERE owner_id = $1 AND id = ANY($3)) AS c`, owner, wallets, categories)
+		FROM (SELECT array_agg(id) AS wallets, coalesce(max(currency), '') AS currency
+				FROM wallets WHERE owner_id = $1 AND id = ANY($2)) AS w,
+			(SELECT array_agg(id) AS categories FROM categories
+				WHERE owner_id = $1 AND id = ANY($3)) AS c`,
+		owner, wallets, categories)
 	if err != nil {
 		return Owned{}, fmt.Errorf("selecting an owner's wallets and categories: %w", err)
 	}

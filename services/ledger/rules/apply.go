@@ -47,7 +47,9 @@ const (
 // The job reads the rule again in each chunk, so it needs no copy. A rule cannot be changed while
 // its job runs. Without an Idempotency-Key, a repeated request gets RULE_RUNNING, or starts another
 // job if the first one has ended. A preview stores no key.
-func (s *Rules) ApplyRule(ctx context.Context, req *ledgerv1.ApplyRuleRequest) (*ledgerv1.ApplyRuleResponse, error) {
+func (s *Rules) ApplyRule(
+	ctx context.Context, req *ledgerv1.ApplyRuleRequest,
+) (*ledgerv1.ApplyRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidID
@@ -82,7 +84,8 @@ func (s *Rules) ApplyRule(ctx context.Context, req *ledgerv1.ApplyRuleRequest) (
 			return err
 		}
 		resp.Rule = r.Proto()
-		return s.Publish(ctx, tx, owner, &ledgerv1.RuleUpdated{OwnerId: owner.String(), Rule: resp.GetRule()})
+		return s.Publish(ctx, tx, owner,
+			&ledgerv1.RuleUpdated{OwnerId: owner.String(), Rule: resp.GetRule()})
 	})
 	if err != nil {
 		return nil, err
@@ -104,7 +107,8 @@ func parseWindow(p *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
 		p.Invalid("to", "must not be before from")
 	}
 	if req.WalletId != nil {
-		w.Wallet = request.ParseReference(p, "walletId", req.GetWalletId(), request.ErrInvalidWalletID)
+		w.Wallet = request.ParseReference(p, "walletId", req.GetWalletId(),
+			request.ErrInvalidWalletID)
 	}
 	return w
 }
@@ -114,7 +118,9 @@ func parseWindow(p *apierr.Problems, req *ledgerv1.ApplyRuleRequest) window {
 // the job, so a preview never differs from the application on the same transactions. Each page of
 // rows is a statement of its own, so a preview is not a snapshot: transactions that are created
 // meanwhile may be missing.
-func (s *Rules) preview(ctx context.Context, owner, id uuid.UUID, w window) (*ledgerv1.ApplyRuleResponse, error) {
+func (s *Rules) preview(
+	ctx context.Context, owner, id uuid.UUID, w window,
+) (*ledgerv1.ApplyRuleResponse, error) {
 	leave, err := s.reads.Enter(ctx, owner)
 	if err != nil {
 		return nil, err
@@ -130,7 +136,8 @@ func (s *Rules) preview(ctx context.Context, owner, id uuid.UUID, w window) (*le
 	}
 	set.Limit(RequestSteps)
 	resp := &ledgerv1.ApplyRuleResponse{
-		Code: previewed, Message: "Rule previewed", Rule: r.Proto(), Matched: new(int32(0)), Changed: new(int32(0)), Examined: new(int32(0)),
+		Code: previewed, Message: "Rule previewed", Rule: r.Proto(), Matched: new(int32(0)),
+		Changed: new(int32(0)), Examined: new(int32(0)),
 	}
 	date, before := time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC), uuid.Max
 	for resp.GetExamined() < maxPreviewed {
@@ -154,7 +161,10 @@ func (s *Rules) preview(ctx context.Context, owner, id uuid.UUID, w window) (*le
 }
 
 // previewOf adds the effects on some transactions to a preview.
-func previewOf(ctx context.Context, q pg.Querier, set *matching.Set, ts []posting.Transaction, resp *ledgerv1.ApplyRuleResponse) error {
+func previewOf(
+	ctx context.Context, q pg.Querier, set *matching.Set, ts []posting.Transaction,
+	resp *ledgerv1.ApplyRuleResponse,
+) error {
 	if err := posting.AddDetails(ctx, q, ownerOf(ts), ts); err != nil {
 		return err
 	}
@@ -173,7 +183,8 @@ func previewOf(ctx context.Context, q pg.Querier, set *matching.Set, ts []postin
 		}
 		*resp.Changed++
 		if len(resp.GetExamples()) < maxExamples {
-			resp.Examples = append(resp.Examples, &ledgerv1.RuleExample{Before: t.Proto(), After: after.Proto()})
+			resp.Examples = append(resp.Examples,
+				&ledgerv1.RuleExample{Before: t.Proto(), After: after.Proto()})
 		}
 	}
 	return nil
@@ -190,7 +201,9 @@ func ownerOf(ts []posting.Transaction) uuid.UUID {
 // changeOf returns a transaction after the rules of a set, and reports whether one matches and
 // whether it changes anything. TagNames has the names of all tags, and Tags still the keys from
 // before. Amount, date, currency and wallet stay as they are. A split transaction keeps its parts.
-func changeOf(ctx context.Context, set *matching.Set, t posting.Transaction) (after posting.Transaction, matched, changed bool, err error) {
+func changeOf(
+	ctx context.Context, set *matching.Set, t posting.Transaction,
+) (after posting.Transaction, matched, changed bool, err error) {
 	o, err := Run(ctx, set, Subject(t))
 	if err != nil {
 		return t, false, false, err
@@ -200,7 +213,8 @@ func changeOf(ctx context.Context, set *matching.Set, t posting.Transaction) (af
 		after.CategoryID = &o.Category
 	}
 	Complete(&after, o)
-	changed = after.Payee != t.Payee || after.Description != t.Description || after.Notes != t.Notes || len(after.TagNames) != len(t.TagNames) ||
+	changed = after.Payee != t.Payee || after.Description != t.Description ||
+		after.Notes != t.Notes || len(after.TagNames) != len(t.TagNames) ||
 		after.CategoryID != nil && !t.HasCategory(*after.CategoryID)
 	return after, len(o.Matched) > 0, changed, nil
 }
@@ -209,7 +223,9 @@ func changeOf(ctx context.Context, set *matching.Set, t posting.Transaction) (af
 // are dropped, because a rule must not make a receipt or an import fail. Package receipts calls it
 // for the transactions of a receipt, and changeOf for existing ones.
 func Complete(t *posting.Transaction, o matching.Outcome) {
-	for _, set := range []struct{ field, value *string }{{&t.Payee, o.Payee}, {&t.Description, o.Description}, {&t.Notes, o.Notes}} {
+	for _, set := range []struct{ field, value *string }{
+		{&t.Payee, o.Payee}, {&t.Description, o.Description}, {&t.Notes, o.Notes},
+	} {
 		if set.value != nil {
 			*set.field = *set.value
 		}
@@ -230,8 +246,8 @@ func Subject(t posting.Transaction) matching.Transaction {
 		amount = max(-amount, -math.MaxInt64)
 	}
 	return matching.Transaction{
-		Payee: t.Payee, Description: t.Description, Notes: t.Notes, AmountE4: amount, Income: t.AmountMinor > 0, Currency: t.Currency,
-		Wallet: t.WalletID, Tags: t.TagNames,
+		Payee: t.Payee, Description: t.Description, Notes: t.Notes, AmountE4: amount,
+		Income: t.AmountMinor > 0, Currency: t.Currency, Wallet: t.WalletID, Tags: t.TagNames,
 	}
 }
 
@@ -239,7 +255,9 @@ func Subject(t posting.Transaction) matching.Transaction {
 // returns the number that the rule matches. The owner's lock is shared, so the categories and
 // wallets of the rule exist until tx ends. The events of the changed transactions commit together
 // with them.
-func (s *Rules) applyTo(ctx context.Context, tx pgx.Tx, r Rule, ts []posting.Transaction) (int, error) {
+func (s *Rules) applyTo(
+	ctx context.Context, tx pgx.Tx, r Rule, ts []posting.Transaction,
+) (int, error) {
 	set, err := compile(r)
 	if err != nil {
 		return 0, err

@@ -15,9 +15,12 @@ var (
 	errNotFound       = apierr.New(restv1.Reason_RULE_NOT_FOUND)
 	errRunning        = apierr.New(restv1.Reason_RULE_RUNNING)
 	errTooManySteps   = apierr.New(restv1.Reason_LIMIT_REACHED).With("conditions", fmt.Sprintf(
-		"the patterns of all rules may take at most %d steps on a transaction: the sizes of their programs times the lengths of the texts",
+		"the patterns of all rules may take at most %d steps on a transaction: "+
+			"the sizes of their programs times the lengths of the texts",
 		matching.MaxSteps))
 	errTooLong = apierr.New(restv1.Reason_LIMIT_REACHED).With("rules",
-		"the patterns of the rules take too long on these transactions: simplify or switch off rules, or send fewer transactions")
-	errLimitReached = apierr.New(restv1.Reason_LIMIT_REACHED).With("rule", fmt.Sprintf("a user may have at most %d rules", maxRules))
+		"the patterns of the rules take too long on these transactions: "+
+			"simplify or switch off rules, or send fewer transactions")
+	errLimitReached = apierr.New(restv1.Reason_LIMIT_REACHED).
+			With("rule", fmt.Sprintf("a user may have at most %d rules", maxRules))
 )

@@ -78,7 +78,8 @@ func (r Rule) change(p *apierr.Problems, req *ledgerv1.UpdateRuleRequest) Rule {
 
 // isEmpty reports whether a request changes nothing.
 func isEmpty(req *ledgerv1.UpdateRuleRequest) bool {
-	return req.Name == nil && req.Enabled == nil && req.Match == nil && req.Conditions == nil && req.Actions == nil && req.Stop == nil &&
+	return req.Name == nil && req.Enabled == nil && req.Match == nil && req.Conditions == nil &&
+		req.Actions == nil && req.Stop == nil &&
 		req.On == nil
 }
 
@@ -136,7 +137,9 @@ func (r *Rule) checkSize(p *apierr.Problems) {
 		size += len(a.Value)
 	}
 	if size > maxBytes {
-		p.Invalid("conditions", fmt.Sprintf("must have values of at most %d bytes, together with the actions", maxBytes))
+		p.Invalid("conditions",
+			fmt.Sprintf("must have values of at most %d bytes, together with the actions",
+				maxBytes))
 	}
 }
 
@@ -145,7 +148,8 @@ func parseCondition(p *apierr.Problems, path string, m *ledgerv1.RuleCondition) 
 	c := matching.Condition{Field: m.GetField(), Op: m.GetOp(), Not: m.GetNot()}
 	ops, known := matching.Ops[c.Field]
 	if !known {
-		p.Invalid(path+".field", "must be payee, description, notes, text, amount, currency, walletId, type or tag")
+		p.Invalid(path+".field",
+			"must be payee, description, notes, text, amount, currency, walletId, type or tag")
 		return c
 	}
 	if !slices.Contains(ops, c.Op) {
@@ -159,7 +163,8 @@ func parseCondition(p *apierr.Problems, path string, m *ledgerv1.RuleCondition) 
 		p.Invalid(path+".values", fmt.Sprintf("must have %d elements for %s", least, c.Op))
 		return c
 	default:
-		p.Invalid(path+".values", fmt.Sprintf("must have %d to %d elements for %s", least, most, c.Op))
+		p.Invalid(path+".values",
+			fmt.Sprintf("must have %d to %d elements for %s", least, most, c.Op))
 		return c
 	}
 	for i, s := range m.GetValues() {
@@ -176,7 +181,8 @@ func parseValue(p *apierr.Problems, path string, c matching.Condition, s string)
 	switch {
 	case c.Op == matching.Matches:
 		if _, err := matching.CompilePattern(s); err != nil {
-			p.Add(errInvalidPattern.With(path, "must be a regular expression in RE2 syntax of at most 200 bytes"))
+			p.Add(errInvalidPattern.With(path,
+				"must be a regular expression in RE2 syntax of at most 200 bytes"))
 		}
 	case c.Field == matching.Amount:
 		if _, err := matching.ParseAmount(s); err != nil {
@@ -232,14 +238,17 @@ func (r *Rule) setActions(p *apierr.Problems, actions []*ledgerv1.RuleAction) {
 
 // parseAction returns an action. It stores the category of matching.SetCategory in the rule. path
 // is the place of the value in the request.
-func (r *Rule) parseAction(p *apierr.Problems, path string, m *ledgerv1.RuleAction) matching.Action {
+func (r *Rule) parseAction(
+	p *apierr.Problems, path string, m *ledgerv1.RuleAction,
+) matching.Action {
 	a := matching.Action{Kind: m.GetKind()}
 	var problem *apierr.Field
 	switch a.Kind {
 	case matching.SetCategory:
 		r.CategoryID = request.RequireReference(p, path, m.GetValue(), request.ErrInvalidCategoryID)
 	case matching.TransferTo:
-		if id := request.RequireReference(p, path, m.GetValue(), request.ErrInvalidWalletID); id != nil {
+		id := request.RequireReference(p, path, m.GetValue(), request.ErrInvalidWalletID)
+		if id != nil {
 			a.Value = id.String()
 		}
 	case matching.AddTag:
@@ -269,7 +278,8 @@ func (r Rule) checkOwned(p *apierr.Problems, o request.Owned) {
 	}
 	for i, c := range r.Conditions {
 		if c.Field == matching.WalletID && slices.ContainsFunc(c.Values, unknown) {
-			p.Add(request.ErrWalletNotFound.With(fmt.Sprintf("conditions[%d].values", i), "names an unknown wallet"))
+			p.Add(request.ErrWalletNotFound.With(fmt.Sprintf("conditions[%d].values", i),
+				"names an unknown wallet"))
 		}
 	}
 	for i, a := range r.Actions {
@@ -277,7 +287,8 @@ func (r Rule) checkOwned(p *apierr.Problems, o request.Owned) {
 		switch {
 		case a.Kind == matching.TransferTo && unknown(a.Value):
 			p.Add(request.ErrWalletNotFound.With(path, "is unknown"))
-		case a.Kind == matching.SetCategory && r.CategoryID != nil && !slices.Contains(o.Categories, *r.CategoryID):
+		case a.Kind == matching.SetCategory && r.CategoryID != nil &&
+			!slices.Contains(o.Categories, *r.CategoryID):
 			p.Add(request.ErrCategoryNotFound.With(path, "is unknown"))
 		}
 	}

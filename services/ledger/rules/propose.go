@@ -13,8 +13,8 @@ import (
 )
 
 const (
-	// maxSuggested is the maximum number of rules in a response. Proposals with the most choices come
-	// first.
+	// maxSuggested is the maximum number of rules in a response. Proposals with the most choices
+	// come first.
 	maxSuggested = 20
 	// maxName is the maximum length of a rule's name, in characters.
 	maxName = 100
@@ -23,7 +23,9 @@ const (
 // SuggestRules suggests rules for payees whose categories the caller chose by hand. A payee that a
 // rule categorizes or replaces already has none, also if the rule is not enabled: a further rule
 // would not decide, or the user has switched it off on purpose.
-func (s *Rules) SuggestRules(ctx context.Context, _ *ledgerv1.SuggestRulesRequest) (*ledgerv1.SuggestRulesResponse, error) {
+func (s *Rules) SuggestRules(
+	ctx context.Context, _ *ledgerv1.SuggestRulesRequest,
+) (*ledgerv1.SuggestRulesResponse, error) {
 	owner := caller.ID(ctx)
 	leave, err := s.reads.Enter(ctx, owner)
 	if err != nil {
@@ -45,14 +47,16 @@ func (s *Rules) SuggestRules(ctx context.Context, _ *ledgerv1.SuggestRulesReques
 	}
 	resp := &ledgerv1.SuggestRulesResponse{}
 	for _, p := range learning.Propose(choices) {
-		o, err := Run(ctx, set, matching.Transaction{Payee: p.Payee, AmountE4: matching.UnknownAmount})
+		o, err := Run(ctx, set,
+			matching.Transaction{Payee: p.Payee, AmountE4: matching.UnknownAmount})
 		if err != nil {
 			return nil, err
 		}
 		if o.DecidedBy != uuid.Nil || o.Payee != nil {
 			continue
 		}
-		if resp.Suggestions = append(resp.Suggestions, ruleFor(p)); len(resp.GetSuggestions()) == maxSuggested {
+		resp.Suggestions = append(resp.Suggestions, ruleFor(p))
+		if len(resp.GetSuggestions()) == maxSuggested {
 			break
 		}
 	}
@@ -63,9 +67,11 @@ func (s *Rules) SuggestRules(ctx context.Context, _ *ledgerv1.SuggestRulesReques
 func ruleFor(p learning.Proposal) *ledgerv1.RuleSuggestion {
 	name := []rune(p.Payee)
 	return &ledgerv1.RuleSuggestion{
-		Name:       string(name[:min(len(name), maxName)]),
-		Conditions: []*ledgerv1.RuleCondition{{Field: matching.Payee, Op: p.Op, Values: []string{p.Payee}}},
-		Actions:    []*ledgerv1.RuleAction{{Kind: matching.SetCategory, Value: p.CategoryID.String()}},
-		Count:      int32(min(p.Count, math.MaxInt32)),
+		Name: string(name[:min(len(name), maxName)]),
+		Conditions: []*ledgerv1.RuleCondition{{
+			Field: matching.Payee, Op: p.Op, Values: []string{p.Payee},
+		}},
+		Actions: []*ledgerv1.RuleAction{{Kind: matching.SetCategory, Value: p.CategoryID.String()}},
+		Count:   int32(min(p.Count, math.MaxInt32)),
 	}
 }

@@ -26,8 +26,8 @@ type Rule struct {
 	ID      uuid.UUID
 	Name    string
 	Enabled bool
-	// Position is the place of the rule in the order in which rules run. It starts at 1, and deleted
-	// rules leave gaps.
+	// Position is the place of the rule in the order in which rules run. It starts at 1, and
+	// deleted rules leave gaps.
 	Position int32
 	// MatchAny is set if one condition suffices. Otherwise all conditions must match.
 	MatchAny bool `db:"match_any"`
@@ -36,8 +36,8 @@ type Rule struct {
 	// Sources holds the values of the field on.
 	Sources    []string
 	Conditions []matching.Condition
-	// Actions has an empty value for matching.SetCategory. Its category is CategoryID, a column with a
-	// foreign key.
+	// Actions has an empty value for matching.SetCategory. Its category is CategoryID, a column
+	// with a foreign key.
 	Actions    []matching.Action
 	CategoryID *uuid.UUID `db:"category_id"`
 	// AppliedCount is the number of transactions that the rule matched in imports, receipts and
@@ -103,7 +103,10 @@ func (r Rule) actions() []matching.Action {
 func compile(rules ...Rule) (*matching.Set, error) {
 	prepared := make([]matching.Rule, len(rules))
 	for i, r := range rules {
-		prepared[i] = matching.Rule{ID: r.ID, Any: r.MatchAny, Stop: r.Stop, Conditions: r.Conditions, Actions: r.actions()}
+		prepared[i] = matching.Rule{
+			ID: r.ID, Any: r.MatchAny, Stop: r.Stop, Conditions: r.Conditions,
+			Actions: r.actions(),
+		}
 	}
 	return matching.Compile(prepared)
 }
@@ -111,14 +114,16 @@ func compile(rules ...Rule) (*matching.Set, error) {
 // Proto returns r as the API shows it.
 func (r Rule) Proto() *ledgerv1.Rule {
 	m := &ledgerv1.Rule{
-		Id: r.ID.String(), Name: r.Name, Enabled: r.Enabled, Position: r.Position, Match: matchAll, Stop: r.Stop, On: r.Sources,
-		AppliedCount: r.AppliedCount, CreatedAt: calendar.FormatTime(r.CreatedAt), UpdatedAt: calendar.FormatTime(r.UpdatedAt),
+		Id: r.ID.String(), Name: r.Name, Enabled: r.Enabled, Position: r.Position, Match: matchAll,
+		Stop: r.Stop, On: r.Sources, AppliedCount: r.AppliedCount,
+		CreatedAt: calendar.FormatTime(r.CreatedAt), UpdatedAt: calendar.FormatTime(r.UpdatedAt),
 	}
 	if r.MatchAny {
 		m.Match = matchAny
 	}
 	for _, c := range r.Conditions {
-		m.Conditions = append(m.Conditions, &ledgerv1.RuleCondition{Field: c.Field, Op: c.Op, Values: c.Values, Not: c.Not})
+		m.Conditions = append(m.Conditions,
+			&ledgerv1.RuleCondition{Field: c.Field, Op: c.Op, Values: c.Values, Not: c.Not})
 	}
 	for _, a := range r.actions() {
 		m.Actions = append(m.Actions, &ledgerv1.RuleAction{Kind: a.Kind, Value: a.Value})
@@ -127,7 +132,9 @@ func (r Rule) Proto() *ledgerv1.Rule {
 		m.LastAppliedAt = new(calendar.FormatTime(*r.LastAppliedAt))
 	}
 	if r.JobStatus != nil {
-		m.Progress = &restv1.Job{Status: *r.JobStatus, Done: r.JobDone, Total: r.JobTotal, Problem: r.JobProblem}
+		m.Progress = &restv1.Job{
+			Status: *r.JobStatus, Done: r.JobDone, Total: r.JobTotal, Problem: r.JobProblem,
+		}
 	}
 	return m
 }

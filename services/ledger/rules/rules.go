@@ -78,7 +78,9 @@ func New(book *posting.Ledger, gates *reads.Gates, log *slog.Logger) *Rules {
 // CreateRule creates a rule after the caller's other rules. It does not run on existing
 // transactions: ApplyRule does. Errors: LIMIT_REACHED, INVALID_RULE_PATTERN, and the errors of
 // wallets and categories.
-func (s *Rules) CreateRule(ctx context.Context, req *ledgerv1.CreateRuleRequest) (*ledgerv1.CreateRuleResponse, error) {
+func (s *Rules) CreateRule(
+	ctx context.Context, req *ledgerv1.CreateRuleRequest,
+) (*ledgerv1.CreateRuleResponse, error) {
 	var p apierr.Problems
 	r := parseRule(&p, req)
 	r.ID, r.OwnerID, r.Version, r.CreatedAt = s.NewID(), caller.ID(ctx), 1, s.Now()
@@ -108,7 +110,8 @@ func (s *Rules) CreateRule(ctx context.Context, req *ledgerv1.CreateRuleRequest)
 			return posting.ClientError(err)
 		}
 		resp.Rule, resp.Etag = r.Proto(), etag.Format(r.Version)
-		return s.Publish(ctx, tx, r.OwnerID, &ledgerv1.RuleCreated{OwnerId: r.OwnerID.String(), Rule: resp.GetRule()})
+		return s.Publish(ctx, tx, r.OwnerID,
+			&ledgerv1.RuleCreated{OwnerId: r.OwnerID.String(), Rule: resp.GetRule()})
 	})
 	if err != nil {
 		return nil, err
@@ -155,7 +158,9 @@ func checkSteps(ctx context.Context, tx pgx.Tx, r, before Rule) error {
 
 // ListRules returns all rules of the caller by position. There are at most maxRules, so the list
 // has no pages.
-func (s *Rules) ListRules(ctx context.Context, _ *ledgerv1.ListRulesRequest) (*ledgerv1.ListRulesResponse, error) {
+func (s *Rules) ListRules(
+	ctx context.Context, _ *ledgerv1.ListRulesRequest,
+) (*ledgerv1.ListRulesResponse, error) {
 	rows, err := selectRules(ctx, s.DB, caller.ID(ctx))
 	if err != nil {
 		return nil, err
@@ -175,7 +180,9 @@ func protos(rows []Rule) []*ledgerv1.Rule {
 // GetRule returns one of the caller's rules. With wait it returns when its job has made progress,
 // or after that time. The wait polls the database, because the job may run on another replica. A
 // client with a progress bar repeats the request until the job has ended.
-func (s *Rules) GetRule(ctx context.Context, req *ledgerv1.GetRuleRequest) (*ledgerv1.GetRuleResponse, error) {
+func (s *Rules) GetRule(
+	ctx context.Context, req *ledgerv1.GetRuleRequest,
+) (*ledgerv1.GetRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidID
@@ -216,7 +223,9 @@ func known(r Rule, err error) (Rule, error) {
 // UpdateRule changes one of the caller's rules. A rule that is being applied cannot be changed: its
 // job would apply two versions of it. Errors: RULE_RUNNING, VERSION_MISMATCH, EMPTY_UPDATE and
 // those of CreateRule.
-func (s *Rules) UpdateRule(ctx context.Context, req *ledgerv1.UpdateRuleRequest) (*ledgerv1.UpdateRuleResponse, error) {
+func (s *Rules) UpdateRule(
+	ctx context.Context, req *ledgerv1.UpdateRuleRequest,
+) (*ledgerv1.UpdateRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidID
@@ -247,7 +256,8 @@ func (s *Rules) UpdateRule(ctx context.Context, req *ledgerv1.UpdateRuleRequest)
 			return posting.ClientError(err)
 		}
 		resp.Rule, resp.Etag = r.Proto(), etag.Format(r.Version)
-		return s.Publish(ctx, tx, r.OwnerID, &ledgerv1.RuleUpdated{OwnerId: r.OwnerID.String(), Rule: resp.GetRule()})
+		return s.Publish(ctx, tx, r.OwnerID,
+			&ledgerv1.RuleUpdated{OwnerId: r.OwnerID.String(), Rule: resp.GetRule()})
 	})
 	if err != nil {
 		return nil, err
@@ -275,7 +285,9 @@ func lockMatching(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string) 
 
 // DeleteRule deletes one of the caller's rules, with its job. A running job ends with the rule: its
 // next chunk finds no lease. The changes that it has made stay.
-func (s *Rules) DeleteRule(ctx context.Context, req *ledgerv1.DeleteRuleRequest) (*ledgerv1.DeleteRuleResponse, error) {
+func (s *Rules) DeleteRule(
+	ctx context.Context, req *ledgerv1.DeleteRuleRequest,
+) (*ledgerv1.DeleteRuleResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidID
@@ -288,7 +300,8 @@ func (s *Rules) DeleteRule(ctx context.Context, req *ledgerv1.DeleteRuleRequest)
 		if err := deleteRule(ctx, tx, r.OwnerID, id); err != nil {
 			return err
 		}
-		return s.Publish(ctx, tx, r.OwnerID, &ledgerv1.RuleDeleted{OwnerId: r.OwnerID.String(), RuleId: id.String()})
+		return s.Publish(ctx, tx, r.OwnerID,
+			&ledgerv1.RuleDeleted{OwnerId: r.OwnerID.String(), RuleId: id.String()})
 	})
 	if err != nil {
 		return nil, err
@@ -300,7 +313,9 @@ func (s *Rules) DeleteRule(ctx context.Context, req *ledgerv1.DeleteRuleRequest)
 // has not seen a new rule gets an error instead of an order that it did not intend. It shares the
 // owner's lock and takes the owner's next number, so no rule is created between the check and the
 // update.
-func (s *Rules) OrderRules(ctx context.Context, req *ledgerv1.OrderRulesRequest) (*ledgerv1.OrderRulesResponse, error) {
+func (s *Rules) OrderRules(
+	ctx context.Context, req *ledgerv1.OrderRulesRequest,
+) (*ledgerv1.OrderRulesResponse, error) {
 	ids, err := parseOrder(req.GetIds())
 	if err != nil {
 		return nil, err

@@ -57,9 +57,11 @@ func selectChoices(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]learni
 			ORDER BY date DESC, id DESC
 			LIMIT $2
 		) AS t
-		LEFT JOIN import_rows r ON r.owner_id = $1 AND r.transaction_id = t.id AND r.import_id = t.import_id
+		LEFT JOIN import_rows r
+			ON r.owner_id = $1 AND r.transaction_id = t.id AND r.import_id = t.import_id
 		LEFT JOIN merged_categories m ON m.owner_id = $1 AND m.id = r.category_id
-		WHERE t.category_id IS NOT NULL AND t.receipt_id IS NULL AND coalesce(r.payee, t.payee) <> '' AND (
+		WHERE t.category_id IS NOT NULL AND t.receipt_id IS NULL
+			AND coalesce(r.payee, t.payee) <> '' AND (
 			t.import_id IS NULL AND t.external_id IS NULL
 			OR r.category_from = 'user'
 			OR coalesce(m.category_id, r.category_id) <> t.category_id)
@@ -73,7 +75,9 @@ func selectChoices(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]learni
 // selectEnabled returns the enabled rules of an owner that run on a source, by position. The
 // primary key of rules starts with the owner, and an owner has at most maxRules, so the other
 // conditions need no index.
-func selectEnabled(ctx context.Context, q pg.Querier, owner uuid.UUID, source string) ([]Rule, error) {
+func selectEnabled(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, source string,
+) ([]Rule, error) {
 	rules, err := pg.All[Rule](ctx, q, `
 		SELECT `+ruleColumns+`
 		FROM `+ruleTables+`

@@ -13,8 +13,9 @@ import (
 )
 
 // ruleColumns are the columns of a rule r with its job j.
-const ruleColumns = `r.owner_id, r.id, r.name, r.enabled, r.position, r.match_any, r.stop, r.sources, r.conditions, r.actions, r.category_id,
-	r.applied_count, r.last_applied_at, r.version, r.created_at, r.updated_at, j.status AS job_status, coalesce(j.done, 0) AS job_done,
+const ruleColumns = `r.owner_id, r.id, r.name, r.enabled, r.position, r.match_any, r.stop,
+	r.sources, r.conditions, r.actions, r.category_id, r.applied_count, r.last_applied_at, r.version,
+	r.created_at, r.updated_at, j.status AS job_status, coalesce(j.done, 0) AS job_done,
 	coalesce(j.total, 0) AS job_total, coalesce(j.problem, '') AS job_problem, r.seq`
 
 // ruleTables join the rules with their jobs.
@@ -23,7 +24,8 @@ const ruleTables = `rules r LEFT JOIN rule_jobs j ON j.owner_id = r.owner_id AND
 // selectRule returns a rule, or pgx.ErrNoRows if the id is unknown or the rule belongs to another
 // owner.
 func selectRule(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Rule, error) {
-	r, err := pg.One[Rule](ctx, q, `SELECT `+ruleColumns+` FROM `+ruleTables+` WHERE r.owner_id = $1 AND r.id = $2`, owner, id)
+	r, err := pg.One[Rule](ctx, q,
+		`SELECT `+ruleColumns+` FROM `+ruleTables+` WHERE r.owner_id = $1 AND r.id = $2`, owner, id)
 	if err != nil {
 		return Rule{}, fmt.Errorf("selecting rule %s: %w", id, err)
 	}
@@ -32,7 +34,8 @@ func selectRule(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Rule, e
 
 // selectRules returns all rules of an owner by position.
 func selectRules(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Rule, error) {
-	rules, err := pg.All[Rule](ctx, q, `SELECT `+ruleColumns+` FROM `+ruleTables+` WHERE r.owner_id = $1 ORDER BY r.position, r.id`, owner)
+	rules, err := pg.All[Rule](ctx, q, `SELECT `+ruleColumns+` FROM `+ruleTables+
+		` WHERE r.owner_id = $1 ORDER BY r.position, r.id`, owner)
 	if err != nil {
 		return nil, fmt.Errorf("selecting rules: %w", err)
 	}
@@ -41,7 +44,9 @@ func selectRules(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Rule, er
 
 // Changed returns up to limit of an owner's rules that follow a place in the order of
 // synchronization. Package sync calls it. The index rules_seq has this order.
-func Changed(ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int) ([]Rule, error) {
+func Changed(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, after posting.Place, limit int,
+) ([]Rule, error) {
 	rules, err := pg.All[Rule](ctx, q, `
 		SELECT `+ruleColumns+`
 		FROM `+ruleTables+`
@@ -63,7 +68,9 @@ type last struct {
 // selectLast returns the number of an owner's rules and the position of the last one. The caller
 // shares the owner's lock, so that no other rule is created until its transaction ends.
 func selectLast(ctx context.Context, q pg.Querier, owner uuid.UUID) (last, error) {
-	l, err := pg.One[last](ctx, q, `SELECT count(*), coalesce(max(position), 0) AS position FROM rules WHERE owner_id = $1`, owner)
+	l, err := pg.One[last](ctx, q,
+		`SELECT count(*), coalesce(max(position), 0) AS position FROM rules WHERE owner_id = $1`,
+		owner)
 	if err != nil {
 		return last{}, fmt.Errorf("counting the rules of %s: %w", owner, err)
 	}
@@ -74,7 +81,9 @@ func selectLast(ctx context.Context, q pg.Querier, owner uuid.UUID) (last, error
 type patterns struct{ Conditions []matching.Condition }
 
 // selectPatterns returns the conditions of an owner's other rules that have patterns.
-func selectPatterns(ctx context.Context, q pg.Querier, owner, except uuid.UUID) ([]patterns, error) {
+func selectPatterns(
+	ctx context.Context, q pg.Querier, owner, except uuid.UUID,
+) ([]patterns, error) {
 	rows, err := pg.All[patterns](ctx, q, `
 		SELECT conditions
 		FROM rules
@@ -89,10 +98,12 @@ func selectPatterns(ctx context.Context, q pg.Querier, owner, except uuid.UUID) 
 // the owner has no such category or wallet.
 func insertRule(ctx context.Context, q pg.Querier, r Rule) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources, conditions, actions, category_id, version,
+		INSERT INTO rules (owner_id, id, name, enabled, position, match_any, stop, sources,
+			conditions, actions, category_id, version,
 			created_at, updated_at)
-		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`, r.OwnerID, r.ID, r.Name, r.Enabled, r.Position, r.MatchAny,
-		r.Stop, r.Sources, r.Conditions, r.Actions, r.CategoryID, r.Version, r.CreatedAt, r.UpdatedAt)
+		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12, $13, $14)`,
+		r.OwnerID, r.ID, r.Name, r.Enabled, r.Position, r.MatchAny, r.Stop, r.Sources, r.Conditions,
+		r.Actions, r.CategoryID, r.Version, r.CreatedAt, r.UpdatedAt)
 	if err != nil {
 		return fmt.Errorf("inserting rule %s: %w", r.ID, err)
 	}
@@ -104,10 +115,11 @@ func insertRule(ctx context.Context, q pg.Querier, r Rule) error {
 func updateRule(ctx context.Context, q pg.Querier, r Rule) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules
-		SET name = $3, enabled = $4, match_any = $5, stop = $6, sources = $7, conditions = $8, actions = $9, category_id = $10, version = $11,
+		SET name = $3, enabled = $4, match_any = $5, stop = $6, sources = $7, conditions = $8,
+			actions = $9, category_id = $10, version = $11,
 			updated_at = $12
-		WHERE owner_id = $1 AND id = $2`, r.OwnerID, r.ID, r.Name, r.Enabled, r.MatchAny, r.Stop, r.Sources, r.Conditions, r.Actions,
-		r.CategoryID, r.Version, r.UpdatedAt)
+		WHERE owner_id = $1 AND id = $2`, r.OwnerID, r.ID, r.Name, r.Enabled, r.MatchAny, r.Stop,
+		r.Sources, r.Conditions, r.Actions, r.CategoryID, r.Version, r.UpdatedAt)
 	if err != nil {
 		return fmt.Errorf("updating rule %s: %w", r.ID, err)
 	}
@@ -119,12 +131,14 @@ func updateRule(ctx context.Context, q pg.Querier, r Rule) error {
 // comparison with NULL would delete no row.
 func replaceWallets(ctx context.Context, q pg.Querier, r Rule) error {
 	_, err := q.Exec(ctx, `
-		WITH removed AS (DELETE FROM rule_wallets WHERE owner_id = $1 AND rule_id = $2 AND wallet_id <> ALL($3))
+		WITH removed AS (DELETE FROM rule_wallets
+			WHERE owner_id = $1 AND rule_id = $2 AND wallet_id <> ALL($3))
 		INSERT INTO rule_wallets (owner_id, rule_id, wallet_id)
 		SELECT $1, $2, w.id
 		FROM unnest($3::uuid[]) AS w (id)
 		ORDER BY w.id
-		ON CONFLICT (owner_id, rule_id, wallet_id) DO NOTHING`, r.OwnerID, r.ID, append([]uuid.UUID{}, r.wallets()...))
+		ON CONFLICT (owner_id, rule_id, wallet_id) DO NOTHING`,
+		r.OwnerID, r.ID, append([]uuid.UUID{}, r.wallets()...))
 	if err != nil {
 		return fmt.Errorf("storing the wallets of rule %s: %w", r.ID, err)
 	}
@@ -134,7 +148,9 @@ func replaceWallets(ctx context.Context, q pg.Querier, r Rule) error {
 // updatePositions numbers rules in the order of ids. It does not write rules whose position stays,
 // so that devices receive only the moved ones. The version stays, too: a PATCH cannot change the
 // position. Positions start at 1, as in CreateRule.
-func updatePositions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID, at time.Time) error {
+func updatePositions(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID, at time.Time,
+) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules r
 		SET position = p.position, updated_at = $3
@@ -148,7 +164,8 @@ func updatePositions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []u
 
 // deleteRule deletes a rule. Its wallets and its job are deleted by ON DELETE CASCADE.
 func deleteRule(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
-	if _, err := q.Exec(ctx, `DELETE FROM rules WHERE owner_id = $1 AND id = $2`, owner, id); err != nil {
+	_, err := q.Exec(ctx, `DELETE FROM rules WHERE owner_id = $1 AND id = $2`, owner, id)
+	if err != nil {
 		return fmt.Errorf("deleting rule %s: %w", id, err)
 	}
 	return nil

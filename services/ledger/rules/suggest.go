@@ -20,8 +20,8 @@ import (
 )
 
 const (
-	// maxItems is the maximum number of items in a request. It limits the work after the history has
-	// been learned.
+	// maxItems is the maximum number of items in a request. It limits the work after the history
+	// has been learned.
 	maxItems = 100
 	// byRule is the reason of a suggestion whose category a rule sets.
 	byRule = "rule"
@@ -33,7 +33,9 @@ const (
 // items. Rules come first; the owner's history decides for items that no rule categorizes. It is an
 // expensive read, so s.reads limits the simultaneous ones of a user. Only rules that run on imports
 // are applied. Errors: WALLET_NOT_FOUND, RATE_LIMITED and those of malformed fields.
-func (s *Rules) SuggestCategories(ctx context.Context, req *ledgerv1.SuggestCategoriesRequest) (*ledgerv1.SuggestCategoriesResponse, error) {
+func (s *Rules) SuggestCategories(
+	ctx context.Context, req *ledgerv1.SuggestCategoriesRequest,
+) (*ledgerv1.SuggestCategoriesResponse, error) {
 	var p apierr.Problems
 	items, named := parseItems(&p, req.GetItems())
 	owner := caller.ID(ctx)
@@ -43,7 +45,8 @@ func (s *Rules) SuggestCategories(ctx context.Context, req *ledgerv1.SuggestCate
 	}
 	for i, item := range items {
 		if item.Wallet != uuid.Nil && !slices.Contains(owned.Wallets, item.Wallet) {
-			p.Add(request.ErrWalletNotFound.With(fmt.Sprintf("items[%d].walletId", i), "is unknown"))
+			p.Add(request.ErrWalletNotFound.With(fmt.Sprintf("items[%d].walletId", i),
+				"is unknown"))
 		}
 	}
 	if err := p.Err(); err != nil {
@@ -75,7 +78,9 @@ func (s *Rules) SuggestCategories(ctx context.Context, req *ledgerv1.SuggestCate
 }
 
 // parseItems returns the transactions of a request, and the wallets that they name.
-func parseItems(p *apierr.Problems, given []*ledgerv1.SuggestionItem) ([]matching.Transaction, []uuid.UUID) {
+func parseItems(
+	p *apierr.Problems, given []*ledgerv1.SuggestionItem,
+) ([]matching.Transaction, []uuid.UUID) {
 	if len(given) < 1 || len(given) > maxItems {
 		p.Invalid("items", fmt.Sprintf("must have 1 to %d elements", maxItems))
 		return nil, nil
@@ -94,7 +99,9 @@ func parseItems(p *apierr.Problems, given []*ledgerv1.SuggestionItem) ([]matchin
 
 // parseItem returns the transaction of an item. path is the place of the item in the request.
 func parseItem(p *apierr.Problems, path string, m *ledgerv1.SuggestionItem) matching.Transaction {
-	t := matching.Transaction{AmountE4: matching.UnknownAmount, Income: m.GetType() == posting.Income}
+	t := matching.Transaction{
+		AmountE4: matching.UnknownAmount, Income: m.GetType() == posting.Income,
+	}
 	var problem *apierr.Field
 	t.Payee, problem = text.Payee(path+".payee", m.GetPayee())
 	p.Field(problem)
@@ -122,21 +129,26 @@ func parseItem(p *apierr.Problems, path string, m *ledgerv1.SuggestionItem) matc
 // suggestionFor returns the category that a rule sets, or the category that the memory suggests
 // after the rules have changed the texts. The confidence of a rule is 1. Other confidences are
 // rounded down, so that no guess shows 1.
-func suggestionFor(o matching.Outcome, memory *learning.Memory, t matching.Transaction) *ledgerv1.CategorySuggestion {
+func suggestionFor(
+	o matching.Outcome, memory *learning.Memory, t matching.Transaction,
+) *ledgerv1.CategorySuggestion {
 	if o.Payee != nil {
 		t.Payee = *o.Payee
 	}
 	if o.Description != nil {
 		t.Description = *o.Description
 	}
-	m := &ledgerv1.CategorySuggestion{Tags: o.Tags, Payee: t.Payee, Confidence: "1.0000", Reason: byRule}
+	m := &ledgerv1.CategorySuggestion{
+		Tags: o.Tags, Payee: t.Payee, Confidence: "1.0000", Reason: byRule,
+	}
 	if o.Category != uuid.Nil {
 		m.CategoryId, m.RuleId = o.Category.String(), o.DecidedBy.String()
 		return m
 	}
 	s := memory.Suggest(t.Payee, t.Description, !t.Income)
 	m.Reason = s.Reason
-	m.Confidence = money.Decimal(int64(math.Floor(s.Confidence*math.Pow10(confidenceDecimals))), confidenceDecimals)
+	m.Confidence = money.Decimal(int64(math.Floor(s.Confidence*math.Pow10(confidenceDecimals))),
+		confidenceDecimals)
 	if s.Category != uuid.Nil {
 		m.CategoryId = s.Category.String()
 	}

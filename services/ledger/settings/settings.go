@@ -45,7 +45,9 @@ type Server struct {
 var _ ledgerv1.SettingsServiceServer = (*Server)(nil)
 
 // GetSettings returns the caller's settings, or the defaults.
-func (s *Server) GetSettings(ctx context.Context, _ *ledgerv1.GetSettingsRequest) (*ledgerv1.GetSettingsResponse, error) {
+func (s *Server) GetSettings(
+	ctx context.Context, _ *ledgerv1.GetSettingsRequest,
+) (*ledgerv1.GetSettingsResponse, error) {
 	row, err := Select(ctx, s.DB, caller.ID(ctx))
 	if err != nil {
 		return nil, err
@@ -59,7 +61,9 @@ func (s *Server) GetSettings(ctx context.Context, _ *ledgerv1.GetSettingsRequest
 // Errors: EMPTY_UPDATE, INVALID_TIME_ZONE, VERSION_MISMATCH if If-Match has another version, and
 // the errors of unknown wallets and categories. Version 0 in If-Match matches settings that were
 // never changed.
-func (s *Server) UpdateSettings(ctx context.Context, req *ledgerv1.UpdateSettingsRequest) (*ledgerv1.UpdateSettingsResponse, error) {
+func (s *Server) UpdateSettings(
+	ctx context.Context, req *ledgerv1.UpdateSettingsRequest,
+) (*ledgerv1.UpdateSettingsResponse, error) {
 	var p apierr.Problems
 	c, err := parseChanges(&p, req)
 	if err != nil {
@@ -90,7 +94,8 @@ func (s *Server) UpdateSettings(ctx context.Context, req *ledgerv1.UpdateSetting
 			return err
 		}
 		resp.Settings, resp.Etag = row.Proto(), etag.Format(row.Version)
-		return s.Publish(ctx, tx, owner, &ledgerv1.SettingsUpdated{OwnerId: owner.String(), Settings: row.Proto()})
+		return s.Publish(ctx, tx, owner,
+			&ledgerv1.SettingsUpdated{OwnerId: owner.String(), Settings: row.Proto()})
 	})
 	if err != nil {
 		return nil, err
@@ -111,24 +116,32 @@ var language = regexp.MustCompile(`^[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*$`)
 
 // parseChanges returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseChanges(p *apierr.Problems, req *ledgerv1.UpdateSettingsRequest) (changes, error) {
-	if req.TimeZone == nil && req.WeekStart == nil && req.Locale == nil && req.BaseCurrency == nil && req.DefaultWalletId == nil && req.DefaultCategoryId == nil {
+	if req.TimeZone == nil && req.WeekStart == nil && req.Locale == nil &&
+		req.BaseCurrency == nil && req.DefaultWalletId == nil && req.DefaultCategoryId == nil {
 		return changes{}, apierr.EmptyUpdate
 	}
-	c := changes{timeZone: req.TimeZone, weekStart: req.WeekStart, locale: req.Locale, baseCurrency: req.BaseCurrency}
-	if c.timeZone != nil && !isTimeZone(*c.timeZone) {
-		p.Add(errInvalidTimeZone.With("timeZone", "must be a name of the IANA time zone database, such as Europe/Berlin"))
+	c := changes{
+		timeZone: req.TimeZone, weekStart: req.WeekStart, locale: req.Locale,
+		baseCurrency: req.BaseCurrency,
 	}
-	if c.weekStart != nil && !slices.Contains([]string{"monday", "sunday", "saturday"}, *c.weekStart) {
+	if c.timeZone != nil && !isTimeZone(*c.timeZone) {
+		p.Add(errInvalidTimeZone.With("timeZone",
+			"must be a name of the IANA time zone database, such as Europe/Berlin"))
+	}
+	if c.weekStart != nil &&
+		!slices.Contains([]string{"monday", "sunday", "saturday"}, *c.weekStart) {
 		p.Invalid("weekStart", "must be monday, sunday or saturday")
 	}
-	if c.locale != nil && *c.locale != "" && (len(*c.locale) > 35 || !language.MatchString(*c.locale)) {
+	if c.locale != nil && *c.locale != "" &&
+		(len(*c.locale) > 35 || !language.MatchString(*c.locale)) {
 		p.Invalid("locale", "must be a BCP 47 language tag of at most 35 characters, such as de-CH")
 	}
 	if c.baseCurrency != nil && *c.baseCurrency != "" {
 		c.baseCurrency = new(request.ParseCurrency(p, "baseCurrency", *c.baseCurrency).Code())
 	}
 	c.wallet = parseDefault(p, "defaultWalletId", req.DefaultWalletId, request.ErrInvalidWalletID)
-	c.category = parseDefault(p, "defaultCategoryId", req.DefaultCategoryId, request.ErrInvalidCategoryID)
+	c.category = parseDefault(p, "defaultCategoryId", req.DefaultCategoryId,
+		request.ErrInvalidCategoryID)
 	return c, nil
 }
 
@@ -156,7 +169,9 @@ func parseDefault(p *apierr.Problems, field string, s *string, malformed *apierr
 
 // check returns the problems p of a request as one error. It adds a problem if the wallet or a
 // category is not the owner's.
-func (c changes) check(ctx context.Context, q pg.Querier, owner uuid.UUID, p apierr.Problems) error {
+func (c changes) check(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, p apierr.Problems,
+) error {
 	var wallets, categories []uuid.UUID
 	if c.wallet != nil && *c.wallet != uuid.Nil {
 		wallets = append(wallets, *c.wallet)
@@ -202,7 +217,10 @@ func setDefault(field **uuid.UUID, value *uuid.UUID) {
 
 // Proto returns r as the API shows it.
 func (r Row) Proto() *ledgerv1.Settings {
-	m := &ledgerv1.Settings{TimeZone: r.TimeZone, WeekStart: r.WeekStart, Locale: r.Locale, BaseCurrency: r.BaseCurrency}
+	m := &ledgerv1.Settings{
+		TimeZone: r.TimeZone, WeekStart: r.WeekStart, Locale: r.Locale,
+		BaseCurrency: r.BaseCurrency,
+	}
 	if r.DefaultWalletID != nil {
 		m.DefaultWalletId = r.DefaultWalletID.String()
 	}

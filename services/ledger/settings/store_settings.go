@@ -30,7 +30,8 @@ type Row struct {
 // Select returns the settings of an owner. Without a row it returns the defaults.
 func Select(ctx context.Context, q pg.Querier, owner uuid.UUID) (Row, error) {
 	r, err := pg.One[Row](ctx, q, `
-		SELECT owner_id, time_zone, week_start, locale, base_currency, default_wallet_id, default_category_id, version, updated_at
+		SELECT owner_id, time_zone, week_start, locale, base_currency, default_wallet_id,
+			default_category_id, version, updated_at
 		FROM settings
 		WHERE owner_id = $1`, owner)
 	if errors.Is(err, pgx.ErrNoRows) {
@@ -47,12 +48,15 @@ func Select(ctx context.Context, q pg.Querier, owner uuid.UUID) (Row, error) {
 // this transaction ends (posting.LockOwner).
 func upsert(ctx context.Context, q pg.Querier, r Row) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO settings (owner_id, time_zone, week_start, locale, base_currency, default_wallet_id, default_category_id, version, updated_at)
+		INSERT INTO settings (owner_id, time_zone, week_start, locale, base_currency,
+			default_wallet_id, default_category_id, version, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 		ON CONFLICT (owner_id) DO UPDATE
-		SET time_zone = $2, week_start = $3, locale = $4, base_currency = $5, default_wallet_id = $6, default_category_id = $7,
+		SET time_zone = $2, week_start = $3, locale = $4, base_currency = $5,
+			default_wallet_id = $6, default_category_id = $7,
 			version = $8, updated_at = $9`,
-		r.OwnerID, r.TimeZone, r.WeekStart, r.Locale, r.BaseCurrency, r.DefaultWalletID, r.DefaultCategoryID, r.Version, r.UpdatedAt)
+		r.OwnerID, r.TimeZone, r.WeekStart, r.Locale, r.BaseCurrency, r.DefaultWalletID,
+		r.DefaultCategoryID, r.Version, r.UpdatedAt)
 	if err != nil {
 		return fmt.Errorf("writing the settings of %s: %w", r.OwnerID, err)
 	}

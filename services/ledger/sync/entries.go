@@ -5,8 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-	"github.com/jackc/pgx/v5"
+	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/page"
@@ -18,101 +17,107 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/transfers"
 )
 
-// settingsEntries returns the settings, as the only entry, if they changed after a position.
-func settingsEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, _ int) ([]entry, error) {
-	seqs, err := selectSettingsSeq(ctx, tx, owner, after.Seq)
+// settings returns the settings, as the only entry, if they changed after the position.
+func (r reader) settings(ctx context.Context) ([]entry, error) {
+	seqs, err := selectSettingsSeq(ctx, r.tx, r.owner, r.after.Seq)
 	if err != nil || len(seqs) == 0 {
 		return nil, err
 	}
-	at := position{Seq: seqs[0], List: settingsList}
-	if at.compare(after) <= 0 {
+	at := settingsList.at(seqs[0], "")
+	if at.compare(r.after) <= 0 {
 		return nil, nil
 	}
-	s, err := settings.Select(ctx, tx, owner)
+	s, err := settings.Select(ctx, r.tx, r.owner)
 	return []entry{{position: at, message: s.Proto()}}, err
 }
 
-// walletEntries returns the wallets that changed after a position.
-func walletEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
-	changed, err := accounts.ChangedWallets(ctx, tx, owner, after.in(walletList), limit)
-	entries := make([]entry, len(changed))
-	for i, c := range changed {
-		entries[i] = entry{position: position{Seq: c.Seq, List: walletList, ID: c.ID.String()}, message: c.Message}
-	}
-	return entries, err
+// wallets returns the wallets that changed after the position.
+func (r reader) wallets(ctx context.Context) ([]entry, error) {
+	changed, err := accounts.ChangedWallets(ctx, r.tx, r.owner, r.after.in(walletList), r.limit)
+	return entriesOf(walletList, changed), err
 }
 
-// categoryEntries returns the categories that changed after a position.
-func categoryEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
-	changed, err := accounts.ChangedCategories(ctx, tx, owner, after.in(categoryList), limit)
-	entries := make([]entry, len(changed))
-	for i, c := range changed {
-		entries[i] = entry{position: position{Seq: c.Seq, List: categoryList, ID: c.ID.String()}, message: c.Message}
-	}
-	return entries, err
+// categories returns the categories that changed after the position.
+func (r reader) categories(ctx context.Context) ([]entry, error) {
+	place := r.after.in(categoryList)
+	changed, err := accounts.ChangedCategories(ctx, r.tx, r.owner, place, r.limit)
+	return entriesOf(categoryList, changed), err
 }
 
-// tagEntries returns the tags that changed after a position. Tags have a key instead of an id, so
+func entriesOf[M proto.Message](l list, changed []posting.Changed[M]) []entry {
+	entries := make([]entry, len(changed))
+	for i, c := range changed {
+		entries[i] = entry{position: l.at(c.Seq, c.ID.String()), message: c.Message}
+	}
+	return entries
+}
+
+// tags returns the tags that changed after the position. Tags have a key instead of an id, so
 // it derives the place in the list itself and does not call position.in.
-func tagEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
-	seq, key := after.Seq, ""
+func (r reader) tags(ctx context.Context) ([]entry, error) {
+	seq, key := r.after.Seq, ""
 	switch {
-	case after.List > tagList:
+	case r.after.List > tagList:
 		seq++
-	case after.List == tagList:
-		key = after.ID
+	case r.after.List == tagList:
+		key = r.after.ID
 	}
-	rows, err := selectTags(ctx, tx, owner, seq, key, limit)
+	rows, err := selectTags(ctx, r.tx, r.owner, seq, key, r.limit)
 	if err != nil {
 		return nil, err
 	}
 	entries := make([]entry, len(rows))
-	for i, r := range rows {
+	for i, t := range rows {
 		entries[i] = entry{
-			position: position{Seq: r.Seq, List: tagList, ID: r.Key},
-			message:  &ledgerv1.FollowedTag{Key: r.Key, Name: r.Name, Color: r.Color},
+			position: tagList.at(t.Seq, t.Key),
+			message:  &ledgerv1.FollowedTag{Key: t.Key, Name: t.Name, Color: t.Color},
 		}
 	}
 	return entries, nil
 }
 
-// ruleEntries returns the rules that changed after a position. It omits the progress of applying
+// rules returns the rules that changed after the position. It omits the progress of applying
 // them to transactions: progress changes without a number, so a device would keep an old state.
-func ruleEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
-	changed, err := rules.Changed(ctx, tx, owner, after.in(ruleList), limit)
+func (r reader) rules(ctx context.Context) ([]entry, error) {
+	changed, err := rules.Changed(ctx, r.tx, r.owner, r.after.in(ruleList), r.limit)
 	entries := make([]entry, len(changed))
 	for i, c := range changed {
 		m := c.Proto()
 		m.Progress = nil
-		entries[i] = entry{position: position{Seq: c.Seq, List: ruleList, ID: c.ID.String()}, message: m}
+		entries[i] = entry{position: ruleList.at(c.Seq, c.ID.String()), message: m}
 	}
 	return entries, err
 }
 
-// transactionEntries returns the transactions that changed after a position, with their splits and
+// transactions returns the transactions that changed after the position, with their splits and
 // tags. The outgoing leg of a transfer also carries the transfer: each change of a transfer changes
 // that leg, so transfers need no list of their own. It reads the splits of no more transactions
 // than fit into a page.
-func transactionEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
-	ts, places, err := posting.ChangedTransactions(ctx, tx, owner, after.in(transactionList), limit)
+func (r reader) transactions(ctx context.Context) ([]entry, error) {
+	place := r.after.in(transactionList)
+	ts, places, err := posting.ChangedTransactions(ctx, r.tx, r.owner, place, r.limit)
 	if err != nil {
 		return nil, err
 	}
 	fitting := page.Fitting(ts, len(ts), posting.Transaction.Bytes)
 	unread := fitting < len(ts)
 	ts = ts[:fitting]
-	if err := posting.AddDetails(ctx, tx, owner, ts); err != nil {
+	if err := posting.AddDetails(ctx, r.tx, r.owner, ts); err != nil {
 		return nil, err
 	}
-	out := slices.DeleteFunc(slices.Clone(ts), func(t posting.Transaction) bool { return t.TransferID == nil || t.AmountMinor > 0 })
-	moved, err := transfers.Complete(ctx, tx, owner, out)
+	out := slices.DeleteFunc(slices.Clone(ts), func(t posting.Transaction) bool {
+		return t.TransferID == nil || t.AmountMinor > 0
+	})
+	moved, err := transfers.Complete(ctx, r.tx, r.owner, out)
 	if err != nil {
 		return nil, err
 	}
 	entries := make([]entry, len(ts))
 	for i, t := range ts {
 		entries[i] = entry{
-			position: position{Seq: places[i].Seq, List: transactionList, ID: t.ID.String()}, message: t.Proto(), wallet: t.WalletID,
+			position: transactionList.at(places[i].Seq, t.ID.String()),
+			message:  t.Proto(),
+			wallet:   t.WalletID,
 		}
 		if transfer, ok := moved[t.ID]; ok {
 			entries[i].transfer = transfer.Proto()
@@ -124,29 +129,30 @@ func transactionEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after p
 	return entries, nil
 }
 
-// tombstoneEntries returns the objects that were deleted after a position, and after the start of
+// tombstones returns the objects that were deleted after the position, and after the start of
 // the copy.
-func tombstoneEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
+func (r reader) tombstones(ctx context.Context) ([]entry, error) {
 	var kind, id string
-	seq := after.Seq
+	seq := r.after.Seq
 	switch {
-	case after.Seq < after.Start || after.List == complete:
-		seq = max(after.Seq, after.Start) + 1
-	case after.List == tombstoneList:
-		kind, id, _ = strings.Cut(after.ID, " ")
+	case r.after.Seq < r.after.Start || r.after.List == complete:
+		seq = max(r.after.Seq, r.after.Start) + 1
+	case r.after.List == tombstoneList:
+		kind, id, _ = strings.Cut(r.after.ID, " ")
 	}
-	rows, err := selectTombstones(ctx, tx, owner, seq, kind, id, limit)
+	rows, err := selectTombstones(ctx, r.tx, r.owner, seq, kind, id, r.limit)
 	if err != nil {
 		return nil, err
 	}
 	entries := make([]entry, len(rows))
-	for i, r := range rows {
+	for i, t := range rows {
+		deleted := calendar.FormatTime(t.DeletedAt)
 		entries[i] = entry{
-			position: position{Seq: r.Seq, List: tombstoneList, ID: r.Kind + " " + r.ID},
-			message:  &ledgerv1.Tombstone{Kind: r.Kind, Id: r.ID, DeletedAt: calendar.FormatTime(r.DeletedAt)},
+			position: tombstoneList.at(t.Seq, t.Kind+" "+t.ID),
+			message:  &ledgerv1.Tombstone{Kind: t.Kind, Id: t.ID, DeletedAt: deleted},
 		}
-		if r.WalletID != nil {
-			entries[i].wallet = *r.WalletID
+		if t.WalletID != nil {
+			entries[i].wallet = *t.WalletID
 		}
 	}
 	return entries, nil

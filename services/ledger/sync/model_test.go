@@ -89,8 +89,8 @@ func followDuringWrites(t *testing.T, s *server, seed uint64) {
 			require.NoError(t, err)
 		}
 	}
-	// A canceled statement may still commit until PostgreSQL processes the cancellation. A change that
-	// the reader missed would stay missing.
+	// A canceled statement may still commit until PostgreSQL processes the cancellation. A change
+	// that the reader missed would stay missing.
 	require.EventuallyWithT(t, func(c *assert.CollectT) {
 		m.follow(u.Ctx, c, 3)
 		m.requireEqual(u.Ctx, c)

@@ -17,8 +17,8 @@ import (
 type state struct {
 	// Seq is the number of the owner's last write.
 	Seq int64
-	// SweptSeq is the greatest number of a deleted tombstone. A reader before it may have missed that
-	// tombstone.
+	// SweptSeq is the greatest number of a deleted tombstone. A reader before it may have missed
+	// it.
 	SweptSeq int64 `db:"swept_seq"`
 	// Unnumbered is set if the owner has a row that was written without a number.
 	Unnumbered bool
@@ -27,17 +27,20 @@ type state struct {
 // numbered holds the tables whose rows have a number, in the order in which writes lock rows (ADR
 // 40). So numberRows cannot deadlock with a write of a release that takes no number and so does not
 // wait for the owner's row.
-var numbered = []string{"settings", "categories", "transactions", "wallets", "tags", "rules", "tombstones"}
+var numbered = []string{
+	"settings", "categories", "transactions", "wallets", "tags", "rules", "tombstones",
+}
 
 // stateStatement reads the state of an owner. Each EXISTS is one look at the index of owner, seq
 // and id.
 var stateStatement = func() string {
-	var unnumbered []string
+	var exists []string
 	for _, table := range numbered {
-		unnumbered = append(unnumbered, `EXISTS (SELECT FROM `+table+` WHERE owner_id = $1 AND seq < 0)`)
+		exists = append(exists, `EXISTS (SELECT FROM `+table+` WHERE owner_id = $1 AND seq < 0)`)
 	}
 	return `
-		SELECT coalesce(o.seq, 0) AS seq, coalesce(o.swept_seq, 0) AS swept_seq, ` + strings.Join(unnumbered, " OR ") + ` AS unnumbered
+		SELECT coalesce(o.seq, 0) AS seq, coalesce(o.swept_seq, 0) AS swept_seq,
+			` + strings.Join(exists, " OR ") + ` AS unnumbered
 		FROM (SELECT $1::uuid AS owner_id) AS reader
 		LEFT JOIN owners o USING (owner_id)`
 }()
@@ -55,7 +58,10 @@ func selectState(ctx context.Context, q pg.Querier, owner uuid.UUID) (state, err
 // has called posting.ShareOwner.
 func numberRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
 	for _, table := range numbered {
-		_, err := tx.Exec(ctx, `UPDATE `+table+` SET seq = (SELECT taken_seq($1)) WHERE owner_id = $1 AND seq < 0`, owner)
+		_, err := tx.Exec(ctx, `
+			UPDATE `+table+`
+			SET seq = (SELECT taken_seq($1))
+			WHERE owner_id = $1 AND seq < 0`, owner)
 		if err != nil {
 			return fmt.Errorf("numbering %s of owner %s: %w", table, owner, err)
 		}
@@ -65,15 +71,14 @@ func numberRows(ctx context.Context, tx pgx.Tx, owner uuid.UUID) error {
 
 // selectSettingsSeq returns the number of the settings, as the only element, if it is at least
 // from.
-func selectSettingsSeq(ctx context.Context, q pg.Querier, owner uuid.UUID, from int64) ([]int64, error) {
-	type row struct{ Seq int64 }
-	rows, err := pg.All[row](ctx, q, `SELECT seq FROM settings WHERE owner_id = $1 AND seq >= $2`, owner, from)
+func selectSettingsSeq(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, from int64,
+) ([]int64, error) {
+	rows, _ := tx.Query(ctx,
+		`SELECT seq FROM settings WHERE owner_id = $1 AND seq >= $2`, owner, from)
+	seqs, err := pgx.CollectRows(rows, pgx.RowTo[int64])
 	if err != nil {
 		return nil, fmt.Errorf("selecting changed settings: %w", err)
-	}
-	seqs := make([]int64, len(rows))
-	for i, r := range rows {
-		seqs[i] = r.Seq
 	}
 	return seqs, nil
 }
@@ -87,7 +92,9 @@ type tag struct {
 // selectTags returns up to limit tags in the order of number and key: the tags with the number seq
 // and a greater key, then the tags with a higher number. Keys compare by bytes (COLLATE "C"), as
 // position.compare does in Go.
-func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID, seq int64, key string, limit int) ([]tag, error) {
+func selectTags(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, seq int64, key string, limit int,
+) ([]tag, error) {
 	rows, err := pg.All[tag](ctx, q, `
 		SELECT key, name, color, seq
 		FROM tags
@@ -112,11 +119,14 @@ type tombstone struct {
 // selectTombstones returns up to limit tombstones in the order of number, kind and id: the
 // tombstones with the number seq after this kind and id, then the tombstones with a higher number.
 // Texts compare by bytes, as in selectTags.
-func selectTombstones(ctx context.Context, q pg.Querier, owner uuid.UUID, seq int64, kind, id string, limit int) ([]tombstone, error) {
+func selectTombstones(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, seq int64, kind, id string, limit int,
+) ([]tombstone, error) {
 	rows, err := pg.All[tombstone](ctx, q, `
 		SELECT kind, id, wallet_id, seq, deleted_at
 		FROM tombstones
-		WHERE owner_id = $1 AND seq >= $2 AND (seq > $2 OR (kind, id) > ($3 COLLATE "C", $4 COLLATE "C"))
+		WHERE owner_id = $1 AND seq >= $2 AND (seq > $2 OR (kind, id)
+			> ($3 COLLATE "C", $4 COLLATE "C"))
 		ORDER BY seq, kind COLLATE "C", id COLLATE "C"
 		LIMIT $5`, owner, seq, kind, id, limit)
 	if err != nil {
@@ -139,13 +149,22 @@ func Sweep(ctx context.Context, db *pgxpool.Pool, now time.Time) error {
 	for {
 		swept, err := db.Exec(ctx, `
 			WITH due AS MATERIALIZED (
-				SELECT owner_id, kind, id FROM tombstones WHERE deleted_at < $1 AND seq >= 0 ORDER BY deleted_at LIMIT $2
+				SELECT owner_id, kind, id
+				FROM tombstones
+				WHERE deleted_at < $1 AND seq >= 0
+				ORDER BY deleted_at
+				LIMIT $2
 			), locked AS MATERIALIZED (
-				SELECT owner_id FROM owners WHERE owner_id IN (SELECT owner_id FROM due) ORDER BY owner_id FOR UPDATE
+				SELECT owner_id
+				FROM owners
+				WHERE owner_id IN (SELECT owner_id FROM due)
+				ORDER BY owner_id
+				FOR UPDATE
 			), swept AS (
 				DELETE FROM tombstones t
 				USING due, (SELECT count(*) FROM locked) AS l
-				WHERE t.owner_id = due.owner_id AND t.kind = due.kind AND t.id = due.id AND t.deleted_at < $1
+				WHERE t.owner_id = due.owner_id AND t.kind = due.kind AND t.id = due.id
+					AND t.deleted_at < $1
 				RETURNING t.owner_id, t.seq
 			)
 			UPDATE owners o

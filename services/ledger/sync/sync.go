@@ -16,19 +16,18 @@
 // release before migration 0027. ListChanges numbers such rows before it reads. docs/sync.md is for
 // authors of clients. The files:
 //
-//   - sync.go: ListChanges, positions, and the steps of a page. Start reading here
+//   - sync.go: ListChanges and positions. Start reading here
+//   - page.go: the steps of a page
 //   - entries.go: the changed objects of each list, as entries of a page
 //   - store_sync.go: the statements, and Sweep, which deletes old tombstones
 package sync
 
 import (
 	"context"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
@@ -36,7 +35,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
-	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -67,15 +65,15 @@ var _ ledgerv1.SyncServiceServer = (*Server)(nil)
 // position is the place in an owner's changes after which a page starts. It is the content of a
 // cursor.
 type position struct {
-	// Seq is the number of the last entry that the client has received, and List is its list. List is
+	// Seq is the number of the last entry that the client has received, and List is its list, or
 	// complete if the client has all changes up to Seq.
 	Seq  int64 `json:"s"`
 	List list  `json:"l"`
-	// ID is the id of an object. It is empty for settings, is the key of a tag, and has the kind and
-	// the id of a tombstone.
+	// ID is the id of an object. It is empty for settings, is the key of a tag, and has the kind
+	// and the id of a tombstone.
 	ID string `json:"i"`
-	// Start is the owner's number at the first page of a copy. The client has never received an object
-	// that was deleted before, so tombstones up to this number are omitted.
+	// Start is the owner's number at the first page of a copy. The client has never received an
+	// object that was deleted before, so tombstones up to this number are omitted.
 	Start int64 `json:"f"`
 }
 
@@ -95,6 +93,9 @@ const (
 	// complete follows all entries of a number.
 	complete
 )
+
+// at returns the position of an entry of the list.
+func (l list) at(seq int64, id string) position { return position{Seq: seq, List: l, ID: id} }
 
 // compare orders positions by number, list and id.
 func (p position) compare(o position) int {
@@ -131,10 +132,12 @@ func (p position) in(l list) posting.Place {
 // Errors: SYNC_CURSOR_EXPIRED if tombstones after the cursor have been deleted, or if the cursor is
 // of a database that was replaced by an older backup. The client then starts again without a
 // cursor.
-func (s *Server) ListChanges(ctx context.Context, req *ledgerv1.ListChangesRequest) (*ledgerv1.ListChangesResponse, error) {
-	limit, problem := parseLimit(req.Limit)
-	if problem != nil {
-		return nil, apierr.Validation([]apierr.Field{*problem})
+func (s *Server) ListChanges(
+	ctx context.Context, req *ledgerv1.ListChangesRequest,
+) (*ledgerv1.ListChangesResponse, error) {
+	limit, err := parseLimit(req.Limit)
+	if err != nil {
+		return nil, err
 	}
 	owner := caller.ID(ctx)
 	scope := "changes " + owner.String()
@@ -149,7 +152,8 @@ func (s *Server) ListChanges(ctx context.Context, req *ledgerv1.ListChangesReque
 		return nil, err
 	}
 	resp := &ledgerv1.ListChangesResponse{
-		Changes: &ledgerv1.Changes{}, Pagination: &ledgerv1.ChangesPagination{Limit: int32(limit), NextCursor: req.GetCursor()},
+		Changes:    &ledgerv1.Changes{},
+		Pagination: &ledgerv1.ChangesPagination{Limit: int32(limit), NextCursor: req.GetCursor()},
 	}
 	if !current.Unnumbered && after.List == complete && after.Seq == current.Seq {
 		return resp, nil
@@ -161,11 +165,11 @@ func (s *Server) ListChanges(ctx context.Context, req *ledgerv1.ListChangesReque
 	}
 	snapshot := pgx.TxOptions{IsoLevel: pgx.RepeatableRead, AccessMode: pgx.ReadOnly}
 	err = pgx.BeginTxFunc(ctx, s.DB, snapshot, func(tx pgx.Tx) error {
-		end, more, err := readPage(ctx, tx, owner, after, req.GetCursor() == "", limit, resp)
+		r := reader{tx: tx, owner: owner, after: after, limit: limit + 1}
+		end, err := r.page(ctx, resp)
 		if err != nil {
 			return err
 		}
-		resp.Pagination.HasMore = more
 		resp.Pagination.NextCursor, err = s.Cursors.Seal(scope, end)
 		return err
 	})
@@ -176,12 +180,12 @@ func (s *Server) ListChanges(ctx context.Context, req *ledgerv1.ListChangesReque
 }
 
 // parseLimit returns the page size for the requested limit.
-func parseLimit(asked *int32) (int, *apierr.Field) {
+func parseLimit(asked *int32) (int, error) {
 	switch {
 	case asked == nil:
 		return defaultLimit, nil
 	case *asked < 1:
-		return 0, &apierr.Field{Name: "limit", Message: "must be at least 1"}
+		return 0, apierr.Invalid("limit", "must be at least 1")
 	}
 	return min(int(*asked), maxLimit), nil
 }
@@ -195,127 +199,4 @@ func (s *Server) number(ctx context.Context, owner uuid.UUID) error {
 		}
 		return numberRows(ctx, tx, owner)
 	})
-}
-
-// entry is a changed or deleted object at its position.
-type entry struct {
-	position
-	message proto.Message
-	// wallet is the wallet of a transaction or of its tombstone.
-	wallet uuid.UUID
-	// transfer is the transfer whose outgoing leg the entry is, or nil.
-	transfer *ledgerv1.Transfer
-	// last ends the page: the list of the entry has more entries, which were not read.
-	last bool
-}
-
-// size returns the size of the entry in a page, in bytes.
-func (e entry) size() int { return proto.Size(e.message) + proto.Size(e.transfer) }
-
-// readPage adds a page to resp. It returns the position at the end of the page, and whether more
-// entries follow. Its statements read one snapshot, so a page never has half of a write.
-func readPage(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, first bool, limit int, resp *ledgerv1.ListChangesResponse) (position, bool, error) {
-	current, err := selectState(ctx, tx, owner)
-	if err != nil {
-		return position{}, false, err
-	}
-	if first {
-		after.Start = current.Seq
-	}
-	// If the position has a higher number than the owner, the database was replaced by an older
-	// backup.
-	if max(after.Seq, after.Start) < current.SweptSeq || after.Seq > current.Seq {
-		return position{}, false, errCursorExpired
-	}
-	entries, err := selectEntries(ctx, tx, owner, after, limit+1)
-	if err != nil {
-		return position{}, false, err
-	}
-	n := pageLength(entries, limit)
-	if err := add(ctx, tx, owner, entries[:n], resp); err != nil {
-		return position{}, false, err
-	}
-	end, more := position{Seq: current.Seq, List: complete}, n < len(entries) || n > 0 && entries[n-1].last
-	if more {
-		end = entries[n-1].position
-	}
-	end.Start = after.Start
-	return end, more, nil
-}
-
-// pageLength returns the number of entries in a page: at most limit, and at most as many as fit
-// into maxBytes, but at least one. No entry follows the last one of a list with unread entries.
-func pageLength(entries []entry, limit int) int {
-	size := 0
-	for i, e := range entries {
-		if size += e.size(); i == limit || i > 0 && size > maxBytes {
-			return i
-		}
-		if e.last {
-			return i + 1
-		}
-	}
-	return len(entries)
-}
-
-// selectEntries returns up to limit entries of each list after a position, in the order of
-// positions. Its first limit entries are therefore the next ones of all lists. It reads up to seven
-// times as many rows as a page has, but each list by its index of seq.
-func selectEntries(ctx context.Context, tx pgx.Tx, owner uuid.UUID, after position, limit int) ([]entry, error) {
-	var entries []entry
-	for _, read := range []func(context.Context, pgx.Tx, uuid.UUID, position, int) ([]entry, error){
-		settingsEntries, walletEntries, categoryEntries, tagEntries, ruleEntries, transactionEntries, tombstoneEntries,
-	} {
-		more, err := read(ctx, tx, owner, after, limit)
-		if err != nil {
-			return nil, err
-		}
-		entries = append(entries, more...)
-	}
-	slices.SortFunc(entries, func(a, b entry) int { return a.compare(b.position) })
-	return entries, nil
-}
-
-// add adds entries to the lists of a response, and also the wallets of their transactions, because
-// a transaction changes the balance of its wallet and not the row of table wallets. A wallet is
-// added once.
-func add(ctx context.Context, tx pgx.Tx, owner uuid.UUID, entries []entry, resp *ledgerv1.ListChangesResponse) error {
-	var touched []uuid.UUID
-	has := map[string]bool{}
-	for _, e := range entries {
-		switch m := e.message.(type) {
-		case *ledgerv1.Settings:
-			resp.Changes.Settings = m
-		case *ledgerv1.Wallet:
-			resp.Changes.Wallets = append(resp.Changes.Wallets, m)
-			has[m.GetId()] = true
-		case *ledgerv1.Category:
-			resp.Changes.Categories = append(resp.Changes.Categories, m)
-		case *ledgerv1.FollowedTag:
-			resp.Changes.Tags = append(resp.Changes.Tags, m)
-		case *ledgerv1.Rule:
-			resp.Changes.Rules = append(resp.Changes.Rules, m)
-		case *ledgerv1.Transaction:
-			resp.Changes.Transactions = append(resp.Changes.Transactions, m)
-			if e.transfer != nil {
-				resp.Changes.Transfers = append(resp.Changes.Transfers, e.transfer)
-			}
-		case *ledgerv1.Tombstone:
-			resp.Deleted = append(resp.Deleted, m)
-		}
-		if e.wallet != uuid.Nil {
-			touched = append(touched, e.wallet)
-		}
-	}
-	touched = slices.DeleteFunc(touched, func(id uuid.UUID) bool {
-		known := has[id.String()]
-		has[id.String()] = true
-		return known
-	})
-	if len(touched) == 0 {
-		return nil
-	}
-	wallets, err := accounts.WalletsWithIDs(ctx, tx, owner, touched)
-	resp.Changes.Wallets = append(resp.Changes.Wallets, wallets...)
-	return err
 }

@@ -18,9 +18,9 @@ type tag struct {
 	// Color is empty if the owner set none.
 	Color     string
 	CreatedAt time.Time `db:"created_at"`
-	// Seq is the number of the write that last changed the row (ADR 83). It is also the version of the
-	// tag: the number of transactions is not part of it, as the balance is not part of the version of
-	// a wallet.
+	// Seq is the number of the write that last changed the row (ADR 83). It is also the version of
+	// the tag: the number of transactions is not part of it, as the balance is not part of the
+	// version of a wallet.
 	Seq   int64
 	Count int64
 }
@@ -50,7 +50,8 @@ func selectTags(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]tag, erro
 func selectTag(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (tag, error) {
 	t, err := pg.One[tag](ctx, q, `
 		SELECT t.key, t.name, t.color, t.created_at, t.seq,
-			(SELECT count(*) FROM transactions x WHERE x.owner_id = $1 AND x.tags <> '{}' AND x.tags @> ARRAY[t.key]) AS count
+			(SELECT count(*) FROM transactions x
+				WHERE x.owner_id = $1 AND x.tags <> '{}' AND x.tags @> ARRAY[t.key]) AS count
 		FROM tags t
 		WHERE t.owner_id = $1 AND t.key = `+posting.TagKeySQL("$2::text"), owner, name)
 	if err != nil {
@@ -76,7 +77,8 @@ func insertTag(ctx context.Context, q pg.Querier, owner uuid.UUID, t tag) error 
 	_, err := q.Exec(ctx, `
 		INSERT INTO tags (owner_id, key, name, color, created_at)
 		VALUES ($1, $2, $3, $4, $5)
-		ON CONFLICT (owner_id, key) DO UPDATE SET name = EXCLUDED.name, color = EXCLUDED.color`, owner, t.Key, t.Name, t.Color, t.CreatedAt)
+		ON CONFLICT (owner_id, key) DO UPDATE SET name = EXCLUDED.name, color = EXCLUDED.color`,
+		owner, t.Key, t.Name, t.Color, t.CreatedAt)
 	if err != nil {
 		return fmt.Errorf("writing a tag: %w", err)
 	}
@@ -85,7 +87,8 @@ func insertTag(ctx context.Context, q pg.Querier, owner uuid.UUID, t tag) error 
 
 // deleteTag deletes the row of a tag.
 func deleteTag(ctx context.Context, q pg.Querier, owner uuid.UUID, key string) error {
-	if _, err := q.Exec(ctx, `DELETE FROM tags WHERE owner_id = $1 AND key = $2`, owner, key); err != nil {
+	_, err := q.Exec(ctx, `DELETE FROM tags WHERE owner_id = $1 AND key = $2`, owner, key)
+	if err != nil {
 		return fmt.Errorf("deleting a tag: %w", err)
 	}
 	return nil
@@ -96,10 +99,13 @@ func deleteTag(ctx context.Context, q pg.Querier, owner uuid.UUID, key string) e
 // their keys and get a new version, because they show the name. The caller holds the owner's lock,
 // so the order in which rows are locked does not matter. The statement sets seq itself, which skips
 // the trigger for each row (ADR 83).
-func replaceKey(ctx context.Context, q pg.Querier, owner uuid.UUID, from, to string, at time.Time) error {
+func replaceKey(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, from, to string, at time.Time,
+) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
-		SET tags = CASE WHEN $2 <> $3 AND tags @> ARRAY[$3::text] THEN array_remove(tags, $2) ELSE array_replace(tags, $2, $3) END,
+		SET tags = CASE WHEN $2 <> $3 AND tags @> ARRAY[$3::text] THEN array_remove(tags, $2)
+			ELSE array_replace(tags, $2, $3) END,
 			version = version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
 		WHERE owner_id = $1 AND tags <> '{}' AND tags @> ARRAY[$2::text]`, owner, from, to, at)
 	if err != nil {
@@ -112,7 +118,8 @@ func replaceKey(ctx context.Context, q pg.Querier, owner uuid.UUID, from, to str
 func removeKey(ctx context.Context, q pg.Querier, owner uuid.UUID, key string, at time.Time) error {
 	_, err := q.Exec(ctx, `
 		UPDATE transactions
-		SET tags = array_remove(tags, $2), version = version + 1, updated_at = $3, seq = (SELECT taken_seq($1))
+		SET tags = array_remove(tags, $2), version = version + 1, updated_at = $3,
+			seq = (SELECT taken_seq($1))
 		WHERE owner_id = $1 AND tags <> '{}' AND tags @> ARRAY[$2::text]`, owner, key, at)
 	if err != nil {
 		return fmt.Errorf("removing a tag from transactions: %w", err)
@@ -124,28 +131,38 @@ func removeKey(ctx context.Context, q pg.Querier, owner uuid.UUID, key string, a
 // tagValues the one on a condition c that compares it. namesTag compares a name v.name. A rule has
 // the name of a tag as its user typed it, so names are compared by their keys.
 var (
-	addsTag   = `a.value ->> 'kind' = 'addTag' AND ` + posting.TagKeySQL("(a.value ->> 'value')") + ` = $2`
+	addsTag = `a.value ->> 'kind' = 'addTag'
+		AND ` + posting.TagKeySQL("(a.value ->> 'value')") + ` = $2`
 	namesTag  = posting.TagKeySQL("v.name") + ` = $2`
-	tagValues = `c.value ->> 'field' = 'tag' AND EXISTS (SELECT FROM jsonb_array_elements_text(c.value -> 'values') AS v (name) WHERE ` + namesTag + `)`
+	tagValues = `c.value ->> 'field' = 'tag' AND EXISTS (
+		SELECT FROM jsonb_array_elements_text(c.value -> 'values') AS v (name)
+		WHERE ` + namesTag + `)`
 )
 
 // renameInRules replaces a tag in the actions and conditions of rules by the name of another one.
 // The caller holds the owner's lock, so no rule is written with the previous name at the same time.
-func renameInRules(ctx context.Context, q pg.Querier, owner uuid.UUID, from, name string, at time.Time) error {
+func renameInRules(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, from, name string, at time.Time,
+) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules
 		SET actions = (
-				SELECT jsonb_agg(CASE WHEN `+addsTag+` THEN jsonb_set(a.value, '{value}', to_jsonb($3::text)) ELSE a.value END ORDER BY a.n)
+				SELECT jsonb_agg(CASE WHEN `+addsTag+` THEN
+						jsonb_set(a.value, '{value}', to_jsonb($3::text))
+						ELSE a.value END ORDER BY a.n)
 				FROM jsonb_array_elements(actions) WITH ORDINALITY AS a (value, n)),
 			conditions = (
 				SELECT jsonb_agg(CASE WHEN `+tagValues+` THEN jsonb_set(c.value, '{values}', (
-						SELECT jsonb_agg(CASE WHEN `+namesTag+` THEN $3::text ELSE v.name END ORDER BY v.n)
-						FROM jsonb_array_elements_text(c.value -> 'values') WITH ORDINALITY AS v (name, n))) ELSE c.value END ORDER BY c.n)
+						SELECT jsonb_agg(
+							CASE WHEN `+namesTag+` THEN $3::text ELSE v.name END ORDER BY v.n)
+						FROM jsonb_array_elements_text(c.value -> 'values')
+							WITH ORDINALITY AS v (name, n))) ELSE c.value END ORDER BY c.n)
 				FROM jsonb_array_elements(conditions) WITH ORDINALITY AS c (value, n)),
 			version = version + 1, updated_at = $4
 		WHERE owner_id = $1 AND (
 			EXISTS (SELECT FROM jsonb_array_elements(actions) AS a WHERE `+addsTag+`)
-			OR EXISTS (SELECT FROM jsonb_array_elements(conditions) AS c WHERE `+tagValues+`))`, owner, from, name, at)
+			OR EXISTS (SELECT FROM jsonb_array_elements(conditions) AS c WHERE `+tagValues+`))`,
+		owner, from, name, at)
 	if err != nil {
 		return fmt.Errorf("renaming a tag in rules: %w", err)
 	}
@@ -155,15 +172,20 @@ func renameInRules(ctx context.Context, q pg.Querier, owner uuid.UUID, from, nam
 // removeFromRules removes the action that adds a tag from rules. A rule needs an action: one
 // without another action keeps it and is switched off. Conditions stay, because no transaction
 // meets them any more. The caller holds the owner's lock.
-func removeFromRules(ctx context.Context, q pg.Querier, owner uuid.UUID, key string, at time.Time) error {
+func removeFromRules(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, key string, at time.Time,
+) error {
 	_, err := q.Exec(ctx, `
 		UPDATE rules
 		SET actions = coalesce((
 				SELECT jsonb_agg(a.value ORDER BY a.n)
 				FROM jsonb_array_elements(actions) WITH ORDINALITY AS a (value, n)
 				WHERE (`+addsTag+`) IS NOT TRUE), actions),
-			enabled = enabled AND jsonb_array_length(actions) > 1, version = version + 1, updated_at = $3
-		WHERE owner_id = $1 AND EXISTS (SELECT FROM jsonb_array_elements(actions) AS a WHERE `+addsTag+`)`, owner, key, at)
+			enabled = enabled AND jsonb_array_length(actions) > 1, version = version + 1,
+			updated_at = $3
+		WHERE owner_id = $1
+			AND EXISTS (SELECT FROM jsonb_array_elements(actions) AS a WHERE `+addsTag+`)`,
+		owner, key, at)
 	if err != nil {
 		return fmt.Errorf("removing a tag from rules: %w", err)
 	}

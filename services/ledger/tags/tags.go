@@ -44,7 +44,8 @@ const maxChanged = 10_000
 var (
 	errTagNotFound      = apierr.New(restv1.Reason_TAG_NOT_FOUND)
 	errTagAlreadyExists = apierr.New(restv1.Reason_TAG_ALREADY_EXISTS)
-	errTooMany          = apierr.New(restv1.Reason_LIMIT_REACHED).With("tag", fmt.Sprintf("must have at most %d transactions to be changed", maxChanged))
+	errTooMany          = apierr.New(restv1.Reason_LIMIT_REACHED).With("tag",
+		fmt.Sprintf("must have at most %d transactions to be changed", maxChanged))
 )
 
 // Server implements TagService.
@@ -61,7 +62,9 @@ type Server struct {
 var _ ledgerv1.TagServiceServer = (*Server)(nil)
 
 // ListTags returns all tags of the caller, by name.
-func (s *Server) ListTags(ctx context.Context, _ *ledgerv1.ListTagsRequest) (*ledgerv1.ListTagsResponse, error) {
+func (s *Server) ListTags(
+	ctx context.Context, _ *ledgerv1.ListTagsRequest,
+) (*ledgerv1.ListTagsResponse, error) {
 	owner := caller.ID(ctx)
 	leave, err := s.Reads.Enter(ctx, owner)
 	if err != nil {
@@ -81,7 +84,9 @@ func (s *Server) ListTags(ctx context.Context, _ *ledgerv1.ListTagsRequest) (*le
 
 // GetTag returns one of the caller's tags. Errors: TAG_NOT_FOUND, also for a text that cannot be a
 // name.
-func (s *Server) GetTag(ctx context.Context, req *ledgerv1.GetTagRequest) (*ledgerv1.GetTagResponse, error) {
+func (s *Server) GetTag(
+	ctx context.Context, req *ledgerv1.GetTagRequest,
+) (*ledgerv1.GetTagResponse, error) {
 	owner := caller.ID(ctx)
 	leave, err := s.Reads.Enter(ctx, owner)
 	if err != nil {
@@ -139,7 +144,9 @@ func parseChanges(req *ledgerv1.UpdateTagRequest) (changes, error) {
 // Errors: TAG_NOT_FOUND, VERSION_MISMATCH, TAG_ALREADY_EXISTS if the name is taken and the request
 // does not merge, EMPTY_UPDATE, and LIMIT_REACHED if more than maxChanged transactions have the
 // tag.
-func (s *Server) UpdateTag(ctx context.Context, req *ledgerv1.UpdateTagRequest) (*ledgerv1.UpdateTagResponse, error) {
+func (s *Server) UpdateTag(
+	ctx context.Context, req *ledgerv1.UpdateTagRequest,
+) (*ledgerv1.UpdateTagResponse, error) {
 	c, err := parseChanges(req)
 	if err != nil {
 		return nil, err
@@ -171,7 +178,9 @@ func (s *Server) UpdateTag(ctx context.Context, req *ledgerv1.UpdateTagRequest) 
 			return err
 		}
 		resp.Tag, resp.Etag = after.proto(), etag.Format(after.Seq)
-		return s.Publish(ctx, tx, owner, &ledgerv1.TagUpdated{OwnerId: owner.String(), Tag: after.proto(), PreviousName: before.Name})
+		return s.Publish(ctx, tx, owner, &ledgerv1.TagUpdated{
+			OwnerId: owner.String(), Tag: after.proto(), PreviousName: before.Name,
+		})
 	})
 	if err != nil {
 		return nil, err
@@ -186,7 +195,9 @@ func (s *Server) UpdateTag(ctx context.Context, req *ledgerv1.UpdateTagRequest) 
 // Devices that follow the account identify a tag by its key. A name with another key is therefore
 // another tag, and the previous one is deleted. A name with the same key changes the row, because a
 // tombstone with the same number would follow the tag and delete it on the devices.
-func (s *Server) rename(ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, name string, merge bool) (tag, error) {
+func (s *Server) rename(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, name string, merge bool,
+) (tag, error) {
 	target, err := selectTag(ctx, tx, owner, name)
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
@@ -219,7 +230,9 @@ func (s *Server) rename(ctx context.Context, tx pgx.Tx, owner uuid.UUID, t tag, 
 
 // DeleteTag deletes one of the caller's tags and removes it from all transactions, each of which
 // gets a new version. Errors: TAG_NOT_FOUND, and LIMIT_REACHED as in UpdateTag.
-func (s *Server) DeleteTag(ctx context.Context, req *ledgerv1.DeleteTagRequest) (*ledgerv1.DeleteTagResponse, error) {
+func (s *Server) DeleteTag(
+	ctx context.Context, req *ledgerv1.DeleteTagRequest,
+) (*ledgerv1.DeleteTagResponse, error) {
 	owner := caller.ID(ctx)
 	leave, err := s.Reads.Enter(ctx, owner)
 	if err != nil {
@@ -244,7 +257,8 @@ func (s *Server) DeleteTag(ctx context.Context, req *ledgerv1.DeleteTagRequest) 
 		if err := removeFromRules(ctx, tx, owner, t.Key, s.Now()); err != nil {
 			return err
 		}
-		return s.Publish(ctx, tx, owner, &ledgerv1.TagDeleted{OwnerId: owner.String(), Tag: t.proto()})
+		return s.Publish(ctx, tx, owner,
+			&ledgerv1.TagDeleted{OwnerId: owner.String(), Tag: t.proto()})
 	})
 	if err != nil {
 		return nil, err
@@ -268,5 +282,7 @@ func lockTag(ctx context.Context, tx pgx.Tx, owner uuid.UUID, name, ifMatch stri
 
 // proto returns t as the API shows it.
 func (t tag) proto() *ledgerv1.Tag {
-	return &ledgerv1.Tag{Name: t.Name, Color: t.Color, TransactionCount: int32(min(t.Count, math.MaxInt32))}
+	return &ledgerv1.Tag{
+		Name: t.Name, Color: t.Color, TransactionCount: int32(min(t.Count, math.MaxInt32)),
+	}
 }

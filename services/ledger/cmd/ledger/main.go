@@ -4,7 +4,7 @@
 //	ledger                  runs the service until SIGTERM
 //	ledger migrate          applies the migrations of the service's schema
 //	ledger await-schema     waits until the schema has all migrations of this release
-//	ledger verify [-repair] compares stored sums and counts with the transactions, and corrects them if asked to
+//	ledger verify [-repair] compares stored sums with the transactions, and corrects them
 //
 // docs/configuration.md lists the environment variables. Package ledger has the code.
 package main
@@ -16,5 +16,6 @@ import (
 )
 
 func main() {
-	app.Main("ledger", ledger.Run, ledger.Migrations, app.Command{Name: "verify", Run: verify.Command(ledger.Migrations)})
+	app.Main("ledger", ledger.Run, ledger.Migrations,
+		app.Command{Name: "verify", Run: verify.Command(ledger.Migrations)})
 }

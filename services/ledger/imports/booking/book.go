@@ -19,7 +19,9 @@ import (
 
 // commitChunk books the next rows, and ends the job if there are none. after is the number of the
 // last row that was considered.
-func (x *executor) commitChunk(ctx context.Context, j jobs.Job, after *int32, pace *jobs.Pace) (finished bool, err error) {
+func (x *executor) commitChunk(
+	ctx context.Context, j jobs.Job, after *int32, pace *jobs.Pace,
+) (finished bool, err error) {
 	position := *after
 	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
@@ -54,7 +56,8 @@ func (x *executor) complete(ctx context.Context, tx pgx.Tx, j jobs.Job, e stagin
 	if err != nil {
 		return err
 	}
-	return x.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportCommitted{OwnerId: j.OwnerID.String(), Import: m})
+	return x.Publish(ctx, tx, j.OwnerID,
+		&ledgerv1.ImportCommitted{OwnerId: j.OwnerID.String(), Import: m})
 }
 
 // chunk holds the rows of a chunk and the transactions that it writes.
@@ -64,8 +67,8 @@ type chunk struct {
 	now     time.Time
 	newID   func() uuid.UUID
 
-	// rows are the next rows of the import, and the other sides of their transfers that follow later
-	// in the file.
+	// rows are the next rows of the import, and the other sides of their transfers that follow
+	// later in the file.
 	rows         []staging.Row
 	transactions []posting.Transaction
 	// pairs holds the existing transactions that become the other legs of new ones, by the index of
@@ -83,12 +86,17 @@ type chunk struct {
 //  3. The outcomes of the rows, the counts of rules and the progress are stored, and the event is
 //     added.
 //  4. Rows whose transfer has its other leg already are matched with it.
-func (x *executor) book(ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row) error {
+func (x *executor) book(
+	ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row,
+) error {
 	details, err := e.ReadDetails()
 	if err != nil {
 		return err
 	}
-	c := &chunk{Import: e, details: details, now: x.Now(), newID: x.NewID, pairs: map[int]posting.Transaction{}}
+	c := &chunk{
+		Import: e, details: details, now: x.Now(), newID: x.NewID,
+		pairs: map[int]posting.Transaction{},
+	}
 	if c.rows, err = addPartners(ctx, tx, e, rows); err != nil {
 		return err
 	}
@@ -115,7 +123,8 @@ func (x *executor) book(ctx context.Context, tx pgx.Tx, e staging.Import, rows [
 	if err := rules.CountApplied(ctx, tx, e.OwnerID, ids, applied, c.now); err != nil {
 		return err
 	}
-	if err := addProgress(ctx, tx, e, staging.Tally(c.rows).Minus(staging.Tally(before)), int64(len(finished)), x.Now()); err != nil {
+	added := staging.Tally(c.rows).Minus(staging.Tally(before))
+	if err := addProgress(ctx, tx, e, added, int64(len(finished)), x.Now()); err != nil {
 		return err
 	}
 	if len(c.transactions) == 0 {
@@ -174,7 +183,9 @@ func (c *chunk) insert(ctx context.Context, tx pgx.Tx, ts []posting.Transaction)
 
 // addPartners appends the other sides of transfers that follow later in the file. Both legs of a
 // transfer must be written in one transaction, so the side that comes first books both.
-func addPartners(ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row) ([]staging.Row, error) {
+func addPartners(
+	ctx context.Context, tx pgx.Tx, e staging.Import, rows []staging.Row,
+) ([]staging.Row, error) {
 	known := map[int32]bool{}
 	for _, r := range rows {
 		known[r.N] = true
@@ -208,7 +219,9 @@ func (c *chunk) partner(r *staging.Row) *staging.Row {
 // consumers need the wallets, the categories and the days to check budgets again, and 200 000
 // events would flood webhooks.
 func imported(e staging.Import, ts []posting.Transaction) *ledgerv1.TransactionsImported {
-	event := &ledgerv1.TransactionsImported{OwnerId: e.OwnerID.String(), ImportId: e.ID.String(), Count: int32(len(ts))}
+	event := &ledgerv1.TransactionsImported{
+		OwnerId: e.OwnerID.String(), ImportId: e.ID.String(), Count: int32(len(ts)),
+	}
 	event.WalletIds, event.CategoryIds, event.FirstDate, event.LastDate = concerned(ts)
 	return event
 }

@@ -17,7 +17,9 @@ const deletedRows = 10
 // deleteChunk removes the import's id from the next transactions. When none is left it deletes the
 // next rows, and finally the import. A foreign key with ON DELETE would do all of that in one long
 // statement.
-func (x *executor) deleteChunk(ctx context.Context, j jobs.Job, pace *jobs.Pace) (finished bool, err error) {
+func (x *executor) deleteChunk(
+	ctx context.Context, j jobs.Job, pace *jobs.Pace,
+) (finished bool, err error) {
 	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
 			return err

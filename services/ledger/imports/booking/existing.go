@@ -18,7 +18,8 @@ func (c *chunk) link(ctx context.Context, tx pgx.Tx) error {
 	for i := range c.rows {
 		if r := &c.rows[i]; r.Status == staging.Matched && r.TransactionID == nil {
 			rows = append(rows, r)
-			links = append(links, link{deref(r.DuplicateOf), r.ExternalID, r.BookedPayee(), r.BookedNotes()})
+			links = append(links,
+				link{deref(r.DuplicateOf), r.ExternalID, r.BookedPayee(), r.BookedNotes()})
 		}
 	}
 	if len(links) == 0 {

@@ -13,7 +13,8 @@ import (
 // ruledTransfer reports whether a rule makes a transfer of a ready row. Rules run only on rows that
 // the file and the user leave ordinary.
 func ruledTransfer(r *staging.Row) bool {
-	return r.Status == staging.Ready && r.Ruled != nil && r.TransferWalletID != nil && r.PairN == nil && r.WalletID != nil && r.AmountMinor != nil
+	return r.Status == staging.Ready && r.Ruled != nil && r.TransferWalletID != nil &&
+		r.PairN == nil && r.WalletID != nil && r.AmountMinor != nil
 }
 
 // addRuled adds the transactions of rows that rules make transfers. If the other wallet has the

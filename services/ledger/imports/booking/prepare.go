@@ -25,7 +25,9 @@ const createdCost = 10
 // createChunk creates the next wallets and categories that a commit needs, and reports whether
 // there were none. Their records, by which the undo finds them, and their ids in the details of the
 // import commit together with them.
-func (x *executor) createChunk(ctx context.Context, j jobs.Job, pace *jobs.Pace) (finished bool, err error) {
+func (x *executor) createChunk(
+	ctx context.Context, j jobs.Job, pace *jobs.Pace,
+) (finished bool, err error) {
 	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
@@ -59,7 +61,9 @@ func (x *executor) createChunk(ctx context.Context, j jobs.Job, pace *jobs.Pace)
 // createMissing creates up to limit wallets and categories, and sets their ids in details. assigned
 // is the number of ids, which includes those of categories that the user has created since the
 // preview.
-func (x *executor) createMissing(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import, limit int) (created []staging.Creation, assigned int, err error) {
+func (x *executor) createMissing(
+	ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import, limit int,
+) (created []staging.Creation, assigned int, err error) {
 	for _, a := range details.GetAccounts() {
 		if !a.GetCreate() || a.GetWalletId() != "" || assigned == limit {
 			continue
@@ -69,7 +73,8 @@ func (x *executor) createMissing(ctx context.Context, tx pgx.Tx, e staging.Impor
 			return nil, 0, err
 		}
 		a.WalletId = id.String()
-		created, assigned = append(created, staging.Creation{ID: id, Kind: staging.CreatedWallet}), assigned+1
+		created = append(created, staging.Creation{ID: id, Kind: staging.CreatedWallet})
+		assigned++
 	}
 	for _, c := range details.GetCategories() {
 		if !c.GetCreate() || c.GetCategoryId() != "" || assigned == limit {
@@ -96,14 +101,18 @@ func (x *executor) createMissing(ctx context.Context, tx pgx.Tx, e staging.Impor
 
 // createWallet creates the wallet of an account, in the currency of the account or otherwise of its
 // rows.
-func (x *executor) createWallet(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import, a *ledgerv1.ImportAccount) (uuid.UUID, error) {
+func (x *executor) createWallet(
+	ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import,
+	a *ledgerv1.ImportAccount,
+) (uuid.UUID, error) {
 	code := a.GetCurrency()
 	if code == "" {
 		usual, err := usualCurrency(ctx, tx, e.OwnerID, e.ID, a.GetKey())
 		if err != nil {
 			return uuid.Nil, err
 		}
-		code = cmp.Or(usual, details.GetMapping().GetCurrency(), details.GetDefaults().GetCurrency())
+		code = cmp.Or(usual,
+			details.GetMapping().GetCurrency(), details.GetDefaults().GetCurrency())
 	}
 	initial := cmp.Or(a.GetOpeningBalance(), "0")
 	return x.accounts.AddWallet(ctx, tx, &ledgerv1.CreateWalletRequest{
@@ -142,7 +151,9 @@ func (x *executor) prepare(ctx context.Context, j jobs.Job) error {
 
 // remember stores the mapping and the wallets of the accounts for the next file. Only a commit does
 // this, because it confirms the user's assignments.
-func (x *executor) remember(ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import) error {
+func (x *executor) remember(
+	ctx context.Context, tx pgx.Tx, e staging.Import, details *ledgerv1.Import,
+) error {
 	var macs [][]byte
 	var wallets []uuid.UUID
 	for _, a := range details.GetAccounts() {

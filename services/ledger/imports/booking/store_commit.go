@@ -31,13 +31,19 @@ type existing struct {
 
 // selectExternal returns the transactions that have one of the external ids in the wallet at the
 // same position.
-func selectExternal(ctx context.Context, q pg.Querier, owner, id uuid.UUID, wallets []uuid.UUID, ids []string) (map[external]existing, error) {
+func selectExternal(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, wallets []uuid.UUID, ids []string,
+) (map[external]existing, error) {
 	rows, err := pg.All[existing](ctx, q, `
 		SELECT t.id, t.wallet_id, t.external_id, coalesce(t.import_id = $2, false) OR t.id IN (
-			SELECT transaction_id FROM import_rows WHERE owner_id = $1 AND import_id = $2 AND status = 'matched' AND transaction_id IS NOT NULL
+			SELECT transaction_id FROM import_rows
+			WHERE owner_id = $1 AND import_id = $2 AND status = 'matched'
+				AND transaction_id IS NOT NULL
 		) AS own
 		FROM unnest($3::uuid[], $4::text[]) AS e (wallet_id, external_id)
-		JOIN transactions t ON t.owner_id = $1 AND t.wallet_id = e.wallet_id AND t.external_id = e.external_id`, owner, id, wallets, ids)
+		JOIN transactions t
+			ON t.owner_id = $1 AND t.wallet_id = e.wallet_id AND t.external_id = e.external_id`,
+		owner, id, wallets, ids)
 	if err != nil {
 		return nil, fmt.Errorf("selecting transactions by external id: %w", err)
 	}
@@ -65,33 +71,47 @@ type linked struct {
 // returns the links whose transaction can be linked. A transaction whose wallet has the external id
 // already, or gets it at an earlier position, stays without. A transaction of another import keeps
 // its own.
-func linkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, links []link, now time.Time) ([]linked, error) {
+func linkTransactions(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, links []link, now time.Time,
+) ([]linked, error) {
 	n := len(links)
-	ids, externals, payees, notes := make([]uuid.UUID, n), make([]string, n), make([]string, n), make([]string, n)
+	ids := make([]uuid.UUID, n)
+	externals := make([]string, n)
+	payees := make([]string, n)
+	notes := make([]string, n)
 	for i, l := range links {
 		ids[i], externals[i], payees[i], notes[i] = l.transaction, l.externalID, l.payee, l.notes
 	}
 	rows, err := pg.All[linked](ctx, q, `
 		WITH found AS (
-			SELECT t.id, t.wallet_id, t.external_id AS present, t.payee AS old_payee, t.notes AS old_notes, l.external_id, l.payee, l.notes,
-				l.position, row_number() OVER (PARTITION BY t.wallet_id, l.external_id ORDER BY l.position) AS occurrence,
+			SELECT t.id, t.wallet_id, t.external_id AS present, t.payee AS old_payee,
+				t.notes AS old_notes, l.external_id, l.payee, l.notes, l.position,
+				row_number() OVER (
+					PARTITION BY t.wallet_id, l.external_id ORDER BY l.position) AS occurrence,
 				row_number() OVER (PARTITION BY t.id ORDER BY l.position) AS use
-			FROM unnest($2::uuid[], $3::text[], $6::text[], $7::text[]) WITH ORDINALITY AS l (id, external_id, payee, notes, position)
-			JOIN transactions t ON t.owner_id = $1 AND t.id = l.id AND (t.external_id IS NULL OR t.import_id <> $5)
+			FROM unnest($2::uuid[], $3::text[], $6::text[], $7::text[])
+				WITH ORDINALITY AS l (id, external_id, payee, notes, position)
+			JOIN transactions t
+				ON t.owner_id = $1 AND t.id = l.id AND (t.external_id IS NULL OR t.import_id <> $5)
 		), wanted AS (
 			SELECT id, position,
-				CASE WHEN use = 1 AND present IS NULL AND external_id <> '' AND occurrence = 1 AND NOT EXISTS (
-					SELECT FROM transactions o WHERE o.owner_id = $1 AND o.wallet_id = f.wallet_id AND o.external_id = f.external_id)
+				CASE WHEN use = 1 AND present IS NULL AND external_id <> '' AND occurrence = 1
+					AND NOT EXISTS (
+						SELECT FROM transactions o
+						WHERE o.owner_id = $1 AND o.wallet_id = f.wallet_id
+							AND o.external_id = f.external_id)
 				THEN external_id END AS external_id,
 				CASE WHEN use = 1 AND old_payee = '' THEN nullif(payee, '') END AS payee,
 				CASE WHEN use = 1 AND old_notes = '' THEN nullif(notes, '') END AS notes
 			FROM found f
 		), linked AS (
 			UPDATE transactions t
-			SET external_id = coalesce(w.external_id, t.external_id), payee = coalesce(w.payee, t.payee), notes = coalesce(w.notes, t.notes),
+			SET external_id = coalesce(w.external_id, t.external_id),
+				payee = coalesce(w.payee, t.payee), notes = coalesce(w.notes, t.notes),
 				version = t.version + 1, updated_at = $4, seq = (SELECT taken_seq($1))
 			FROM wanted w
-			WHERE t.owner_id = $1 AND t.id = w.id AND coalesce(w.external_id, w.payee, w.notes) IS NOT NULL
+			WHERE t.owner_id = $1 AND t.id = w.id
+				AND coalesce(w.external_id, w.payee, w.notes) IS NOT NULL
 		)
 		SELECT position, payee, notes FROM wanted`, owner, ids, externals, now, id, payees, notes)
 	if err != nil {
@@ -102,14 +122,17 @@ func linkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, li
 
 // usualCurrency returns the currency that most rows of an account and transfers from or to it have,
 // or an empty text. The new wallet of the account gets it.
-func usualCurrency(ctx context.Context, q pg.Querier, owner, id uuid.UUID, account string) (string, error) {
+func usualCurrency(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, account string,
+) (string, error) {
 	type found struct{ Currency string }
 	r, err := pg.One[found](ctx, q, `
 		SELECT c.code AS currency
 		FROM import_rows r, LATERAL (
 			SELECT r.booked_currency AS code WHERE r.account = $3
 			UNION ALL
-			SELECT coalesce(nullif(r.transfer ->> 'Currency', ''), r.booked_currency) WHERE r.transfer ->> 'Account' = $3
+			SELECT coalesce(nullif(r.transfer ->> 'Currency', ''), r.booked_currency)
+			WHERE r.transfer ->> 'Account' = $3
 		) AS c
 		WHERE r.owner_id = $1 AND r.import_id = $2 AND c.code <> ''
 		GROUP BY c.code
@@ -126,10 +149,14 @@ func usualCurrency(ctx context.Context, q pg.Querier, owner, id uuid.UUID, accou
 
 // categoryNamed returns an owner's category with a name, ignoring case. found is false if there is
 // none.
-func categoryNamed(ctx context.Context, q pg.Querier, owner uuid.UUID, name string) (id uuid.UUID, found bool, err error) {
+func categoryNamed(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, name string,
+) (id uuid.UUID, found bool, err error) {
 	type row struct{ ID uuid.UUID }
 	r, err := pg.One[row](ctx, q, `
-		SELECT id FROM categories WHERE owner_id = $1 AND lower(name COLLATE "und-x-icu") = lower($2 COLLATE "und-x-icu")`, owner, name)
+		SELECT id FROM categories
+		WHERE owner_id = $1 AND lower(name COLLATE "und-x-icu") = lower($2 COLLATE "und-x-icu")`,
+		owner, name)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return uuid.Nil, false, nil
 	}
@@ -158,21 +185,36 @@ func setOutcomes(ctx context.Context, q pg.Querier, owner, id uuid.UUID, rows []
 	if len(rows) == 0 {
 		return nil
 	}
-	ns, statuses, problems := make([]int32, len(rows)), make([]string, len(rows)), make([]string, len(rows))
-	transactions, originals := make([]*uuid.UUID, len(rows)), make([]*uuid.UUID, len(rows))
-	payees, notes, categories := make([]*string, len(rows)), make([]*string, len(rows)), make([]*uuid.UUID, len(rows))
+	ns := make([]int32, len(rows))
+	statuses := make([]string, len(rows))
+	problems := make([]string, len(rows))
+	transactions := make([]*uuid.UUID, len(rows))
+	originals := make([]*uuid.UUID, len(rows))
+	payees := make([]*string, len(rows))
+	notes := make([]*string, len(rows))
+	categories := make([]*uuid.UUID, len(rows))
 	for i, r := range rows {
-		ns[i], statuses[i], problems[i], transactions[i], originals[i] = r.N, r.Status, r.Problem, r.TransactionID, r.DuplicateOf
-		payees[i], notes[i], categories[i] = r.FilledPayee, r.FilledNotes, r.CategoryID
+		ns[i] = r.N
+		statuses[i] = r.Status
+		problems[i] = r.Problem
+		transactions[i] = r.TransactionID
+		originals[i] = r.DuplicateOf
+		payees[i] = r.FilledPayee
+		notes[i] = r.FilledNotes
+		categories[i] = r.CategoryID
 	}
 	_, err := q.Exec(ctx, `
 		UPDATE import_rows r
-		SET status = o.status, problem = o.problem, transaction_id = o.transaction_id, duplicate_of = o.duplicate_of,
-			filled_payee = o.filled_payee, filled_notes = o.filled_notes, category_id = o.category_id, cells = '{}'
-		FROM unnest($3::integer[], $4::text[], $5::text[], $6::uuid[], $7::uuid[], $10::text[], $11::text[], $12::uuid[])
-			AS o (n, status, problem, transaction_id, duplicate_of, filled_payee, filled_notes, category_id)
+		SET status = o.status, problem = o.problem, transaction_id = o.transaction_id,
+			duplicate_of = o.duplicate_of, filled_payee = o.filled_payee,
+			filled_notes = o.filled_notes, category_id = o.category_id, cells = '{}'
+		FROM unnest($3::integer[], $4::text[], $5::text[], $6::uuid[], $7::uuid[], $10::text[],
+			$11::text[], $12::uuid[])
+			AS o (n, status, problem, transaction_id, duplicate_of, filled_payee, filled_notes,
+				category_id)
 		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.n = o.n AND r.n BETWEEN $8 AND $9`,
-		owner, id, ns, statuses, problems, transactions, originals, slices.Min(ns), slices.Max(ns), payees, notes, categories)
+		owner, id, ns, statuses, problems, transactions, originals, slices.Min(ns), slices.Max(ns),
+		payees, notes, categories)
 	if err != nil {
 		return fmt.Errorf("writing the outcome of %d rows of import %s: %w", len(rows), id, err)
 	}

@@ -15,13 +15,16 @@ import (
 // unlinkTransactions removes the external ids and texts that a commit gave to matched transactions,
 // and releases up to limit rows. It returns the number of rows. A text that the user has changed
 // stays. An external id that the transaction has received since stays, too.
-func unlinkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int, now time.Time) (int32, error) {
+func unlinkTransactions(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, limit int, now time.Time,
+) (int32, error) {
 	type result struct{ Released int32 }
 	r, err := pg.One[result](ctx, q, `
 		WITH next AS MATERIALIZED (
 			SELECT n
 			FROM import_rows
-			WHERE owner_id = $1 AND import_id = $2 AND status = 'matched' AND transaction_id IS NOT NULL
+			WHERE owner_id = $1 AND import_id = $2 AND status = 'matched'
+				AND transaction_id IS NOT NULL
 			ORDER BY n
 			LIMIT $4
 		), released AS (
@@ -33,11 +36,14 @@ func unlinkTransactions(ctx context.Context, q pg.Querier, owner, id uuid.UUID, 
 			RETURNING r.duplicate_of, r.external_id, r.filled_payee, r.filled_notes
 		), unlinked AS (
 			UPDATE transactions t
-			SET external_id = nullif(t.external_id, r.external_id), payee = coalesce(nullif(t.payee, r.filled_payee), ''),
-				notes = coalesce(nullif(t.notes, r.filled_notes), ''), version = t.version + 1, updated_at = $3, seq = (SELECT taken_seq($1))
+			SET external_id = nullif(t.external_id, r.external_id),
+				payee = coalesce(nullif(t.payee, r.filled_payee), ''),
+				notes = coalesce(nullif(t.notes, r.filled_notes), ''), version = t.version + 1,
+				updated_at = $3, seq = (SELECT taken_seq($1))
 			FROM released r
 			WHERE t.owner_id = $1 AND t.id = r.duplicate_of
-				AND (t.external_id = r.external_id OR t.payee = r.filled_payee OR t.notes = r.filled_notes)
+				AND (t.external_id = r.external_id OR t.payee = r.filled_payee
+					OR t.notes = r.filled_notes)
 		)
 		SELECT count(*)::integer AS released FROM released`, owner, id, now, limit)
 	if err != nil {
@@ -55,7 +61,9 @@ type bookedRow struct {
 }
 
 // selectBooked returns up to limit booked rows before row n, the last first.
-func selectBooked(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int) ([]bookedRow, error) {
+func selectBooked(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int,
+) ([]bookedRow, error) {
 	rows, err := pg.All[bookedRow](ctx, q, `
 		SELECT r.n, r.transaction_id, c.id AS category_id
 		FROM (
@@ -76,7 +84,9 @@ func selectBooked(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int3
 
 // lockTransactions locks the transactions of booked rows that still exist, in the order of their
 // ids.
-func lockTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID) ([]posting.Transaction, error) {
+func lockTransactions(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ids []uuid.UUID,
+) ([]posting.Transaction, error) {
 	ts, err := pg.All[posting.Transaction](ctx, q, `
 		SELECT `+posting.TransactionColumns+`
 		FROM transactions t
@@ -90,7 +100,9 @@ func lockTransactions(ctx context.Context, q pg.Querier, owner uuid.UUID, ids []
 }
 
 // lockOtherLegs locks the legs of the same transfers that are not among ts.
-func lockOtherLegs(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction) ([]posting.Transaction, error) {
+func lockOtherLegs(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction,
+) ([]posting.Transaction, error) {
 	var transfers, known []uuid.UUID
 	for _, t := range ts {
 		if t.TransferID != nil {
@@ -114,7 +126,9 @@ func lockOtherLegs(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []post
 
 // setUndone marks the booked rows with the given numbers as undone, and those whose transactions
 // are kept as skipped. It returns how the counts change. All numbers are from first to last.
-func setUndone(ctx context.Context, q pg.Querier, owner, id uuid.UUID, first, last int32, ns, kept []int32) (staging.Counts, error) {
+func setUndone(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, first, last int32, ns, kept []int32,
+) (staging.Counts, error) {
 	type outcome struct{ Undone, Skipped int32 }
 	o, err := pg.One[outcome](ctx, q, `
 		WITH undone AS (
@@ -128,7 +142,9 @@ func setUndone(ctx context.Context, q pg.Querier, owner, id uuid.UUID, first, la
 			WHERE owner_id = $1 AND import_id = $2 AND n = ANY($4) AND n BETWEEN $5 AND $6
 			RETURNING n
 		)
-		SELECT (SELECT count(*) FROM undone)::integer AS undone, (SELECT count(*) FROM kept)::integer AS skipped`, owner, id, ns, kept, first, last)
+		SELECT (SELECT count(*) FROM undone)::integer AS undone,
+			(SELECT count(*) FROM kept)::integer AS skipped`,
+		owner, id, ns, kept, first, last)
 	if err != nil {
 		return staging.Counts{}, fmt.Errorf("marking rows of import %s as undone: %w", id, err)
 	}
@@ -138,7 +154,9 @@ func setUndone(ctx context.Context, q pg.Querier, owner, id uuid.UUID, first, la
 // deleteTags deletes the tags that a commit created together with deleted transactions, unless the
 // user has given them a color or uses them. A chunk gives its transactions and new tags the same
 // time of creation.
-func deleteTags(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction) error {
+func deleteTags(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting.Transaction,
+) error {
 	var keys []string
 	var created []time.Time
 	for _, t := range ts {
@@ -151,9 +169,13 @@ func deleteTags(ctx context.Context, q pg.Querier, owner uuid.UUID, ts []posting
 	}
 	_, err := q.Exec(ctx, `
 		DELETE FROM tags
-		WHERE owner_id = $1 AND (key, created_at) IN (SELECT * FROM unnest($2::text[], $3::timestamptz[])) AND color = ''
+		WHERE owner_id = $1
+			AND (key, created_at) IN (SELECT * FROM unnest($2::text[], $3::timestamptz[]))
+			AND color = ''
 			AND NOT EXISTS (
-				SELECT FROM transactions t WHERE t.owner_id = $1 AND t.tags <> '{}' AND t.tags @> ARRAY[tags.key])`, owner, keys, created)
+				SELECT FROM transactions t
+				WHERE t.owner_id = $1 AND t.tags <> '{}' AND t.tags @> ARRAY[tags.key])`,
+		owner, keys, created)
 	if err != nil {
 		return fmt.Errorf("deleting unused tags of %s: %w", owner, err)
 	}

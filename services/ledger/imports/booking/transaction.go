@@ -20,9 +20,10 @@ func (c *chunk) add(r *staging.Row) error {
 		return request.ErrWalletNotFound
 	}
 	t, partner := c.transaction(r), c.partner(r)
-	if r.TransferWalletID == nil || partner != nil && (partner.Status == staging.Duplicate || partner.Status == staging.Matched) {
-		// If the other leg already exists as a separate transaction, another leg would change the balance
-		// of its wallet twice.
+	if r.TransferWalletID == nil || partner != nil &&
+		(partner.Status == staging.Duplicate || partner.Status == staging.Matched) {
+		// If the other leg already exists as a separate transaction, another leg would change the
+		// balance of its wallet twice.
 		if err := c.categorize(r, &t); err != nil {
 			return err
 		}
@@ -31,7 +32,8 @@ func (c *chunk) add(r *staging.Row) error {
 	}
 	t.TransferID = new(c.newID())
 	c.put(r, t)
-	if partner != nil && partner.Status == staging.Ready && partner.WalletID != nil && partner.AmountMinor != nil {
+	if partner != nil && partner.Status == staging.Ready && partner.WalletID != nil &&
+		partner.AmountMinor != nil {
 		other := c.transaction(partner)
 		other.TransferID = t.TransferID
 		c.put(partner, other)
@@ -45,7 +47,10 @@ func (c *chunk) add(r *staging.Row) error {
 // for the other side, for example in another currency. If the user chose another wallet, or the row
 // states none, it is the opposite of the row's amount.
 func (c *chunk) otherLeg(r *staging.Row, t posting.Transaction) posting.Transaction {
-	t.ID, t.WalletID, t.AmountMinor, t.ExternalID, t.ImportID = c.newID(), *r.TransferWalletID, -t.AmountMinor, nil, nil
+	t.ID = c.newID()
+	t.WalletID = *r.TransferWalletID
+	t.AmountMinor = -t.AmountMinor
+	t.ExternalID, t.ImportID = nil, nil
 	if r.Transfer == nil || r.Transfer.Amount == "" || r.ChosenWalletID != nil {
 		return t
 	}
@@ -68,9 +73,10 @@ func (c *chunk) put(r *staging.Row, t posting.Transaction) {
 // tags that the chunk created.
 func (c *chunk) transaction(r *staging.Row) posting.Transaction {
 	t := posting.Transaction{
-		ID: c.newID(), OwnerID: c.OwnerID, WalletID: *r.WalletID, AmountMinor: *r.AmountMinor, Currency: r.BookedCurrency,
-		Date: r.Date.UTC(), Payee: r.BookedPayee(), Description: r.BookedDescription(),
-		Notes: r.BookedNotes(), TagNames: r.BookedTags(), ImportID: &c.ID, Version: 1, CreatedAt: c.now, UpdatedAt: c.now,
+		ID: c.newID(), OwnerID: c.OwnerID, WalletID: *r.WalletID, AmountMinor: *r.AmountMinor,
+		Currency: r.BookedCurrency, Date: r.Date.UTC(), Payee: r.BookedPayee(),
+		Description: r.BookedDescription(), Notes: r.BookedNotes(), TagNames: r.BookedTags(),
+		ImportID: &c.ID, Version: 1, CreatedAt: c.now, UpdatedAt: c.now,
 	}
 	if r.ExternalID != "" {
 		t.ExternalID = &r.ExternalID
@@ -84,8 +90,8 @@ func (c *chunk) transaction(r *staging.Row) posting.Transaction {
 func (c *chunk) categorize(r *staging.Row, t *posting.Transaction) error {
 	if len(r.Splits) == 0 || r.ChosenCategoryID != nil {
 		if t.CategoryID = r.CategoryID; t.CategoryID == nil {
-			// The transaction that the row matched was deleted, or its transfer has become an ordinary
-			// transaction.
+			// The transaction that the row matched was deleted, or its transfer has become an
+			// ordinary transaction.
 			t.CategoryID = resolving.DefaultCategory(c.details, t.AmountMinor < 0)
 		}
 		if t.CategoryID == nil {
@@ -105,11 +111,12 @@ func (c *chunk) categorize(r *staging.Row, t *posting.Transaction) error {
 			return request.ErrCategoryNotFound
 		}
 		sum += minor
-		t.Splits = append(t.Splits, posting.Split{CategoryID: *category, AmountMinor: minor, Description: s.Description})
+		t.Splits = append(t.Splits,
+			posting.Split{CategoryID: *category, AmountMinor: minor, Description: s.Description})
 	}
 	if sum != t.AmountMinor || len(t.Splits) == 1 {
-		// The parts do not add up, which a statement of the file cannot explain. The amount of the whole
-		// counts.
+		// The parts do not add up, which a statement of the file cannot explain. The amount of the
+		// whole counts.
 		if t.CategoryID = c.named(r.Splits[0].Category); t.CategoryID == nil {
 			return request.ErrCategoryNotFound
 		}

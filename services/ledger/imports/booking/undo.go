@@ -20,7 +20,9 @@ import (
 // undoChunk runs the next step of an undo, and ends the job after the last one: it deletes the
 // transactions of booked rows, then unlinks matched transactions, and then deletes the wallets and
 // categories that the commit created.
-func (x *executor) undoChunk(ctx context.Context, j jobs.Job, p *progress, pace *jobs.Pace) (finished bool, err error) {
+func (x *executor) undoChunk(
+	ctx context.Context, j jobs.Job, p *progress, pace *jobs.Pace,
+) (finished bool, err error) {
 	if !p.emptied {
 		found, err := x.removeChunk(ctx, j, p, pace)
 		p.emptied = err == nil && !found
@@ -35,7 +37,9 @@ func (x *executor) undoChunk(ctx context.Context, j jobs.Job, p *progress, pace 
 // removeChunk deletes the transactions of the next booked rows, the last first. When there are none
 // it unlinks matched transactions. found is false if there are none of these either. Transactions
 // that were changed since the import, or have attachments, are kept unless the undo is forced.
-func (x *executor) removeChunk(ctx context.Context, j jobs.Job, p *progress, pace *jobs.Pace) (found bool, err error) {
+func (x *executor) removeChunk(
+	ctx context.Context, j jobs.Job, p *progress, pace *jobs.Pace,
+) (found bool, err error) {
 	before := p.undone
 	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
@@ -71,15 +75,17 @@ type removal struct {
 	removed []posting.Transaction
 	// kept holds the ids of transactions that stay.
 	kept map[uuid.UUID]bool
-	// released are legs of the user, which become ordinary transactions of the categories at the same
-	// positions. imported are the legs at the other sides, which the undo removes.
+	// released are legs of the user, which become ordinary transactions of the categories at the
+	// same positions. imported are the legs at the other sides, which the undo removes.
 	released, imported []posting.Transaction
 	categories         []uuid.UUID
 }
 
 // remove deletes the transactions of rows, with the other legs that the commit created. A row whose
 // transaction the user has deleted is undone, too.
-func (x *executor) remove(ctx context.Context, tx pgx.Tx, e staging.Import, rows []bookedRow) error {
+func (x *executor) remove(
+	ctx context.Context, tx pgx.Tx, e staging.Import, rows []bookedRow,
+) error {
 	ids, categories := make([]uuid.UUID, len(rows)), map[uuid.UUID]*uuid.UUID{}
 	for i, r := range rows {
 		ids[i], categories[r.TransactionID] = r.TransactionID, r.CategoryID
@@ -107,7 +113,8 @@ func (x *executor) remove(ctx context.Context, tx pgx.Tx, e staging.Import, rows
 			undoneRows = append(undoneRows, b.N)
 		}
 	}
-	changed, err := setUndone(ctx, tx, e.OwnerID, e.ID, rows[len(rows)-1].N, rows[0].N, undoneRows, kept)
+	changed, err := setUndone(ctx, tx, e.OwnerID, e.ID, rows[len(rows)-1].N, rows[0].N,
+		undoneRows, kept)
 	if err != nil {
 		return err
 	}
@@ -127,7 +134,8 @@ func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, f
 		}
 	}
 	own := func(t, leg posting.Transaction) bool {
-		return leg.ImportID != nil && *leg.ImportID == *t.ImportID || leg.ImportID == nil && leg.CreatedAt.Equal(t.CreatedAt)
+		return leg.ImportID != nil && *leg.ImportID == *t.ImportID ||
+			leg.ImportID == nil && leg.CreatedAt.Equal(t.CreatedAt)
 	}
 	r := removal{kept: map[uuid.UUID]bool{}}
 	for _, t := range ts {
@@ -136,7 +144,9 @@ func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, f
 			// The first of two legs in ts decides. The second finds no sides.
 			pair = sides[*t.TransferID]
 			delete(sides, *t.TransferID)
-			foreign = slices.DeleteFunc(slices.Clone(pair), func(leg posting.Transaction) bool { return own(t, leg) })
+			foreign = slices.DeleteFunc(slices.Clone(pair), func(leg posting.Transaction) bool {
+				return own(t, leg)
+			})
 		}
 		category := categories[t.ID]
 		switch {
@@ -145,8 +155,10 @@ func plan(ts, legs []posting.Transaction, categories map[uuid.UUID]*uuid.UUID, f
 				r.kept[leg.ID] = true
 			}
 		case len(foreign) > 0:
-			r.removed, r.imported = append(r.removed, t), append(r.imported, t)
-			r.released, r.categories = append(r.released, foreign...), append(r.categories, *category)
+			r.removed = append(r.removed, t)
+			r.imported = append(r.imported, t)
+			r.released = append(r.released, foreign...)
+			r.categories = append(r.categories, *category)
 		default:
 			r.removed = append(r.removed, pair...)
 		}
@@ -165,15 +177,21 @@ func changed(t posting.Transaction, pair, foreign []posting.Transaction) bool {
 			committed = leg.CreatedAt
 		}
 	}
-	matched := len(pair) == 2 && !slices.ContainsFunc(pair, func(leg posting.Transaction) bool { return !leg.UpdatedAt.Equal(committed) })
+	matched := len(pair) == 2 && !slices.ContainsFunc(pair, func(leg posting.Transaction) bool {
+		return !leg.UpdatedAt.Equal(committed)
+	})
 	return slices.ContainsFunc(pair, func(leg posting.Transaction) bool {
-		stays := slices.ContainsFunc(foreign, func(f posting.Transaction) bool { return f.ID == leg.ID })
+		stays := slices.ContainsFunc(foreign, func(f posting.Transaction) bool {
+			return f.ID == leg.ID
+		})
 		return leg.Version > 1 && !matched || leg.AttachmentCount > 0 && !stays
 	})
 }
 
 // deleteAll deletes transactions, corrects balances and totals, and adds one event.
-func (x *executor) deleteAll(ctx context.Context, tx pgx.Tx, e staging.Import, ts []posting.Transaction) error {
+func (x *executor) deleteAll(
+	ctx context.Context, tx pgx.Tx, e staging.Import, ts []posting.Transaction,
+) error {
 	if len(ts) == 0 {
 		return nil
 	}
@@ -189,7 +207,9 @@ func (x *executor) deleteAll(ctx context.Context, tx pgx.Tx, e staging.Import, t
 	if err := deleteTags(ctx, tx, e.OwnerID, ts); err != nil {
 		return err
 	}
-	event := &ledgerv1.TransactionsImportUndone{OwnerId: e.OwnerID.String(), ImportId: e.ID.String(), Count: int32(len(ts))}
+	event := &ledgerv1.TransactionsImportUndone{
+		OwnerId: e.OwnerID.String(), ImportId: e.ID.String(), Count: int32(len(ts)),
+	}
 	event.WalletIds, event.CategoryIds, event.FirstDate, event.LastDate = concerned(ts)
 	return x.Publish(ctx, tx, e.OwnerID, event)
 }
@@ -208,12 +228,17 @@ func (x *executor) release(ctx context.Context, tx pgx.Tx, owner uuid.UUID, r re
 	after := slices.Clone(r.released)
 	for i := range after {
 		t := &after[i]
-		t.TransferID, t.CategoryID, t.Version, t.UpdatedAt = nil, &r.categories[i], t.Version+1, x.Now()
+		t.TransferID = nil
+		t.CategoryID = &r.categories[i]
+		t.Version++
+		t.UpdatedAt = x.Now()
 		if err := posting.Update(ctx, tx, *t); err != nil {
 			return err
 		}
 		former := transfers.Of(r.released[i], r.imported[i])
-		if err := x.Publish(ctx, tx, owner, &ledgerv1.TransferDeleted{OwnerId: owner.String(), Transfer: former.Proto()}); err != nil {
+		if err := x.Publish(ctx, tx, owner, &ledgerv1.TransferDeleted{
+			OwnerId: owner.String(), Transfer: former.Proto(),
+		}); err != nil {
 			return err
 		}
 	}
@@ -238,13 +263,16 @@ func (x *executor) completeUndo(ctx context.Context, j jobs.Job) error {
 		if err != nil {
 			return err
 		}
-		return x.Publish(ctx, tx, j.OwnerID, &ledgerv1.ImportUndone{OwnerId: j.OwnerID.String(), Import: m})
+		return x.Publish(ctx, tx, j.OwnerID,
+			&ledgerv1.ImportUndone{OwnerId: j.OwnerID.String(), Import: m})
 	})
 }
 
 // deleteCreated deletes the next wallet or category that the import created, and reports whether
 // there was one. One that something uses stays, and another undo tries it again.
-func (x *executor) deleteCreated(ctx context.Context, j jobs.Job, p *progress) (found bool, err error) {
+func (x *executor) deleteCreated(
+	ctx context.Context, j jobs.Job, p *progress,
+) (found bool, err error) {
 	c, found, err := staging.NextCreation(ctx, x.DB, j.OwnerID, j.ID, p.deleted)
 	if err != nil || !found {
 		return false, err

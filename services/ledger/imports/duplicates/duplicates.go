@@ -62,7 +62,8 @@ func match(candidates []candidate) (rows []int32, transactions []uuid.UUID) {
 	})
 	takenRows, taken := map[int32]bool{}, map[uuid.UUID]bool{}
 	for _, c := range likely {
-		if takenRows[c.N] || slices.ContainsFunc(c.Parts, func(id uuid.UUID) bool { return taken[id] }) {
+		if takenRows[c.N] ||
+			slices.ContainsFunc(c.Parts, func(id uuid.UUID) bool { return taken[id] }) {
 			continue
 		}
 		takenRows[c.N] = true

@@ -28,7 +28,8 @@ func similarity(a, b string) float64 {
 // length of a description, so that the comparison of two rows has a limit.
 func trigrams(text string) map[[3]rune]bool {
 	found := make(map[[3]rune]bool)
-	for word := range strings.FieldsFuncSeq(written.Fold(statement.Cut(text, statement.MaxText)), func(r rune) bool { return r == ' ' || r == '-' || r == '+' }) {
+	for word := range strings.FieldsFuncSeq(written.Fold(statement.Cut(text, statement.MaxText)),
+		func(r rune) bool { return r == ' ' || r == '-' || r == '+' }) {
 		runes := []rune("  " + word + " ")
 		for i := range len(runes) - 2 {
 			found[[3]rune(runes[i:i+3])] = true

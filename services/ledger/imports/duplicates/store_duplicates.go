@@ -38,13 +38,17 @@ func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, s sp
 		UPDATE import_rows r
 		SET status = 'duplicate', duplicate_of = t.id
 		FROM transactions t
-		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.status = 'ready' AND r.action = '' AND r.external_id <> ''
+		WHERE r.owner_id = $1 AND r.import_id = $2 AND r.status = 'ready' AND r.action = ''
+			AND r.external_id <> ''
 			AND r.n BETWEEN $4 AND $5 AND ($3::integer[] IS NULL OR r.n = ANY($3))
-			AND t.owner_id = r.owner_id AND t.wallet_id = r.wallet_id AND t.external_id = r.external_id
+			AND t.owner_id = r.owner_id AND t.wallet_id = r.wallet_id
+			AND t.external_id = r.external_id
 			AND t.import_id IS DISTINCT FROM r.import_id
 			AND NOT EXISTS (
 				SELECT FROM import_rows o
-				WHERE o.owner_id = $1 AND o.import_id = $2 AND o.status = 'matched' AND o.transaction_id = t.id)`, owner, id, s.ns, s.first, s.last)
+				WHERE o.owner_id = $1 AND o.import_id = $2 AND o.status = 'matched'
+					AND o.transaction_id = t.id)`,
+		owner, id, s.ns, s.first, s.last)
 	if err != nil {
 		return fmt.Errorf("marking the duplicates of import %s: %w", id, err)
 	}
@@ -57,42 +61,58 @@ func markDuplicates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, s sp
 // another format created is a candidate of the same day only: its external id has another source,
 // but regular payments are often a few days apart. A transaction that another row of the import
 // matches already is none.
-func selectCandidates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, s span) ([]candidate, error) {
+func selectCandidates(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, format string, s span,
+) ([]candidate, error) {
 	candidates, err := pg.All[candidate](ctx, q, `
 		WITH wanted AS (
-			SELECT n, wallet_id, booked_currency, amount_minor, (date AT TIME ZONE 'UTC')::date AS date,
-				coalesce(chosen_payee, payee) || ' ' || coalesce(chosen_description, description) AS text
+			SELECT n, wallet_id, booked_currency, amount_minor,
+				(date AT TIME ZONE 'UTC')::date AS date,
+				coalesce(chosen_payee, payee) || ' '
+					|| coalesce(chosen_description, description) AS text
 			FROM import_rows
 			WHERE owner_id = $1 AND import_id = $2 AND status = 'ready' AND action = ''
 				AND n BETWEEN $5 AND $6 AND ($3::integer[] IS NULL OR n = ANY($3))
 		), receipt AS (
-			SELECT t.wallet_id, t.currency, sum(t.amount_minor)::bigint AS amount_minor, min(t.date) AS date, min(t.created_at) AS created_at,
+			SELECT t.wallet_id, t.currency, sum(t.amount_minor)::bigint AS amount_minor,
+				min(t.date) AS date, min(t.created_at) AS created_at,
 				array_agg(t.id ORDER BY t.created_at, t.id) AS parts,
-				max(t.payee) || ' ' || string_agg(t.description, ' ' ORDER BY t.created_at, t.id) AS text
+				max(t.payee) || ' '
+					|| string_agg(t.description, ' ' ORDER BY t.created_at, t.id) AS text
 			FROM transactions t, (SELECT min(date) AS first, max(date) AS last FROM wanted) AS w
 			WHERE t.owner_id = $1 AND t.receipt_id IS NOT NULL
-				AND t.date >= (w.first - 4)::timestamp AT TIME ZONE 'UTC' AND t.date < (w.last + 5)::timestamp AT TIME ZONE 'UTC'
+				AND t.date >= (w.first - 4)::timestamp AT TIME ZONE 'UTC'
+				AND t.date < (w.last + 5)::timestamp AT TIME ZONE 'UTC'
 			GROUP BY t.receipt_id, t.wallet_id, t.currency
 			HAVING count(*) > 1 AND bool_and(t.external_id IS NULL)
 		), found AS (
-			SELECT r.n, ARRAY[t.id] AS parts, t.date AS found_date, r.date, t.created_at, t.payee || ' ' || t.description AS text, r.text AS row_text
+			SELECT r.n, ARRAY[t.id] AS parts, t.date AS found_date, r.date, t.created_at,
+				t.payee || ' ' || t.description AS text, r.text AS row_text
 			FROM wanted r
 			JOIN transactions t ON t.owner_id = $1 AND t.wallet_id = r.wallet_id
-				AND t.import_id IS DISTINCT FROM $2 AND t.currency = r.booked_currency AND t.amount_minor = r.amount_minor
+				AND t.import_id IS DISTINCT FROM $2 AND t.currency = r.booked_currency
+				AND t.amount_minor = r.amount_minor
 				AND (t.external_id IS NULL OR (t.date AT TIME ZONE 'UTC')::date = r.date
-					AND t.import_id IN (SELECT id FROM imports WHERE owner_id = $1 AND format <> $4))
-				AND t.date >= (r.date - 4)::timestamp AT TIME ZONE 'UTC' AND t.date < (r.date + 5)::timestamp AT TIME ZONE 'UTC'
+					AND t.import_id IN (SELECT id FROM imports
+						WHERE owner_id = $1 AND format <> $4))
+				AND t.date >= (r.date - 4)::timestamp AT TIME ZONE 'UTC'
+				AND t.date < (r.date + 5)::timestamp AT TIME ZONE 'UTC'
 			UNION ALL
 			SELECT r.n, t.parts, t.date, r.date, t.created_at, t.text, r.text
 			FROM wanted r
-			JOIN receipt t ON t.wallet_id = r.wallet_id AND t.currency = r.booked_currency AND t.amount_minor = r.amount_minor
-				AND t.date >= (r.date - 4)::timestamp AT TIME ZONE 'UTC' AND t.date < (r.date + 5)::timestamp AT TIME ZONE 'UTC'
+			JOIN receipt t
+				ON t.wallet_id = r.wallet_id AND t.currency = r.booked_currency
+					AND t.amount_minor = r.amount_minor
+				AND t.date >= (r.date - 4)::timestamp AT TIME ZONE 'UTC'
+				AND t.date < (r.date + 5)::timestamp AT TIME ZONE 'UTC'
 		)
-		SELECT n, parts[1] AS transaction_id, parts, abs((found_date AT TIME ZONE 'UTC')::date - date) AS days, text, row_text
+		SELECT n, parts[1] AS transaction_id, parts,
+			abs((found_date AT TIME ZONE 'UTC')::date - date) AS days, text, row_text
 		FROM found f
 		WHERE NOT EXISTS (
 			SELECT FROM import_rows o
-			WHERE o.owner_id = $1 AND o.import_id = $2 AND o.status = 'matched' AND o.duplicate_of = ANY(f.parts))
+			WHERE o.owner_id = $1 AND o.import_id = $2 AND o.status = 'matched'
+				AND o.duplicate_of = ANY(f.parts))
 		ORDER BY days, created_at, transaction_id, n`, owner, id, s.ns, format, s.first, s.last)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the candidates of import %s: %w", id, err)
@@ -101,7 +121,9 @@ func selectCandidates(ctx context.Context, q pg.Querier, owner, id uuid.UUID, fo
 }
 
 // setMatches marks rows as the same payments as transactions.
-func setMatches(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32, transactions []uuid.UUID) error {
+func setMatches(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32, transactions []uuid.UUID,
+) error {
 	if len(ns) == 0 {
 		return nil
 	}
@@ -120,7 +142,9 @@ func setMatches(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int
 func Matchable(ctx context.Context, q pg.Querier, owner, transaction uuid.UUID) (bool, error) {
 	type found struct{ Found bool }
 	r, err := pg.One[found](ctx, q, `
-		SELECT EXISTS (SELECT FROM transactions WHERE id = $2 AND owner_id = $1 AND external_id IS NULL) AS found`, owner, transaction)
+		SELECT EXISTS (SELECT FROM transactions
+			WHERE id = $2 AND owner_id = $1 AND external_id IS NULL) AS found`,
+		owner, transaction)
 	if err != nil {
 		return false, fmt.Errorf("looking for transaction %s: %w", transaction, err)
 	}

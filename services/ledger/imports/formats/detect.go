@@ -21,7 +21,8 @@ import (
 type parsed struct {
 	format  string
 	records iter.Seq2[statement.Record, error] // nil if the format is unknown.
-	mapping *mapping.Mapping                   // nil if the records are complete. Otherwise the proposal, after the last record.
+	// mapping is nil if the records are complete. Otherwise it is the proposal, after the last record.
+	mapping *mapping.Mapping
 }
 
 // detect recognizes a file by its start. It tries the formats with an unmistakable start first, and
@@ -58,7 +59,9 @@ func detectRows(head string, in *statement.Input) parsed {
 	if delimiter == 0 {
 		return parsed{}
 	}
-	heading, _, err := (&scan.Rows{Lines: scan.NewLines(strings.NewReader(head)), Delimiter: delimiter}).Next()
+	heading, _, err := (&scan.Rows{
+		Lines: scan.NewLines(strings.NewReader(head)), Delimiter: delimiter,
+	}).Next()
 	switch {
 	case err == nil && ynab.DetectHeading(heading):
 		records, proposed := ynab.Parse(in, delimiter)

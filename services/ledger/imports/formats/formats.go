@@ -52,7 +52,8 @@ import (
 var (
 	// ErrUnknownFormat is returned for a file without one of the formats, and for an archive with
 	// several files.
-	ErrUnknownFormat = errors.New("unknown format: expected CSV, OFX, QFX, QIF, CAMT.052, CAMT.053, CAMT.054, MT940, MT942, Firefly III, YNAB or Coffer JSON lines")
+	ErrUnknownFormat = errors.New("unknown format: expected CSV, OFX, QFX, QIF, CAMT.052, " +
+		"CAMT.053, CAMT.054, MT940, MT942, Firefly III, YNAB or Coffer JSON lines")
 	// ErrTooManyRows is returned by File.Records.
 	ErrTooManyRows = errors.New("the file has more than 200000 rows")
 )
@@ -61,8 +62,8 @@ var (
 type File struct {
 	in     *statement.Input
 	parsed parsed
-	// assumed reports whether the encoding was guessed and the guess mattered. It is known after the
-	// last record.
+	// assumed reports whether the encoding was guessed and the guess mattered. It is known after
+	// the last record.
 	assumed func() bool
 }
 

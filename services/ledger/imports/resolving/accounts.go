@@ -75,20 +75,26 @@ const maxPosition = 1_000_000
 // Accounts returns the accounts of a file with their wallets. assigned holds the wallets that the
 // user or an earlier import has chosen, by the key of the account. The other accounts get the
 // wallets of the same name.
-func Accounts(format string, o Owned, found []statement.Account, assigned map[string]uuid.UUID) []*ledgerv1.ImportAccount {
+func Accounts(
+	format string, o Owned, found []statement.Account, assigned map[string]uuid.UUID,
+) []*ledgerv1.ImportAccount {
 	c := newResolver(&ledgerv1.Import{Format: format}, o)
 	var all []*ledgerv1.ImportAccount
 	for _, a := range found {
-		account := &ledgerv1.ImportAccount{Key: a.Key, Name: a.Name, Last4: a.Last4, Currency: a.Currency}
+		account := &ledgerv1.ImportAccount{
+			Key: a.Key, Name: a.Name, Last4: a.Last4, Currency: a.Currency,
+		}
 		if account.Name == "" {
 			account.Name = a.Key
 		}
 		account.Color, account.Icon, _ = accounts.Appearance(a.Color, a.Icon, "")
-		if account.Archived = a.Archived; a.Position != nil && *a.Position >= 0 && *a.Position <= maxPosition {
+		if account.Archived = a.Archived; a.Position != nil && *a.Position >= 0 &&
+			*a.Position <= maxPosition {
 			account.Position = a.Position
 		}
 		account.OpeningBalance, account.ClosingBalance = balance(a.Opening), balance(a.Closing)
-		if !a.OpeningDate.IsZero() && a.OpeningDate.Year() >= calendar.MinYear && a.OpeningDate.Year() <= calendar.MaxYear {
+		if !a.OpeningDate.IsZero() && a.OpeningDate.Year() >= calendar.MinYear &&
+			a.OpeningDate.Year() <= calendar.MaxYear {
 			account.OpeningDate = staging.Day(&a.OpeningDate)
 		}
 		if !a.ClosingDate.IsZero() {

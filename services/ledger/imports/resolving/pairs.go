@@ -61,7 +61,8 @@ func (c *resolver) transferOf(r *staging.Row) {
 // remember pairs a row that is one side of a transfer with the other side, if the file has a row
 // for it.
 func (c *resolver) remember(r *staging.Row) {
-	if r.TransferWalletID == nil || r.WalletID == nil || r.AmountMinor == nil || r.Transfer == nil || !r.Transfer.Paired || r.ChosenWalletID != nil {
+	if r.TransferWalletID == nil || r.WalletID == nil || r.AmountMinor == nil ||
+		r.Transfer == nil || !r.Transfer.Paired || r.ChosenWalletID != nil {
 		return
 	}
 	t := transferKey(r)
@@ -83,19 +84,22 @@ func transferKey(r *staging.Row) transfer {
 	}
 	currency := r.BookedCurrency
 	if r.Transfer.Amount != "" {
-		record := statement.Record{Amount: r.Transfer.Amount, Currency: cmp.Or(r.Transfer.Currency, currency)}
+		record := statement.Record{
+			Amount: r.Transfer.Amount, Currency: cmp.Or(r.Transfer.Currency, currency),
+		}
 		if minor, parsed, err := record.Minor(money.Currency{}); err == nil {
 			other, currency = minor, parsed.Code()
 		}
 	}
 	if own > 0 {
 		return transfer{
-			day: r.Date.UTC(), from: *r.TransferWalletID, to: *r.WalletID, out: other, in: own, currency: currency, arriving: r.BookedCurrency,
-			incoming: true,
+			day: r.Date.UTC(), from: *r.TransferWalletID, to: *r.WalletID, out: other, in: own,
+			currency: currency, arriving: r.BookedCurrency, incoming: true,
 		}
 	}
 	return transfer{
-		day: r.Date.UTC(), from: *r.WalletID, to: *r.TransferWalletID, out: own, in: other, currency: r.BookedCurrency, arriving: currency,
+		day: r.Date.UTC(), from: *r.WalletID, to: *r.TransferWalletID, out: own, in: other,
+		currency: r.BookedCurrency, arriving: currency,
 	}
 }
 

@@ -52,14 +52,14 @@ type resolver struct {
 	// kept holds the earlier suggestions that still apply, by row. The nil UUID is none.
 	kept map[int32]uuid.UUID
 
-	// accounts and categories hold the accounts by key and the categories by their names in the file,
-	// with the numbers of their rows.
+	// accounts and categories hold the accounts by key and the categories by their names in the
+	// file, with the numbers of their rows.
 	accounts   map[string]*ledgerv1.ImportAccount
 	categories map[string]*ledgerv1.ImportCategory
 	// otherAccounts holds the accounts at the other sides of transfers with an id, by row.
 	otherAccounts map[int32]string
-	// others holds the keys of the accounts at the other sides of transfers. Such an account may have
-	// no rows itself.
+	// others holds the keys of the accounts at the other sides of transfers. Such an account may
+	// have no rows itself.
 	others map[string]bool
 	// unpaired holds the rows of transfers whose other side has not been seen, by their transfer.
 	// pairs holds the two rows of each complete transfer, in both directions.
@@ -70,8 +70,9 @@ type resolver struct {
 // newResolver returns a resolver that counts the accounts and categories of details again.
 func newResolver(details *ledgerv1.Import, o Owned) *resolver {
 	c := &resolver{
-		details: details, owned: o, accounts: map[string]*ledgerv1.ImportAccount{}, categories: map[string]*ledgerv1.ImportCategory{},
-		others: map[string]bool{}, unpaired: map[transfer][]int32{}, pairs: map[int32]int32{},
+		details: details, owned: o, accounts: map[string]*ledgerv1.ImportAccount{},
+		categories: map[string]*ledgerv1.ImportCategory{}, others: map[string]bool{},
+		unpaired: map[transfer][]int32{}, pairs: map[int32]int32{},
 	}
 	for _, a := range details.GetAccounts() {
 		a.Count = 0
@@ -87,7 +88,9 @@ func newResolver(details *ledgerv1.Import, o Owned) *resolver {
 // All derives all rows of an import again, and then finds their duplicates. With reparse it reads
 // the cells of mapped formats, because the mapping has changed. It works page by page, and keeps
 // only the numbers of the rows of transfers in memory.
-func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.Import, reparse bool) error {
+func All(
+	ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.Import, reparse bool,
+) error {
 	o, err := SelectOwned(ctx, tx, owner)
 	if err != nil {
 		return err
@@ -135,7 +138,9 @@ func All(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, details *ledgerv1.
 
 // loadResolver returns a resolver with the owner's rules, which loads the history when a row needs
 // it.
-func loadResolver(ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, o Owned) (*resolver, error) {
+func loadResolver(
+	ctx context.Context, tx pgx.Tx, owner uuid.UUID, details *ledgerv1.Import, o Owned,
+) (*resolver, error) {
 	c := newResolver(details, o)
 	c.loadMemory = func() (*learning.Memory, error) { return rules.Remember(ctx, tx, owner) }
 	var err error
@@ -157,8 +162,12 @@ func (c *resolver) store() {
 			c.details.Categories = append(c.details.Categories, n)
 		}
 	}
-	slices.SortFunc(c.details.Accounts, func(a, b *ledgerv1.ImportAccount) int { return strings.Compare(a.GetKey(), b.GetKey()) })
-	slices.SortFunc(c.details.Categories, func(a, b *ledgerv1.ImportCategory) int { return strings.Compare(a.GetName(), b.GetName()) })
+	slices.SortFunc(c.details.Accounts, func(a, b *ledgerv1.ImportAccount) int {
+		return strings.Compare(a.GetKey(), b.GetKey())
+	})
+	slices.SortFunc(c.details.Categories, func(a, b *ledgerv1.ImportCategory) int {
+		return strings.Compare(a.GetName(), b.GetName())
+	})
 }
 
 // read converts the cells of a row.
@@ -185,7 +194,13 @@ func (c *resolver) resolve(ctx context.Context, r *staging.Row) {
 		return
 	}
 	r.Ruled = nil
-	r.Problem, r.CategoryID, r.CategoryFrom, r.WalletID, r.TransferWalletID, r.PairN, r.AmountMinor = "", nil, "", nil, nil, nil, nil
+	r.Problem = ""
+	r.CategoryID = nil
+	r.CategoryFrom = ""
+	r.WalletID = nil
+	r.TransferWalletID = nil
+	r.PairN = nil
+	r.AmountMinor = nil
 	if r.Action != staging.ActionMatch {
 		r.DuplicateOf = nil
 	}
@@ -230,7 +245,9 @@ func (c *resolver) count(r *staging.Row) {
 
 // amountOf sets the amount in minor units and its currency. It returns the row's status and
 // problem.
-func (c *resolver) amountOf(r *staging.Row, account *ledgerv1.ImportAccount) (status, problem string) {
+func (c *resolver) amountOf(
+	r *staging.Row, account *ledgerv1.ImportAccount,
+) (status, problem string) {
 	switch {
 	case r.FileProblem != "":
 		return staging.Invalid, r.FileProblem
@@ -245,7 +262,8 @@ func (c *resolver) amountOf(r *staging.Row, account *ledgerv1.ImportAccount) (st
 		}
 		return staging.Skipped, "this is the opening balance"
 	}
-	code := cmp.Or(r.Currency, c.details.GetMapping().GetCurrency(), c.details.GetDefaults().GetCurrency(), account.GetCurrency())
+	code := cmp.Or(r.Currency, c.details.GetMapping().GetCurrency(),
+		c.details.GetDefaults().GetCurrency(), account.GetCurrency())
 	if code == "" && r.WalletID != nil {
 		code = c.owned.wallets[*r.WalletID].Currency
 	}

@@ -15,7 +15,9 @@ import (
 // Rows derives the given rows of an import again and then finds their duplicates. before are the
 // same rows before the user's change. The details of the import stay, because only All counts the
 // rows of accounts and categories.
-func Rows(ctx context.Context, tx pgx.Tx, e staging.Import, o Owned, rows, before []staging.Row) error {
+func Rows(
+	ctx context.Context, tx pgx.Tx, e staging.Import, o Owned, rows, before []staging.Row,
+) error {
 	details, err := e.ReadDetails()
 	if err != nil {
 		return err
@@ -42,13 +44,15 @@ func Rows(ctx context.Context, tx pgx.Tx, e staging.Import, o Owned, rows, befor
 
 // historyDecides reports whether the owner's history may decide the category of a row.
 func historyDecides(r staging.Row) bool {
-	return r.ChosenCategoryID == nil && r.ChosenWalletID == nil && r.Category == "" && len(r.Splits) == 0
+	return r.ChosenCategoryID == nil && r.ChosenWalletID == nil && r.Category == "" &&
+		len(r.Splits) == 0
 }
 
 // suggestionApplies reports whether the history has decided the category of a row, or has suggested
 // none. It returns false if a rule has decided, because the rule may have been deleted.
 func suggestionApplies(r staging.Row) bool {
-	return historyDecides(r) && r.TransferWalletID == nil && !strings.HasPrefix(r.CategoryFrom, staging.FromRule)
+	return historyDecides(r) && r.TransferWalletID == nil &&
+		!strings.HasPrefix(r.CategoryFrom, staging.FromRule)
 }
 
 // suggestions returns the categories that the history has suggested for rows whose texts are the
@@ -58,7 +62,8 @@ func suggestions(rows, before []staging.Row) map[int32]uuid.UUID {
 	kept := map[int32]uuid.UUID{}
 	for i, r := range rows {
 		b := before[i]
-		if !suggestionApplies(b) || r.BookedPayee() != b.BookedPayee() || r.BookedDescription() != b.BookedDescription() {
+		if !suggestionApplies(b) || r.BookedPayee() != b.BookedPayee() ||
+			r.BookedDescription() != b.BookedDescription() {
 			continue
 		}
 		kept[r.N] = uuid.Nil

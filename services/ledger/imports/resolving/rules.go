@@ -21,14 +21,17 @@ func (c *resolver) rule(ctx context.Context, r *staging.Row) (category, by uuid.
 		return uuid.Nil, uuid.Nil
 	}
 	t := matching.Transaction{
-		Payee: r.BookedPayee(), Description: r.BookedDescription(), Notes: r.Notes, Income: !negative(r.Amount), Currency: r.BookedCurrency, Tags: r.Tags,
+		Payee: r.BookedPayee(), Description: r.BookedDescription(), Notes: r.Notes,
+		Income: !negative(r.Amount), Currency: r.BookedCurrency, Tags: r.Tags,
 		AmountE4: matching.UnknownAmount,
 	}
 	if r.WalletID != nil {
 		t.Wallet = *r.WalletID
 	}
 	if r.AmountMinor != nil {
-		t.AmountE4 = posting.Transaction{AmountMinor: *r.AmountMinor, Currency: r.BookedCurrency}.AmountE4()
+		t.AmountE4 = posting.Transaction{
+			AmountMinor: *r.AmountMinor, Currency: r.BookedCurrency,
+		}.AmountE4()
 		t.AmountE4 = max(t.AmountE4, -t.AmountE4)
 	}
 	o, err := rules.Run(ctx, c.rules, t)
@@ -39,11 +42,14 @@ func (c *resolver) rule(ctx context.Context, r *staging.Row) (category, by uuid.
 	if len(o.Matched) == 0 {
 		return uuid.Nil, uuid.Nil
 	}
-	r.Ruled = &staging.Ruled{Payee: o.Payee, Description: o.Description, Notes: o.Notes, Tags: o.Tags, Rules: o.Matched}
+	r.Ruled = &staging.Ruled{
+		Payee: o.Payee, Description: o.Description, Notes: o.Notes, Tags: o.Tags, Rules: o.Matched,
+	}
 	switch {
 	case o.Skip && r.Action == "":
 		r.Status, r.Problem = staging.Skipped, "a rule skips the row"
-	case o.TransferTo != uuid.Nil && r.ChosenCategoryID == nil && len(r.Splits) == 0 && (r.WalletID == nil || *r.WalletID != o.TransferTo):
+	case o.TransferTo != uuid.Nil && r.ChosenCategoryID == nil && len(r.Splits) == 0 &&
+		(r.WalletID == nil || *r.WalletID != o.TransferTo):
 		r.TransferWalletID = &o.TransferTo
 	}
 	return o.Category, o.DecidedBy

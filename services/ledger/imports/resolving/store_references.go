@@ -41,7 +41,8 @@ func SelectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (Owned, err
 		wallets: map[uuid.UUID]ownedWallet{}, walletNames: map[string]uuid.UUID{},
 		categories: map[uuid.UUID]bool{}, categoryNames: map[string]uuid.UUID{},
 	}
-	wallets, err := pg.All[ownedWallet](ctx, q, `SELECT id, name, currency FROM wallets WHERE owner_id = $1 ORDER BY id`, owner)
+	wallets, err := pg.All[ownedWallet](ctx, q,
+		`SELECT id, name, currency FROM wallets WHERE owner_id = $1 ORDER BY id`, owner)
 	if err != nil {
 		return Owned{}, fmt.Errorf("selecting the wallets of %s: %w", owner, err)
 	}
@@ -52,7 +53,8 @@ func SelectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (Owned, err
 		ID   uuid.UUID
 		Name string
 	}
-	categories, err := pg.All[category](ctx, q, `SELECT id, name FROM categories WHERE owner_id = $1`, owner)
+	categories, err := pg.All[category](ctx, q,
+		`SELECT id, name FROM categories WHERE owner_id = $1`, owner)
 	if err != nil {
 		return Owned{}, fmt.Errorf("selecting the categories of %s: %w", owner, err)
 	}
@@ -65,7 +67,9 @@ func SelectOwned(ctx context.Context, q pg.Querier, owner uuid.UUID) (Owned, err
 // selectOtherAccounts returns the accounts at the other sides of the transfers that have an id in
 // the file, by row. The two rows with one id are neighbors in the window, so lead finds the other
 // side of the first row, and lag that of the second.
-func selectOtherAccounts(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (map[int32]string, error) {
+func selectOtherAccounts(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID,
+) (map[int32]string, error) {
 	type side struct {
 		N     int32
 		Other *string
@@ -91,14 +95,17 @@ func selectOtherAccounts(ctx context.Context, q pg.Querier, owner, id uuid.UUID)
 // others at the same position. The rows in alone have no other side, although the file should
 // contain it. They become invalid, because booking one side twice or not at all would change a
 // balance.
-func writePairs(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns, others, alone []int32) error {
+func writePairs(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns, others, alone []int32,
+) error {
 	if len(ns)+len(alone) == 0 {
 		return nil
 	}
 	_, err := q.Exec(ctx, `
 		WITH lonely AS (
 			UPDATE import_rows
-			SET status = 'invalid', problem = 'the file has no row for the other side of the transfer'
+			SET status = 'invalid',
+				problem = 'the file has no row for the other side of the transfer'
 			WHERE owner_id = $1 AND import_id = $2 AND n = ANY($5) AND status = 'ready'
 		)
 		UPDATE import_rows r

@@ -53,21 +53,21 @@ type Import struct {
 	ID       uuid.UUID
 	Status   string
 	FileName string `db:"file_name"`
-	// Size and SHA256 describe the file as it was sent. The hash finds an earlier import of the same
-	// file.
+	// Size and SHA256 describe the file as it was sent. The hash finds an earlier import of the
+	// same file.
 	Size   int64
 	SHA256 []byte `db:"sha256"`
 	// Format is a format of package formats.
 	Format string
-	// Details is a coffer.ledger.v1.Import in JSON with the mapping, the accounts, the categories, the
-	// defaults and the warnings.
+	// Details is a coffer.ledger.v1.Import in JSON with the mapping, the accounts, the categories,
+	// the defaults and the warnings.
 	Details json.RawMessage
-	// Stale holds the ids in the details whose wallet or category does not exist any more: the target
-	// of a merged category, or an empty text.
+	// Stale holds the ids in the details whose wallet or category does not exist any more: the
+	// target of a merged category, or an empty text.
 	Stale map[string]string
 	Counts
-	// FirstDate and LastDate are the first and last day of the rows, or nil without a row that has a
-	// date.
+	// FirstDate and LastDate are the first and last day of the rows, or nil without a row that has
+	// a date.
 	FirstDate *time.Time `db:"first_date"`
 	LastDate  *time.Time `db:"last_date"`
 	// JobDone and JobTotal are the finished and all rows of the current or last job.
@@ -132,7 +132,8 @@ func (e Import) follow(details *ledgerv1.Import) {
 // SetDetails stores the details.
 func (e *Import) SetDetails(details *ledgerv1.Import) error {
 	encoded, err := protojson.Marshal(&ledgerv1.Import{
-		Mapping: details.GetMapping(), Accounts: details.GetAccounts(), Categories: details.GetCategories(), Defaults: details.GetDefaults(),
+		Mapping: details.GetMapping(), Accounts: details.GetAccounts(),
+		Categories: details.GetCategories(), Defaults: details.GetDefaults(),
 		Warnings: details.GetWarnings(), Heading: details.GetHeading(),
 	})
 	if err != nil {
@@ -156,13 +157,20 @@ func (e Import) Proto() (*ledgerv1.Import, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.Id, m.FileName, m.Size, m.Sha256, m.Status = e.ID.String(), e.FileName, e.Size, hex.EncodeToString(e.SHA256), e.Status
+	m.Id = e.ID.String()
+	m.FileName = e.FileName
+	m.Size = e.Size
+	m.Sha256 = hex.EncodeToString(e.SHA256)
+	m.Status = e.Status
 	m.Counts = &ledgerv1.ImportCounts{
-		Total: e.Ready + e.Duplicate + e.Matched + e.Invalid + e.Skipped + e.Booked + e.Undone, Ready: e.Ready, Duplicate: e.Duplicate,
-		Matched: e.Matched, Invalid: e.Invalid, Skipped: e.Skipped, Booked: e.Booked, Undone: e.Undone,
+		Total: e.Ready + e.Duplicate + e.Matched + e.Invalid + e.Skipped + e.Booked + e.Undone,
+		Ready: e.Ready, Duplicate: e.Duplicate, Matched: e.Matched, Invalid: e.Invalid,
+		Skipped: e.Skipped, Booked: e.Booked, Undone: e.Undone,
 	}
 	if e.Status != Preview {
-		m.Progress = &restv1.Job{Status: e.Status, Done: e.JobDone, Total: e.JobTotal, Problem: e.Problem}
+		m.Progress = &restv1.Job{
+			Status: e.Status, Done: e.JobDone, Total: e.JobTotal, Problem: e.Problem,
+		}
 	}
 	m.FirstDate, m.LastDate = Day(e.FirstDate), Day(e.LastDate)
 	m.CreatedAt, m.UpdatedAt = calendar.FormatTime(e.CreatedAt), calendar.FormatTime(e.UpdatedAt)
@@ -197,7 +205,8 @@ func (c Counts) Plus(o Counts) Counts { return c.Minus(Counts{}.Minus(o)) }
 // Minus returns the difference of two counts.
 func (c Counts) Minus(o Counts) Counts {
 	return Counts{
-		Ready: c.Ready - o.Ready, Duplicate: c.Duplicate - o.Duplicate, Matched: c.Matched - o.Matched, Invalid: c.Invalid - o.Invalid,
+		Ready: c.Ready - o.Ready, Duplicate: c.Duplicate - o.Duplicate,
+		Matched: c.Matched - o.Matched, Invalid: c.Invalid - o.Invalid,
 		Skipped: c.Skipped - o.Skipped, Booked: c.Booked - o.Booked, Undone: c.Undone - o.Undone,
 	}
 }

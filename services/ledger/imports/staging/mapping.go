@@ -14,12 +14,14 @@ import (
 // ToMapping returns the mapping of a request or a stored import.
 func ToMapping(m *ledgerv1.ImportMapping) *mapping.Mapping {
 	out := &mapping.Mapping{
-		Format: m.GetFormat(), Delimiter: m.GetDelimiter(), Encoding: m.GetEncoding(), SkipRows: int(m.GetSkipRows()), Header: m.GetHeader(),
-		DateLayout: m.GetDateLayout(), DecimalMark: m.GetDecimalMark(), AmountMode: m.GetAmountMode(), Invert: m.GetInvert(),
+		Format: m.GetFormat(), Delimiter: m.GetDelimiter(), Encoding: m.GetEncoding(),
+		SkipRows: int(m.GetSkipRows()), Header: m.GetHeader(), DateLayout: m.GetDateLayout(),
+		DecimalMark: m.GetDecimalMark(), AmountMode: m.GetAmountMode(), Invert: m.GetInvert(),
 		Negative: m.GetNegative(), Currency: m.GetCurrency(), Width: int(m.GetWidth()),
 	}
 	for _, c := range m.GetColumns() {
-		out.Columns = append(out.Columns, mapping.Column{Index: int(c.GetIndex()), Field: c.GetField()})
+		out.Columns = append(out.Columns,
+			mapping.Column{Index: int(c.GetIndex()), Field: c.GetField()})
 	}
 	return out
 }
@@ -27,12 +29,14 @@ func ToMapping(m *ledgerv1.ImportMapping) *mapping.Mapping {
 // FromMapping returns a mapping as the API shows it.
 func FromMapping(m *mapping.Mapping) *ledgerv1.ImportMapping {
 	out := &ledgerv1.ImportMapping{
-		Format: m.Format, Delimiter: m.Delimiter, Encoding: m.Encoding, SkipRows: int32(m.SkipRows), Header: m.Header,
-		DateLayout: m.DateLayout, DecimalMark: m.DecimalMark, AmountMode: m.AmountMode, Invert: m.Invert, Negative: m.Negative, Currency: m.Currency,
+		Format: m.Format, Delimiter: m.Delimiter, Encoding: m.Encoding, SkipRows: int32(m.SkipRows),
+		Header: m.Header, DateLayout: m.DateLayout, DecimalMark: m.DecimalMark,
+		AmountMode: m.AmountMode, Invert: m.Invert, Negative: m.Negative, Currency: m.Currency,
 		Width: int32(m.Width),
 	}
 	for _, c := range m.Columns {
-		out.Columns = append(out.Columns, &ledgerv1.ImportColumn{Index: int32(c.Index), Field: c.Field})
+		out.Columns = append(out.Columns,
+			&ledgerv1.ImportColumn{Index: int32(c.Index), Field: c.Field})
 	}
 	return out
 }
@@ -57,6 +61,7 @@ func (p Profile) Proto() (*ledgerv1.ImportProfile, error) {
 		return nil, fmt.Errorf("decoding import profile %s: %w", p.ID, err)
 	}
 	return &ledgerv1.ImportProfile{
-		Id: p.ID.String(), Heading: p.Heading, Mapping: FromMapping(&m), UpdatedAt: calendar.FormatTime(p.UpdatedAt),
+		Id: p.ID.String(), Heading: p.Heading, Mapping: FromMapping(&m),
+		UpdatedAt: calendar.FormatTime(p.UpdatedAt),
 	}, nil
 }

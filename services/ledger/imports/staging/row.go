@@ -46,8 +46,8 @@ type Row struct {
 	Opening                   bool
 	FileProblem               string `db:"file_problem"`
 
-	// The following fields are the choices of the user. A nil choice leaves the value to the file, to
-	// rules or to the history. With the action match, the user has also chosen DuplicateOf.
+	// The following fields are the choices of the user. A nil choice leaves the value to the file,
+	// to rules or to the history. With the action match, the user has also chosen DuplicateOf.
 	Action            string
 	ChosenCategoryID  *uuid.UUID `db:"chosen_category_id"`
 	ChosenDescription *string    `db:"chosen_description"`
@@ -60,8 +60,8 @@ type Row struct {
 	WalletID       *uuid.UUID `db:"wallet_id"`
 	BookedCurrency string     `db:"booked_currency"`
 	AmountMinor    *int64     `db:"amount_minor"`
-	// CategoryID is nil in a row that becomes a transfer. If the commit has matched the row with the
-	// other leg, it is the former category of that leg, which the API does not show.
+	// CategoryID is nil in a row that becomes a transfer. If the commit has matched the row with
+	// the other leg, it is the former category of that leg, which the API does not show.
 	CategoryID       *uuid.UUID `db:"category_id"`
 	CategoryFrom     string     `db:"category_from"`
 	TransferWalletID *uuid.UUID `db:"transfer_wallet_id"`
@@ -118,9 +118,19 @@ func (r *Row) Set(record statement.Record) {
 	if !record.Date.IsZero() {
 		r.Date = &record.Date
 	}
-	r.Amount, r.Currency, r.Payee, r.Description, r.Notes = record.Amount, record.Currency, record.Payee, record.Description, record.Notes
-	r.Tags, r.ExternalID, r.Account, r.Category = record.Tags, record.ExternalID, record.Account, record.Category
-	r.Splits, r.Transfer, r.Opening, r.FileProblem = record.Splits, record.Transfer, record.Opening, record.Problem
+	r.Amount = record.Amount
+	r.Currency = record.Currency
+	r.Payee = record.Payee
+	r.Description = record.Description
+	r.Notes = record.Notes
+	r.Tags = record.Tags
+	r.ExternalID = record.ExternalID
+	r.Account = record.Account
+	r.Category = record.Category
+	r.Splits = record.Splits
+	r.Transfer = record.Transfer
+	r.Opening = record.Opening
+	r.FileProblem = record.Problem
 	r.Status = Ready
 	if record.Skip {
 		r.Status = Hidden
@@ -155,9 +165,10 @@ func (r *Row) RuledTexts() Ruled {
 // Proto returns r as the API shows it.
 func (r *Row) Proto() *ledgerv1.ImportRow {
 	m := &ledgerv1.ImportRow{
-		N: r.N, Line: r.Line, Status: r.Status, Date: Day(r.Date), Currency: r.BookedCurrency, Payee: r.BookedPayee(), Description: r.BookedDescription(),
-		Notes: r.BookedNotes(), Tags: r.BookedTags(), ExternalId: r.ExternalID, Account: r.Account, CategoryFrom: r.CategoryFrom, Category: r.Category,
-		Problem: r.Problem, Cells: r.Cells,
+		N: r.N, Line: r.Line, Status: r.Status, Date: Day(r.Date), Currency: r.BookedCurrency,
+		Payee: r.BookedPayee(), Description: r.BookedDescription(), Notes: r.BookedNotes(),
+		Tags: r.BookedTags(), ExternalId: r.ExternalID, Account: r.Account,
+		CategoryFrom: r.CategoryFrom, Category: r.Category, Problem: r.Problem, Cells: r.Cells,
 	}
 	switch {
 	case r.AmountMinor != nil:
@@ -169,7 +180,9 @@ func (r *Row) Proto() *ledgerv1.ImportRow {
 		m.CategoryId = r.CategoryID.String()
 	}
 	for _, s := range r.Splits {
-		m.Splits = append(m.Splits, &ledgerv1.ImportSplit{Amount: s.Amount, Category: s.Category, Description: s.Description})
+		m.Splits = append(m.Splits, &ledgerv1.ImportSplit{
+			Amount: s.Amount, Category: s.Category, Description: s.Description,
+		})
 	}
 	if r.TransferWalletID != nil {
 		m.TransferWalletId = r.TransferWalletID.String()
@@ -185,7 +198,8 @@ func (r *Row) Proto() *ledgerv1.ImportRow {
 
 // Bytes returns the approximate size of r in a response.
 func (r Row) Bytes() int {
-	size := 1000 + len(r.BookedPayee()) + len(r.BookedDescription()) + len(r.BookedNotes()) + len(r.Account) + len(r.Category)
+	size := 1000 + len(r.BookedPayee()) + len(r.BookedDescription()) + len(r.BookedNotes()) +
+		len(r.Account) + len(r.Category)
 	for _, cell := range r.Cells {
 		size += len(cell) + 4
 	}

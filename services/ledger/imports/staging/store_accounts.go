@@ -26,13 +26,17 @@ func (k AccountKey) MAC(account string) []byte {
 
 // SelectAccountWallets returns the wallets that earlier imports assigned to accounts, by the HMAC
 // of the account.
-func SelectAccountWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, macs [][]byte) (map[string]uuid.UUID, error) {
+func SelectAccountWallets(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, macs [][]byte,
+) (map[string]uuid.UUID, error) {
 	type assigned struct {
 		MAC      []byte    `db:"account_mac"`
 		WalletID uuid.UUID `db:"wallet_id"`
 	}
 	rows, err := pg.All[assigned](ctx, q, `
-		SELECT account_mac, wallet_id FROM import_accounts WHERE owner_id = $1 AND account_mac = ANY($2)`, owner, macs)
+		SELECT account_mac, wallet_id FROM import_accounts
+		WHERE owner_id = $1 AND account_mac = ANY($2)`,
+		owner, macs)
 	if err != nil {
 		return nil, fmt.Errorf("selecting the wallets of accounts: %w", err)
 	}
@@ -44,7 +48,9 @@ func SelectAccountWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, ma
 }
 
 // SaveAccountWallets stores the wallets of accounts for later imports.
-func SaveAccountWallets(ctx context.Context, q pg.Querier, owner uuid.UUID, macs [][]byte, wallets []uuid.UUID) error {
+func SaveAccountWallets(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, macs [][]byte, wallets []uuid.UUID,
+) error {
 	_, err := q.Exec(ctx, `
 		INSERT INTO import_accounts AS a (owner_id, account_mac, wallet_id)
 		SELECT $1, v.mac, v.wallet_id

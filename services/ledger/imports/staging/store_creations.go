@@ -26,7 +26,9 @@ type Creation struct {
 
 // InsertCreations records creations. They commit together with the wallets and categories, so that
 // an undo finds them after any failure.
-func InsertCreations(ctx context.Context, q pg.Querier, owner, id uuid.UUID, creations []Creation) error {
+func InsertCreations(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, creations []Creation,
+) error {
 	ids, kinds := make([]uuid.UUID, len(creations)), make([]string, len(creations))
 	for i, c := range creations {
 		ids[i], kinds[i] = c.ID, c.Kind
@@ -43,7 +45,9 @@ func InsertCreations(ctx context.Context, q pg.Querier, owner, id uuid.UUID, cre
 
 // NextCreation returns the first creation of an import with an id greater than after. found is
 // false if there is none.
-func NextCreation(ctx context.Context, q pg.Querier, owner, id, after uuid.UUID) (c Creation, found bool, err error) {
+func NextCreation(
+	ctx context.Context, q pg.Querier, owner, id, after uuid.UUID,
+) (c Creation, found bool, err error) {
 	c, err = pg.One[Creation](ctx, q, `
 		SELECT id, kind
 		FROM import_creations
@@ -54,14 +58,17 @@ func NextCreation(ctx context.Context, q pg.Querier, owner, id, after uuid.UUID)
 		return Creation{}, false, nil
 	}
 	if err != nil {
-		return Creation{}, false, fmt.Errorf("selecting the next creation of import %s: %w", id, err)
+		err = fmt.Errorf("selecting the next creation of import %s: %w", id, err)
+		return Creation{}, false, err
 	}
 	return c, true, nil
 }
 
 // DeleteCreation deletes the record of a creation that does not exist any more.
 func DeleteCreation(ctx context.Context, q pg.Querier, owner, id, creation uuid.UUID) error {
-	_, err := q.Exec(ctx, `DELETE FROM import_creations WHERE owner_id = $1 AND import_id = $2 AND id = $3`, owner, id, creation)
+	_, err := q.Exec(ctx,
+		`DELETE FROM import_creations WHERE owner_id = $1 AND import_id = $2 AND id = $3`, owner,
+		id, creation)
 	if err != nil {
 		return fmt.Errorf("deleting a creation of import %s: %w", id, err)
 	}

@@ -13,8 +13,9 @@ import (
 // ImportColumns are the columns of an Import. The subquery of stale finds the ids in the details
 // that are no wallets or categories any more. Details are not changed by merges and deletions,
 // because a request that derives rows may hold the lock of an import for seconds.
-const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, details, ready, duplicate, matched, invalid, skipped, booked,
-	undone, first_date, last_date, job_done, job_total, problem, undo_force, underived, version, created_at, updated_at, (
+const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, details, ready,
+	duplicate, matched, invalid, skipped, booked, undone, first_date, last_date, job_done, job_total,
+	problem, undo_force, underived, version, created_at, updated_at, (
 		SELECT coalesce(jsonb_object_agg(named.id, coalesce(m.category_id::text, '')), '{}')
 		FROM (
 			SELECT jsonb_path_query(imports.details, '$.accounts[*].walletId') #>> '{}' AS id
@@ -24,15 +25,19 @@ const ImportColumns = `owner_id, id, status, file_name, size, sha256, format, de
 			UNION SELECT jsonb_path_query(imports.details, '$.defaults.incomeCategoryId') #>> '{}'
 		) AS named
 		LEFT JOIN merged_categories m ON m.owner_id = imports.owner_id AND m.id::text = named.id
-		WHERE NOT EXISTS (SELECT FROM wallets w WHERE w.owner_id = imports.owner_id AND w.id::text = named.id)
-			AND NOT EXISTS (SELECT FROM categories c WHERE c.owner_id = imports.owner_id AND c.id::text = named.id)
+		WHERE NOT EXISTS (SELECT FROM wallets w
+			WHERE w.owner_id = imports.owner_id AND w.id::text = named.id)
+			AND NOT EXISTS (SELECT FROM categories c
+				WHERE c.owner_id = imports.owner_id AND c.id::text = named.id)
 	) AS stale`
 
 // InsertImport inserts an import that is being uploaded.
 func InsertImport(ctx context.Context, q pg.Querier, e Import) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details, created_at, updated_at)
-		VALUES ($1, $2, 'uploading', $3, 0, '', '', '{}', $4, $4)`, e.OwnerID, e.ID, e.FileName, e.CreatedAt)
+		INSERT INTO imports (owner_id, id, status, file_name, size, sha256, format, details,
+			created_at, updated_at)
+		VALUES ($1, $2, 'uploading', $3, 0, '', '', '{}', $4, $4)`,
+		e.OwnerID, e.ID, e.FileName, e.CreatedAt)
 	if err != nil {
 		return fmt.Errorf("inserting import %s: %w", e.ID, err)
 	}
@@ -43,11 +48,15 @@ func InsertImport(ctx context.Context, q pg.Querier, e Import) error {
 // serializes the owner's uploads until the database transaction ends, so that simultaneous ones
 // cannot exceed the limit together.
 func CountOpen(ctx context.Context, q pg.Querier, owner uuid.UUID) (int, error) {
-	if _, err := q.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('imports'), hashtext($1))`, owner.String()); err != nil {
+	_, err := q.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('imports'), hashtext($1))`,
+		owner.String())
+	if err != nil {
 		return 0, fmt.Errorf("locking the imports of %s: %w", owner, err)
 	}
 	type row struct{ Count int }
-	r, err := pg.One[row](ctx, q, `SELECT count(*) FROM imports WHERE owner_id = $1 AND status IN ('uploading', 'preview')`, owner)
+	r, err := pg.One[row](ctx, q,
+		`SELECT count(*) FROM imports WHERE owner_id = $1 AND status IN ('uploading', 'preview')`,
+		owner)
 	if err != nil {
 		return 0, fmt.Errorf("counting the open imports of %s: %w", owner, err)
 	}
@@ -64,11 +73,14 @@ func LockImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (Import,
 	return oneImport(ctx, q, owner, id, " FOR UPDATE")
 }
 
-func oneImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID, lock string) (Import, error) {
+func oneImport(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, lock string,
+) (Import, error) {
 	e, err := pg.One[Import](ctx, q, `
 		SELECT `+ImportColumns+`
 		FROM imports
-		WHERE owner_id = $1 AND id = $2 AND status NOT IN ('uploading', 'deleting')`+lock, owner, id)
+		WHERE owner_id = $1 AND id = $2 AND status NOT IN ('uploading', 'deleting')`+lock,
+		owner, id)
 	if err != nil {
 		return Import{}, fmt.Errorf("selecting import %s: %w", id, err)
 	}
@@ -77,7 +89,9 @@ func oneImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID, lock stri
 
 // SelectImports returns up to limit of an owner's imports with an id less than before, newest
 // first.
-func SelectImports(ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int) ([]Import, error) {
+func SelectImports(
+	ctx context.Context, q pg.Querier, owner, before uuid.UUID, limit int,
+) ([]Import, error) {
 	entries, err := pg.All[Import](ctx, q, `
 		SELECT `+ImportColumns+`
 		FROM imports
@@ -91,7 +105,9 @@ func SelectImports(ctx context.Context, q pg.Querier, owner, before uuid.UUID, l
 }
 
 // SelectCommitted returns the id of the newest committed import of a file, or pgx.ErrNoRows.
-func SelectCommitted(ctx context.Context, q pg.Querier, owner uuid.UUID, sha256 []byte) (uuid.UUID, error) {
+func SelectCommitted(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, sha256 []byte,
+) (uuid.UUID, error) {
 	type row struct{ ID uuid.UUID }
 	r, err := pg.One[row](ctx, q, `
 		SELECT id
@@ -111,9 +127,12 @@ func SelectCommitted(ctx context.Context, q pg.Querier, owner uuid.UUID, sha256 
 func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 	_, err := q.Exec(ctx, `
 		WITH counted AS (
-			SELECT count(*) FILTER (WHERE status = 'ready') AS ready, count(*) FILTER (WHERE status = 'duplicate') AS duplicate,
-				count(*) FILTER (WHERE status = 'matched') AS matched, count(*) FILTER (WHERE status = 'invalid') AS invalid,
-				count(*) FILTER (WHERE status = 'skipped') AS skipped, count(*) FILTER (WHERE status = 'booked') AS booked,
+			SELECT count(*) FILTER (WHERE status = 'ready') AS ready,
+				count(*) FILTER (WHERE status = 'duplicate') AS duplicate,
+				count(*) FILTER (WHERE status = 'matched') AS matched,
+				count(*) FILTER (WHERE status = 'invalid') AS invalid,
+				count(*) FILTER (WHERE status = 'skipped') AS skipped,
+				count(*) FILTER (WHERE status = 'booked') AS booked,
 				count(*) FILTER (WHERE status = 'undone') AS undone,
 				min(date AT TIME ZONE 'UTC') FILTER (WHERE status <> 'hidden') AS first_date,
 				max(date AT TIME ZONE 'UTC') FILTER (WHERE status <> 'hidden') AS last_date
@@ -121,14 +140,16 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 			WHERE owner_id = $1 AND import_id = $2
 		)
 		UPDATE imports
-		SET status = $3, size = $4, sha256 = $5, format = $6, details = $7, job_done = $8, job_total = $9, problem = $10, undo_force = $11,
-			updated_at = $12, ready = c.ready, duplicate = c.duplicate, matched = c.matched, invalid = c.invalid, skipped = c.skipped,
-			booked = c.booked, undone = c.undone, first_date = c.first_date, last_date = c.last_date, underived = $13,
+		SET status = $3, size = $4, sha256 = $5, format = $6, details = $7, job_done = $8,
+			job_total = $9, problem = $10, undo_force = $11,
+			updated_at = $12, ready = c.ready, duplicate = c.duplicate, matched = c.matched,
+			invalid = c.invalid, skipped = c.skipped, booked = c.booked, undone = c.undone,
+			first_date = c.first_date, last_date = c.last_date, underived = $13,
 			attempts = 0
 		FROM counted c
 		WHERE owner_id = $1 AND id = $2`,
-		e.OwnerID, e.ID, e.Status, e.Size, e.SHA256, e.Format, e.Details, e.JobDone, e.JobTotal, e.Problem, e.UndoForce, e.UpdatedAt,
-		e.Underived)
+		e.OwnerID, e.ID, e.Status, e.Size, e.SHA256, e.Format, e.Details, e.JobDone, e.JobTotal,
+		e.Problem, e.UndoForce, e.UpdatedAt, e.Underived)
 	if err != nil {
 		return fmt.Errorf("updating import %s: %w", e.ID, err)
 	}
@@ -137,15 +158,19 @@ func UpdateImport(ctx context.Context, q pg.Querier, e Import) error {
 
 // AddCounts adds the effect of changed rows to the counts of an import, without reading the other
 // rows. It returns the new version of the import.
-func AddCounts(ctx context.Context, q pg.Querier, e Import, added Counts, now time.Time) (int64, error) {
+func AddCounts(
+	ctx context.Context, q pg.Querier, e Import, added Counts, now time.Time,
+) (int64, error) {
 	type row struct{ Version int64 }
 	r, err := pg.One[row](ctx, q, `
 		UPDATE imports
-		SET ready = ready + $3, duplicate = duplicate + $4, matched = matched + $5, invalid = invalid + $6, skipped = skipped + $7,
+		SET ready = ready + $3, duplicate = duplicate + $4, matched = matched + $5,
+			invalid = invalid + $6, skipped = skipped + $7,
 			updated_at = $8
 		WHERE owner_id = $1 AND id = $2
 		RETURNING version`,
-		e.OwnerID, e.ID, added.Ready, added.Duplicate, added.Matched, added.Invalid, added.Skipped, now)
+		e.OwnerID, e.ID, added.Ready, added.Duplicate, added.Matched, added.Invalid,
+		added.Skipped, now)
 	if err != nil {
 		return 0, fmt.Errorf("counting changed rows of import %s: %w", e.ID, err)
 	}
@@ -166,7 +191,8 @@ func MarkDeleted(ctx context.Context, q pg.Querier, e Import, now time.Time) err
 
 // DeleteImport deletes an import with its rows.
 func DeleteImport(ctx context.Context, q pg.Querier, owner, id uuid.UUID) error {
-	if _, err := q.Exec(ctx, `DELETE FROM imports WHERE owner_id = $1 AND id = $2`, owner, id); err != nil {
+	_, err := q.Exec(ctx, `DELETE FROM imports WHERE owner_id = $1 AND id = $2`, owner, id)
+	if err != nil {
 		return fmt.Errorf("deleting import %s: %w", id, err)
 	}
 	return nil

@@ -45,9 +45,13 @@ func headingHash(heading []string) []byte {
 }
 
 // SelectProfile returns the mapping that was saved for a heading, or pgx.ErrNoRows.
-func SelectProfile(ctx context.Context, q pg.Querier, owner uuid.UUID, heading []string) (Profile, error) {
+func SelectProfile(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, heading []string,
+) (Profile, error) {
 	p, err := pg.One[Profile](ctx, q, `
-		SELECT id, heading, mapping, updated_at FROM import_profiles WHERE owner_id = $1 AND sha256 = $2`, owner, headingHash(heading))
+		SELECT id, heading, mapping, updated_at FROM import_profiles
+		WHERE owner_id = $1 AND sha256 = $2`,
+		owner, headingHash(heading))
 	if err != nil {
 		return Profile{}, fmt.Errorf("selecting an import profile: %w", err)
 	}
@@ -57,7 +61,9 @@ func SelectProfile(ctx context.Context, q pg.Querier, owner uuid.UUID, heading [
 // SelectProfiles returns the owner's profiles, newest first.
 func SelectProfiles(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Profile, error) {
 	profiles, err := pg.All[Profile](ctx, q, `
-		SELECT id, heading, mapping, updated_at FROM import_profiles WHERE owner_id = $1 ORDER BY updated_at DESC, id LIMIT $2`, owner, maxProfiles)
+		SELECT id, heading, mapping, updated_at FROM import_profiles
+		WHERE owner_id = $1 ORDER BY updated_at DESC, id LIMIT $2`,
+		owner, maxProfiles)
 	if err != nil {
 		return nil, fmt.Errorf("selecting import profiles: %w", err)
 	}
@@ -65,7 +71,10 @@ func SelectProfiles(ctx context.Context, q pg.Querier, owner uuid.UUID) ([]Profi
 }
 
 // SaveProfile stores the mapping of a heading, and deletes the oldest profiles beyond maxProfiles.
-func SaveProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID, heading []string, m mapping.Mapping, now time.Time) error {
+func SaveProfile(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, heading []string, m mapping.Mapping,
+	now time.Time,
+) error {
 	encoded, err := json.Marshal(m)
 	if err != nil {
 		return fmt.Errorf("encoding a mapping: %w", err)
@@ -74,7 +83,8 @@ func SaveProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID, heading
 		WITH surplus AS (
 			DELETE FROM import_profiles p
 			WHERE owner_id = $1 AND sha256 <> $4
-				AND id IN (SELECT id FROM import_profiles WHERE owner_id = $1 ORDER BY updated_at DESC, id OFFSET $7)
+				AND id IN (SELECT id FROM import_profiles
+					WHERE owner_id = $1 ORDER BY updated_at DESC, id OFFSET $7)
 		)
 		INSERT INTO import_profiles (owner_id, id, heading, sha256, mapping, updated_at)
 		VALUES ($1, $2, $3, $4, $5, $6)
@@ -89,7 +99,8 @@ func SaveProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID, heading
 
 // DeleteProfile deletes a profile, and reports whether it existed.
 func DeleteProfile(ctx context.Context, q pg.Querier, owner, id uuid.UUID) (bool, error) {
-	tag, err := q.Exec(ctx, `DELETE FROM import_profiles WHERE owner_id = $1 AND id = $2`, owner, id)
+	tag, err := q.Exec(ctx,
+		`DELETE FROM import_profiles WHERE owner_id = $1 AND id = $2`, owner, id)
 	if err != nil {
 		return false, fmt.Errorf("deleting import profile %s: %w", id, err)
 	}

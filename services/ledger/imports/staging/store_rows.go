@@ -16,19 +16,23 @@ const PageRows = 1000
 
 // rowColumns are the columns of a row, in the order of values.
 var rowColumns = []string{
-	"n", "line", "status", "cells", "date", "amount", "currency", "payee", "description", "notes", "tags", "external_id", "account",
-	"category", "splits", "transfer", "opening", "file_problem", "action", "chosen_category_id", "chosen_description", "chosen_payee",
-	"chosen_wallet_id", "problem", "wallet_id", "booked_currency", "amount_minor", "category_id", "category_from", "transfer_wallet_id",
-	"pair_n", "duplicate_of", "transaction_id", "filled_payee", "filled_notes", "ruled",
+	"n", "line", "status", "cells", "date", "amount", "currency", "payee", "description", "notes",
+	"tags", "external_id", "account", "category", "splits", "transfer", "opening", "file_problem",
+	"action", "chosen_category_id", "chosen_description", "chosen_payee", "chosen_wallet_id",
+	"problem", "wallet_id", "booked_currency", "amount_minor", "category_id", "category_from",
+	"transfer_wallet_id", "pair_n", "duplicate_of", "transaction_id", "filled_payee",
+	"filled_notes", "ruled",
 }
 
 // values returns the values of a row's columns.
 func (r *Row) values() []any {
 	return []any{
-		r.N, r.Line, r.Status, list(r.Cells), r.Date, r.Amount, r.Currency, r.Payee, r.Description, r.Notes, list(r.Tags), r.ExternalID, r.Account,
-		r.Category, r.Splits, r.Transfer, r.Opening, r.FileProblem, r.Action, r.ChosenCategoryID, r.ChosenDescription, r.ChosenPayee,
-		r.ChosenWalletID, r.Problem, r.WalletID, r.BookedCurrency, r.AmountMinor, r.CategoryID, r.CategoryFrom, r.TransferWalletID,
-		r.PairN, r.DuplicateOf, r.TransactionID, r.FilledPayee, r.FilledNotes, r.Ruled,
+		r.N, r.Line, r.Status, list(r.Cells), r.Date, r.Amount, r.Currency, r.Payee, r.Description,
+		r.Notes, list(r.Tags), r.ExternalID, r.Account, r.Category, r.Splits, r.Transfer, r.Opening,
+		r.FileProblem, r.Action, r.ChosenCategoryID, r.ChosenDescription, r.ChosenPayee,
+		r.ChosenWalletID, r.Problem, r.WalletID, r.BookedCurrency, r.AmountMinor, r.CategoryID,
+		r.CategoryFrom, r.TransferWalletID, r.PairN, r.DuplicateOf, r.TransactionID, r.FilledPayee,
+		r.FilledNotes, r.Ruled,
 	}
 }
 
@@ -44,9 +48,10 @@ func list(s []string) []string {
 // columns and rows.
 func CopyRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []Row) error {
 	columns := append([]string{"owner_id", "import_id"}, rowColumns...)
-	_, err := tx.CopyFrom(ctx, pgx.Identifier{"import_rows"}, columns, pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
-		return append([]any{owner, id}, rows[i].values()...), nil
-	}))
+	_, err := tx.CopyFrom(ctx, pgx.Identifier{"import_rows"}, columns,
+		pgx.CopyFromSlice(len(rows), func(i int) ([]any, error) {
+			return append([]any{owner, id}, rows[i].values()...), nil
+		}))
 	if err != nil {
 		return fmt.Errorf("staging %d rows of import %s: %w", len(rows), id, err)
 	}
@@ -69,7 +74,8 @@ func ReplaceRows(ctx context.Context, tx pgx.Tx, owner, id uuid.UUID, rows []Row
 	}
 	_, err := tx.Exec(ctx, `
 		DELETE FROM import_rows
-		WHERE owner_id = $1 AND import_id = $2 AND n BETWEEN $3 AND $4 AND n = ANY($5)`, owner, id, ns[0], ns[len(ns)-1], ns)
+		WHERE owner_id = $1 AND import_id = $2 AND n BETWEEN $3 AND $4 AND n = ANY($5)`,
+		owner, id, ns[0], ns[len(ns)-1], ns)
 	if err != nil {
 		return fmt.Errorf("deleting %d rows of import %s: %w", len(rows), id, err)
 	}
@@ -83,8 +89,8 @@ var liveColumns = map[string]string{
 	"chosen_category_id": liveCategory("chosen_category_id"),
 	"category_id":        liveCategory("category_id"),
 	// A row that has lost its category has none of any origin, and is not ready.
-	"category_from": `CASE WHEN import_rows.category_id IS NOT NULL AND ` + liveCategory("category_id") +
-		` IS NULL THEN '' ELSE category_from END`,
+	"category_from": `CASE WHEN import_rows.category_id IS NOT NULL
+		AND ` + liveCategory("category_id") + ` IS NULL THEN '' ELSE category_from END`,
 	"chosen_wallet_id":   liveWallet("chosen_wallet_id"),
 	"wallet_id":          liveWallet("wallet_id"),
 	"transfer_wallet_id": liveWallet("transfer_wallet_id"),
@@ -93,13 +99,18 @@ var liveColumns = map[string]string{
 // liveCategory returns the SQL of the existing category of owner $1 to which a column refers, or
 // NULL.
 func liveCategory(column string) string {
-	return `CASE WHEN import_rows.` + column + ` IN (SELECT id FROM categories WHERE owner_id = $1) THEN import_rows.` + column + `
-		ELSE (SELECT m.category_id FROM merged_categories m WHERE m.owner_id = $1 AND m.id = import_rows.` + column + `) END`
+	column = "import_rows." + column
+	return `CASE WHEN ` + column + ` IN (SELECT id FROM categories WHERE owner_id = $1)
+		THEN ` + column + `
+		ELSE (SELECT m.category_id FROM merged_categories m
+			WHERE m.owner_id = $1 AND m.id = ` + column + `) END`
 }
 
 // liveWallet returns the SQL of the existing wallet of owner $1 to which a column refers, or NULL.
 func liveWallet(column string) string {
-	return `CASE WHEN import_rows.` + column + ` IN (SELECT id FROM wallets WHERE owner_id = $1) THEN import_rows.` + column + ` END`
+	column = "import_rows." + column
+	return `CASE WHEN ` + column + ` IN (SELECT id FROM wallets WHERE owner_id = $1)
+		THEN ` + column + ` END`
 }
 
 // RowsWith starts a statement that selects rows of the import $2 of the owner $1.
@@ -118,8 +129,11 @@ var RowsWith = func() string {
 }()
 
 // SelectRowsAfter returns up to limit rows after row n, including hidden ones.
-func SelectRowsAfter(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int) ([]Row, error) {
-	rows, err := pg.All[Row](ctx, q, RowsWith+` AND n > $3 ORDER BY n LIMIT $4`, owner, id, n, limit)
+func SelectRowsAfter(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int,
+) ([]Row, error) {
+	rows, err := pg.All[Row](ctx, q, RowsWith+` AND n > $3 ORDER BY n LIMIT $4`,
+		owner, id, n, limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting rows of import %s: %w", id, err)
 	}
@@ -128,8 +142,11 @@ func SelectRowsAfter(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n i
 
 // SelectVisible returns up to limit rows after row n that are not hidden, and that have one of the
 // statuses if there are any.
-func SelectVisible(ctx context.Context, q pg.Querier, owner, id uuid.UUID, statuses []string, n int32, limit int) ([]Row, error) {
-	rows, err := pg.All[Row](ctx, q, RowsWith+` AND n > $3 AND status <> 'hidden' AND (cardinality($4::text[]) = 0 OR status = ANY($4))
+func SelectVisible(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, statuses []string, n int32, limit int,
+) ([]Row, error) {
+	rows, err := pg.All[Row](ctx, q, RowsWith+
+		` AND n > $3 AND status <> 'hidden' AND (cardinality($4::text[]) = 0 OR status = ANY($4))
 		ORDER BY n LIMIT $5`, owner, id, n, list(statuses), limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting rows of import %s: %w", id, err)
@@ -138,11 +155,14 @@ func SelectVisible(ctx context.Context, q pg.Querier, owner, id uuid.UUID, statu
 }
 
 // SelectNumbered returns the rows with the given numbers that are not hidden.
-func SelectNumbered(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32) ([]Row, error) {
+func SelectNumbered(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns []int32,
+) ([]Row, error) {
 	if len(ns) == 0 {
 		return nil, nil
 	}
-	rows, err := pg.All[Row](ctx, q, RowsWith+` AND n BETWEEN $4 AND $5 AND n = ANY($3) AND status <> 'hidden' ORDER BY n`,
+	rows, err := pg.All[Row](ctx, q,
+		RowsWith+` AND n BETWEEN $4 AND $5 AND n = ANY($3) AND status <> 'hidden' ORDER BY n`,
 		owner, id, ns, slices.Min(ns), slices.Max(ns))
 	if err != nil {
 		return nil, fmt.Errorf("selecting rows of import %s: %w", id, err)
@@ -153,8 +173,11 @@ func SelectNumbered(ctx context.Context, q pg.Querier, owner, id uuid.UUID, ns [
 // SelectPending returns up to limit rows after row n that the commit has to write, in the order of
 // the file: ready rows, and matched rows that are not linked yet. Rows of an earlier attempt are
 // finished and not among them, so a commit can be continued.
-func SelectPending(ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int) ([]Row, error) {
-	rows, err := pg.All[Row](ctx, q, RowsWith+` AND n > $3 AND (status = 'ready' OR status = 'matched' AND transaction_id IS NULL)
+func SelectPending(
+	ctx context.Context, q pg.Querier, owner, id uuid.UUID, n int32, limit int,
+) ([]Row, error) {
+	rows, err := pg.All[Row](ctx, q, RowsWith+
+		` AND n > $3 AND (status = 'ready' OR status = 'matched' AND transaction_id IS NULL)
 		ORDER BY n LIMIT $4`, owner, id, n, limit)
 	if err != nil {
 		return nil, fmt.Errorf("selecting pending rows of import %s: %w", id, err)

@@ -15,8 +15,8 @@ const maxWords = 5000
 // classifier is a multinomial naive Bayes classifier with add-one smoothing.
 type classifier struct {
 	categories []uuid.UUID
-	// vocabulary numbers the words. counts has the uses of a word in each category, and totals those
-	// of all words.
+	// vocabulary numbers the words. counts has the uses of a word in each category, and totals
+	// those of all words.
 	vocabulary map[string]int
 	counts     [][]float64
 	totals     []float64
@@ -52,7 +52,9 @@ func train(keys map[string]map[uuid.UUID]int, words map[string][]string) *classi
 		return nil
 	}
 	// The order of a map is random, and equal scores must always give the same answer.
-	slices.SortFunc(c.categories, func(a, b uuid.UUID) int { return strings.Compare(a.String(), b.String()) })
+	slices.SortFunc(c.categories, func(a, b uuid.UUID) int {
+		return strings.Compare(a.String(), b.String())
+	})
 	for i, category := range c.categories {
 		index[category] = i
 	}
@@ -84,7 +86,9 @@ func vocabularyOf(keys map[string]map[uuid.UUID]int, words map[string][]string) 
 	for w := range frequency {
 		ranked = append(ranked, w)
 	}
-	slices.SortFunc(ranked, func(a, b string) int { return cmp.Or(cmp.Compare(frequency[b], frequency[a]), strings.Compare(a, b)) })
+	slices.SortFunc(ranked, func(a, b string) int {
+		return cmp.Or(cmp.Compare(frequency[b], frequency[a]), strings.Compare(a, b))
+	})
 	vocabulary := map[string]int{}
 	for i, w := range ranked[:min(len(ranked), maxWords)] {
 		vocabulary[w] = i

@@ -22,7 +22,9 @@ type step struct {
 
 // confidence returns the confidence of a margin.
 func (c calibration) confidence(margin float64) float64 {
-	i, found := slices.BinarySearchFunc(c, margin, func(s step, m float64) int { return cmp.Compare(s.margin, m) })
+	i, found := slices.BinarySearchFunc(c, margin, func(s step, m float64) int {
+		return cmp.Compare(s.margin, m)
+	})
 	if !found {
 		i--
 	}
@@ -39,7 +41,9 @@ type trial struct {
 }
 
 // calibrate classifies each key without its own transactions, as if its payee were new.
-func (c *classifier) calibrate(keys map[string]map[uuid.UUID]int, words map[string][]string, index map[uuid.UUID]int) {
+func (c *classifier) calibrate(
+	keys map[string]map[uuid.UUID]int, words map[string][]string, index map[uuid.UUID]int,
+) {
 	ordered := make([]string, 0, len(keys))
 	for key := range keys {
 		ordered = append(ordered, key)
@@ -56,7 +60,8 @@ func (c *classifier) calibrate(keys map[string]map[uuid.UUID]int, words map[stri
 			c.add(words[key], index[category], float64(n))
 		}
 		if known > 0 {
-			trials[novelty] = append(trials[novelty], trial{margin, c.categories[ranked[0]] == ranking(uses)[0]})
+			trials[novelty] = append(trials[novelty],
+				trial{margin, c.categories[ranked[0]] == ranking(uses)[0]})
 		}
 	}
 	for i := range trials {

@@ -23,8 +23,8 @@ import (
 )
 
 const (
-	// MinConfidence is the confidence from which a suggestion is returned, and assigns the category in
-	// an import.
+	// MinConfidence is the confidence from which a suggestion is returned, and assigns the category
+	// in an import.
 	MinConfidence = 0.6
 	// minShare is the share of the transactions of a key that must have one category, and minUses
 	// their number.
@@ -140,7 +140,9 @@ func keyOf(payee, description string) string {
 	if strings.TrimSpace(text) == "" {
 		text = description
 	}
-	return strings.Join(strings.FieldsFunc(matching.Fold(text), func(r rune) bool { return !unicode.IsLetter(r) }), " ")
+	return strings.Join(strings.FieldsFunc(matching.Fold(text), func(r rune) bool {
+		return !unicode.IsLetter(r)
+	}), " ")
 }
 
 // startMark precedes the first word of a key among its words. No key has this character.
@@ -150,7 +152,9 @@ const startMark = "^"
 // again with startMark. A statement usually starts with the name of the payee, so its first word
 // says more than the same word elsewhere, such as a city.
 func wordsOf(key string) []string {
-	words := slices.DeleteFunc(strings.Fields(key), func(w string) bool { return len([]rune(w)) < 2 })
+	words := slices.DeleteFunc(strings.Fields(key), func(w string) bool {
+		return len([]rune(w)) < 2
+	})
 	if len(words) == 0 {
 		return nil
 	}

@@ -66,7 +66,8 @@ func Propose(choices []Choice) []Proposal {
 		}
 		seen[op+folded] = true
 		if category, count, ok := agreed(sorted, op, folded); ok {
-			proposals = append(proposals, Proposal{Op: op, Payee: payee, CategoryID: category, Count: count})
+			proposals = append(proposals,
+				Proposal{Op: op, Payee: payee, CategoryID: category, Count: count})
 		}
 	}
 	slices.SortFunc(proposals, func(a, b Proposal) int {
@@ -108,7 +109,9 @@ func conditionOf(group []chosen) (op, payee string) {
 // is false if there are too few of them, or too many others. The choices are sorted by their folded
 // payees, so those that meet the condition are neighbors.
 func agreed(sorted []chosen, op, folded string) (category uuid.UUID, count int, ok bool) {
-	from, _ := slices.BinarySearchFunc(sorted, folded, func(c chosen, s string) int { return strings.Compare(c.folded, s) })
+	from, _ := slices.BinarySearchFunc(sorted, folded, func(c chosen, s string) int {
+		return strings.Compare(c.folded, s)
+	})
 	uses, all := map[uuid.UUID]int{}, 0
 	for _, c := range sorted[from:] {
 		if c.folded != folded && (op == matching.Is || !strings.HasPrefix(c.folded, folded)) {

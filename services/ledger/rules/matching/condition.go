@@ -14,10 +14,11 @@ import (
 )
 
 const (
-	// MaxSteps is the maximum number of steps of all patterns on one transaction. A pattern takes as
-	// many steps as its program has instructions, times the characters of the text, and a step takes
-	// up to 10 ns. Steps computes them for the longest texts, so rules within the maximum never exceed
-	// it. Run counts them for the real texts, because older rules were stored without this limit.
+	// MaxSteps is the maximum number of steps of all patterns on one transaction. A pattern takes
+	// as many steps as its program has instructions, times the characters of the text, and a step
+	// takes up to 10 ns. Steps computes them for the longest texts, so rules within the maximum
+	// never exceed it. Run counts them for the real texts, because older rules were stored without
+	// this limit.
 	MaxSteps = 2_000_000
 	// maxPattern is the maximum length of a pattern in bytes.
 	maxPattern = 200
@@ -39,7 +40,8 @@ var errPattern = errors.New("the pattern is too long or too complex")
 type condition struct {
 	test func(*subject) bool
 	not  bool
-	// program is the number of instructions of the pattern, or 0. texts are the texts that it reads.
+	// program is the number of instructions of the pattern, or 0. texts are the texts that it
+	// reads.
 	program int
 	texts   []int
 }
@@ -81,7 +83,9 @@ func compileCondition(c Condition) (condition, error) {
 	case Tag:
 		values := foldAll(c.Values)
 		test = func(sub *subject) bool {
-			return slices.ContainsFunc(sub.tags, func(tag string) bool { return slices.Contains(values, tag) })
+			return slices.ContainsFunc(sub.tags, func(tag string) bool {
+				return slices.Contains(values, tag)
+			})
 		}
 	default:
 		test, err = compileText(c)
@@ -233,11 +237,15 @@ func compileAmount(c Condition) (func(*subject) bool, error) {
 	first, second := values[0], values[1]
 	switch c.Op {
 	case Less:
-		return func(sub *subject) bool { return sub.AmountE4 != UnknownAmount && sub.AmountE4 < first }, nil
+		return func(sub *subject) bool {
+			return sub.AmountE4 != UnknownAmount && sub.AmountE4 < first
+		}, nil
 	case Greater:
 		return func(sub *subject) bool { return sub.AmountE4 > first }, nil
 	case Between:
-		return func(sub *subject) bool { return sub.AmountE4 >= first && sub.AmountE4 <= second }, nil
+		return func(sub *subject) bool {
+			return sub.AmountE4 >= first && sub.AmountE4 <= second
+		}, nil
 	}
 	return func(sub *subject) bool { return sub.AmountE4 == first }, nil
 }

@@ -107,8 +107,8 @@ type Transaction struct {
 	Payee, Description, Notes string
 	// AmountE4 is the absolute amount in ten-thousandths of the major unit, or UnknownAmount.
 	AmountE4 int64
-	// Currency and Wallet are empty if they are not known yet. Such a transaction meets no condition
-	// on them, except with Not.
+	// Currency and Wallet are empty if they are not known yet. Such a transaction meets no
+	// condition on them, except with Not.
 	Income   bool
 	Currency string
 	Wallet   uuid.UUID

@@ -21,7 +21,8 @@ var maxTexts = [textCount]int{payeeText: 200, descriptionText: 1000, notesText: 
 
 // textsOf are the texts of each field.
 var textsOf = map[string][]int{
-	Payee: {payeeText}, Description: {descriptionText}, Notes: {notesText}, Text: {payeeText, descriptionText, notesText},
+	Payee: {payeeText}, Description: {descriptionText}, Notes: {notesText},
+	Text: {payeeText, descriptionText, notesText},
 }
 
 // subject is a transaction while rules run on it. Its texts are folded once, and not again for each
@@ -31,15 +32,17 @@ type subject struct {
 	texts [textCount]folded
 	// tags are folded.
 	tags []string
-	// left is the number of steps that patterns may still take. It is negative after they would have
-	// taken more.
+	// left is the number of steps that patterns may still take. It is negative after they would
+	// have taken more.
 	left int64
 }
 
 // newSubject returns the subject of a transaction, on which patterns may take a number of steps.
 func newSubject(t Transaction, steps int64) subject {
 	sub := subject{Transaction: t, tags: foldAll(t.Tags), left: steps}
-	sub.texts[payeeText], sub.texts[descriptionText], sub.texts[notesText] = newFolded(t.Payee), newFolded(t.Description), newFolded(t.Notes)
+	sub.texts[payeeText] = newFolded(t.Payee)
+	sub.texts[descriptionText] = newFolded(t.Description)
+	sub.texts[notesText] = newFolded(t.Notes)
 	return sub
 }
 

@@ -83,7 +83,9 @@ type transaction struct {
 const maxTransactions = 2000
 
 // start begins a file.
-var start = regexp.MustCompile(`(?s)^\s*<.*?(?:camt\.05[234]|<(?:\w+:)?BkToCstmr(?:Stmt|AcctRpt|DbtCdtNtfctn)\b)`)
+var start = regexp.MustCompile(
+	`(?s)^\s*<.*?(?:camt\.05[234]|<(?:\w+:)?BkToCstmr(?:Stmt|AcctRpt|DbtCdtNtfctn)\b)`,
+)
 
 // Detect reports whether a text begins like CAMT.
 func Detect(head string) bool { return start.MatchString(head) }
@@ -117,9 +119,11 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 		}
 		switch {
 		case len(p.stack) > 0:
-			yield(statement.Record{}, scan.Errorf(source.Line, "the file ends before </%s>", p.stack[0]))
+			yield(statement.Record{},
+				scan.Errorf(source.Line, "the file ends before </%s>", p.stack[0]))
 		case p.statements == 0:
-			yield(statement.Record{}, scan.Errorf(source.Line, "the file has no statement, report or notification"))
+			yield(statement.Record{},
+				scan.Errorf(source.Line, "the file has no statement, report or notification"))
 		}
 	}
 }
@@ -193,7 +197,9 @@ func (p *parser) value(e scan.Element) {
 		p.entry.value(path, e)
 		return
 	}
-	i := slices.IndexFunc(p.stack, func(name string) bool { return name == "Stmt" || name == "Rpt" || name == "Ntfctn" })
+	i := slices.IndexFunc(p.stack, func(name string) bool {
+		return name == "Stmt" || name == "Rpt" || name == "Ntfctn"
+	})
 	if i < 0 {
 		if e.Name == "LastPgInd" || e.Name == "PgNb" {
 			p.page(e)
@@ -224,7 +230,8 @@ func (p *parser) value(e scan.Element) {
 // page records whether the statement has other pages, whose entries are not in this file. Its
 // balances are then not compared with its entries.
 func (p *parser) page(e scan.Element) {
-	if e.Name == "LastPgInd" && e.Text == "false" || e.Name == "PgNb" && strings.TrimLeft(e.Text, "0") != "1" {
+	if e.Name == "LastPgInd" && e.Text == "false" ||
+		e.Name == "PgNb" && strings.TrimLeft(e.Text, "0") != "1" {
 		p.partial = true
 	}
 }

@@ -98,7 +98,10 @@ func (n *entry) records(p *parser) []statement.Record {
 	}
 	// The sign is the one of the entry itself, also with RvslInd: a credited reversal takes back a
 	// debit.
-	r := statement.Record{Line: n.line, Account: statement.Text(p.account, statement.MaxName), Currency: cmp.Or(n.currency, p.currency)}
+	r := statement.Record{
+		Line: n.line, Account: statement.Text(p.account, statement.MaxName),
+		Currency: cmp.Or(n.currency, p.currency),
+	}
 	var ok bool
 	if r.Date, ok = parseDate(cmp.Or(n.booked, n.valued)); !ok {
 		r.Problem = "the booking date is missing or not a date"

@@ -91,7 +91,8 @@ type transaction struct {
 const (
 	// maxCategories is the maximum number of categories in an export.
 	maxCategories = 20_000
-	// maxLine is the maximum size of a line: a transaction with maxParts parts and the longest texts.
+	// maxLine is the maximum size of a line: a transaction with maxParts parts and the longest
+	// texts.
 	maxLine = 512 << 10
 	// maxID is the maximum length of an external id.
 	maxID = 255
@@ -152,8 +153,13 @@ func (p *parser) line(text []byte, line int) (*statement.Record, error) {
 		if err != nil {
 			return nil, err
 		}
-		account.Name, account.Currency, account.Last4 = cmp.Or(keep(w.Name, statement.MaxName), account.Key), w.Currency, ""
-		account.Color, account.Icon, account.Archived, account.Position = w.Color, w.Icon, w.Archived, w.Position
+		account.Name = cmp.Or(keep(w.Name, statement.MaxName), account.Key)
+		account.Currency = w.Currency
+		account.Last4 = ""
+		account.Color = w.Color
+		account.Icon = w.Icon
+		account.Archived = w.Archived
+		account.Position = w.Position
 		account.Opening, account.Closing = w.InitialBalance.String(), w.Balance.String()
 		account.OpeningDate, _ = time.Parse(time.DateOnly, w.OpeningDate)
 		p.wallets[w.ID] = account.Key
@@ -164,7 +170,8 @@ func (p *parser) line(text []byte, line int) (*statement.Record, error) {
 		c := o.Category
 		name := keep(c.Name, statement.MaxName)
 		p.categories[c.ID] = name
-		p.in.Facts.Categories = append(p.in.Facts.Categories, statement.Category{Name: name, Color: c.Color, Icon: c.Icon, Kind: c.Kind})
+		p.in.Facts.Categories = append(p.in.Facts.Categories,
+			statement.Category{Name: name, Color: c.Color, Icon: c.Icon, Kind: c.Kind})
 	case o.Transaction != nil:
 		r := p.transaction(o.Transaction)
 		r.Line = line
@@ -189,9 +196,11 @@ func (p *parser) key(name string) string {
 // transaction converts a transaction.
 func (p *parser) transaction(t *transaction) statement.Record {
 	r := statement.Record{
-		Currency: t.Currency, Payee: keep(t.Payee, statement.MaxPayee), Description: keep(t.Description, statement.MaxText), Notes: keep(t.Notes, statement.MaxNotes),
-		Tags: t.Tags[:min(len(t.Tags), statement.MaxTags)], Account: p.wallets[t.WalletID], Category: p.categories[t.CategoryID],
-		ExternalID: ownID(t.ExternalID, t.ID),
+		Currency: t.Currency, Payee: keep(t.Payee, statement.MaxPayee),
+		Description: keep(t.Description, statement.MaxText),
+		Notes:       keep(t.Notes, statement.MaxNotes),
+		Tags:        t.Tags[:min(len(t.Tags), statement.MaxTags)], Account: p.wallets[t.WalletID],
+		Category: p.categories[t.CategoryID], ExternalID: ownID(t.ExternalID, t.ID),
 	}
 	if t.TransferID != "" {
 		r.Transfer = &statement.Transfer{ID: t.TransferID, Paired: true}
@@ -223,7 +232,10 @@ func (p *parser) transaction(t *transaction) statement.Record {
 			amount = written.Negate(amount)
 		}
 		total.Add(amount)
-		r.Splits = append(r.Splits, statement.Split{Amount: amount, Category: p.categories[s.CategoryID], Description: keep(s.Description, statement.MaxText)})
+		r.Splits = append(r.Splits, statement.Split{
+			Amount: amount, Category: p.categories[s.CategoryID],
+			Description: keep(s.Description, statement.MaxText),
+		})
 	}
 	if len(r.Splits) > 0 && total.Differs(written.SumOf(r.Amount)) {
 		r.Problem = "the parts do not add up to the amount"
@@ -245,7 +257,8 @@ func ownID(external, id string) string {
 
 // keep returns a text of an export as it is. Only a text that Coffer does not accept is cleaned.
 func keep(s string, limit int) string {
-	if utf8.ValidString(s) && !strings.ContainsRune(s, 0) && strings.TrimSpace(s) == s && norm.NFC.IsNormalString(s) && utf8.RuneCountInString(s) <= limit {
+	if utf8.ValidString(s) && !strings.ContainsRune(s, 0) && strings.TrimSpace(s) == s &&
+		norm.NFC.IsNormalString(s) && utf8.RuneCountInString(s) <= limit {
 		return s
 	}
 	return statement.Text(s, limit)

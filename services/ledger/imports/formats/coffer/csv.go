@@ -15,7 +15,8 @@ import (
 )
 
 // heading is the heading of Coffer's own export as CSV.
-var heading = strings.Split("id,date,type,amount,currency,wallet,category,payee,description,notes,tags,transfer_id,external_id,split_of", ",")
+var heading = strings.Split("id,date,type,amount,currency,wallet,category,payee,description,"+
+	"notes,tags,transfer_id,external_id,split_of", ",")
 
 // ParseCSV parses Coffer's own export as CSV. The rows of a split follow each other and become a
 // record. The file has no opening balances.
@@ -38,7 +39,8 @@ func ParseCSV(in *statement.Input) iter.Seq2[statement.Record, error] {
 			if err = unknown; err != nil {
 				break
 			}
-			account.Name, account.Last4 = cmp.Or(keep(written.UnguardParts(cell(cells, 5)), statement.MaxName), account.Key), ""
+			account.Name = cmp.Or(unguarded(cells, 5, statement.MaxName), account.Key)
+			account.Last4 = ""
 			part := cell(cells, 13)
 			if whole != nil && part != "" && part == of && len(whole.Splits) < statement.MaxParts {
 				join(whole, r)
@@ -48,7 +50,9 @@ func ParseCSV(in *statement.Input) iter.Seq2[statement.Record, error] {
 				return
 			}
 			if whole, of = &r, part; part != "" {
-				whole.Splits = []statement.Split{{Amount: r.Amount, Category: r.Category, Description: r.Description}}
+				whole.Splits = []statement.Split{{
+					Amount: r.Amount, Category: r.Category, Description: r.Description,
+				}}
 			}
 		}
 		if !errors.Is(err, io.EOF) {
@@ -64,8 +68,12 @@ func ParseCSV(in *statement.Input) iter.Seq2[statement.Record, error] {
 // parseRow returns the record of a row.
 func parseRow(cells []string) statement.Record {
 	r := statement.Record{
-		Currency: cell(cells, 4), Account: statement.Text(written.UnguardParts(cell(cells, 5)), statement.MaxName), Category: keep(written.UnguardParts(cell(cells, 6)), statement.MaxName),
-		Payee: keep(written.UnguardParts(cell(cells, 7)), statement.MaxPayee), Description: keep(written.UnguardParts(cell(cells, 8)), statement.MaxText), Notes: keep(written.UnguardParts(cell(cells, 9)), statement.MaxNotes),
+		Currency:    cell(cells, 4),
+		Account:     statement.Text(written.UnguardParts(cell(cells, 5)), statement.MaxName),
+		Category:    unguarded(cells, 6, statement.MaxName),
+		Payee:       unguarded(cells, 7, statement.MaxPayee),
+		Description: unguarded(cells, 8, statement.MaxText),
+		Notes:       unguarded(cells, 9, statement.MaxNotes),
 	}
 	if tags := written.UnguardParts(cell(cells, 10)); tags != "" {
 		r.Tags = strings.Split(tags, ",")
@@ -98,9 +106,16 @@ func parseRow(cells []string) statement.Record {
 	return r
 }
 
+// unguarded returns a text that the export may have guarded against spreadsheets.
+func unguarded(cells []string, column, limit int) string {
+	return keep(written.UnguardParts(cell(cells, column)), limit)
+}
+
 // join adds the row of another part of a split.
 func join(r *statement.Record, part statement.Record) {
-	r.Splits = append(r.Splits, statement.Split{Amount: part.Amount, Category: part.Category, Description: part.Description})
+	r.Splits = append(r.Splits, statement.Split{
+		Amount: part.Amount, Category: part.Category, Description: part.Description,
+	})
 	if r.Problem == "" {
 		r.Problem = part.Problem
 	}
@@ -126,8 +141,8 @@ func joined(r *statement.Record) statement.Record {
 		return *r
 	}
 	r.Category = ""
-	// A row has the description of its part. If the part has none, the row has the description of the
-	// transaction.
+	// A row has the description of its part. If the part has none, the row has the description of
+	// the transaction.
 	if slices.ContainsFunc(r.Splits, func(s statement.Split) bool { return s.Description == "" }) {
 		r.Description = ""
 	}

@@ -23,7 +23,9 @@ import (
 
 // Parse parses rows of cells. The mapping is the proposal, which is complete after the last record.
 // With wrapped, each row is one quoted cell.
-func Parse(in *statement.Input, delimiter byte, wrapped bool) (iter.Seq2[statement.Record, error], *mapping.Mapping) {
+func Parse(
+	in *statement.Input, delimiter byte, wrapped bool,
+) (iter.Seq2[statement.Record, error], *mapping.Mapping) {
 	proposed := &mapping.Mapping{}
 	return func(yield func(statement.Record, error) bool) {
 		source := &scan.Rows{Lines: scan.NewLines(in.Text), Delimiter: delimiter, Wrapped: wrapped}
@@ -73,7 +75,9 @@ func findDelimiter(head string, wrapped bool) byte {
 		}
 		counts := make(map[int]int)
 		known, rowCount := 0, 0
-		source := &scan.Rows{Lines: scan.NewLines(strings.NewReader(head)), Delimiter: delimiter, Wrapped: wrapped}
+		source := &scan.Rows{
+			Lines: scan.NewLines(strings.NewReader(head)), Delimiter: delimiter, Wrapped: wrapped,
+		}
 		for rowCount < delimiterRows {
 			cells, _, err := source.Next()
 			if err != nil {

@@ -105,14 +105,19 @@ func (p *parser) row(cells []string, line int) (*statement.Record, error) {
 	p.record, p.group, p.total = &r, cell("group_id"), written.SumOf(r.Amount)
 	if title := cell("group_title"); title != "" && r.Problem == "" {
 		p.record.Description = title
-		p.record.Splits = []statement.Split{{Amount: r.Amount, Category: r.Category, Description: cell("description")}}
+		p.record.Splits = []statement.Split{{
+			Amount: r.Amount, Category: r.Category, Description: cell("description"),
+		}}
 	}
 	return done, nil
 }
 
 // journal returns the record of a row.
 func (p *parser) journal(cell func(string) string) statement.Record {
-	r := statement.Record{Currency: strings.ToUpper(cell("currency_code")), Description: cell("description"), Category: cell("category"), Notes: cell("notes")}
+	r := statement.Record{
+		Currency: strings.ToUpper(cell("currency_code")), Description: cell("description"),
+		Category: cell("category"), Notes: cell("notes"),
+	}
 	source, destination := cell("source_name"), cell("destination_name")
 	amount, _, ok := written.ParseAmount(cell("amount"), written.Dot)
 	amount = written.Absolute(shorten(amount))
@@ -123,7 +128,8 @@ func (p *parser) journal(cell func(string) string) statement.Record {
 	foreign = written.Absolute(shorten(foreign))
 	foreignCurrency := strings.ToUpper(cell("foreign_currency_code"))
 	kind := strings.ToLower(cell("type"))
-	if kind == "withdrawal" && isLiability(cell("destination_type")) || kind == "deposit" && isLiability(cell("source_type")) {
+	if kind == "withdrawal" && isLiability(cell("destination_type")) ||
+		kind == "deposit" && isLiability(cell("source_type")) {
 		kind = "transfer"
 	}
 	switch kind {
@@ -207,15 +213,19 @@ func shorten(amount string) string {
 
 // continues reports whether a journal is another part of the current record.
 func (p *parser) continues(r *statement.Record, group string) bool {
-	return p.record != nil && group != "" && group == p.group && len(p.record.Splits) > 0 && len(p.record.Splits) < statement.MaxParts &&
-		r.Problem == "" && p.record.Problem == "" && !r.Opening && !p.record.Opening && r.Transfer == nil && p.record.Transfer == nil &&
-		r.Account == p.record.Account && r.Currency == p.record.Currency && r.Date.Equal(p.record.Date)
+	whole := p.record
+	return whole != nil && group != "" && group == p.group &&
+		len(whole.Splits) > 0 && len(whole.Splits) < statement.MaxParts &&
+		r.Problem == "" && whole.Problem == "" && !r.Opening && !whole.Opening &&
+		r.Transfer == nil && whole.Transfer == nil &&
+		r.Account == whole.Account && r.Currency == whole.Currency && r.Date.Equal(whole.Date)
 }
 
 // add adds a journal as a part of the current record.
 func (p *parser) add(r *statement.Record) {
 	p.total.Add(r.Amount)
-	p.record.Splits = append(p.record.Splits, statement.Split{Amount: r.Amount, Category: r.Category, Description: r.Description})
+	p.record.Splits = append(p.record.Splits,
+		statement.Split{Amount: r.Amount, Category: r.Category, Description: r.Description})
 	if p.record.Payee != r.Payee {
 		p.record.Payee = ""
 	}

@@ -74,7 +74,8 @@ func Meanings(text string) []Meaning {
 		bare = text[:open]
 	}
 	words := strings.Fields(written.Fold(SplitCamel(bare)))
-	for len(words) > 1 && (written.CurrencyOf(words[len(words)-1]) != "" || words[len(words)-1] == "in" || words[len(words)-1] == "en") {
+	for len(words) > 1 && (written.CurrencyOf(words[len(words)-1]) != "" ||
+		words[len(words)-1] == "in" || words[len(words)-1] == "en") {
 		words = words[:len(words)-1]
 	}
 	if m := table[strings.Join(words, " ")]; len(m) > 0 {
@@ -92,7 +93,9 @@ func Meanings(text string) []Meaning {
 func looseMeanings(words []string) []Meaning {
 	for _, w := range words {
 		switch w {
-		case "original", "foreign", "fee", "fees", "rate", "fremdwahrung", "counter", "tegenrekening", "refunded", "converted", "iban", "bic", "code", "id", "nummer", "number", "no", "nr", "tax", "due":
+		case "original", "foreign", "fee", "fees", "rate", "fremdwahrung", "counter",
+			"tegenrekening", "refunded", "converted", "iban", "bic", "code", "id", "nummer",
+			"number", "no", "nr", "tax", "due":
 			return nil
 		}
 	}
@@ -152,7 +155,8 @@ func Plausible(word string) int {
 
 // isWordRune reports whether a character is common in words.
 func isWordRune(r rune) bool {
-	return unicode.IsLetter(r) && !strings.ContainsRune("ªºƒ", r) || strings.ContainsRune("€£’–°", r)
+	return unicode.IsLetter(r) && !strings.ContainsRune("ªºƒ", r) ||
+		strings.ContainsRune("€£’–°", r)
 }
 
 // Known returns the number of cells that are headings of columns.

@@ -44,8 +44,9 @@ const (
 
 // Fields are all fields that a column can have.
 var Fields = []string{
-	FieldDate, FieldAmount, FieldDebit, FieldCredit, FieldType, FieldCurrency, FieldPayee, FieldDescription,
-	FieldNotes, FieldCategory, FieldTags, FieldAccount, FieldExternalID, FieldIgnore,
+	FieldDate, FieldAmount, FieldDebit, FieldCredit, FieldType, FieldCurrency, FieldPayee,
+	FieldDescription, FieldNotes, FieldCategory, FieldTags, FieldAccount, FieldExternalID,
+	FieldIgnore,
 }
 
 // The amount modes: a signed amount, an amount in one of two columns, or an amount whose sign
@@ -59,7 +60,7 @@ const (
 // Mapping describes how to read the cells of a file. Open proposes one, users change it, and a
 // commit saves it for the next file with the same heading.
 type Mapping struct {
-	Format      string   `json:"format"` // csv, qif or ynab. The columns of the latter two are fixed.
+	Format      string   `json:"format"` // csv, qif or ynab; the last two have fixed columns.
 	Delimiter   string   `json:"delimiter"`
 	Encoding    string   `json:"encoding"`
 	SkipRows    int      `json:"skipRows"` // Records before the heading.
@@ -68,10 +69,10 @@ type Mapping struct {
 	DateLayout  string   `json:"dateLayout"`  // A key of the layouts, such as "DD.MM.YYYY".
 	DecimalMark string   `json:"decimalMark"` // "." or ",".
 	AmountMode  string   `json:"amountMode"`
-	Invert      bool     `json:"invert"`             // Positive amounts are money out, as on statements of cards.
-	Negative    []string `json:"negative,omitempty"` // Values of the type column that mean money out; empty: the usual ones.
-	Width       int      `json:"width,omitempty"`    // Cells of a row; only YNAB has records of several rows.
-	Currency    string   `json:"currency,omitempty"` // Of all rows without a currency column, from a heading or an amount.
+	Invert      bool     `json:"invert"`             // Positive amounts are money out.
+	Negative    []string `json:"negative,omitempty"` // Types that mean money out; empty: the usual.
+	Width       int      `json:"width,omitempty"`    // Cells of a row of YNAB.
+	Currency    string   `json:"currency,omitempty"` // Of all rows without a column.
 }
 
 // Column assigns a field to the column at an index, from 0. If several columns have the field
@@ -188,7 +189,8 @@ func (r *Reader) assign(m *Mapping) (invalid Errors) {
 			continue
 		case c.Field == FieldIgnore:
 			continue
-		case len(r.columns[c.Field]) > 0 && c.Field != FieldPayee && c.Field != FieldDescription && c.Field != FieldNotes && c.Field != FieldTags:
+		case len(r.columns[c.Field]) > 0 && c.Field != FieldPayee && c.Field != FieldDescription &&
+			c.Field != FieldNotes && c.Field != FieldTags:
 			invalid.add(name+"field", "must not be assigned to two columns")
 		}
 		r.columns[c.Field] = append(r.columns[c.Field], c.Index)

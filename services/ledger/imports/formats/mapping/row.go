@@ -134,7 +134,8 @@ func (r *Reader) signedAmount(cells []string) (amount, unit, problem string) {
 			case !known:
 				return amount, unit, "the value of the type column is unknown"
 			case negative:
-				// Some banks write the sign as well as the type. A reversal then has a sign against its type.
+				// Some banks write the sign as well as the type. A reversal then has a sign against
+				// its type.
 				amount = written.Negate(written.Absolute(amount))
 			default:
 				amount = written.Absolute(amount)

@@ -19,7 +19,8 @@ var structured = regexp.MustCompile(`^\s*\d{3}([^\w\s])\d\d`)
 // of words, so they are joined without a space.
 func joinDetails(lines []string) string {
 	separator := " "
-	if structured.MatchString(lines[0]) || strings.Contains(lines[0], "?20") || strings.Contains(lines[0], "?00") || strings.HasPrefix(lines[0], "/") {
+	if structured.MatchString(lines[0]) || strings.Contains(lines[0], "?20") ||
+		strings.Contains(lines[0], "?00") || strings.HasPrefix(lines[0], "/") {
 		separator = ""
 	}
 	return strings.Join(lines, separator)
@@ -60,7 +61,9 @@ func subfields(s, separator string) details {
 			name.add(value)
 		}
 	}
-	d := details{payee: statement.OneLine(name.String()), text: purpose(text.String()), notes: booking}
+	d := details{
+		payee: statement.OneLine(name.String()), text: purpose(text.String()), notes: booking,
+	}
 	if d.text == "" {
 		d.text, d.notes = booking, ""
 	}
@@ -92,7 +95,8 @@ func (j *joiner) add(s string) {
 func (j *joiner) String() string { return j.b.String() }
 
 // sepaKeys are the keys of a SEPA transfer in a text.
-var sepaKeys = regexp.MustCompile(`\b(EREF|KREF|MREF|CRED|DEBT|COAM|OAMT|SVWZ|ABWA|ABWE|BREF|RREF|RTRN|IBAN|BIC|PURP|DDAT|ANAM)[+:]`)
+var sepaKeys = regexp.MustCompile(`\b(EREF|KREF|MREF|CRED|DEBT|COAM|OAMT|SVWZ|ABWA|ABWE|BREF|` +
+	`RREF|RTRN|IBAN|BIC|PURP|DDAT|ANAM)[+:]`)
 
 // purpose returns the purpose of a SEPA transfer (SVWZ) in a text. Without that key it returns the
 // whole text: references are better than an empty description.
@@ -114,7 +118,9 @@ func purpose(s string) string {
 }
 
 // slashKey is a key of the Dutch form /NAME/.../REMI/...
-var slashKey = regexp.MustCompile(`/(TRTP|IBAN|BIC|NAME|REMI|EREF|ORDP|BENM|CNTP|MARF|CSID|PREF|RTRN|TRCD|NRTX|ULTC|ULTD|PURP|ISDT|ADDR|ID|ACCW|SWOC|OCMT|CHGS|EXCH|BUSP|SVCL|OPRP|RCMT)/`)
+var slashKey = regexp.MustCompile(
+	`/(TRTP|IBAN|BIC|NAME|REMI|EREF|ORDP|BENM|CNTP|MARF|CSID|PREF|RTRN|TRCD|NRTX|ULTC|ULTD|` +
+		`PURP|ISDT|ADDR|ID|ACCW|SWOC|OCMT|CHGS|EXCH|BUSP|SVCL|OPRP|RCMT)/`)
 
 // slashes reads the form /TRTP/.../NAME/.../REMI/... of Dutch banks. Other texts have no payee and
 // text.

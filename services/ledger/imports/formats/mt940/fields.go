@@ -14,7 +14,9 @@ import (
 var tag = regexp.MustCompile(`^:(\d\d[A-Z]?|NS):`)
 
 // anyTag finds the tags at the start of a file, also after the header of a block.
-var anyTag = regexp.MustCompile(`(?m)(?:^[ \t\x01]*|\{4:[ \t]*):(20|25P?|28C?|60[FM]|61|62[FM]|34F|13D?):`)
+var anyTag = regexp.MustCompile(
+	`(?m)(?:^[ \t\x01]*|\{4:[ \t]*):(20|25P?|28C?|60[FM]|61|62[FM]|34F|13D?):`,
+)
 
 // Detect reports whether a text has at least two different fields of MT940 at the starts of lines.
 func Detect(head string) bool {
@@ -59,7 +61,8 @@ func readFields(source *scan.Lines, handle func(field) (bool, error)) error {
 			return err
 		}
 		text := strings.TrimRight(strings.TrimLeft(string(raw), "\x00\x01\x02\x03\ufeff"), "\x03 ")
-		if i := strings.Index(text, "{4:"); i >= 0 && strings.HasPrefix(strings.TrimSpace(text), "{") {
+		if i := strings.Index(text, "{4:"); i >= 0 &&
+			strings.HasPrefix(strings.TrimSpace(text), "{") {
 			text = strings.TrimSpace(text[i+3:])
 		}
 		trimmed := strings.TrimLeft(text, " \t")
@@ -71,7 +74,8 @@ func readFields(source *scan.Lines, handle func(field) (bool, error)) error {
 			}
 			current = field{tag: m[1], lines: []string{trimmed[len(m[0]):]}, line: source.Line}
 			size = len(text)
-		case trimmed == "-" || strings.HasPrefix(trimmed, "-}") || strings.HasPrefix(trimmed, "{1:"):
+		case trimmed == "-" || strings.HasPrefix(trimmed, "-}") ||
+			strings.HasPrefix(trimmed, "{1:"):
 			if err := flush(); err != nil {
 				return err
 			}

@@ -26,7 +26,8 @@ import (
 
 // entryLine is field 61: value date, entry date, debit or credit mark, funds code, amount, type of
 // transaction and references.
-var entryLine = regexp.MustCompile(`^(\d{6})\s*(\d{4})?\s*(R[CD]|E[CD]|[CD])([A-Z])?\s*(\d[\d.]*,?\d*)\s*([A-Z][A-Z0-9 ]{3})?(.*)$`)
+var entryLine = regexp.MustCompile(`^(\d{6})\s*(\d{4})?\s*(R[CD]|E[CD]|[CD])([A-Z])?\s*` +
+	`(\d[\d.]*,?\d*)\s*([A-Z][A-Z0-9 ]{3})?(.*)$`)
 
 // balanceLine is field 60, 62, 64 or 34F: mark, date, currency and amount.
 var balanceLine = regexp.MustCompile(`^([CD]?)(\d{6})?([A-Z]{3})([CD]?)\s*(-?\d[\d.]*,?\d*)`)
@@ -69,7 +70,8 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 			return
 		}
 		if p.statements == 0 {
-			yield(statement.Record{}, scan.Errorf(last.line, "the file has no statement: no balance and no entry"))
+			yield(statement.Record{},
+				scan.Errorf(last.line, "the file has no statement: no balance and no entry"))
 		}
 	}
 }
@@ -110,7 +112,8 @@ func (p *parser) handle(f field) (*statement.Record, error) {
 	case "62F", "62M":
 		if balance, day, ok := p.balance(first); ok {
 			p.compare(balance)
-			return record, p.describe(func(a *statement.Account) { a.Closing, a.ClosingDate = balance, day })
+			return record,
+				p.describe(func(a *statement.Account) { a.Closing, a.ClosingDate = balance, day })
 		}
 	case "34F", "90D", "90C":
 		if m := regexp.MustCompile(`^\d*([A-Z]{3})`).FindStringSubmatch(first); m != nil {
@@ -201,7 +204,8 @@ func (p *parser) entry(f field) {
 	}
 	p.total.Add(r.Amount)
 	_, bank, _ := strings.Cut(m[7], "//")
-	if bank = statement.OneLine(bank); statement.Distinctive(bank) && strings.ContainsAny(bank, "0123456789") && bank != "NONREF" {
+	if bank = statement.OneLine(bank); statement.Distinctive(bank) &&
+		strings.ContainsAny(bank, "0123456789") && bank != "NONREF" {
 		// A bank may use a reference again on another day.
 		r.ExternalID = "mt940:" + r.Date.Format("20060102") + ":" + bank
 	}
@@ -222,7 +226,8 @@ func entryDate(value, entry string) (time.Time, bool) {
 	best := day
 	nearest := time.Duration(1<<63 - 1)
 	for year := day.Year() - 1; year <= day.Year()+1; year++ {
-		month, dayOfMonth := int(entry[0]-'0')*10+int(entry[1]-'0'), int(entry[2]-'0')*10+int(entry[3]-'0')
+		month := int(entry[0]-'0')*10 + int(entry[1]-'0')
+		dayOfMonth := int(entry[2]-'0')*10 + int(entry[3]-'0')
 		if t, ok := written.Day(year, month, dayOfMonth); ok && t.Sub(day).Abs() < nearest {
 			best, nearest = t, t.Sub(day).Abs()
 		}

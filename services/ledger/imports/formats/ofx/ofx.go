@@ -47,9 +47,11 @@ type parser struct {
 }
 
 // aggregates are the elements that contain others and that the parser needs to know.
-var aggregates = written.WordSet(`OFX SIGNONMSGSRSV1 SONRS STATUS BANKMSGSRSV1 CREDITCARDMSGSRSV1 STMTTRNRS CCSTMTTRNRS STMTRS CCSTMTRS BANKACCTFROM
-	CCACCTFROM BANKTRANLIST BANKTRANLISTP STMTTRN PAYEE LEDGERBAL AVAILBAL BANKACCTTO CCACCTTO CURRENCY ORIGCURRENCY INVSTMTMSGSRSV1
-	INVSTMTTRNRS INVSTMTRS FI BALLIST BAL STMTTRNP INVACCTFROM LOANSTMTRS LOANACCTFROM LOANTRANLIST`)
+var aggregates = written.WordSet(`OFX SIGNONMSGSRSV1 SONRS STATUS BANKMSGSRSV1 CREDITCARDMSGSRSV1
+	STMTTRNRS CCSTMTTRNRS STMTRS CCSTMTRS BANKACCTFROM CCACCTFROM BANKTRANLIST BANKTRANLISTP
+	STMTTRN PAYEE LEDGERBAL AVAILBAL BANKACCTTO CCACCTTO CURRENCY ORIGCURRENCY INVSTMTMSGSRSV1
+	INVSTMTTRNRS INVSTMTRS FI BALLIST BAL STMTTRNP INVACCTFROM LOANSTMTRS LOANACCTFROM
+	LOANTRANLIST`)
 
 // start begins a file.
 var start = regexp.MustCompile(`(?i)OFXHEADER\s*[:=]|<OFX>`)
@@ -72,7 +74,8 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 				break
 			}
 			if elements > maxElements {
-				err = scan.Errorf(source.Line, "more than %d elements without a transaction", maxElements)
+				err = scan.Errorf(source.Line, "more than %d elements without a transaction",
+					maxElements)
 			}
 			var record *statement.Record
 			if e.Name = strings.ToUpper(e.Name); err == nil {
@@ -96,7 +99,8 @@ func Parse(in *statement.Input) iter.Seq2[statement.Record, error] {
 		case !p.closed && (p.listed || p.statements == 0):
 			yield(statement.Record{}, scan.Errorf(source.Line, "the file ends before </OFX>"))
 		case p.statements == 0:
-			yield(statement.Record{}, scan.Errorf(source.Line, "the file has no statement of a bank account or card"))
+			yield(statement.Record{},
+				scan.Errorf(source.Line, "the file has no statement of a bank account or card"))
 		}
 	}
 }
@@ -107,7 +111,8 @@ func (p *parser) handle(e scan.Element) (*statement.Record, error) {
 		return p.close(e)
 	}
 	// Some writers use these three as elements with a text.
-	isValue := e.Text != "" && (e.Name == "PAYEE" || e.Name == "CURRENCY" || e.Name == "ORIGCURRENCY")
+	isValue := e.Text != "" &&
+		(e.Name == "PAYEE" || e.Name == "CURRENCY" || e.Name == "ORIGCURRENCY")
 	if aggregates[strings.ToLower(e.Name)] && !isValue {
 		return p.open(e)
 	}
@@ -141,7 +146,8 @@ func (p *parser) open(e scan.Element) (record *statement.Record, err error) {
 		// Also ends a transaction whose end tag is missing.
 		record = p.finish()
 		if !p.skipped {
-			p.record, p.fields = &statement.Record{Line: e.Line, Account: p.account, Currency: p.currency}, make(map[string]string)
+			p.record = &statement.Record{Line: e.Line, Account: p.account, Currency: p.currency}
+			p.fields = make(map[string]string)
 		}
 	case "BANKTRANLIST":
 		p.listed = true

@@ -13,9 +13,13 @@ import (
 // causes a warning.
 func (p *Profile) mark(columns Columns, m *mapping.Mapping) (mark string, assumed bool) {
 	var dots, commas, either int
-	for _, field := range []string{mapping.FieldAmount, mapping.FieldDebit, mapping.FieldCredit, headings.Balance} {
+	for _, field := range []string{
+		mapping.FieldAmount, mapping.FieldDebit, mapping.FieldCredit, headings.Balance,
+	} {
 		if i, ok := columns[field]; ok {
-			dots, commas, either = dots+p.columns[i].dots, commas+p.columns[i].commas, either+p.columns[i].either
+			dots += p.columns[i].dots
+			commas += p.columns[i].commas
+			either += p.columns[i].either
 		}
 	}
 	if dots == 0 && commas == 0 && either == 0 {
@@ -47,7 +51,8 @@ func markOf(isComma bool) string {
 
 // usualMark returns the mark that files with this delimiter and these dates usually have.
 func (p *Profile) usualMark(m *mapping.Mapping) string {
-	return markOf(m.Delimiter != "," && (strings.HasPrefix(m.DateLayout, "DD.") || m.Delimiter == ";"))
+	return markOf(m.Delimiter != "," &&
+		(strings.HasPrefix(m.DateLayout, "DD.") || m.Delimiter == ";"))
 }
 
 // prefersDays reports whether a file with ambiguous dates probably writes the day first: its
@@ -76,7 +81,8 @@ func (p *Profile) prefersDays() bool {
 			return true
 		}
 	}
-	if commas > dots || p.values("EUR", "GBP", "CHF", "AUD", "INR", "NZD", "BRL", "PLN", "DKK", "NOK") {
+	if commas > dots ||
+		p.values("EUR", "GBP", "CHF", "AUD", "INR", "NZD", "BRL", "PLN", "DKK", "NOK") {
 		return true
 	}
 	return p.foreign()
@@ -105,7 +111,8 @@ func (p *Profile) foreign() bool {
 		}
 		for word := range strings.FieldsSeq(written.Fold(title)) {
 			switch word {
-			case "datum", "fecha", "data", "dato", "buchungstag", "betrag", "importe", "montant", "bedrag", "importo", "valor", "kwota", "belopp", "paid", "saldo", "solde":
+			case "datum", "fecha", "data", "dato", "buchungstag", "betrag", "importe", "montant",
+				"bedrag", "importo", "valor", "kwota", "belopp", "paid", "saldo", "solde":
 				return true
 			}
 		}
@@ -120,7 +127,8 @@ func (p *Profile) amountMode(m *mapping.Mapping, columns Columns) {
 	_, hasDebit := columns[mapping.FieldDebit]
 	_, hasCredit := columns[mapping.FieldCredit]
 	switch {
-	case hasAmount && p.columns[amount].negative > 0 || hasAmount && !hasType && !(hasDebit && hasCredit):
+	case hasAmount && p.columns[amount].negative > 0 ||
+		hasAmount && !hasType && !(hasDebit && hasCredit):
 		delete(columns, mapping.FieldDebit)
 		delete(columns, mapping.FieldCredit)
 		delete(columns, mapping.FieldType)
@@ -139,7 +147,9 @@ func (p *Profile) amountMode(m *mapping.Mapping, columns Columns) {
 		return
 	}
 	if balance, ok := columns[headings.Balance]; ok {
-		if best, ok := p.follow([]int{balance}, []int{amount}, markNamed(m.DecimalMark), false); ok && best.matches > 1 {
+		mark := markNamed(m.DecimalMark)
+		best, ok := p.follow([]int{balance}, []int{amount}, mark, false)
+		if ok && best.matches > 1 {
 			m.Invert = best.inverted
 			return
 		}
@@ -157,8 +167,9 @@ func markNamed(s string) written.Marks {
 
 // payments are texts of payments to the issuer of a card.
 var payments = []string{
-	"thank you", "autopay", "directpay", "payment received", "payments and credits", "full balance", "merci", "ihre zahlung",
-	"zahlung erhalten", "online payment", "automatic payment", "su pago", "pago recibido", "vielen dank", "uw betaling",
+	"thank you", "autopay", "directpay", "payment received", "payments and credits", "full balance",
+	"merci", "ihre zahlung", "zahlung erhalten", "online payment", "automatic payment", "su pago",
+	"pago recibido", "vielen dank", "uw betaling",
 }
 
 // paid reports whether the few negative amounts of a file are payments to the issuer of a card.
@@ -206,7 +217,11 @@ func (p *Profile) inverted(amount int) bool {
 		if strings.Contains(words, " customer ") || strings.Contains(words, " payout ") {
 			return false
 		}
-		for _, word := range []string{" merchant ", " card member ", " cardmember ", " cardholder ", " card holder ", " card used ", " appears on your statement as ", " karteninhaber ", " kartennummer ", " mcc "} {
+		for _, word := range []string{
+			" merchant ", " card member ", " cardmember ", " cardholder ", " card holder ",
+			" card used ", " appears on your statement as ", " karteninhaber ", " kartennummer ",
+			" mcc ",
+		} {
 			card = card || strings.Contains(words, word)
 		}
 	}

@@ -21,7 +21,9 @@ type chain struct {
 
 // follow returns the amounts that explain the balance in most rows of the sample, preferring the
 // given columns. It reports false if none explains at least four of five rows.
-func (p *Profile) follow(balances, amounts []int, mark written.Marks, pairs bool) (best chain, ok bool) {
+func (p *Profile) follow(
+	balances, amounts []int, mark written.Marks, pairs bool,
+) (best chain, ok bool) {
 	sample := p.sample[p.heading+1:]
 	values := make(map[int][]written.Sum)
 	for _, i := range append(append([]int{}, balances...), amounts...) {
@@ -90,7 +92,8 @@ func (c *chain) improve(other chain, values map[int][]written.Sum) {
 				covered++
 			}
 		}
-		if matches := max(rising, falling); matches > c.matches || matches > 0 && matches == c.matches && covered > c.covered {
+		if matches := max(rising, falling); matches > c.matches ||
+			matches > 0 && matches == c.matches && covered > c.covered {
 			*c = other
 			c.inverted, c.matches, c.covered = inverted, matches, covered
 		}
@@ -116,7 +119,8 @@ func (p *Profile) numeric(taken map[int]bool) []int {
 	var found []int
 	for i := range p.columns {
 		c := &p.columns[i]
-		if !taken[i] && c.numbers > 0 && c.numbers*10 >= c.filled*8 && c.dates()*2 <= c.filled && len(found) < maxNumeric {
+		if !taken[i] && c.numbers > 0 && c.numbers*10 >= c.filled*8 && c.dates()*2 <= c.filled &&
+			len(found) < maxNumeric {
 			found = append(found, i)
 		}
 	}
@@ -142,13 +146,16 @@ func (p *Profile) byBalance(columns Columns, taken map[int]bool) {
 	amount, hasAmount := columns[mapping.FieldAmount]
 	_, hasDebit := columns[mapping.FieldDebit]
 	_, hasCredit := columns[mapping.FieldCredit]
-	if hasDebit && hasCredit || len(p.sample)-p.heading-1 < 2 || p.heading >= 0 && (!known || !hasAmount) {
+	if hasDebit && hasCredit || len(p.sample)-p.heading-1 < 2 ||
+		p.heading >= 0 && (!known || !hasAmount) {
 		return
 	}
 	if p.heading >= 0 {
 		candidates := []int{amount}
 		for i := range p.columns {
-			if m := headings.Meanings(p.title(i)); len(m) > 0 && m[0].Field == mapping.FieldAmount && i != amount && !taken[i] && p.columns[i].fits(mapping.FieldAmount) && len(candidates) < maxNumeric {
+			m := headings.Meanings(p.title(i))
+			if len(m) > 0 && m[0].Field == mapping.FieldAmount && i != amount && !taken[i] &&
+				p.columns[i].fits(mapping.FieldAmount) && len(candidates) < maxNumeric {
 				candidates = append(candidates, i)
 			}
 		}
@@ -184,7 +191,8 @@ func (p *Profile) contradicted(columns Columns, mark written.Marks) bool {
 	balances, amounts := columnSums(sample, balance, mark), columnSums(sample, amount, mark)
 	var pairs, rising, falling, up, down int
 	for row := 1; row < len(sample); row++ {
-		if balances[row].Unknown || balances[row-1].Unknown || amounts[row].Unknown || amounts[row-1].Unknown {
+		if balances[row].Unknown || balances[row-1].Unknown || amounts[row].Unknown ||
+			amounts[row-1].Unknown {
 			continue
 		}
 		pairs++

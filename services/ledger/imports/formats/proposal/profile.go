@@ -72,12 +72,17 @@ type column struct {
 const maxValues = 24
 
 // NewProfile returns an empty profile of a file whose heading is not known.
-func NewProfile(options statement.Options) *Profile { return &Profile{options: options, heading: -1} }
+func NewProfile(options statement.Options) *Profile {
+	return &Profile{options: options, heading: -1}
+}
 
 // NewFixedProfile returns an empty profile of a file with fixed columns. Their headings may be
 // empty. Rows may have fewer cells.
 func NewFixedProfile(options statement.Options, heading []string) *Profile {
-	return &Profile{options: options, sample: [][]string{heading}, columns: make([]column, len(heading)), decided: true}
+	return &Profile{
+		options: options, sample: [][]string{heading}, columns: make([]column, len(heading)),
+		decided: true,
+	}
 }
 
 // Add counts a row.

@@ -16,7 +16,10 @@ type Columns map[string]int
 // guesses.
 func (p *Profile) Propose(in *statement.Input, delimiter string) mapping.Mapping {
 	p.decide()
-	m := mapping.Mapping{Format: statement.CSV, Delimiter: delimiter, Encoding: "utf-8", AmountMode: mapping.Signed, DecimalMark: ".", DateLayout: "YYYY-MM-DD"}
+	m := mapping.Mapping{
+		Format: statement.CSV, Delimiter: delimiter, Encoding: "utf-8", AmountMode: mapping.Signed,
+		DecimalMark: ".", DateLayout: "YYYY-MM-DD",
+	}
 	if in.Options.Encoding != "" {
 		m.Encoding = in.Options.Encoding
 	}
@@ -77,9 +80,11 @@ func (c *column) fits(field string) bool {
 	case mapping.FieldDebit, mapping.FieldCredit:
 		return c.filled == 0 || c.numbers*10 >= c.filled*6
 	case mapping.FieldCurrency:
-		return c.filled > 0 && (c.currencies*10 >= c.filled*8 || !c.many && c.all(func(s string) bool { return written.CurrencyOf(s) != "" }))
+		return c.filled > 0 && (c.currencies*10 >= c.filled*8 ||
+			!c.many && c.all(func(s string) bool { return written.CurrencyOf(s) != "" }))
 	case mapping.FieldType:
-		return c.filled > 0 && !c.many && c.all(func(s string) bool { _, known := written.SignOf(s); return known })
+		return c.filled > 0 && !c.many &&
+			c.all(func(s string) bool { _, known := written.SignOf(s); return known })
 	case mapping.FieldAccount:
 		return c.filled > 0 && !c.many && (len(c.values) <= 3 || len(c.values)*10 <= c.filled)
 	}
@@ -103,7 +108,8 @@ func (p *Profile) choose() Columns {
 	columns := make(Columns)
 	taken := make(map[int]bool)
 	for _, field := range []string{
-		mapping.FieldDate, headings.Balance, mapping.FieldDebit, mapping.FieldCredit, mapping.FieldAmount, mapping.FieldCurrency, mapping.FieldType, mapping.FieldAccount,
+		mapping.FieldDate, headings.Balance, mapping.FieldDebit, mapping.FieldCredit,
+		mapping.FieldAmount, mapping.FieldCurrency, mapping.FieldType, mapping.FieldAccount,
 		mapping.FieldCategory, mapping.FieldTags, mapping.FieldPayee, mapping.FieldDescription,
 	} {
 		if i := p.best(field, taken, columns); i >= 0 {
@@ -121,7 +127,8 @@ func (p *Profile) choose() Columns {
 func (p *Profile) best(field string, taken map[int]bool, columns Columns) int {
 	best, bestRank := -1, 1<<30
 	for i := range p.columns {
-		if taken[i] || !p.columns[i].fits(field) && !(field == mapping.FieldAccount && p.fromApplication()) {
+		if taken[i] ||
+			!p.columns[i].fits(field) && !(field == mapping.FieldAccount && p.fromApplication()) {
 			continue
 		}
 		for _, h := range headings.Meanings(p.title(i)) {
@@ -129,12 +136,14 @@ func (p *Profile) best(field string, taken map[int]bool, columns Columns) int {
 				continue
 			}
 			rank := h.Rank * 1000
-			// A column in which many dates are missing is a second date, such as the day of the settlement.
+			// A column in which many dates are missing is a second date, such as the day of the
+			// settlement.
 			if field == mapping.FieldDate || field == mapping.FieldAmount {
 				rank += 300 * (p.rowsBelow() - p.columns[i].filled) / max(1, p.rowsBelow())
 			}
 			// "Details" may have texts, or one of the values DEBIT and CREDIT.
-			if (field == mapping.FieldPayee || field == mapping.FieldDescription) && p.columns[i].fits(mapping.FieldType) {
+			if (field == mapping.FieldPayee || field == mapping.FieldDescription) &&
+				p.columns[i].fits(mapping.FieldType) {
 				rank += 500
 			}
 			if amount, ok := columns[mapping.FieldAmount]; ok && field == mapping.FieldCurrency {
@@ -150,13 +159,17 @@ func (p *Profile) best(field string, taken map[int]bool, columns Columns) int {
 }
 
 // applicationHeadings are headings that GnuCash and Actual write, and no bank.
-var applicationHeadings = map[string]bool{"full category path": true, "voller kategorie-pfad": true, "split amount": true}
+var applicationHeadings = map[string]bool{
+	"full category path": true, "voller kategorie-pfad": true, "split amount": true,
+}
 
 // fromApplication reports whether the file is an export of all accounts of a finance application.
 // Its column of accounts may have as many values as the application has accounts. In the file of a
 // bank, such a column has the accounts of the other parties.
 func (p *Profile) fromApplication() bool {
-	return p.heading >= 0 && slices.ContainsFunc(p.sample[p.heading], func(title string) bool { return applicationHeadings[written.Fold(title)] })
+	return p.heading >= 0 && slices.ContainsFunc(p.sample[p.heading], func(title string) bool {
+		return applicationHeadings[written.Fold(title)]
+	})
 }
 
 // rowsBelow returns the number of rows below the heading.
@@ -236,7 +249,8 @@ func (p *Profile) byType(columns Columns, taken map[int]bool) {
 			continue
 		}
 		short := c.all(func(s string) bool { return len([]rune(s)) <= 3 })
-		if both := c.signs() == 2; (both || short) && (best < 0 || distance(amount, i) < distance(amount, best)) {
+		if both := c.signs() == 2; (both || short) &&
+			(best < 0 || distance(amount, i) < distance(amount, best)) {
 			best = i
 		}
 	}

@@ -54,14 +54,19 @@ type parser struct {
 }
 
 // accountSections are the sections with transactions of an account.
-var accountSections = map[string]bool{"bank": true, "cash": true, "ccard": true, "oth a": true, "oth l": true, "other": true, "bank account": true}
+var accountSections = map[string]bool{
+	"bank": true, "cash": true, "ccard": true, "oth a": true, "oth l": true, "other": true,
+	"bank account": true,
+}
 
 // Parse parses QIF. Its records have cells, because the file does not say the order of day and
 // month. The mapping is the proposal, which is complete after the last record.
 func Parse(in *statement.Input) (iter.Seq2[statement.Record, error], *mapping.Mapping) {
 	proposed := &mapping.Mapping{}
 	return func(yield func(statement.Record, error) bool) {
-		p := &parser{in: in, profile: proposal.NewFixedProfile(in.Options, make([]string, cellPayee))}
+		p := &parser{
+			in: in, profile: proposal.NewFixedProfile(in.Options, make([]string, cellPayee)),
+		}
 		p.reset()
 		if head, _ := in.Text.Peek(1); len(head) > 0 && head[0] != '!' {
 			p.section = "bank"
@@ -87,7 +92,9 @@ func Parse(in *statement.Input) (iter.Seq2[statement.Record, error], *mapping.Ma
 			}
 		}
 		if p.sections == 0 {
-			yield(statement.Record{}, scan.Errorf(source.Line, "the file has no transactions of an account: no !Type:Bank, Cash, CCard, Oth A or Oth L"))
+			yield(statement.Record{}, scan.Errorf(source.Line,
+				"the file has no transactions of an account: "+
+					"no !Type:Bank, Cash, CCard, Oth A or Oth L"))
 			return
 		}
 		*proposed = p.propose()
@@ -98,7 +105,9 @@ func Parse(in *statement.Input) (iter.Seq2[statement.Record, error], *mapping.Ma
 var start = regexp.MustCompile(`(?im)^[ \t]*!(?:type|account|option|clear)\b`)
 
 // bareStart begins a file without a header: the fields of a first record.
-var bareStart = regexp.MustCompile(`^(?:[DTUPMNLC][^\r\n]*[\r\n]+)*D[ \d][^\r\n]*[\r\n]+(?:[TUPMNLCASE$][^\r\n]*[\r\n]+)*\^`)
+var bareStart = regexp.MustCompile(
+	`^(?:[DTUPMNLC][^\r\n]*[\r\n]+)*D[ \d][^\r\n]*[\r\n]+(?:[TUPMNLCASE$][^\r\n]*[\r\n]+)*\^`,
+)
 
 // Detect reports whether a text begins like QIF.
 func Detect(head string) bool {
@@ -224,7 +233,11 @@ func (p *parser) end() *statement.Record {
 // propose returns the mapping and adds the warnings.
 func (p *parser) propose() mapping.Mapping {
 	p.in.Warn(statement.CurrencyAssumed)
-	m := mapping.Mapping{Format: statement.QIF, Encoding: "utf-8", AmountMode: mapping.Signed, DateLayout: "MM/DD/YYYY", DecimalMark: "."}
-	p.profile.ProposeForms(p.in, &m, proposal.Columns{mapping.FieldDate: cellDate, mapping.FieldAmount: cellAmount})
+	m := mapping.Mapping{
+		Format: statement.QIF, Encoding: "utf-8", AmountMode: mapping.Signed,
+		DateLayout: "MM/DD/YYYY", DecimalMark: ".",
+	}
+	p.profile.ProposeForms(p.in, &m,
+		proposal.Columns{mapping.FieldDate: cellDate, mapping.FieldAmount: cellAmount})
 	return m
 }

@@ -30,7 +30,8 @@ func Read(r *mapping.Reader, record *statement.Record) {
 	if number := cells[cellNumber]; strings.ContainsAny(number, "123456789") {
 		record.Notes = number
 	}
-	if payee := written.Fold(record.Payee); payee == "opening balance" || payee == "anfangssaldo" || payee == "solde initial" {
+	if payee := written.Fold(record.Payee); payee == "opening balance" || payee == "anfangssaldo" ||
+		payee == "solde initial" {
 		record.Opening, record.Transfer = true, nil
 	}
 	if len(cells) >= cellParts+6 {
@@ -51,7 +52,8 @@ func meaningOf(s string) (category string, transfer *statement.Transfer, tags []
 	}
 	s = strings.TrimSpace(s)
 	if strings.HasPrefix(s, "[") && strings.HasSuffix(s, "]") {
-		return "", &statement.Transfer{Account: statement.Text(s[1:len(s)-1], statement.MaxName)}, tags
+		return "",
+			&statement.Transfer{Account: statement.Text(s[1:len(s)-1], statement.MaxName)}, tags
 	}
 	if strings.HasPrefix(s, "--Split") {
 		s = ""
@@ -70,7 +72,9 @@ func readParts(r *mapping.Reader, record *statement.Record, cells []string) {
 			record.Notes = "The file has parts of this transaction without an amount."
 			return
 		}
-		part := statement.Split{Amount: amount, Description: statement.Text(cells[i+1], statement.MaxText)}
+		part := statement.Split{
+			Amount: amount, Description: statement.Text(cells[i+1], statement.MaxText),
+		}
 		var transfer *statement.Transfer
 		if part.Category, transfer, _ = meaningOf(cells[i]); transfer != nil {
 			part.Account = transfer.Account

@@ -82,7 +82,8 @@ type archiveReader struct{ r io.Reader }
 func (a archiveReader) Read(p []byte) (int, error) {
 	n, err := a.r.Read(p)
 	var corrupt flate.CorruptInputError
-	if errors.As(err, &corrupt) || errors.Is(err, gzip.ErrChecksum) || errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) {
+	if errors.As(err, &corrupt) || errors.Is(err, gzip.ErrChecksum) ||
+		errors.Is(err, gzip.ErrHeader) || errors.Is(err, io.ErrUnexpectedEOF) {
 		err = &ParseError{Message: "the compressed file is damaged or incomplete"}
 	}
 	return n, err
@@ -114,7 +115,8 @@ func (e zipEntry) hasDescriptor() bool { return e.flags&8 != 0 }
 
 // skipped reports whether the file is no data: a directory, or metadata of macOS.
 func (e zipEntry) skipped() bool {
-	return strings.HasSuffix(e.name, "/") || strings.HasPrefix(e.name, "__MACOSX/") || path.Base(e.name) == ".DS_Store"
+	return strings.HasSuffix(e.name, "/") || strings.HasPrefix(e.name, "__MACOSX/") ||
+		path.Base(e.name) == ".DS_Store"
 }
 
 // isBudget reports whether the file is the budget in YNAB's archive.
@@ -161,7 +163,8 @@ func (z *zipFile) next() (bool, error) {
 		crc:        binary.LittleEndian.Uint32(head[14:]),
 		compressed: int64(binary.LittleEndian.Uint32(head[18:])),
 	}
-	nameLength, extraLength := int(binary.LittleEndian.Uint16(head[26:])), int(binary.LittleEndian.Uint16(head[28:]))
+	nameLength := int(binary.LittleEndian.Uint16(head[26:]))
+	extraLength := int(binary.LittleEndian.Uint16(head[28:]))
 	if nameLength > 1024 {
 		return false, errDamagedZip
 	}

@@ -23,13 +23,16 @@ import (
 const PeekBytes = 64 << 10
 
 // declared finds the encoding that the start of an XML or OFX file names.
-var declared = regexp.MustCompile(`(?i)^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']|(?:^|\s)CHARSET:\s*([\w-]+)|(?:^|\s)ENCODING:\s*(UTF-?8|UNICODE)`)
+var declared = regexp.MustCompile(`(?i)^\s*<\?xml[^>]*?encoding\s*=\s*["']([\w.:-]+)["']|` +
+	`(?:^|\s)CHARSET:\s*([\w-]+)|(?:^|\s)ENCODING:\s*(UTF-?8|UNICODE)`)
 
 // ToUTF8 returns the text of a file as UTF-8, and a function that reports whether the encoding was
 // guessed. start is the start of the file, and r reads all of it. The order is: the caller's
 // choice, byte order mark, declaration in the file, valid UTF-8, and otherwise the legacy encoding
 // whose words have the highest total of plausible.
-func ToUTF8(start []byte, r io.Reader, name string, plausible func(word string) int) (io.Reader, func() bool, error) {
+func ToUTF8(
+	start []byte, r io.Reader, name string, plausible func(word string) int,
+) (io.Reader, func() bool, error) {
 	never := func() bool { return false }
 	if name != "" {
 		e, ok := named(name)
@@ -38,13 +41,18 @@ func ToUTF8(start []byte, r io.Reader, name string, plausible func(word string) 
 		}
 		return transform.NewReader(r, e.NewDecoder()), never, nil
 	}
+	marked := func(mark string) bool { return bytes.HasPrefix(start, []byte(mark)) }
+	var t transform.Transformer
 	switch {
-	case bytes.HasPrefix(start, []byte("\xef\xbb\xbf")), bytes.HasPrefix(start, []byte("\xff\xfe")), bytes.HasPrefix(start, []byte("\xfe\xff")):
-		return transform.NewReader(r, unicode.BOMOverride(mixed(charmap.Windows1252).NewDecoder())), never, nil
+	case marked("\xef\xbb\xbf"), marked("\xff\xfe"), marked("\xfe\xff"):
+		t = unicode.BOMOverride(mixed(charmap.Windows1252).NewDecoder())
 	case isUTF16(start, 1):
-		return transform.NewReader(r, unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder()), never, nil
+		t = unicode.UTF16(unicode.LittleEndian, unicode.IgnoreBOM).NewDecoder()
 	case isUTF16(start, 0):
-		return transform.NewReader(r, unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder()), never, nil
+		t = unicode.UTF16(unicode.BigEndian, unicode.IgnoreBOM).NewDecoder()
+	}
+	if t != nil {
+		return transform.NewReader(r, t), never, nil
 	}
 	// A file that claims an encoding and has bytes of UTF-8 is UTF-8: many writers copy the header
 	// from elsewhere.
@@ -131,9 +139,10 @@ func isUTF8(start []byte) bool {
 
 // candidates are the legacy encodings, the most frequent one first.
 var candidates = []encoding.Encoding{
-	charmap.Windows1252, charmap.Windows1250, charmap.Windows1251, charmap.CodePage850, charmap.CodePage852, charmap.Macintosh,
-	charmap.Windows1254, charmap.Windows1253, charmap.Windows1255, charmap.Windows1257,
-	japanese.ShiftJIS, simplifiedchinese.GB18030, korean.EUCKR, traditionalchinese.Big5, japanese.EUCJP,
+	charmap.Windows1252, charmap.Windows1250, charmap.Windows1251, charmap.CodePage850,
+	charmap.CodePage852, charmap.Macintosh, charmap.Windows1254, charmap.Windows1253,
+	charmap.Windows1255, charmap.Windows1257, japanese.ShiftJIS, simplifiedchinese.GB18030,
+	korean.EUCKR, traditionalchinese.Big5, japanese.EUCJP,
 }
 
 // minMultibyte is the score from which a file has an encoding with characters of several bytes: two
@@ -149,7 +158,9 @@ func guess(start []byte, plausible func(word string) int) encoding.Encoding {
 			continue
 		}
 		score := 2 - i
-		for _, word := range strings.FieldsFunc(string(decoded), func(r rune) bool { return strings.ContainsRune(" \t\r\n;,|\":/()", r) }) {
+		for _, word := range strings.FieldsFunc(string(decoded), func(r rune) bool {
+			return strings.ContainsRune(" \t\r\n;,|\":/()", r)
+		}) {
 			score += plausible(word)
 		}
 		if _, single := e.(*charmap.Charmap); !single && score < minMultibyte {

@@ -26,7 +26,8 @@ func (r *Rows) Next() (cells []string, line int, err error) {
 		if err != nil {
 			return nil, 0, err
 		}
-		if strings.TrimSpace(string(text[:min(len(text), 64)])) == "" && strings.TrimSpace(string(text)) == "" {
+		if strings.TrimSpace(string(text[:min(len(text), 64)])) == "" &&
+			strings.TrimSpace(string(text)) == "" {
 			continue
 		}
 		line = r.Lines.Line
@@ -55,7 +56,8 @@ func (r *Rows) Next() (cells []string, line int, err error) {
 // Spreadsheets keep the zeros of such a cell.
 func literal(cell string) string {
 	text, isFormula := strings.CutPrefix(cell, `="`)
-	if text, closed := strings.CutSuffix(text, `"`); isFormula && closed && !strings.Contains(text, `"`) {
+	if text, closed := strings.CutSuffix(text, `"`); isFormula && closed &&
+		!strings.Contains(text, `"`) {
 		return strings.TrimSpace(text)
 	}
 	return cell
@@ -122,8 +124,8 @@ func (r *Rows) quoted(text []byte, line int) ([]byte, error) {
 			i++
 			continue
 		}
-		// A single quote in the middle of a cell is part of the text. Only a quote at the end of the cell
-		// closes it.
+		// A single quote in the middle of a cell is part of the text. Only a quote at the end of
+		// the cell closes it.
 		after := i + 1
 		for after < len(text) && text[after] == ' ' {
 			after++

@@ -30,7 +30,8 @@ func (s *IDs) Assign(r *Record) {
 	if r.ExternalID == "" {
 		h := r.hash()
 		key := binary.LittleEndian.Uint64(h[:])
-		r.ExternalID = "hash:" + base64.RawURLEncoding.EncodeToString(h[:]) + ":" + strconv.Itoa(s.content[key])
+		r.ExternalID = "hash:" + base64.RawURLEncoding.EncodeToString(h[:]) + ":" +
+			strconv.Itoa(s.content[key])
 		s.content[key]++
 		return
 	}
@@ -54,7 +55,10 @@ func (s *IDs) Assign(r *Record) {
 // overlaps the first.
 func (r *Record) hash() [16]byte {
 	h := sha256.New()
-	for _, text := range []string{r.Account, r.Date.Format(time.DateOnly), written.TrimDecimals(r.Amount), r.Currency, written.Fold(r.Payee + " " + r.Description)} {
+	for _, text := range []string{
+		r.Account, r.Date.Format(time.DateOnly), written.TrimDecimals(r.Amount), r.Currency,
+		written.Fold(r.Payee + " " + r.Description),
+	} {
 		// A length before each text keeps two texts from being read as another two.
 		_ = binary.Write(h, binary.LittleEndian, uint32(len(text))) // A hash never fails.
 		h.Write([]byte(text))

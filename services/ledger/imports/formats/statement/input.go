@@ -82,5 +82,6 @@ func (in *Input) Unreadable() error {
 	if in.valid > 0 || in.problem == nil {
 		return nil
 	}
-	return scan.Errorf(in.problem.Line, "no transaction can be read; the first one: %s", in.problem.Problem)
+	return scan.Errorf(in.problem.Line, "no transaction can be read; the first one: %s",
+		in.problem.Problem)
 }

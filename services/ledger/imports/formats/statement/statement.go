@@ -44,8 +44,8 @@ const (
 	DateOrderAssumed = "DATE_ORDER_ASSUMED"
 	// DecimalsAssumed means that no amount shows which character is the decimal mark.
 	DecimalsAssumed = "DECIMALS_ASSUMED"
-	// BalanceMismatch means that the records do not add up to the balances in the file. A commit then
-	// requires force.
+	// BalanceMismatch means that the records do not add up to the balances in the file. A commit
+	// then requires force.
 	BalanceMismatch = "BALANCE_MISMATCH"
 	// EncodingAssumed means that the file is not UTF-8 and names no encoding.
 	EncodingAssumed = "ENCODING_ASSUMED"
@@ -88,14 +88,14 @@ type Record struct {
 	Line  int      // First line in the file, or 0.
 	Cells []string // Only in formats with a mapping.
 
-	Date        time.Time // 00:00:00 UTC of the civil date. Only Coffer's own export has times of day.
+	Date        time.Time // UTC; 00:00:00 except in Coffer's own export.
 	Amount      string    // Signed; negative is money out.
 	Currency    string    // ISO 4217, or "" if the file does not say.
 	Payee       string
 	Description string
 	Notes       string
 	Tags        []string
-	ExternalID  string // Of the source, such as "ofx:123". IDs.Assign replaces repeated and missing ids.
+	ExternalID  string // Such as "ofx:123". IDs.Assign replaces repeated ids.
 	Account     string // Key of one of Facts.Accounts, or "".
 	Category    string // Name in the file, or "".
 	Splits      []Split
@@ -119,7 +119,7 @@ type Transfer struct {
 	Amount   string // Signed amount of the other side if its currency differs, or "".
 	Currency string
 	Paired   bool   // The file has a separate record for the other side.
-	ID       string // Equal in both records of a pair, or "". Without it, account, date and amount identify the other one.
+	ID       string // Equal in both records of a pair, or "": then date and amount are.
 }
 
 // Account is an account named in a file.

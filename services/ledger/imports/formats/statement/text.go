@@ -15,7 +15,8 @@ func (r *Record) Clean() bool {
 	full := OneLine(r.Description)
 	r.Description = Cut(full, MaxText)
 	r.Payee = Text(r.Payee, MaxPayee)
-	r.Notes = Cut(norm.NFC.String(strings.TrimSpace(strings.ReplaceAll(strings.ToValidUTF8(r.Notes, "\ufffd"), "\x00", ""))), MaxNotes)
+	notes := strings.ReplaceAll(strings.ToValidUTF8(r.Notes, "\ufffd"), "\x00", "")
+	r.Notes = Cut(norm.NFC.String(strings.TrimSpace(notes)), MaxNotes)
 	r.Category = Text(r.Category, MaxName)
 	r.Account = Text(r.Account, MaxName)
 	r.ExternalID = Text(r.ExternalID, MaxName*2)
@@ -34,7 +35,8 @@ func Text(s string, limit int) string { return Cut(OneLine(s), limit) }
 func OneLine(s string) string {
 	clean := true
 	for i := range len(s) {
-		if c := s[i]; c < ' ' || c >= 0x7f || c == ' ' && (i == 0 || s[i-1] == ' ' || i == len(s)-1) {
+		if c := s[i]; c < ' ' || c >= 0x7f ||
+			c == ' ' && (i == 0 || s[i-1] == ' ' || i == len(s)-1) {
 			clean = false
 			break
 		}

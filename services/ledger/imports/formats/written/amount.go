@@ -39,8 +39,12 @@ type Number struct {
 // Suffixes and prefixes of amounts that decide the sign, in English and German: "12.50 DR", "S
 // 12,50".
 var (
-	debitMarks  = map[string]bool{"DR": true, "D": true, "DB": true, "S": true, "SOLL": true, "DEBIT": true, "DT": true}
-	creditMarks = map[string]bool{"CR": true, "C": true, "H": true, "HABEN": true, "CREDIT": true, "CT": true}
+	debitMarks = map[string]bool{
+		"DR": true, "D": true, "DB": true, "S": true, "SOLL": true, "DEBIT": true, "DT": true,
+	}
+	creditMarks = map[string]bool{
+		"CR": true, "C": true, "H": true, "HABEN": true, "CREDIT": true, "CT": true,
+	}
 )
 
 // ScanNumber separates the digits of a cell from sign and currency. It reports false for everything
@@ -57,7 +61,8 @@ func ScanNumber(s string) (n Number, ok bool) {
 		return n, false
 	}
 	// ".5" and ",50" are written without a leading zero.
-	if first > 0 && (s[first-1] == '.' || s[first-1] == ',') && (first == 1 || !isLetterEnd(s[:first-1])) {
+	if first > 0 && (s[first-1] == '.' || s[first-1] == ',') &&
+		(first == 1 || !isLetterEnd(s[:first-1])) {
 		first--
 	}
 	var b strings.Builder
@@ -88,21 +93,25 @@ func isLetterEnd(s string) bool {
 
 // isGrouping reports whether a character only separates groups of digits.
 func isGrouping(r rune) bool {
-	return r == '\'' || r == '’' || r == '`' || unicode.IsSpace(r) || r == '\u202f' || r == '\u2009' || r == '\u2060'
+	return r == '\'' || r == '’' || r == '`' || unicode.IsSpace(r) || r == '\u202f' ||
+		r == '\u2009' || r == '\u2060'
 }
 
-// decoration reads the text before or after the digits: sign, brackets, debit or credit mark, and currency. Brackets mean a negative
-// amount, as in accounting. Files use at least seven characters as a minus sign.
+// decoration reads the text before or after the digits: sign, brackets, debit or credit mark, and
+// currency. Brackets mean a negative amount, as in accounting. Files use at least seven characters
+// as a minus sign.
 func (n *Number) decoration(s string) (unit string, ok bool) {
 	var b strings.Builder
 	for _, r := range s {
 		switch {
-		case r == '-' || r == '−' || r == '–' || r == '\u2010' || r == '(' || r == '—' || r == '﹣' || r == '－':
+		case r == '-' || r == '−' || r == '–' || r == '\u2010' || r == '(' || r == '—' ||
+			r == '﹣' || r == '－':
 			n.Negative = !n.Negative || r == '('
 			n.signed = true
 		case r == '+':
 			n.signed = true
-		case r == ')' || unicode.IsSpace(r) || r == '.' || r == ':' || r == '*' || unicode.Is(unicode.Cf, r):
+		case r == ')' || unicode.IsSpace(r) || r == '.' || r == ':' || r == '*' ||
+			unicode.Is(unicode.Cf, r):
 		case unicode.IsLetter(r) || unicode.Is(unicode.Sc, r):
 			b.WriteRune(r)
 		default:
@@ -122,8 +131,8 @@ func (n *Number) decoration(s string) (unit string, ok bool) {
 	return unit, true
 }
 
-// Marks returns the decimal marks with which the number is well-formed. 1.234 has both, and so does a number without '.' and ','. 1.23 has
-// only the point, because a group of digits has three.
+// Marks returns the decimal marks with which the number is well-formed. 1.234 has both, and so does
+// a number without '.' and ','. 1.23 has only the point, because a group of digits has three.
 func (n Number) Marks() Marks {
 	var m Marks
 	if grouped(n.Digits, '.', ',') {
@@ -135,7 +144,8 @@ func (n Number) Marks() Marks {
 	return m
 }
 
-// grouped reports whether digits is a number with at most one decimal mark and correct groups before it.
+// grouped reports whether digits is a number with at most one decimal mark and correct groups
+// before it.
 func grouped(digits string, mark, group byte) bool {
 	whole, frac, _ := strings.Cut(digits, string(mark))
 	if strings.IndexByte(frac, mark) >= 0 || strings.IndexByte(frac, group) >= 0 {
@@ -145,7 +155,8 @@ func grouped(digits string, mark, group byte) bool {
 	if len(groups) == 1 {
 		return true
 	}
-	if len(groups[0]) == 0 || len(groups[0]) > 3 || groups[0] == "0" || len(groups[len(groups)-1]) != 3 {
+	if len(groups[0]) == 0 || len(groups[0]) > 3 || groups[0] == "0" ||
+		len(groups[len(groups)-1]) != 3 {
 		return false
 	}
 	// Indian numbers have groups of two digits except the last: 12,34,567.
@@ -181,8 +192,9 @@ func (n Number) canonical(mark Marks) (string, bool) {
 	return s, true
 }
 
-// ParseAmount converts an amount as written to canonical text, and returns the currency or symbol written with it. ok is false if the
-// amount is not well-formed with the mark: it is never read with the other mark, which would change it by a factor of 1000.
+// ParseAmount converts an amount as written to canonical text, and returns the currency or symbol
+// written with it. ok is false if the amount is not well-formed with the mark: it is never read
+// with the other mark, which would change it by a factor of 1000.
 func ParseAmount(s string, mark Marks) (amount, unit string, ok bool) {
 	n, ok := ScanNumber(s)
 	if !ok {
@@ -192,15 +204,16 @@ func ParseAmount(s string, mark Marks) (amount, unit string, ok bool) {
 	return amount, n.Unit, ok
 }
 
-// ParseLoose converts an amount of a format that fixes no decimal mark: the last '.' or ',' is the mark. A mark that occurs
-// twice separates groups.
+// ParseLoose converts an amount of a format that fixes no decimal mark: the last '.' or ',' is the
+// mark. A mark that occurs twice separates groups.
 func ParseLoose(s string) (string, bool) {
 	n, ok := ScanNumber(s)
 	if !ok || n.Unit != "" {
 		return "", false
 	}
 	mark := Dot
-	if i := strings.LastIndexAny(n.Digits, ".,"); i >= 0 && (n.Digits[i] == ',') != (strings.Count(n.Digits, n.Digits[i:i+1]) > 1) {
+	if i := strings.LastIndexAny(n.Digits, ".,"); i >= 0 &&
+		(n.Digits[i] == ',') != (strings.Count(n.Digits, n.Digits[i:i+1]) > 1) {
 		mark = Comma
 	}
 	return n.canonical(mark)

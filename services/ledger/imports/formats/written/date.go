@@ -163,7 +163,8 @@ func isTime(s string) bool {
 	for _, word := range []string{"at ", "um ", "à ", "kl "} {
 		s = strings.TrimPrefix(s, word)
 	}
-	return s != "" && s[0] >= '0' && s[0] <= '9' && strings.ContainsAny(s[:min(len(s), 6)], ":.h") || IsDigitsOnly(s) && (len(s) == 4 || len(s) == 6)
+	clock := s != "" && s[0] >= '0' && s[0] <= '9' && strings.ContainsAny(s[:min(len(s), 6)], ":.h")
+	return clock || IsDigitsOnly(s) && (len(s) == 4 || len(s) == 6)
 }
 
 // IsDigitsOnly reports whether s consists of ASCII digits.

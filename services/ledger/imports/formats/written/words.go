@@ -13,17 +13,20 @@ import (
 // instead of punctuation.
 func Fold(s string) string {
 	s = stripAccents(strings.ToLower(norm.NFKC.String(s)))
-	return strings.Join(strings.FieldsFunc(s, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '-' }), " ")
+	return strings.Join(strings.FieldsFunc(s, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '+' && r != '-'
+	}), " ")
 }
 
 // symbols maps currency symbols to the currencies that they mean without doubt. "$", "kr" and "¥"
 // mean several.
 var symbols = map[string]string{
-	"€": "EUR", "£": "GBP", "円": "JPY", "人民币": "CNY", "rmb": "CNY",
-	"zł": "PLN", "zl": "PLN", "kč": "CZK", "kc": "CZK", "ft": "HUF", "r$": "BRL", "₹": "INR",
-	"₽": "RUB", "₴": "UAH", "₺": "TRY", "₩": "KRW", "₪": "ILS", "฿": "THB", "₫": "VND", "₱": "PHP", "₦": "NGN", "us$": "USD",
-	"fr": "CHF", "sfr": "CHF", "euro": "EUR", "euros": "EUR", "eur": "EUR", "лв": "BGN", "lei": "RON", "a$": "AUD", "c$": "CAD",
-	"nz$": "NZD", "hk$": "HKD", "s$": "SGD", "руб": "RUB", "₸": "KZT", "₼": "AZN", "₾": "GEL", "tl": "TRY",
+	"€": "EUR", "£": "GBP", "円": "JPY", "人民币": "CNY", "rmb": "CNY", "zł": "PLN", "zl": "PLN",
+	"kč": "CZK", "kc": "CZK", "ft": "HUF", "r$": "BRL", "₹": "INR", "₽": "RUB", "₴": "UAH",
+	"₺": "TRY", "₩": "KRW", "₪": "ILS", "฿": "THB", "₫": "VND", "₱": "PHP", "₦": "NGN",
+	"us$": "USD", "fr": "CHF", "sfr": "CHF", "euro": "EUR", "euros": "EUR", "eur": "EUR",
+	"лв": "BGN", "lei": "RON", "a$": "AUD", "c$": "CAD", "nz$": "NZD", "hk$": "HKD", "s$": "SGD",
+	"руб": "RUB", "₸": "KZT", "₼": "AZN", "₾": "GEL", "tl": "TRY",
 }
 
 // CurrencyOf returns the currency of a code or symbol, or "".
@@ -38,7 +41,9 @@ func CurrencyOf(unit string) string {
 // CurrencyIn returns the currency that a text names as a word or symbol, such as "Amount (EUR)", or
 // "".
 func CurrencyIn(text string) string {
-	for word := range strings.FieldsFuncSeq(text, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r) }) {
+	for word := range strings.FieldsFuncSeq(text, func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.Is(unicode.Sc, r)
+	}) {
 		// "CAD$" is the dollar of Canada.
 		word = strings.TrimSuffix(word, "$")
 		if lower := strings.ToLower(word); lower == "euros" || lower == "euro" || lower == "euroa" {
@@ -60,13 +65,17 @@ func CurrencyIn(text string) string {
 
 // The values of type columns, folded.
 var (
-	outWords = WordSet(`d dr db debit debitor debitado debet s soll af out outflow withdrawal withdraw payment - debito cargo depense
-		sortie uscita addebito addebiti dare saida gasto expense expenses ausgabe ausgaben belastung lastschrift uit udgift utgift
-		wyplata obciazenie wydatek vydaj terheles kiadas meno pano расход списание дебет borc sale purchase dbit spent sent
-		支出 出金 借 χ χρεωση debitposten t deebet debets lastschriftbuchung abbuchung uitgaven uznato t- debits`)
-	inWords = WordSet(`c cr credit kredit h haben bij in inflow deposit + credito abono ingreso recette entree entrata accredito accrediti
-		avere entrada income einnahme einnahmen gutschrift indtaegt inntekt wplata uznanie przychod prijem jovairas bevetel tulo
-		приход зачисление кредит alacak refund crdt received return inkomsten eingang credits k j kreedit kredits 收入 入金 贷 貸 π πιστωση`)
+	outWords = WordSet(`d dr db debit debitor debitado debet s soll af out outflow withdrawal
+		withdraw payment - debito cargo depense sortie uscita addebito addebiti dare saida gasto
+		expense expenses ausgabe ausgaben belastung lastschrift uit udgift utgift wyplata
+		obciazenie wydatek vydaj terheles kiadas meno pano расход списание дебет borc sale
+		purchase dbit spent sent 支出 出金 借 χ χρεωση debitposten t deebet debets lastschriftbuchung
+		abbuchung uitgaven uznato t- debits`)
+	inWords = WordSet(`c cr credit kredit h haben bij in inflow deposit + credito abono ingreso
+		recette entree entrata accredito accrediti avere entrada income einnahme einnahmen
+		gutschrift indtaegt inntekt wplata uznanie przychod prijem jovairas bevetel tulo приход
+		зачисление кредит alacak refund crdt received return inkomsten eingang credits k j kreedit
+		kredits 收入 入金 贷 貸 π πιστωση`)
 )
 
 // WordSet converts a list of words to a set.
@@ -80,9 +89,11 @@ func WordSet(list string) map[string]bool {
 
 // balanceWords begin rows that only state a balance.
 var balanceWords = []string{
-	"anfangssaldo", "endsaldo", "kontostand", "alter kontostand", "neuer kontostand", "opening balance", "closing balance",
-	"beginning balance", "ending balance", "solde", "saldo inicial", "saldo final", "saldo anterior", "saldo iniziale", "saldo finale", "beginsaldo",
-	"eindsaldo", "ancien solde", "nouveau solde", "balance brought forward", "balance carried forward", "saldo poczatkowe", "saldo koncowe", "total",
+	"anfangssaldo", "endsaldo", "kontostand", "alter kontostand", "neuer kontostand",
+	"opening balance", "closing balance", "beginning balance", "ending balance", "solde",
+	"saldo inicial", "saldo final", "saldo anterior", "saldo iniziale", "saldo finale",
+	"beginsaldo", "eindsaldo", "ancien solde", "nouveau solde", "balance brought forward",
+	"balance carried forward", "saldo poczatkowe", "saldo koncowe", "total",
 }
 
 // StatesBalance reports whether a text begins with the name of a balance. Such a row is not a
@@ -139,7 +150,8 @@ func UnguardParts(s string) string { return Parts(s, Unguard) }
 // Unguard removes the apostrophe that an export puts before a text that begins like a formula, and
 // only that one. Other applications write the same apostrophe.
 func Unguard(s string) string {
-	if rest := strings.TrimLeft(s, "'"); len(rest) < len(s) && rest != "" && strings.ContainsRune("=+-@\t\r", rune(rest[0])) {
+	if rest := strings.TrimLeft(s, "'"); len(rest) < len(s) && rest != "" &&
+		strings.ContainsRune("=+-@\t\r", rune(rest[0])) {
 		return s[1:]
 	}
 	return s

@@ -28,14 +28,21 @@ func Read(r *mapping.Reader, record *statement.Record) {
 			return
 		}
 		readMeaning(&row)
-		part := statement.Split{Amount: row.Amount, Category: statement.Text(row.Category, statement.MaxName), Description: statement.Text(row.Description, statement.MaxText)}
+		part := statement.Split{
+			Amount: row.Amount, Category: statement.Text(row.Category, statement.MaxName),
+			Description: statement.Text(row.Description, statement.MaxText),
+		}
 		if row.Transfer != nil {
 			part.Account = row.Transfer.Account
 		}
 		if start == 0 {
 			n, line := record.N, record.Line
 			*record = row
-			record.N, record.Line, record.Cells, record.Transfer, record.Category = n, line, cells, nil, ""
+			record.N = n
+			record.Line = line
+			record.Cells = cells
+			record.Transfer = nil
+			record.Category = ""
 		}
 		total.Add(row.Amount)
 		parts = append(parts, part)
@@ -56,7 +63,9 @@ func readMeaning(record *statement.Record) {
 	}
 	record.Description = splitMemo.ReplaceAllString(record.Description, "")
 	if name, ok := strings.CutPrefix(record.Payee, "Transfer : "); ok {
-		record.Transfer, record.Payee, record.Category = &statement.Transfer{Account: statement.Text(name, statement.MaxName), Paired: true}, "", ""
+		name = statement.Text(name, statement.MaxName)
+		record.Transfer = &statement.Transfer{Account: name, Paired: true}
+		record.Payee, record.Category = "", ""
 	}
 	if record.Payee == "Starting Balance" {
 		record.Opening, record.Category = true, ""

@@ -28,7 +28,8 @@ import (
 
 // fields maps the folded headings of YNAB's register to fields. Both of its generations are read.
 var fields = map[string]string{
-	"account": mapping.FieldAccount, "flag": mapping.FieldTags, "date": mapping.FieldDate, "payee": mapping.FieldPayee, "category group category": mapping.FieldCategory,
+	"account": mapping.FieldAccount, "flag": mapping.FieldTags, "date": mapping.FieldDate,
+	"payee": mapping.FieldPayee, "category group category": mapping.FieldCategory,
 	"memo": mapping.FieldDescription, "outflow": mapping.FieldDebit, "inflow": mapping.FieldCredit,
 }
 
@@ -49,7 +50,9 @@ var splitMemo = regexp.MustCompile(`^\(?Split \(?(\d+)/(\d+)\)\)?\s*`)
 
 // Parse parses YNAB's register. The parts of a split are consecutive rows. They become one record
 // whose cells are those of all rows. The mapping is complete after the last record.
-func Parse(in *statement.Input, delimiter byte) (iter.Seq2[statement.Record, error], *mapping.Mapping) {
+func Parse(
+	in *statement.Input, delimiter byte,
+) (iter.Seq2[statement.Record, error], *mapping.Mapping) {
 	proposed := &mapping.Mapping{}
 	return func(yield func(statement.Record, error) bool) {
 		source := &scan.Rows{Lines: scan.NewLines(in.Text), Delimiter: delimiter}
@@ -80,8 +83,9 @@ func Parse(in *statement.Input, delimiter byte) (iter.Seq2[statement.Record, err
 // mappingFor returns the mapping for a heading, and its columns by field.
 func mappingFor(heading []string, delimiter byte) (*mapping.Mapping, proposal.Columns) {
 	m := &mapping.Mapping{
-		Format: statement.YNAB, Delimiter: string(delimiter), Encoding: "utf-8", Header: true, AmountMode: mapping.DebitCredit,
-		DateLayout: "MM/DD/YYYY", DecimalMark: ".", Width: len(heading),
+		Format: statement.YNAB, Delimiter: string(delimiter), Encoding: "utf-8", Header: true,
+		AmountMode: mapping.DebitCredit, DateLayout: "MM/DD/YYYY", DecimalMark: ".",
+		Width: len(heading),
 	}
 	columns := make(proposal.Columns)
 	for i, title := range heading {
@@ -99,7 +103,10 @@ func mappingFor(heading []string, delimiter byte) (*mapping.Mapping, proposal.Co
 }
 
 // yieldRows yields the rows below the heading. It reports whether the caller wants more.
-func yieldRows(source *scan.Rows, m *mapping.Mapping, p *proposal.Profile, yield func(statement.Record, error) bool) (bool, error) {
+func yieldRows(
+	source *scan.Rows, m *mapping.Mapping, p *proposal.Profile,
+	yield func(statement.Record, error) bool,
+) (bool, error) {
 	var record *statement.Record
 	parts := 0 // Further parts of the current split.
 	flush := func() bool {

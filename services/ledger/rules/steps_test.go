@@ -27,7 +27,8 @@ func matches(field string, conditions int) *ledgerv1.CreateRuleRequest {
 	}
 }
 
-// exceed changes a rule as if it were older than the limit of steps.
+// exceed copies the first condition of a rule 1000 times, as if the rule were older than the limit of
+// steps.
 func (p person) exceed(t *testing.T, r *ledgerv1.Rule) {
 	t.Helper()
 	_, err := p.DB.Exec(t.Context(), `
@@ -63,16 +64,21 @@ func TestUpdateRuleSteps(t *testing.T) {
 	_, err := p.UpdateRule(p.Ctx, &ledgerv1.UpdateRuleRequest{Id: second.GetId(), Conditions: widened})
 	require.ErrorIs(t, err, errTooManySteps)
 
-	p.exceed(t, first)
-	for name, req := range map[string]*ledgerv1.UpdateRuleRequest{
-		"another name":    {Name: new("other")},
-		"fewer steps":     {Conditions: &ledgerv1.RuleConditions{Values: matches(matching.Text, 9).GetConditions()}},
-		"without pattern": {Conditions: &ledgerv1.RuleConditions{Values: setsCategory("shop", p.Category).GetConditions()}},
+	fewer := matches(matching.Text, 9).GetConditions()
+	none := setsCategory("shop", p.Category).GetConditions()
+	for _, allowed := range []struct {
+		what string
+		req  *ledgerv1.UpdateRuleRequest
+	}{
+		{"another name", &ledgerv1.UpdateRuleRequest{Name: new("other")}},
+		{"fewer steps", &ledgerv1.UpdateRuleRequest{Conditions: &ledgerv1.RuleConditions{Values: fewer}}},
+		// The last change, because no copies of these conditions exceed the limit.
+		{"no pattern", &ledgerv1.UpdateRuleRequest{Conditions: &ledgerv1.RuleConditions{Values: none}}},
 	} {
 		p.exceed(t, first)
-		req.Id = first.GetId()
-		_, err := p.UpdateRule(p.Ctx, req)
-		require.NoError(t, err, name)
+		allowed.req.Id = first.GetId()
+		_, err := p.UpdateRule(p.Ctx, allowed.req)
+		require.NoError(t, err, allowed.what)
 	}
 }
 

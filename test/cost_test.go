@@ -36,10 +36,7 @@ var costly = map[string]struct {
 	"createImport":                  {10 * time.Second, "rules on each row, see rules.ImportSteps"},
 	"updateImport":                  {10 * time.Second, "rules on each row, see rules.ImportSteps"},
 	"createTransactionsFromReceipt": {20 * time.Second, "OCR_PROCESSOR_TIME"},
-	"listTransactions": {
-		3 * time.Second, "LIKE is quadratic for long repetitive texts",
-	},
-	"exportTransactions": {5 * time.Second, "a stream of all transactions"},
+	"exportTransactions":            {5 * time.Second, "a stream of all transactions"},
 }
 
 // notMeasured has the operations without a request here, and the reasons.

@@ -55,10 +55,15 @@ var worstRequests = map[string]func(c *costRun) []worstRequest{
 		for i := range 200 {
 			tags.Add("tag", fmt.Sprint("unknown ", i))
 		}
-		search := url.Values{"q": {longText[:99] + "b"}, "include": {"totals"}}
+		search := func(q string) func() response {
+			return get(url.Values{"q": {q}, "include": {"totals"}})
+		}
 		return []worstRequest{
 			{what: "200 tags", send: get(tags)},
-			{what: "a search without a match", send: get(search)},
+			{what: "a search without a match", send: search("aaab")},
+			{what: "a search for 20 repetitions", send: search(longText[:19] + "b")},
+			{what: "a search for 100 repetitions", send: search(longText[:99] + "b")},
+			{what: "a search for 1000 repetitions", send: search(longText[:999] + "b")},
 			{what: "all", send: get(url.Values{"include": {"totals"}})},
 		}
 	},

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"slices"
 	"time"
-	"unicode"
 
 	"github.com/google/uuid"
 	"google.golang.org/protobuf/proto"
@@ -29,7 +28,8 @@ const maxFilterTags = 200
 
 // ListTransactions returns a page of the caller's transactions, by default newest first. A page of
 // untagged transactions, of more than maxIndexedTags tags, of a search without three ASCII letters
-// or digits in a row, or of long texts may have fewer rows than the limit although more follow.
+// or digits in a row or with many repetitions, or of long texts may have fewer rows than the limit
+// although more follow.
 func (s *Transactions) ListTransactions(ctx context.Context, req *ledgerv1.ListTransactionsRequest) (*ledgerv1.ListTransactionsResponse, error) {
 	l, p := parseList(req)
 	l.owner = caller.ID(ctx)
@@ -108,35 +108,6 @@ func (s *Transactions) readList(ctx context.Context, l transactionList) (rows []
 	}
 	rows, err = collectTransactions(ctx, s.DB, l)
 	return rows, nil, err
-}
-
-// maxIndexedTags is the maximum number of tags for which a list reads the index of tags. For more,
-// PostgreSQL expects so many rows that it reads the whole table.
-const maxIndexedTags = 20
-
-// unindexed reports whether the list has a search, or a filter by many tags or by transactions
-// without tags or attachments, and no index that supports it or another filter. The index of
-// searches also finds payees.
-func (l transactionList) unindexed() bool {
-	scanned := l.substring+l.payee != "" || l.untagged || l.unattached() || len(l.tags) > maxIndexedTags
-	return scanned && !l.indexed() && !hasTrigram(l.substring) && !hasTrigram(l.payee)
-}
-
-// hasTrigram reports whether the trigram index of descriptions can find a substring, which requires
-// three letters or digits in a row. Only ASCII counts, because a database with the character type C
-// treats other letters as punctuation.
-func hasTrigram(s string) bool {
-	run := 0
-	for _, r := range s {
-		run++
-		if r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsNumber(r) {
-			run = 0
-		}
-		if run == 3 {
-			return true
-		}
-	}
-	return false
 }
 
 // missing returns the ids that no row has. It does not change ids, which the totals need

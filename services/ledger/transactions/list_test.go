@@ -227,15 +227,6 @@ func TestListTransactionsMaximumLimit(t *testing.T) {
 	}
 }
 
-func TestHasTrigram(t *testing.T) {
-	t.Parallel()
-	for text, want := range map[string]bool{
-		"": false, "DM": false, "日本": false, "a b c": false, "a-b": false, "%_%": false, "dm markt": true, "日本語": false, "été": false, "Zürich": true, "123": true,
-	} {
-		require.Equal(t, want, hasTrigram(text), text)
-	}
-}
-
 // TestListTransactionsSize lists transactions with parts of the maximum length, of which 200 would
 // be four times a message's maximum.
 func TestListTransactionsSize(t *testing.T) {

@@ -108,14 +108,6 @@ func (c *conditions) addDetails(l transactionList) {
 	}
 }
 
-// searched is the expression of the index of searches.
-const searched = `lower((t.payee || ' ' || t.description || ' ' || t.notes) COLLATE "und-x-icu")`
-
-// likeEscaped returns s as a pattern of LIKE that matches s only.
-func likeEscaped(s string) string {
-	return strings.NewReplacer(`\`, `\\`, `%`, `\%`, `_`, `\_`).Replace(s)
-}
-
 // addKind adds the filter by type. The filters by expense and by income exclude the legs of
 // transfers. A list of transfers by date reads the index transactions_transfers, unless a wallet or
 // a category selects another one.

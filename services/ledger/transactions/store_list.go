@@ -123,23 +123,24 @@ func (c *conditions) walk(l transactionList) string {
 	hidden := func(c condition) string { return c.hidden }
 	from := "transactions t WHERE " + all(c.bounds, hidden)
 	if len(c.filters) > 0 {
-		from = fmt.Sprintf("(SELECT * FROM %s %s LIMIT %d) t WHERE %s", from, l.order(), nearbyRows, all(c.filters, hidden))
+		from = fmt.Sprintf("(SELECT * FROM %s %s LIMIT %d) t WHERE %s", from, l.order(), l.affordable(nearbyRows), all(c.filters, hidden))
 	}
 	return fmt.Sprintf("SELECT %s FROM %s %s %s", posting.TransactionColumns, from, l.order(), l.limited())
 }
 
-// scan returns a statement that selects the matching rows among the next scannedRows rows, and the
-// last row examined. OFFSET returns the last row only if there are scannedRows rows. If the list
-// ends before, no row is marked last.
+// scan returns a statement that selects the matching rows among the next scannedRows rows, or as
+// many as are affordable, and the last row examined. OFFSET returns the last row only if there are
+// that many. If the list ends before, no row is marked last.
 func (c *conditions) scan(l transactionList) string {
 	hidden := func(c condition) string { return c.hidden }
+	scanned := l.affordable(scannedRows)
 	return fmt.Sprintf(`WITH examined AS MATERIALIZED (SELECT * FROM transactions t WHERE %s %s LIMIT %d)
 		(SELECT %s, false AS last FROM examined t WHERE %s %s %s)
 		UNION ALL
 		(SELECT %s, true FROM examined t %s OFFSET %d LIMIT 1)`,
-		all(c.bounds, hidden), l.order(), scannedRows,
+		all(c.bounds, hidden), l.order(), scanned,
 		posting.TransactionColumns, all(c.filters, hidden), l.order(), l.limited(),
-		posting.TransactionColumns, l.order(), scannedRows-1)
+		posting.TransactionColumns, l.order(), scanned-1)
 }
 
 // collect returns a statement that finds all matching rows with the best index, and sorts them. The

@@ -14,6 +14,9 @@ import (
 // totals of months have them.
 const totaledRows = 20_000
 
+// totaled returns the maximum number of rows that the totals of the list add up.
+func (l transactionList) totaled() int { return l.affordable(totaledRows) }
+
 // listTotals contains the totals of rows of a list in one currency, in minor units. Income and
 // Expense exclude the legs of transfers. They are negative only in lists by category whose refunds
 // exceed the other parts (ADR 103). Count includes the legs.
@@ -58,7 +61,7 @@ func (c *conditions) total(l transactionList) string {
 			coalesce(-sum(%[3]s) FILTER (WHERE t.place <= %[2]d AND t.transfer_id IS NULL AND t.amount_minor < 0), 0)::bigint AS expense
 		FROM (SELECT t.*, row_number() OVER (%[5]s) AS place FROM (SELECT * FROM %[4]s %[5]s LIMIT %[2]d + 1) t) t
 		GROUP BY t.currency, matching
-		ORDER BY t.currency`, matching, totaledRows, c.added(), c.rows(all(read, known)), l.order())
+		ORDER BY t.currency`, matching, l.totaled(), c.added(), c.rows(all(read, known)), l.order())
 }
 
 // added returns the amount that a row t adds to the income or the expense of the totals. With a

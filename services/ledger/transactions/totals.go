@@ -59,7 +59,7 @@ func (s *Transactions) addTotals(ctx context.Context, l transactionList, resp *l
 	}
 	resp.Capped = &capped
 	if capped {
-		resp.CappedAt = new(int32(totaledRows))
+		resp.CappedAt = new(int32(l.totaled()))
 	}
 	return nil
 }

@@ -67,8 +67,12 @@ func (b *bench) compareStacks(
 	requests func(*stack) []request,
 ) error {
 	var rates, costs [2][]float64
-	for range b.rounds {
-		for side, s := range []*stack{now, before} {
+	sides := []*stack{now, before}
+	for round := range b.rounds {
+		for i := range sides {
+			// Each side is the first in every second round.
+			side := (round + i) % len(sides)
+			s := sides[side]
 			rate, byName, err := b.spend(ctx,
 				s, load{clients: clients, requests: requests(s), keyed: keyed})
 			if err != nil {

@@ -38,7 +38,8 @@ func TestWorkerRunQueued(t *testing.T) {
 				calls++
 				return calls < 3, c.err
 			}
-			NewWorker(time.Hour, slog.New(slog.DiscardHandler), "failed", work).RunQueued(t.Context())
+			log := slog.New(slog.DiscardHandler)
+			NewWorker(time.Hour, log, "failed", work).RunQueued(t.Context())
 			require.Equal(t, c.calls, calls)
 		})
 	}
@@ -48,7 +49,7 @@ func TestWorkerRun(t *testing.T) {
 	t.Parallel()
 	// run runs a worker in goroutines until the test ends. do waits until one of them works, and
 	// gives it the work.
-	run := func(t *testing.T, poll time.Duration, goroutines int) (w *Worker, do func(work func())) {
+	run := func(t *testing.T, poll time.Duration, goroutines int) (w *Worker, do func(func())) {
 		t.Helper()
 		due := make(chan func())
 		ctx, stop := context.WithCancel(t.Context())

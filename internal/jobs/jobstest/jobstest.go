@@ -41,7 +41,8 @@ func Leases(t *testing.T, db *pgxpool.Pool, s jobs.Table, end End, first, second
 	a, b := leaseBoth(t, s, db, same)
 	c := lease(same, time.Hour)
 	owners := []uuid.UUID{a.OwnerID, b.OwnerID}
-	require.Equal(t, []uuid.UUID{first, second}, owners, "simultaneous replicas lease different jobs")
+	want := []uuid.UUID{first, second}
+	require.Equal(t, want, owners, "simultaneous replicas lease different jobs")
 	require.Equal(t, first, c.OwnerID)
 	require.NotEqual(t, a.ID, c.ID)
 	requireNone("all are leased")

@@ -29,9 +29,12 @@ func TestApplyRule(t *testing.T) {
 	s := setup(t)
 	p := newPerson(t.Context(), t, s)
 	fun := s.MakeCategory(p.Ctx, t, "Fun")
-	first, second, other := p.spends(t, "Cinema Rex", "9.50"), p.spends(t, "CINEMA  REX", "12"), p.spends(t, "Bakery", "3")
+	first, second := p.spends(t, "Cinema Rex", "9.50"), p.spends(t, "CINEMA  REX", "12")
+	other := p.spends(t, "Bakery", "3")
 	req := setsCategory("cinema rex", fun)
-	req.Actions = append(req.Actions, &ledgerv1.RuleAction{Kind: matching.AddTag, Value: "Film"}, &ledgerv1.RuleAction{Kind: matching.SetPayee, Value: "Rex"})
+	req.Actions = append(req.Actions,
+		&ledgerv1.RuleAction{Kind: matching.AddTag, Value: "Film"},
+		&ledgerv1.RuleAction{Kind: matching.SetPayee, Value: "Rex"})
 	r := p.rule(t, req)
 	get := func(m *ledgerv1.Transaction) *ledgerv1.Transaction {
 		resp, err := p.GetTransaction(p.Ctx, &ledgerv1.GetTransactionRequest{Id: m.GetId()})
@@ -62,8 +65,10 @@ func TestApplyRule(t *testing.T) {
 		require.Equal(t, fun.String(), after.GetCategoryId())
 		require.Equal(t, "Rex", after.GetPayee())
 		require.Equal(t, []string{"Film"}, after.GetTags())
-		require.Equal(t, []string{before.GetAmount(), before.GetDate(), before.GetWalletId(), before.GetCurrency()},
-			[]string{after.GetAmount(), after.GetDate(), after.GetWalletId(), after.GetCurrency()})
+		kept := func(m *ledgerv1.Transaction) []string {
+			return []string{m.GetAmount(), m.GetDate(), m.GetWalletId(), m.GetCurrency()}
+		}
+		require.Equal(t, kept(before), kept(after))
 	}
 	require.Equal(t, other.GetUpdatedAt(), get(other).GetUpdatedAt())
 	got, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
@@ -104,10 +109,13 @@ func TestApplyRuleWindow(t *testing.T) {
 			require.Equal(t, c.matched, seen.GetMatched())
 		})
 	}
-	_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId(), WalletId: new(other.Wallet.String())})
+	apply := &ledgerv1.ApplyRuleRequest{Id: r.GetId(), WalletId: new(other.Wallet.String())}
+	_, err := p.ApplyRule(p.Ctx, apply)
 	require.Equal(t, restv1.Reason_WALLET_NOT_FOUND.String(), apierr.From(err).Reason)
-	_, err = p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId(), From: new("x"), To: new("x"), WalletId: new(other.Wallet.String())})
-	require.Equal(t, []string{"from", "to", "walletId"}, fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, "INVALID_TRANSACTION_DATE")))
+	apply.From, apply.To = new("x"), new("x")
+	_, err = p.ApplyRule(p.Ctx, apply)
+	invalid := fixture.RequireReason(t, err, codes.InvalidArgument, "INVALID_TRANSACTION_DATE")
+	require.Equal(t, []string{"from", "to", "walletId"}, fixture.FieldNames(invalid))
 	_, err = other.ApplyRule(other.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId()})
 	require.ErrorIs(t, err, errNotFound)
 }
@@ -149,12 +157,15 @@ func TestApplyRuleWaitsForSpace(t *testing.T) {
 	_, err := p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId()})
 	require.NoError(t, err)
 	_, err = s.DB.Exec(t.Context(), `
-		CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$;
+		CREATE FUNCTION reject() RETURNS trigger LANGUAGE plpgsql AS $$
+			BEGIN RAISE 'no space left' USING ERRCODE = 'disk_full'; END $$;
 		CREATE TRIGGER reject BEFORE UPDATE ON transactions FOR EACH ROW EXECUTE FUNCTION reject()`)
 	require.NoError(t, err)
 	status := func() string {
 		s.Jobs.RunQueued(t.Context())
-		_, err := s.DB.Exec(t.Context(), `UPDATE rule_jobs SET leased_until = now() - interval '1 second'`)
+		_, err := s.DB.Exec(t.Context(), `
+			UPDATE rule_jobs
+			SET leased_until = now() - interval '1 second'`)
 		require.NoError(t, err)
 		resp, err := p.GetRule(p.Ctx, &ledgerv1.GetRuleRequest{Id: r.GetId()})
 		require.NoError(t, err)
@@ -176,7 +187,8 @@ func TestApplyRuleRepeated(t *testing.T) {
 	p := newPerson(t.Context(), t, s)
 	bank := s.MakeWallet(p.Ctx, t, "Bank", "EUR")
 	r := p.rule(t, setsCategory("cinema rex", p.Category))
-	req := &ledgerv1.ApplyRuleRequest{Id: r.GetId(), WalletId: new(bank.String()), IdempotencyKey: s.NewID().String()}
+	id, key := r.GetId(), s.NewID().String()
+	req := &ledgerv1.ApplyRuleRequest{Id: id, WalletId: new(bank.String()), IdempotencyKey: key}
 	first, err := p.ApplyRule(p.Ctx, req)
 	require.NoError(t, err)
 	again, err := p.ApplyRule(p.Ctx, req)
@@ -188,10 +200,10 @@ func TestApplyRuleRepeated(t *testing.T) {
 	again, err = p.ApplyRule(p.Ctx, req)
 	require.NoError(t, err)
 	require.True(t, again.GetReplayed())
-	_, err = p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: r.GetId(), IdempotencyKey: req.GetIdempotencyKey()})
+	_, err = p.ApplyRule(p.Ctx, &ledgerv1.ApplyRuleRequest{Id: id, IdempotencyKey: key})
 	require.ErrorIs(t, err, apierr.IdempotencyKeyUsed)
 
-	order := &ledgerv1.OrderRulesRequest{Ids: []string{r.GetId()}, IdempotencyKey: s.NewID().String()}
+	order := &ledgerv1.OrderRulesRequest{Ids: []string{id}, IdempotencyKey: s.NewID().String()}
 	_, err = p.OrderRules(p.Ctx, order)
 	require.NoError(t, err)
 	p.rule(t, setsCategory("shop", p.Category))

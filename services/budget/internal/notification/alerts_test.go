@@ -2,6 +2,7 @@ package notification
 
 import (
 	"math/big"
+	"slices"
 	"testing"
 	"time"
 
@@ -40,44 +41,61 @@ func TestWindowsOf(t *testing.T) {
 		return d
 	}
 	b := budget{
-		ID: uuid.New(), WalletID: uuid.New(), CategoryIDs: []uuid.UUID{uuid.New(), uuid.New()}, Period: "monthly",
-		StartDate: day("2026-01-31"), EndDate: new(day("2026-06-15")),
+		ID: uuid.New(), WalletID: uuid.New(), CategoryIDs: []uuid.UUID{uuid.New(), uuid.New()},
+		Period: "monthly", StartDate: day("2026-01-31"), EndDate: new(day("2026-06-15")),
 	}
+	wallet, category := b.WalletID.String(), b.CategoryIDs[0].String()
 	of := func(date string) *ledgerv1.Transaction {
-		return &ledgerv1.Transaction{WalletId: b.WalletID.String(), CategoryId: b.CategoryIDs[1].String(), Date: date + "T23:59:59.000Z"}
+		return &ledgerv1.Transaction{
+			WalletId: wallet, CategoryId: b.CategoryIDs[1].String(), Date: date + "T23:59:59.000Z",
+		}
+	}
+	created := func(transaction *ledgerv1.Transaction) proto.Message {
+		return &ledgerv1.TransactionCreated{Transaction: transaction}
+	}
+	updated := func(before, after *ledgerv1.Transaction) proto.Message {
+		return &ledgerv1.TransactionUpdated{Before: before, After: after}
 	}
 	otherWallet, otherCategory := of("2026-03-15"), of("2026-03-15")
 	otherWallet.WalletId, otherCategory.CategoryId = uuid.NewString(), uuid.NewString()
 	split, leg := of("2026-03-30"), of("2026-03-30")
 	split.CategoryId, leg.CategoryId, leg.TransferId = "", "", uuid.NewString()
-	split.Splits = []*ledgerv1.Split{{CategoryId: uuid.NewString()}, {CategoryId: b.CategoryIDs[0].String()}}
+	split.Splits = []*ledgerv1.Split{{CategoryId: uuid.NewString()}, {CategoryId: category}}
 	imported := func(first, last string) *ledgerv1.TransactionsImported {
 		return &ledgerv1.TransactionsImported{
-			WalletIds: []string{uuid.NewString(), b.WalletID.String()}, CategoryIds: []string{b.CategoryIDs[0].String()}, FirstDate: first, LastDate: last,
+			WalletIds: []string{uuid.NewString(), wallet}, CategoryIds: []string{category},
+			FirstDate: first, LastDate: last,
 		}
 	}
+	undone := &ledgerv1.TransactionsImportUndone{
+		WalletIds: []string{wallet}, CategoryIds: []string{category},
+		FirstDate: "2026-02-28", LastDate: "2026-02-28",
+	}
+	merged := &ledgerv1.CategoryDeleted{CategoryId: uuid.NewString(), ReassignedTo: &category}
+	january, february := []string{"2026-01-31"}, []string{"2026-02-28"}
+	both := slices.Concat(january, february)
 	for name, c := range map[string]struct {
 		event proto.Message
 		want  []string
 	}{
-		"a part in the category":  {&ledgerv1.TransactionCreated{Transaction: split}, []string{"2026-02-28"}},
-		"the end of a split":      {&ledgerv1.TransactionUpdated{Before: split, After: otherCategory}, []string{"2026-02-28"}},
-		"a leg of a transfer":     {&ledgerv1.TransactionUpdated{Before: leg, After: leg}, nil},
-		"an import of two years":  {imported("2024-01-01", "2026-03-01"), []string{"2026-01-31", "2026-02-28"}},
+		"a part in the category":  {created(split), february},
+		"the end of a split":      {updated(split, otherCategory), february},
+		"a leg of a transfer":     {updated(leg, leg), nil},
+		"an import of two years":  {imported("2024-01-01", "2026-03-01"), both},
 		"an import of the past":   {imported("2024-01-01", "2026-01-30"), nil},
 		"an import of the future": {imported("2026-03-31", "2026-04-30"), nil},
-		"an undo":                 {&ledgerv1.TransactionsImportUndone{WalletIds: []string{b.WalletID.String()}, CategoryIds: []string{b.CategoryIDs[0].String()}, FirstDate: "2026-02-28", LastDate: "2026-02-28"}, []string{"2026-02-28"}},
-		"created":                 {&ledgerv1.TransactionCreated{Transaction: of("2026-02-27")}, []string{"2026-01-31"}},
-		"the window's first day":  {&ledgerv1.TransactionCreated{Transaction: of("2026-02-28")}, []string{"2026-02-28"}},
-		"moved to another window": {&ledgerv1.TransactionUpdated{Before: of("2026-02-01"), After: of("2026-03-30")}, []string{"2026-01-31", "2026-02-28"}},
-		"deleted":                 {&ledgerv1.TransactionDeleted{Transaction: of("2026-03-30")}, []string{"2026-02-28"}},
-		"a future window":         {&ledgerv1.TransactionCreated{Transaction: of("2026-03-31")}, nil},
-		"before the budget":       {&ledgerv1.TransactionCreated{Transaction: of("2026-01-30")}, nil},
-		"after its end":           {&ledgerv1.TransactionCreated{Transaction: of("2026-06-16")}, nil},
-		"another wallet":          {&ledgerv1.TransactionCreated{Transaction: otherWallet}, nil},
-		"another category":        {&ledgerv1.TransactionCreated{Transaction: otherCategory}, nil},
-		"the target of a merge":   {&ledgerv1.CategoryDeleted{CategoryId: uuid.NewString(), ReassignedTo: new(b.CategoryIDs[0].String())}, []string{"2026-02-28"}},
-		"a deleted category":      {&ledgerv1.CategoryDeleted{CategoryId: b.CategoryIDs[0].String()}, nil},
+		"an undo":                 {undone, february},
+		"created":                 {created(of("2026-02-27")), january},
+		"the window's first day":  {created(of("2026-02-28")), february},
+		"moved to another window": {updated(of("2026-02-01"), of("2026-03-30")), both},
+		"deleted":                 {&ledgerv1.TransactionDeleted{Transaction: of("2026-03-30")}, february},
+		"a future window":         {created(of("2026-03-31")), nil},
+		"before the budget":       {created(of("2026-01-30")), nil},
+		"after its end":           {created(of("2026-06-16")), nil},
+		"another wallet":          {created(otherWallet), nil},
+		"another category":        {created(otherCategory), nil},
+		"the target of a merge":   {merged, february},
+		"a deleted category":      {&ledgerv1.CategoryDeleted{CategoryId: category}, nil},
 		"an event of a wallet":    {&ledgerv1.WalletCreated{}, nil},
 	} {
 		var got []string

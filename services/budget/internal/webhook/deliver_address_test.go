@@ -40,7 +40,10 @@ func resolver(t *testing.T, addresses ...string) *net.Resolver {
 			if q := m.Questions[0]; q.Type == dnsmessage.TypeA {
 				a := netip.MustParseAddr(addresses[min(asked, len(addresses)-1)]).As4()
 				asked++
-				m.Answers = []dnsmessage.Resource{{Header: dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}, Body: &dnsmessage.AResource{A: a}}}
+				header := dnsmessage.ResourceHeader{Name: q.Name, Type: q.Type, Class: q.Class}
+				m.Answers = []dnsmessage.Resource{
+					{Header: header, Body: &dnsmessage.AResource{A: a}},
+				}
 			}
 			packed, err := m.Pack()
 			if err == nil {

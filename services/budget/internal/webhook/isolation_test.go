@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"strings"
 	"testing"
 	"time"
 
@@ -33,13 +32,17 @@ func TestUserWithTheIDsOfAnother(t *testing.T) {
 		budgettest.Copy(t, alone.db, beside.db, table, user.ID, user.ID)
 		budgettest.Copy(t, alone.db, beside.db, table, user.ID, twin)
 	}
-	// The webhooks of the other user are leased: the first one until the time until which the user's
-	// will be, the others for longer. The deliveries of the other user are due, and have higher
-	// numbers.
+	// The webhooks of the other user are leased: the first one until the time until which the
+	// user's will be, the others for longer. The deliveries of the other user are due, and have
+	// higher numbers.
 	for _, statement := range []string{
 		`UPDATE webhooks SET leased_until = $2 WHERE user_id = $1`,
-		`UPDATE webhooks SET leased_until = $2::timestamptz + interval '1 second' WHERE user_id = $1 AND id > (SELECT min(id::text)::uuid FROM webhooks)`,
-		`UPDATE webhook_deliveries SET repeat = repeat + 5, next_attempt_at = $2::timestamptz - interval '1 day' WHERE user_id = $1`,
+		`UPDATE webhooks
+		SET leased_until = $2::timestamptz + interval '1 second'
+		WHERE user_id = $1 AND id > (SELECT min(id::text)::uuid FROM webhooks)`,
+		`UPDATE webhook_deliveries
+		SET repeat = repeat + 5, next_attempt_at = $2::timestamptz - interval '1 day'
+		WHERE user_id = $1`,
 	} {
 		_, err := beside.db.Exec(t.Context(), statement, twin, budgettest.Today.Add(webhookLease))
 		require.NoError(t, err)
@@ -82,8 +85,9 @@ func newIsolated(t *testing.T) *isolated {
 // RoundTrip records a delivery and answers it.
 func (s *isolated) RoundTrip(req *http.Request) (*http.Response, error) {
 	body, err := io.ReadAll(req.Body)
-	s.sent = append(s.sent, fmt.Sprint(req.URL, req.Header.Get("Coffer-Event-Id"), req.Header.Get("Coffer-Delivery-Id"), string(body)))
-	return &http.Response{StatusCode: s.status, Body: io.NopCloser(strings.NewReader("")), Request: req}, err
+	event, id := req.Header.Get("Coffer-Event-Id"), req.Header.Get("Coffer-Delivery-Id")
+	s.sent = append(s.sent, fmt.Sprint(req.URL, event, id, string(body)))
+	return &http.Response{StatusCode: s.status, Body: http.NoBody, Request: req}, err
 }
 
 // prepare creates webhooks, of which two receive all events. The first one has a delivered event
@@ -104,7 +108,10 @@ func (s *isolated) prepare(t *testing.T, user budgettest.User) {
 		event.ID = s.newID()
 		s.queue(t, event)
 	}
-	_, err := s.db.Exec(t.Context(), `UPDATE webhook_deliveries SET next_attempt_at = $1, status = 'pending' WHERE webhook_id = $2`,
+	_, err := s.db.Exec(t.Context(), `
+		UPDATE webhook_deliveries
+		SET next_attempt_at = $1, status = 'pending'
+		WHERE webhook_id = $2`,
 		budgettest.Today.Add(time.Minute), s.webhooks[1])
 	require.NoError(t, err)
 	for _, webhook := range s.webhooks[:2] {
@@ -119,8 +126,8 @@ func (s *isolated) use(t *testing.T, user budgettest.User) budgettest.Record {
 	var r budgettest.Record
 	ctx, webhooks := user.Ctx, s.webhooks
 	deliver := func() {
-		// A statement that confuses users may claim a webhook again and again, so the number of batches
-		// is fixed.
+		// The number of batches is fixed, because a statement that confuses users may claim a webhook
+		// again and again.
 		for range 3 {
 			worked, err := s.deliverBatch(t.Context())
 			require.NoError(t, err)
@@ -131,20 +138,24 @@ func (s *isolated) use(t *testing.T, user budgettest.User) budgettest.Record {
 	read := func() {
 		for _, id := range webhooks[:3] {
 			r.Add(s.GetWebhook(ctx, &budgetv1.GetWebhookRequest{Id: id}))
-			r.Add(s.ListWebhookDeliveries(ctx, &budgetv1.ListWebhookDeliveriesRequest{WebhookId: id}))
-			r.Add(s.ListWebhookDeliveries(ctx, &budgetv1.ListWebhookDeliveriesRequest{WebhookId: id, Limit: new(int32(1))}))
+			req := &budgetv1.ListWebhookDeliveriesRequest{WebhookId: id}
+			r.Add(s.ListWebhookDeliveries(ctx, req))
+			req.Limit = new(int32(1))
+			r.Add(s.ListWebhookDeliveries(ctx, req))
 		}
 		r.Add(s.ListWebhooks(ctx, &budgetv1.ListWebhooksRequest{}))
 		r.Add(s.ListWebhooks(ctx, &budgetv1.ListWebhooksRequest{Limit: new(int32(3))}))
 	}
 	read()
 	deliver()
-	r.Add(s.RedeliverWebhookEvent(ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: webhooks[0], Id: s.deliveries[0]}))
-	r.Add(s.RedeliverWebhookEvent(ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: webhooks[0], Id: s.deliveries[0]}))
+	again := &budgetv1.RedeliverWebhookEventRequest{WebhookId: webhooks[0], Id: s.deliveries[0]}
+	r.Add(s.RedeliverWebhookEvent(ctx, again))
+	r.Add(s.RedeliverWebhookEvent(ctx, again))
 	deliver()
 	r.Add(s.TestWebhook(ctx, &budgetv1.TestWebhookRequest{Id: webhooks[1]}))
 	deliver()
-	r.Add(s.UpdateWebhook(ctx, &budgetv1.UpdateWebhookRequest{Id: webhooks[0], Description: new("new")}))
+	update := &budgetv1.UpdateWebhookRequest{Id: webhooks[0], Description: new("new")}
+	r.Add(s.UpdateWebhook(ctx, update))
 	r.Add(s.RotateWebhookSecret(ctx, &budgetv1.RotateWebhookSecretRequest{Id: webhooks[0]}))
 	read()
 	// The receiver disables a webhook.

@@ -22,14 +22,18 @@ func TestCreateWebhookConcurrently(t *testing.T) {
 		for range maxWebhooks - 1 {
 			b.webhook(t, owner, "https://example.com/hook")
 		}
-		last := webhook{ID: b.newID(), UserID: owner.ID, URL: "https://example.com/last", Events: []string{}, Secret: []byte{1}, Version: 1, CreatedAt: budgettest.Today, UpdatedAt: budgettest.Today}
+		last := webhook{
+			ID: b.newID(), UserID: owner.ID, URL: "https://example.com/last", Events: []string{},
+			Secret: []byte{1}, Version: 1, CreatedAt: budgettest.Today, UpdatedAt: budgettest.Today,
+		}
 		err := pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
 			n, err := countWebhooks(t.Context(), tx, owner.ID)
 			require.EqualValues(t, maxWebhooks-1, n)
 			require.NoError(t, err)
 			return insertWebhook(t.Context(), tx, last)
 		}, func() error {
-			_, err := b.CreateWebhook(owner.Ctx, &budgetv1.CreateWebhookRequest{Url: "https://example.com/too-many"})
+			req := &budgetv1.CreateWebhookRequest{Url: "https://example.com/too-many"}
+			_, err := b.CreateWebhook(owner.Ctx, req)
 			return err
 		})
 		require.ErrorIs(t, err, errWebhookLimitReached)
@@ -46,7 +50,8 @@ func TestRedeliverWebhookEventConcurrently(t *testing.T) {
 		b.queue(t, happened(owner, 1))
 		first := b.log(t, owner, id.String())[0]
 		redeliver := func() error {
-			_, err := b.RedeliverWebhookEvent(owner.Ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id.String(), Id: first.GetId()})
+			req := &budgetv1.RedeliverWebhookEventRequest{WebhookId: id.String(), Id: first.GetId()}
+			_, err := b.RedeliverWebhookEvent(owner.Ctx, req)
 			return err
 		}
 		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {

@@ -35,9 +35,10 @@ func TestDeliveryAttempted(t *testing.T) {
 	owner := b.user(t, "Owner")
 	id := b.webhook(t, owner, "https://example.com").GetWebhook().GetId()
 	b.queue(t, happened(owner, 1))
-	require.NoError(t, expireDeliveries(t.Context(), b.db, budgettest.Today.Add(time.Second), budgettest.Today))
+	today, later := budgettest.Today, budgettest.Today.Add(time.Second)
+	require.NoError(t, expireDeliveries(t.Context(), b.db, later, today))
 	require.Equal(t, "failed", b.log(t, owner, id)[0].GetStatus())
-	require.NoError(t, expireDeliveries(t.Context(), b.db, budgettest.Today, budgettest.Today.Add(time.Second)))
+	require.NoError(t, expireDeliveries(t.Context(), b.db, today, later))
 	require.Empty(t, b.log(t, owner, id))
 }
 
@@ -45,7 +46,8 @@ func TestWebhookAttempted(t *testing.T) {
 	t.Parallel()
 	rapid.Check(t, func(t *rapid.T) {
 		w, now, pause := webhook{}, budgettest.Today, time.Duration(0)
-		for _, problem := range rapid.SliceOf(rapid.SampledFrom([]string{"", "timeout", "status"})).Draw(t, "problems") {
+		problems := rapid.SampledFrom([]string{"", "timeout", "status"})
+		for _, problem := range rapid.SliceOf(problems).Draw(t, "problems") {
 			var until time.Time
 			before := w
 			w, until = w.attempted(now, problem)
@@ -90,7 +92,10 @@ func TestDeliverPause(t *testing.T) {
 	b.deliverAll(t)
 	require.EqualValues(t, 2, attempts(broken))
 	r.reply = nil
-	_, err := b.UpdateWebhook(owner.Ctx, &budgetv1.UpdateWebhookRequest{Id: broken.GetWebhook().GetId(), Url: new(r.url + "/repaired")})
+	req := &budgetv1.UpdateWebhookRequest{
+		Id: broken.GetWebhook().GetId(), Url: new(r.url + "/repaired"),
+	}
+	_, err := b.UpdateWebhook(owner.Ctx, req)
 	require.NoError(t, err)
 	b.deliverAll(t)
 	require.EqualValues(t, 3, attempts(broken), "a change of the webhook ends the pause")
@@ -126,7 +131,8 @@ func TestWebhookDisables(t *testing.T) {
 	}
 	for i := range failingAttempts {
 		require.True(t, enabled().GetEnabled(), "after %d attempts", i)
-		b.now = func() time.Time { return budgettest.Today.Add(time.Duration(i) * failingTime / (failingAttempts - 1)) }
+		since := time.Duration(i) * failingTime / (failingAttempts - 1)
+		b.now = func() time.Time { return budgettest.Today.Add(since) }
 		b.queue(t, happened(owner, i))
 		worked, err := b.deliverBatch(t.Context())
 		require.NoError(t, err)

@@ -23,7 +23,7 @@ async function start(): Promise<void> {
   setTimeout(() => new Intl.NumberFormat(i18n.locale));
   setTimeout(() => new Intl.DateTimeFormat(i18n.locale));
   await startLanguage();
-  mount(App, { target: document.getElementById("app")! });
+  mount(App, { target: document.getElementById("app") ?? document.body });
   await started;
   // The worker stores all files of the build. The first screen needs the processor and the network before.
   setTimeout(startWorker, 3000);

@@ -97,7 +97,8 @@ function parseBody(text: string): unknown {
 function remember(at: string, answer: Fetched<unknown>): void {
   cached.delete(at);
   cached.set(at, answer);
-  if (cached.size > cacheSize) cached.delete(cached.keys().next().value!);
+  const [oldest = at] = cached.keys();
+  if (cached.size > cacheSize) cached.delete(oldest);
 }
 
 /** call sends a request of an operation. Without read, the answer is JSON. */

@@ -1,63 +1,102 @@
-// Drafts: editable copies of a resource that are saved with If-Match.
-import type { Fetched } from "./api";
+// Drafts: the edited fields of a form, of a new resource or of a stored one that is saved with If-Match.
+import { newKey, type Fetched } from "./api";
 import { isProblem, type Problem } from "./problem";
 
-interface Draft<F extends object> {
+export interface Draft<F extends object> {
   /** fields are the edited values, undefined until they are loaded. */
   fields: F | undefined;
   /** problem is why loading or the last save failed. */
   readonly problem: Problem | undefined;
   readonly busy: boolean;
-  /** theirs are the values that were saved elsewhere meanwhile. The user must choose: see Conflict. */
-  readonly theirs: F | undefined;
-  /** differing are the names of the fields in which the two versions differ. */
-  readonly differing: readonly (keyof F)[];
-  /** save sends the changed fields, and reports whether the resource now has the edited values. */
+  /** conflict is set if another version was saved meanwhile. names are the fields that differ. See DraftConflict. */
+  readonly conflict: { mine: F; theirs: F; names: readonly (keyof F)[] } | undefined;
+  /** save sends the fields, and reports whether the resource now has the edited values. */
   save(): Promise<boolean>;
   /** keepMine saves the edited values over the other version. */
   keepMine(): Promise<boolean>;
   /** keepTheirs discards the edited values. */
   keepTheirs(): void;
-  /** reload loads the fields and the version again, for a form that stays open after a save. It keeps what was edited since the save. */
+}
+
+/** StoredDraft can load again, for a form that stays open after a save. It keeps what was edited since the save. */
+interface StoredDraft<F extends object> extends Draft<F> {
   reload(): Promise<boolean>;
+}
+
+/** attempts runs steps one at a time, and keeps the problem of the last one. */
+function attempts() {
+  let problem = $state.raw<Problem | undefined>();
+  let busy = $state(false);
+  return {
+    get problem() {
+      return problem;
+    },
+    get busy() {
+      return busy;
+    },
+    async run(step: () => Promise<boolean>): Promise<boolean> {
+      if (busy) return false;
+      busy = true;
+      problem = undefined;
+      try {
+        return await step();
+      } catch (error) {
+        if (!isProblem(error)) throw error;
+        problem = error;
+        return false;
+      } finally {
+        busy = false;
+      }
+    },
+  };
+}
+
+/** newDraft has the fields of a new resource. send gets them with the key for Idempotency-Key, which changes after each answer. */
+export function newDraft<F extends object>(initial: F, send: (fields: F, key: string) => Promise<unknown>): Draft<F> {
+  const fields = $state(initial);
+  const attempt = attempts();
+  let key = newKey();
+  const save = () =>
+    attempt.run(async () => {
+      try {
+        await send($state.snapshot(fields) as F, key);
+      } catch (error) {
+        if (isProblem(error) && error.status) key = newKey();
+        throw error;
+      }
+      return true;
+    });
+  return {
+    fields,
+    get problem() {
+      return attempt.problem;
+    },
+    get busy() {
+      return attempt.busy;
+    },
+    conflict: undefined,
+    save,
+    keepMine: save,
+    keepTheirs: () => undefined,
+  };
 }
 
 /**
  * draft loads the fields of a resource now. send gets the changed fields and the version for If-Match. It must be called while a
  * component is created.
  */
-export function draft<F extends object>(load: () => Promise<Fetched<F>>, send: (changes: Partial<F>, version: string) => Promise<unknown>): Draft<F> {
+export function draft<F extends object>(
+  load: () => Promise<Fetched<F>>,
+  send: (changes: Partial<F>, version: string) => Promise<unknown>,
+): StoredDraft<F> {
   let fields = $state<F | undefined>();
-  let problem = $state.raw<Problem | undefined>();
   let theirs = $state.raw<Fetched<F> | undefined>();
-  let busy = $state(false);
+  const attempt = attempts();
   let original: Fetched<F>;
 
   const same = (a: F, b: F, name: keyof F) => JSON.stringify(a[name]) === JSON.stringify(b[name]);
   const changed = (from: F, to: F) => (Object.keys(from) as (keyof F)[]).filter((name) => !same(from, to, name));
-
   const only = (of: F, names: (keyof F)[]) => Object.fromEntries(names.map((name) => [name, of[name]])) as Partial<F>;
-
-  function use(loaded: Fetched<F>) {
-    original = loaded;
-    fields = { ...loaded.data };
-  }
-
-  /** attempt runs a step and keeps its problem. */
-  async function attempt(step: () => Promise<boolean>): Promise<boolean> {
-    if (busy) return false;
-    busy = true;
-    problem = undefined;
-    try {
-      return await step();
-    } catch (error) {
-      if (!isProblem(error)) throw error;
-      problem = error;
-      return false;
-    } finally {
-      busy = false;
-    }
-  }
 
   async function save(): Promise<boolean> {
     const edited = $state.snapshot(fields) as F;
@@ -80,11 +119,11 @@ export function draft<F extends object>(load: () => Promise<Fetched<F>>, send: (
   }
 
   const reload = () =>
-    attempt(async () => {
+    attempt.run(async () => {
       const loaded = await load();
       const edits = fields && only(fields, changed(original.data, fields));
-      use(loaded);
-      Object.assign(fields!, edits);
+      original = loaded;
+      fields = { ...loaded.data, ...edits };
       return true;
     });
   void reload();
@@ -97,25 +136,23 @@ export function draft<F extends object>(load: () => Promise<Fetched<F>>, send: (
       fields = to;
     },
     get problem() {
-      return problem;
+      return attempt.problem;
     },
     get busy() {
-      return busy;
+      return attempt.busy;
     },
-    get theirs() {
-      return theirs?.data;
+    get conflict() {
+      return theirs && fields && { mine: fields, theirs: theirs.data, names: changed(theirs.data, fields) };
     },
-    get differing() {
-      return theirs && fields ? changed(theirs.data, fields) : [];
-    },
-    save: () => attempt(save),
+    save: () => attempt.run(save),
     keepMine() {
-      original = theirs!;
+      original = theirs ?? original;
       theirs = undefined;
-      return attempt(save);
+      return attempt.run(save);
     },
     keepTheirs() {
-      use(theirs!);
+      original = theirs ?? original;
+      fields = { ...original.data };
       theirs = undefined;
     },
     reload,

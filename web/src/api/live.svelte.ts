@@ -85,7 +85,7 @@ async function readStream(signal: AbortSignal): Promise<boolean> {
     const { done, value } = await reader.read();
     if (done) return true;
     const blocks = (rest + value).split("\n\n");
-    rest = blocks.pop()!;
+    rest = blocks.pop() ?? "";
     blocks.forEach(receive);
   }
 }

@@ -33,11 +33,19 @@ export function remove(ids: readonly string[], text: string, send: (id: string) 
 }
 
 async function commit(ids: readonly string[], send: (id: string) => Promise<unknown>, topic: Topic): Promise<void> {
-  const outcomes = await Promise.allSettled(ids.map(send));
+  const failed = async (id: string) => {
+    try {
+      await send(id);
+    } catch (reason) {
+      if (!(reason instanceof Problem && reason.status === 404)) return { id, reason };
+    }
+    return undefined;
+  };
+  const failures = await Promise.all(ids.map(failed));
   announce(topic);
-  outcomes.forEach((outcome, i) => {
-    if (outcome.status === "fulfilled" || (outcome.reason instanceof Problem && outcome.reason.status === 404)) return;
-    hidden.delete(ids[i]!);
-    fail(outcome.reason);
-  });
+  for (const failure of failures) {
+    if (!failure) continue;
+    hidden.delete(failure.id);
+    fail(failure.reason);
+  }
 }

@@ -27,8 +27,7 @@ const delay = 120;
 /** onChange runs a function after a topic changed, and returns the function that ends this. */
 export function onChange(topics: readonly Topic[], run: () => void): () => void {
   for (const topic of topics) {
-    if (!listeners.has(topic)) listeners.set(topic, new Set());
-    listeners.get(topic)!.add(run);
+    listeners.set(topic, (listeners.get(topic) ?? new Set()).add(run));
   }
   return () => topics.forEach((topic) => listeners.get(topic)?.delete(run));
 }

@@ -86,26 +86,26 @@ const round = (n: number) => Math.round(n * 100) / 100;
  * both, so a curve of cumulative spending never falls (Fritsch and Carlson, 1980).
  */
 export function line(through: readonly Point[]): string {
-  const [first] = through;
-  if (!first) return "";
-  const slopes = tangents(through);
-  let path = `M${round(first.x)} ${round(first.y)}`;
-  for (let i = 1; i < through.length; i++) {
-    const [a, b] = [through[i - 1]!, through[i]!];
+  const smooth = through.map((b, i) => ({ ...b, slope: slope(through[i - 1], b, through[i + 1]) }));
+  const pieces = smooth.map((b, i) => {
+    const a = smooth[i - 1];
+    if (!a) return `M${round(b.x)} ${round(b.y)}`;
     const third = (b.x - a.x) / 3;
-    path += `C${round(a.x + third)} ${round(a.y + slopes[i - 1]! * third)} ${round(b.x - third)} ${round(b.y - slopes[i]! * third)} ${round(b.x)} ${round(b.y)}`;
-  }
-  return path;
+    const first = `${round(a.x + third)} ${round(a.y + a.slope * third)}`;
+    const second = `${round(b.x - third)} ${round(b.y - b.slope * third)}`;
+    return `C${first} ${second} ${round(b.x)} ${round(b.y)}`;
+  });
+  return pieces.join("");
 }
 
-function tangents(through: readonly Point[]): number[] {
-  const secants = through.slice(1).map((b, i) => (b.y - through[i]!.y) / (b.x - through[i]!.x || 1));
-  return through.map((_, i) => {
-    const [before, after] = [secants[i - 1], secants[i]];
-    if (before === undefined || after === undefined) return before ?? after ?? 0;
-    if (before * after <= 0) return 0;
-    return Math.sign(before) * Math.min(Math.abs(before + after) / 2, 3 * Math.min(Math.abs(before), Math.abs(after)));
-  });
+/** slope returns the slope of a smooth path at the point b between a and c. */
+function slope(a: Point | undefined, b: Point, c: Point | undefined): number {
+  const secant = (from: Point, to: Point) => (to.y - from.y) / (to.x - from.x || 1);
+  const before = a && secant(a, b);
+  const after = c && secant(b, c);
+  if (before === undefined || after === undefined) return before ?? after ?? 0;
+  if (before * after <= 0) return 0;
+  return Math.sign(before) * Math.min(Math.abs(before + after) / 2, 3 * Math.min(Math.abs(before), Math.abs(after)));
 }
 
 /** area returns the closed path between a line and the base of the plot. */

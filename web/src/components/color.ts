@@ -3,7 +3,7 @@
 /** hue returns one of the hues of tokens.css for a text, always the same one. */
 export function hue(text: string): string {
   let hash = 7;
-  for (const character of text) hash = (hash * 31 + character.codePointAt(0)!) >>> 0;
+  for (const character of text) hash = (hash * 31 + (character.codePointAt(0) ?? 0)) >>> 0;
   return `var(--hue-${(hash % 8) + 1})`;
 }
 

@@ -74,9 +74,13 @@ export async function countUnsent(): Promise<number> {
 async function refresh(): Promise<void> {
   signedIn = (await read<number>("device", "signedIn")) ?? 0;
   const rows = (await hasKey()) ? await readAll<Sealed>("queue") : [];
-  const opened = await Promise.allSettled(rows.map(async ([key, row]) => JSON.parse(new TextDecoder().decode(await unseal(key, row))) as Queued));
-  entries = opened.flatMap((row) => (row.status === "fulfilled" ? [row.value] : [])).sort((a, b) => a.queuedAt - b.queuedAt);
-  unreadable = rows.flatMap(([key], i) => (opened[i]!.status === "rejected" ? [key] : []));
+  const opened = await Promise.all(rows.map(async ([key, row]) => ({ key, entry: await open(key, row).catch(() => undefined) })));
+  entries = opened.flatMap(({ entry }) => entry ?? []).sort((a, b) => a.queuedAt - b.queuedAt);
+  unreadable = opened.filter(({ entry }) => !entry).map(({ key }) => key);
+}
+
+async function open(key: string, row: Sealed): Promise<Queued> {
+  return JSON.parse(new TextDecoder().decode(await unseal(key, row)));
 }
 
 /** store seals an entry and writes it. */
@@ -119,10 +123,10 @@ export async function enqueue(body: NewEntry, key: string, files: readonly File[
 }
 
 async function keep(body: NewEntry, key: string, files: readonly File[], queuedAt: number): Promise<void> {
-  const described = files.map(({ name, type }, i) => ({ key: `${key}.${i}`, name, type }));
-  const contents = described.map(async (file, i) => [file.key, await seal(file.key, await files[i]!.arrayBuffer())] as const);
+  const keyed = files.map((file, i) => ({ file, key: `${key}.${i}` }));
+  const contents = keyed.map(async ({ file, key }) => [key, await seal(key, await file.arrayBuffer())] as const);
   await write("files", ...(await Promise.all(contents)));
-  await store({ key, body, files: described, queuedAt });
+  await store({ key, body, files: keyed.map(({ file: { name, type }, key }) => ({ key, name, type })), queuedAt });
 }
 
 /**
@@ -183,13 +187,14 @@ async function sendQueue(): Promise<void> {
 async function sendOne(entry: Queued): Promise<boolean> {
   let left = entry;
   try {
+    const transactionId = left.transactionId ?? (await create(left.body, left.key));
     if (!left.transactionId) {
-      left = { ...left, transactionId: await create(left.body, left.key) };
+      left = { ...left, transactionId };
       if (left.files.length) await store(left);
       announce("transactions");
     }
     for (const file of entry.files) {
-      await sendFile(left.transactionId!, file);
+      await sendFile(transactionId, file);
       left = { ...left, files: left.files.filter(({ key }) => key !== file.key) };
       await store(left);
       await remove("files", file.key);

@@ -28,7 +28,7 @@ export function connect(name: string, create = true): Promise<IDBDatabase> {
   return new Promise((resolve, reject) => {
     const request = indexedDB.open(name, 1);
     request.onupgradeneeded = () => {
-      if (!create) return request.transaction!.abort();
+      if (!create) return request.transaction?.abort();
       for (const store of ["snapshot", "queue", "files", "device"] satisfies Store[]) request.result.createObjectStore(store);
     };
     request.onsuccess = () => resolve(request.result);

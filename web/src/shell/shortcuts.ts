@@ -11,7 +11,7 @@ let firstAt = 0;
 export function shortcuts(runs: Record<string, Run>): () => void {
   for (const [keys, run] of Object.entries(runs)) registered.set(keys, [run, ...(registered.get(keys) ?? [])]);
   return () => {
-    for (const [keys, run] of Object.entries(runs)) registered.set(keys, registered.get(keys)!.filter((other) => other !== run));
+    for (const [keys, run] of Object.entries(runs)) registered.set(keys, (registered.get(keys) ?? []).filter((other) => other !== run));
   };
 }
 

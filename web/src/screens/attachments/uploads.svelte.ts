@@ -31,8 +31,9 @@ export function discard(upload: Upload): void {
 
 /** upload attaches a file to a transaction, and returns the upload if it failed. */
 export function upload(transactionId: string, file: File): Promise<Upload | undefined> {
-  uploads.push({ transactionId, file, key: newKey(), sent: 0 });
-  return send(uploads.at(-1)!);
+  const added = $state<Upload>({ transactionId, file, key: newKey(), sent: 0 });
+  uploads.push(added);
+  return send(added);
 }
 
 /** send sends a new or failed upload. */
@@ -62,9 +63,11 @@ export async function uploadAll(transactionId: string, files: readonly File[]): 
     const result = await upload(transactionId, file);
     if (result) failed.push(result);
   }
-  if (!failed.length) return true;
+  const problem = failed[0]?.problem;
+  if (!problem) return true;
   await loadMessages("attachments");
   const t = messages<typeof en>("attachments");
-  offer(t.notAttached(failed.map(({ file }) => file.name).join(", ")), problemText(failed[0]!.problem!), { label: t.show, run: () => navigate(withQuery({ entry: transactionId })) });
+  const names = failed.map(({ file }) => file.name).join(", ");
+  offer(t.notAttached(names), problemText(problem), { label: t.show, run: () => navigate(withQuery({ entry: transactionId })) });
   return false;
 }

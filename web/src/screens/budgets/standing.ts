@@ -47,8 +47,8 @@ export function standing({ progress, limit, currency }: Budget, now: Day): Stand
  * currency than the spending cannot be compared, so the present one counts then.
  */
 export function limitOf(limits: readonly BudgetLimit[], { windowEnd, spent }: Pick<NonNullable<Budget["progress"]>, "windowEnd" | "spent">, currency: string) {
-  const then = limits.find(({ from }) => from <= windowEnd) ?? limits.at(-1)!;
-  const { limit } = then.currency === currency ? then : limits[0]!;
+  const then = limits.find(({ from }) => from <= windowEnd) ?? limits.at(-1);
+  const { limit = "0" } = (then?.currency === currency ? then : limits[0]) ?? {};
   return { limit, percentage: (Number(spent) / Number(limit)) * 100 };
 }
 

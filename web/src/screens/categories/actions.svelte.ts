@@ -7,7 +7,7 @@ import type { Category } from "../../api/types";
 import { fail, undoable } from "../../components/toasts.svelte";
 import type texts from "./en";
 
-interface Asked {
+export interface Asked {
   readonly category: Category;
   /** deleting is true if the user wants to delete a category that is in use, false to merge it. */
   readonly deleting: boolean;

@@ -7,7 +7,7 @@ export default {
     json: ["Coffer", "Everything as JSON lines, with wallets and categories. Coffer can import it again."],
     hledger: ["hledger", "A journal for hledger and ledger."],
     beancount: ["Beancount", "A ledger for Beancount and Fava."],
-  } as Record<string, [name: string, text: string]>,
+  },
   bom: "For Excel",
   bomText: "Begins the file with a byte order mark, so that Excel reads umlauts and accents correctly.",
   what: "Transactions",

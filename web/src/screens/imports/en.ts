@@ -25,7 +25,7 @@ export default {
   noEarlier: "No imports yet",
   states: {
     preview: "Not booked yet", queued: "Waiting", running: "Booking", done: "Booked", failed: "Stopped", undoing: "Undoing", undone: "Undone",
-  } as Record<string, string>,
+  },
   rows: (n: number) => plural(n, { one: "# row", other: "# rows" }),
   bookedRows: (n: number) => plural(n, { one: "# booked", other: "# booked" }),
   actions: (name: string) => `Actions for ${name}`,
@@ -53,7 +53,7 @@ export default {
   fields: {
     ignore: "Ignore", date: "Date", amount: "Amount", debit: "Money out", credit: "Money in", type: "Kind", currency: "Currency", payee: "Payee", description: "Description",
     notes: "Notes", category: "Category", tags: "Tags", account: "Account", externalId: "Reference",
-  } as Record<string, string>,
+  },
   lacking: { date: "Choose the column with the date.", amount: "Choose the column with the amount, or those with money out and money in." },
   dateLayout: "Dates are written as",
   decimalMark: "Decimal mark",
@@ -159,7 +159,7 @@ export default {
 
   done: "The import is complete",
   doneText: (booked: number) => plural(booked, { one: "# transaction was added.", other: "# transactions were added." }),
-  summary: { matched: "linked", duplicate: "already here", skipped: "left out", invalid: "could not be read" } as Record<string, string>,
+  summary: { matched: "linked", duplicate: "already here", skipped: "left out", invalid: "could not be read" },
   show: "Show transactions",
   another: "Import another file",
   undoTitle: "Undo this import?",

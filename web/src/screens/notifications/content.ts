@@ -54,8 +54,8 @@ export function content({ type, data }: Pick<Notification, "type" | "data">, { t
   const href = d.budgetId && `/budgets/${d.budgetId}`;
   const imported = d.import?.id && `/imports/${d.import.id}`;
   const percent = (value: number) => new Intl.NumberFormat(locale, { style: "percent", maximumFractionDigits: 2 }).format(value / 100);
-  const amount = (digits: string | undefined) => formatMoney(money(digits ?? "0", d.currency!), locale);
-  const minor = (digits: string | undefined) => money(digits ?? "0", d.currency!).minor;
+  const read = (digits = "0") => money(digits, d.currency ?? "");
+  const amount = (digits: string | undefined) => formatMoney(read(digits), locale);
   switch (type) {
     case "budget.v1.budget.threshold_reached":
       return {
@@ -64,7 +64,7 @@ export function content({ type, data }: Pick<Notification, "type" | "data">, { t
         text: d.currency ? t.spentOf(amount(d.spent), amount(d.limit)) : undefined,
         href: d.windowStart ? `${href}?at=${d.windowStart}` : href,
         percentage: d.threshold,
-        over: d.currency !== undefined && minor(d.spent) > minor(d.limit),
+        over: d.currency !== undefined && read(d.spent).minor > read(d.limit).minor,
       };
     case "budget.v1.budget.deleted":
       return { icon: "trash", title: t.deleted(budget) };
@@ -92,6 +92,6 @@ export function content({ type, data }: Pick<Notification, "type" | "data">, { t
   }
 }
 
-function terms({ role, sharePercent }: Data, t: typeof en, percent: (value: number) => string): string {
-  return t.terms(t.roles[role!] ?? role!, sharePercent ? percent(sharePercent) : "");
+function terms({ role = "", sharePercent }: Data, t: typeof en, percent: (value: number) => string): string {
+  return t.terms(t.roles[role] ?? role, sharePercent ? percent(sharePercent) : "");
 }

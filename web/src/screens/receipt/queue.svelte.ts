@@ -166,8 +166,7 @@ async function read(receipt: Receipt, walletId: string, categoryId: string): Pro
 }
 
 /** book creates the transactions of a receipt, and selects the next one that is not booked. It throws the problem of a failure. */
-export async function book(receipt: Receipt): Promise<number> {
-  const review = receipt.review!;
+export async function book(receipt: Receipt, review: Review): Promise<number> {
   const body = form(receipt, review.walletId, review.categoryId);
   body.set("mode", review.mode);
   body.set("corrections", stringifyJSON(review.corrections));

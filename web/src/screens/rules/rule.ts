@@ -14,10 +14,11 @@ export type Kind = Action["kind"];
 /** Fields are the fields of a rule that the form edits. */
 export type Fields = Pick<Rule, "name" | "match" | "conditions" | "actions" | "stop">;
 
-const text: readonly Op[] = ["contains", "is", "startsWith", "endsWith", "matches"];
+type Ops = readonly [Op, ...Op[]];
+const text: Ops = ["contains", "is", "startsWith", "endsWith", "matches"];
 
 /** operators are the operators of each field that the form offers. */
-export const operators: Record<Field, readonly Op[]> = {
+export const operators: Record<Field, Ops> = {
   text, payee: text, description: text, notes: text, amount: ["is", "lt", "gt", "between"], type: ["is"], walletId: ["is"], currency: ["is"], tag: ["is"],
 };
 
@@ -25,7 +26,7 @@ export const kinds: readonly Kind[] = ["setCategory", "addTag", "setPayee", "set
 
 /** withField returns a condition for another field. The operator stays if the field has it. */
 export function withField(condition: Condition, field: Field): Condition {
-  const op = operators[field].includes(condition.op) ? condition.op : operators[field][0]!;
+  const op = operators[field].find((op) => op === condition.op) ?? operators[field][0];
   return { ...condition, field, op, values: [""] };
 }
 

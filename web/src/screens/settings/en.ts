@@ -32,7 +32,7 @@ export default {
   dataLinks: {
     export: ["Export", "Your transactions as CSV, JSON, hledger or Beancount"],
     webhooks: ["Webhooks", "Events that Coffer sends to your own programs"],
-  } as Record<string, [name: string, text: string]>,
+  },
 
   language: "Language",
   appearance: "Appearance",

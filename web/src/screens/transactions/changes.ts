@@ -20,9 +20,9 @@ export function hasCategory({ transferId, splits }: Transaction): boolean {
 
 /** legsOf returns an expense and an income that can become a transfer, the expense first, and undefined for other transactions. */
 export function legsOf(transactions: readonly Transaction[]): [out: Transaction, arrived: Transaction] | undefined {
-  const [a, b] = transactions;
-  if (transactions.length !== 2 || !transactions.every((one) => hasCategory(one) && !one.receiptId)) return undefined;
-  const [out, arrived] = a!.type === "expense" ? [a!, b!] : [b!, a!];
+  const [a, b, c] = transactions;
+  if (!a || !b || c || !transactions.every((one) => hasCategory(one) && !one.receiptId)) return undefined;
+  const [out, arrived] = a.type === "expense" ? [a, b] : [b, a];
   const opposite = out.type === "expense" && arrived.type === "income" && out.walletId !== arrived.walletId;
   const equal = out.currency !== arrived.currency || money(out.amount, out.currency).minor === -money(arrived.amount, arrived.currency).minor;
   return opposite && equal ? [out, arrived] : undefined;

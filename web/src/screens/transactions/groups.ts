@@ -3,14 +3,17 @@
 import type { Transaction } from "../../api/types";
 import { dayOf, type Day } from "../../dates/dates";
 import { counted } from "../../money/counted";
-import { sum, type Money } from "../../money/money";
+import { sum, zero, type Money } from "../../money/money";
 
 export const headingHeight = 44;
 export const rowHeight = 62;
 
+/** Lines are a transaction, or the lines of a receipt that are one row. */
+export type Lines = [Transaction, ...Transaction[]];
+
 export type Item =
   | { readonly kind: "day"; readonly key: Day; readonly top: number; readonly transactions: readonly Transaction[] }
-  | { readonly kind: "receipt"; readonly key: string; readonly top: number; readonly transactions: readonly Transaction[]; readonly open: boolean }
+  | { readonly kind: "receipt"; readonly key: string; readonly top: number; readonly transactions: Lines; readonly open: boolean }
   | { readonly kind: "row"; readonly key: string; readonly top: number; readonly transaction: Transaction; readonly line: boolean };
 
 /** A Grouping is a list of transactions with its items. opened has the keys of the receipts whose lines are items too. */
@@ -28,15 +31,15 @@ export function receiptKey({ receiptId, date, currency }: Transaction): string {
 }
 
 /** bundle returns each transaction as a list of one, and the lines of a receipt as one list in the place of the first of them. */
-export function bundle(transactions: readonly Transaction[]): Transaction[][] {
-  const receipts = new Map<string, Transaction[]>();
-  const bundles: Transaction[][] = [];
+export function bundle(transactions: readonly Transaction[]): Lines[] {
+  const receipts = new Map<string, Lines>();
+  const bundles: Lines[] = [];
   for (const transaction of transactions) {
     const key = transaction.receiptId && receiptKey(transaction);
     const lines = key && receipts.get(key);
     if (lines) lines.push(transaction);
     else {
-      const added = [transaction];
+      const added: Lines = [transaction];
       bundles.push(added);
       if (key) receipts.set(key, added);
     }
@@ -53,20 +56,23 @@ export function group(transactions: readonly Transaction[], opened: ReadonlySet<
   let same = 0;
   while (opened === before.opened && same < transactions.length && transactions[same] === before.transactions[same]) same++;
   // The day of the last common transaction may have more transactions now.
-  const day = same > 0 && dayOf(transactions[same - 1]!.date);
-  while (same > 0 && dayOf(transactions[same - 1]!.date) === day) same--;
-  const items = same > 0 ? before.items.slice(0, before.items.findLastIndex((item) => item.kind === "day" && item.transactions[0] === before.transactions[same])) : [];
+  const dayAt = (index: number) => transactions[index] && dayOf(transactions[index].date);
+  const day = dayAt(same - 1);
+  while (same > 0 && dayAt(same - 1) === day) same--;
+  const changed = before.transactions[same];
+  const kept = same && before.items.findLastIndex((item) => item.kind === "day" && item.transactions[0] === changed);
+  const items = before.items.slice(0, kept);
   let top = heightOf(items);
-  for (let start = same; start < transactions.length; ) {
-    const key = dayOf(transactions[start]!.date);
+  let start = same;
+  for (let key = dayAt(start); key; key = dayAt(start)) {
     let end = start;
-    while (end < transactions.length && dayOf(transactions[end]!.date) === key) end++;
+    while (dayAt(end) === key) end++;
     const ofDay = transactions.slice(start, end);
     items.push({ kind: "day", key, top, transactions: ofDay });
     top += headingHeight;
     for (const lines of bundle(ofDay)) {
       const line = lines.length > 1;
-      const receipt = line ? receiptKey(lines[0]!) : "";
+      const receipt = line ? receiptKey(lines[0]) : "";
       const open = opened.has(receipt);
       if (line) {
         items.push({ kind: "receipt", key: receipt, top, transactions: lines, open });
@@ -90,6 +96,11 @@ export function sumsOf(transactions: readonly Transaction[], categoryIds: readon
   return sum(transactions.filter(({ transferId }) => !transferId).map((transaction) => counted(transaction, categoryIds)));
 }
 
+/** totalOf returns the sum of the lines of a receipt, which have one currency. */
+export function totalOf(lines: Lines, categoryIds: readonly string[]): Money {
+  return sumsOf(lines, categoryIds)[0] ?? zero(lines[0].currency);
+}
+
 /** heightOf returns the height of all items. */
 export function heightOf(items: readonly Item[]): number {
   const last = items.at(-1);
@@ -103,7 +114,7 @@ export function visible(items: readonly Item[], from: number, to: number): { sta
     let high = items.length;
     while (low < high) {
       const middle = (low + high) >> 1;
-      if (items[middle]!.top < at) low = middle + 1;
+      if ((items[middle]?.top ?? at) < at) low = middle + 1;
       else high = middle;
     }
     return low;

@@ -72,10 +72,14 @@ export function transactionList(filters: () => Filters) {
     const legs = addRoutes(rows).filter((leg) => again || !routeOf(leg));
     const missing = new Set(legs.map(({ transferId }) => transferId));
     const days = legs.map(({ date }) => dayOf(date)).sort();
-    const { walletId } = filters();
+    const [first, last] = [days[0], days.at(-1)];
+    if (!first || !last) return;
+    const { walletId: [walletId, another] } = filters();
+    const from = addDays(first, -matchedDays);
+    const to = addDays(last, matchedDays);
     try {
       for (let left = mostTransferPages, cursor: string | undefined; missing.size && left > 0; left--) {
-        const query = { walletId: walletId.length === 1 ? walletId[0] : undefined, from: addDays(days[0]!, -matchedDays), to: addDays(days.at(-1)!, matchedDays), limit: nextPage, cursor };
+        const query = { walletId: another ? undefined : walletId, from, to, limit: nextPage, cursor };
         const answer = await api.get("/api/v1/transfers", { query, signal });
         for (const transfer of answer.transfers) {
           if (missing.delete(transfer.id)) routes.set(transfer.id, transfer);

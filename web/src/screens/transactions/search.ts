@@ -85,7 +85,7 @@ class Reader {
 }
 
 function readTags(reader: Reader): void {
-  while (reader.take("#([^\\s#,/]+)", ([, name]) => ({ tag: [...new Set([...reader.filters.tag, name!])], untagged: undefined }))) continue;
+  while (reader.take("#([^\\s#,/]+)", ([, name = ""]) => ({ tag: [...new Set([...reader.filters.tag, name])], untagged: undefined }))) continue;
 }
 
 /** readAmounts reads ">50", "<= 12,5 €" and exact amounts, which have decimals or a currency: "14.24", "€12", "12,50 EUR". */
@@ -94,12 +94,13 @@ function readAmounts(reader: Reader, currencies: Vocabulary["currencies"]): void
   const names = ["\\p{Sc}", ...currencies.map(({ sign }) => escaped(sign)), ...codes].join("|");
   const pattern = `([<>]=?)?\\s*(${names})?\\s*(${number})\\s*(${names})?`;
   const read = () =>
-    reader.take(pattern, ([, compared, before, typedAmount, after]) => {
+    reader.take(pattern, ([, compared, before, typedAmount = "", after]) => {
       const name = before ?? after;
-      const amount = plain(typedAmount!);
-      if (!compared && !name && !/[.,]\d{1,2}$/.test(typedAmount!)) return undefined;
+      const amount = plain(typedAmount);
+      if (!compared && !name && !/[.,]\d{1,2}$/.test(typedAmount)) return undefined;
       const fitting = currencies.filter(({ code, sign }) => name && [code, sign].some((one) => one.toLowerCase() === name.toLowerCase()));
-      const currency = fitting.length === 1 ? { currency: fitting[0]!.code } : {};
+      const [one, another] = fitting;
+      const currency = one && !another ? { currency: one.code } : {};
       return { ...currency, ...(!compared?.startsWith("<") && { minAmount: amount }), ...(!compared?.startsWith(">") && { maxAmount: amount }) };
     });
   while (read()) continue;
@@ -136,7 +137,7 @@ function readPeriods(reader: Reader, words: Vocabulary): void {
       );
     });
   }
-  period("(\\d{4})", ([year]) => (Number(year) >= firstYear && year! <= today.slice(0, 4) ? yearDays(Number(year)) : undefined));
+  period("(\\d{4})", ([year = ""]) => (Number(year) >= firstYear && year <= today.slice(0, 4) ? yearDays(Number(year)) : undefined));
 }
 
 function yearDays(year: number): Span {

@@ -9,7 +9,7 @@ import type texts from "./en";
 
 type Texts = typeof texts;
 
-interface Asked {
+export interface Asked {
   readonly wallet: Wallet;
   /** used is true if transactions use the wallet, so that it cannot be deleted. */
   readonly used: boolean;

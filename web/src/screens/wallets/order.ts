@@ -15,13 +15,16 @@ interface Placed {
 export function placed(order: readonly Placed[], moved: string): { id: string; position: number }[] {
   const at = order.findIndex(({ id }) => id === moved);
   const others = order.filter(({ id }) => id !== moved).map(({ position }) => position);
-  const rising = others.every((position, i) => position !== undefined && (i === 0 || position > others[i - 1]!));
-  const before = at === 0 ? -1 : others[at - 1]!;
-  const after = at === others.length ? Math.min(highest + 1, before + 2000) : others[at]!;
+  const rising = others.every((position, i) => position !== undefined && position > (others[i - 1] ?? -Infinity));
+  const before = others[at - 1] ?? -1;
+  const after = others[at] ?? Math.min(highest + 1, before + 2000);
   const between = Math.floor((before + after) / 2);
   if (rising && between > before && between < after) return [{ id: moved, position: between }];
   const step = Math.min(1000, Math.floor(highest / Math.max(1, order.length)));
-  return order.map(({ id }, i) => ({ id, position: (i + 1) * step })).filter(({ position }, i) => order[i]!.position !== position);
+  return order.flatMap(({ id, position: present }, i) => {
+    const position = (i + 1) * step;
+    return position === present ? [] : { id, position };
+  });
 }
 
 /** withMoved returns a list in which an item has another index. */

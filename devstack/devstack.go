@@ -172,63 +172,6 @@ func (s *Stack) Stop() error {
 	return errors.Join(failures...)
 }
 
-// Halt stops one part, by name: postgres, nats, auth, ledger, budget, ocr or gateway. The others
-// continue without it, and it stays stopped until Resume.
-func (s *Stack) Halt(name string) error {
-	return s.halt(name, part.stop)
-}
-
-// Kill kills postgres or a service that is a separate process, like a crash. It is not restarted
-// until Resume. Tests use it to check that committed data survives. NATS cannot be killed, because
-// it runs in this process.
-func (s *Stack) Kill(name string) error {
-	return s.halt(name, func(p part) error {
-		crash, ok := p.(interface{ kill() error })
-		if !ok {
-			return fmt.Errorf("%s cannot be killed alone", name)
-		}
-		return crash.kill()
-	})
-}
-
-// halt ends a part with end and keeps it stopped. It sets halted under the part's lock, so that no
-// restart starts the part again.
-func (s *Stack) halt(name string, end func(part) error) error {
-	p, err := s.part(name)
-	if err != nil {
-		return err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	p.halted = true
-	return end(p.part)
-}
-
-// Resume starts a halted part again, at the same address, and returns when it is ready. If the part
-// does not become ready, it stays halted.
-func (s *Stack) Resume(ctx context.Context, name string) error {
-	p, err := s.part(name)
-	if err != nil {
-		return err
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	if err := p.part.start(ctx); err != nil {
-		return err
-	}
-	p.halted = false
-	return nil
-}
-
-// part returns the part with a name.
-func (s *Stack) part(name string) (*supervised, error) {
-	i := slices.IndexFunc(s.parts, func(p *supervised) bool { return p.part.name() == name })
-	if i < 0 {
-		return nil, fmt.Errorf("this stack has no part %q", name)
-	}
-	return s.parts[i], nil
-}
-
 // assemble starts the parts in the order of their dependencies. It locks the data directory before
 // it uses the data. Each step registers its cleanup in s.parts or s.tidy, so that Stop also cleans
 // up after a failed step.
@@ -274,9 +217,10 @@ func (s *Stack) assemble(ctx context.Context, config Config) error {
 func (s *Stack) startStores(ctx context.Context, config Config, dir string, secrets secrets) error {
 	superuser := config.server
 	if superuser == "" {
-		p := &postgres{options: pgserver.Options{
+		options := pgserver.Options{
 			Dir: filepath.Join(dir, "postgres"), Bin: config.PGBin, Durable: !config.ephemeral,
-		}, broken: make(chan error, 1)}
+		}
+		p := &postgres{options: options, broken: make(chan error, 1)}
 		if err := s.start(ctx, p); err != nil {
 			return err
 		}
@@ -296,8 +240,8 @@ func (s *Stack) startStores(ctx context.Context, config Config, dir string, secr
 	}
 	// psql and Backup use this file. Only the user can read it, because it contains the superuser's
 	// password.
-	if err := os.WriteFile(filepath.Join(dir, databaseURLFile), []byte(s.Databases[""]+"\n"),
-		0o600); err != nil {
+	file := filepath.Join(dir, databaseURLFile)
+	if err := os.WriteFile(file, []byte(s.Databases[""]+"\n"), 0o600); err != nil {
 		return fmt.Errorf("storing the database's URL: %w", err)
 	}
 	n := &natsServer{

@@ -11,6 +11,7 @@ import (
 	"syscall"
 
 	"github.com/coffer-budget/coffer/devstack/ports"
+	"github.com/coffer-budget/coffer/internal/app"
 )
 
 // errStopped and errKilled are the causes with which the context of a service is canceled.
@@ -73,4 +74,23 @@ func (s *service) kill() error {
 	<-s.ended
 	s.cancel = nil
 	return nil
+}
+
+// serve runs a service until ctx is canceled.
+type serve func(ctx context.Context, lis net.Listener) error
+
+// bind returns a function that parses a service's configuration from an environment and runs the
+// service in this process. Defaults and checks are the same as in a separate process.
+func bind[C any](
+	run func(context.Context, C, net.Listener) error,
+) func(environment map[string]string) serve {
+	return func(environment map[string]string) serve {
+		return func(ctx context.Context, lis net.Listener) error {
+			config, err := app.ParseEnv[C](environment)
+			if err != nil {
+				return err
+			}
+			return run(ctx, config, lis)
+		}
+	}
 }

@@ -116,10 +116,9 @@ func lock(dir string) (unlock func() error, err error) {
 	// The lock, unlike the existence of the file, does not outlive the process.
 	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB); err != nil {
 		holder, _ := os.ReadFile(name)
-		return nil,
-			errors.Join(fmt.Errorf("another Coffer (process %s) is running with the data in %s: "+
-				"stop it, or set DATA_DIR to another folder",
-				strings.TrimSpace(string(holder)), dir), f.Close())
+		err := fmt.Errorf("another Coffer (process %s) is running with the data in %s: "+
+			"stop it, or set DATA_DIR to another folder", strings.TrimSpace(string(holder)), dir)
+		return nil, errors.Join(err, f.Close())
 	}
 	if err := errors.Join(f.Truncate(0), writeAt(f, strconv.Itoa(os.Getpid())+"\n")); err != nil {
 		return nil, errors.Join(fmt.Errorf("writing the lock file: %w", err), f.Close())

@@ -6,19 +6,13 @@ import (
 	"fmt"
 	"maps"
 	"net"
-	"net/http"
 	"net/url"
 	"path/filepath"
 	"strings"
 	"time"
 
-	"google.golang.org/grpc"
-	healthpb "google.golang.org/grpc/health/grpc_health_v1"
-
 	"github.com/coffer-budget/coffer/devstack/ports"
 	"github.com/coffer-budget/coffer/gateway"
-	"github.com/coffer-budget/coffer/internal/app"
-	"github.com/coffer-budget/coffer/internal/mtls"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	"github.com/coffer-budget/coffer/services/auth"
 	"github.com/coffer-budget/coffer/services/budget"
@@ -33,9 +27,6 @@ const (
 	// stopTimeout limits how long Stop waits for the requests in flight of a service.
 	stopTimeout = 5 * time.Second
 )
-
-// serve runs a service until ctx is canceled.
-type serve func(ctx context.Context, lis net.Listener) error
 
 // service is the gateway or one of the services. It runs in this process, or as a separate one
 // (programs.go).
@@ -283,69 +274,4 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 		environment[name] = u.String()
 	}
 	return environment, nil
-}
-
-// bind returns a function that parses a service's configuration from an environment and runs the
-// service in this process. Defaults and checks are the same as in a separate process.
-func bind[C any](
-	run func(context.Context, C, net.Listener) error,
-) func(environment map[string]string) serve {
-	return func(environment map[string]string) serve {
-		return func(ctx context.Context, lis net.Listener) error {
-			config, err := app.ParseEnv[C](environment)
-			if err != nil {
-				return err
-			}
-			return run(ctx, config, lis)
-		}
-	}
-}
-
-// healthy returns a probe that calls a service's gRPC health service. With MTLS it uses the
-// gateway's certificate.
-func (s *Stack) healthy(name string) func(ctx context.Context, addr string) error {
-	return func(ctx context.Context, addr string) error {
-		conn, err := grpc.NewClient("passthrough:///"+addr,
-			grpc.WithTransportCredentials(mtls.Client(s.Certificates["gateway"], name)))
-		if err != nil {
-			return err
-		}
-		defer conn.Close()
-		return serving(ctx, conn)
-	}
-}
-
-// serving returns an error unless the service at conn reports SERVING.
-func serving(ctx context.Context, conn *grpc.ClientConn) error {
-	ctx, cancel := context.WithTimeout(ctx, time.Second)
-	defer cancel()
-	resp, err := healthpb.NewHealthClient(conn).Check(ctx, &healthpb.HealthCheckRequest{},
-		grpc.WaitForReady(true))
-	if err != nil {
-		return err
-	}
-	if resp.GetStatus() != healthpb.HealthCheckResponse_SERVING {
-		return fmt.Errorf("its health is %s", resp.GetStatus())
-	}
-	return nil
-}
-
-// ready is the gateway's probe: /readyz.
-func ready(ctx context.Context, addr string) error {
-	ctx, cancel := context.WithTimeout(ctx, 2*time.Second)
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, "http://"+addr+"/readyz",
-		http.NoBody)
-	if err != nil {
-		return err
-	}
-	resp, err := http.DefaultClient.Do(req)
-	if err != nil {
-		return err
-	}
-	defer resp.Body.Close()
-	if resp.StatusCode != http.StatusOK {
-		return fmt.Errorf("/readyz returned %s", resp.Status)
-	}
-	return nil
 }

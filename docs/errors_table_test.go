@@ -20,8 +20,7 @@ func TestReasonIsReturned(t *testing.T) {
 	used := map[string]bool{}
 	reference := regexp.MustCompile(`restv1\.Reason_(\w+)`)
 	for _, dir := range []string{"internal", "gateway", "services"} {
-		require.NoError(t, filepath.WalkDir(filepath.Join(root,
-			dir), func(path string, _ fs.DirEntry, err error) error {
+		collect := func(path string, _ fs.DirEntry, err error) error {
 			if err != nil || !strings.HasSuffix(path, ".go") ||
 				strings.HasSuffix(path, "_test.go") {
 				return err
@@ -31,7 +30,8 @@ func TestReasonIsReturned(t *testing.T) {
 				used[string(match[1])] = true
 			}
 			return err
-		}))
+		}
+		require.NoError(t, filepath.WalkDir(filepath.Join(root, dir), collect))
 	}
 	for number, reason := range restv1.Reason_name {
 		require.True(t, used[reason] || number == 0, reason)

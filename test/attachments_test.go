@@ -109,8 +109,8 @@ func TestAttachmentsReferences(t *testing.T) {
 		"x": "400 INVALID_TRANSACTION_ID", uuid.NewString(): "404 TRANSACTION_NOT_FOUND",
 		transaction: "403 TRANSACTION_OWNER_MISMATCH",
 	} {
-		for _, a := range []response{other.attach(wrong, "a",
-			"x"), other.get("/api/v1/transaction/" + wrong + "/attachments")} {
+		list := other.get("/api/v1/transaction/" + wrong + "/attachments")
+		for _, a := range []response{other.attach(wrong, "a", "x"), list} {
 			require.Equal(t, want, fmt.Sprint(a.status, " ", a.code()))
 		}
 	}

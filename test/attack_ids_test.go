@@ -107,8 +107,8 @@ func (s *attackRun) ids(t *testing.T) {
 				for kind, id := range s.victimIDs {
 					switch param.Value.In {
 					case "query":
-						o.requireSafe(t, s.call(u, o, s.path(t, o)+"?"+param.Value.Name+"="+id,
-							body), param.Value.Name, "=", kind)
+						a := s.call(u, o, s.path(t, o)+"?"+param.Value.Name+"="+id, body)
+						o.requireSafe(t, a, param.Value.Name, "=", kind)
 					case "header":
 						o.requireSafe(t, s.call(u, o, s.path(t, o), body, param.Value.Name, id),
 							param.Value.Name, "=", kind)
@@ -120,8 +120,8 @@ func (s *attackRun) ids(t *testing.T) {
 				for _, field := range []string{
 					"id", "ownerId", "userId", "createdBy", "memberId", "budgetId", "sessionId",
 				} {
-					o.requireSafe(t, s.call(u, o, s.path(t, o),
-						with(body, object{field: s.victimIDs["user"]})), field)
+					theirs := with(body, object{field: s.victimIDs["user"]})
+					o.requireSafe(t, s.call(u, o, s.path(t, o), theirs), field)
 				}
 				o.requireSafe(t, s.call(u, o, s.path(t, o), with(body, object{
 					"role": "owner", "isAdmin": true, "version": -1, "createdAt": "1970-01-01",

@@ -57,9 +57,9 @@ func (s *attackRun) rpcs(t *testing.T) {
 					require.Equal(t, want, status.Code(err), "%s: %v", what, err)
 				}
 				for _, pairs := range [][]string{
-					{"coffer-service-key", "guess"}, {"coffer-service-key", ""}, {
-						"x-user-id", s.victimIDs["user"],
-					}, {"grpc-metadata-authorization", "Bearer " + s.victim.token},
+					{"coffer-service-key", "guess"}, {"coffer-service-key", ""},
+					{"x-user-id", s.victimIDs["user"]},
+					{"grpc-metadata-authorization", "Bearer " + s.victim.token},
 				} {
 					_, err := s.ask(t, conns[service], m, nil, pairs...)
 					require.Equal(t, want, status.Code(err), "%v: %v", pairs, err)

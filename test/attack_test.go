@@ -1,13 +1,10 @@
 package test
 
 import (
-	"encoding/json"
 	"fmt"
 	"net/http"
 	"os"
 	"regexp"
-	"runtime"
-	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -71,21 +68,6 @@ func TestAttacks(t *testing.T) {
 	require.GreaterOrEqual(t, s.count.Load(), int64(minAttacks))
 }
 
-func heapInUse() uint64 {
-	var m runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&m)
-	return m.HeapInuse
-}
-
-// requireHeapBelow requires that the heap returns below a limit after an attack. It waits, because
-// the tests that run in this process at the same time use memory for a while. Memory that the
-// attack leaked stays.
-func requireHeapBelow(t *testing.T, limit uint64) {
-	t.Helper()
-	require.Eventually(t, func() bool { return heapInUse() < limit }, time.Minute, time.Second)
-}
-
 // newUserWithResources creates a user with one resource of each kind.
 func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[string]string) {
 	t.Helper()
@@ -131,55 +113,6 @@ func (s *attackRun) newUserWithResources(t *testing.T, word string) (*user, map[
 	// Further deliveries would change the compared state.
 	u.patch("/api/v1/webhooks/"+ids["webhook"], object{"enabled": false}).ok("WEBHOOK_UPDATED")
 	return u, ids
-}
-
-// state returns the responses to all GET requests of the victim, by path.
-func (s *attackRun) state(t *testing.T) map[string]string {
-	t.Helper()
-	seen := map[string]string{}
-	victim := &user{t: t, base: s.victim.base, token: s.victim.token}
-	for _, o := range operations() {
-		if o.method != http.MethodGet || o.OperationID == "streamEvents" || strings.Contains(o.path,
-			"/image") {
-			continue
-		}
-		for _, path := range o.paths(s.victimIDs, nil) {
-			switch {
-			case o.OperationID == "exportTransactions":
-				path += "?format=json"
-			case o.Parameters.GetByInAndName("query", "limit") != nil:
-				path += "?limit=200"
-			}
-			a := victim.get(path)
-			require.Equal(t, http.StatusOK, a.status, "%s: %s", path, a.raw)
-			for _, volatile := range []string{"deliveries", "keys"} {
-				delete(a.body, volatile)
-			}
-			if o.OperationID == "listChanges" {
-				delete(a.body, "pagination") // Each response has another cursor.
-			}
-			if a.body == nil {
-				seen[path] = string(a.raw)
-				continue
-			}
-			text, err := json.Marshal(a.body)
-			require.NoError(t, err)
-			seen[path] = string(text)
-		}
-	}
-	return seen
-}
-
-// awaitState waits until the effects of the victim's own requests are complete, and returns the
-// state.
-func (s *attackRun) awaitState(t *testing.T) (state map[string]string) {
-	t.Helper()
-	require.Eventually(t, func() bool {
-		before := state
-		state = s.state(t)
-		return assert.ObjectsAreEqual(before, state)
-	}, time.Minute, 300*time.Millisecond)
-	return state
 }
 
 // eachOperation runs one part of the attack on the selected operations in parallel.
@@ -283,9 +216,9 @@ func (s *attackRun) body(t *testing.T, o operation) object {
 		"payee": "Shop", "tags": []string{"Trip"}, "timeZone": "UTC", "weekStart": "monday",
 		"locale": "de-DE", "baseCurrency": "EUR",
 		"defaultWalletId": s.attackerIDs["wallet"], "defaultCategoryId": s.attackerIDs["category"],
-		"accounts": []object{}, "categories": []object{}, "defaults": object{
-			"walletId": s.attackerIDs["wallet"],
-		}, "rows": []object{{"n": 2, "action": "skip"}}, "force": false,
+		"accounts": []object{}, "categories": []object{},
+		"defaults": object{"walletId": s.attackerIDs["wallet"]}, "force": false,
+		"rows": []object{{"n": 2, "action": "skip"}},
 		"from": "2026-03-01", "to": "2026-03-31", "dryRun": true,
 		"items": []object{{"payee": "Shop", "walletId": s.attackerIDs["wallet"]}},
 		"match": "all", "stop": false, "on": []string{"import"},
@@ -296,7 +229,8 @@ func (s *attackRun) body(t *testing.T, o operation) object {
 		"inTransactionId":  s.attackerIDs["transaction"], "inCategoryId": s.attackerIDs["category"],
 		"transactions": []object{
 			expense(s.attackerIDs["wallet"], s.attackerIDs["category"], "1"),
-		}, "alertThresholds": []int{50}, "currentPassword": "not the password",
+		},
+		"alertThresholds": []int{50}, "currentPassword": "not the password",
 		"newPassword": "another long secret",
 	}
 	body := object{}

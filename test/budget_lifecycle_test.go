@@ -102,9 +102,8 @@ func TestBudgetWindows(t *testing.T) {
 		}
 		id := u.post("/api/v1/budgets", body).created("BUDGET_CREATED").text("budget.id")
 		a := u.get("/api/v1/budgets/" + id + "?at=" + c.at).ok("BUDGET_FETCHED")
-		require.Equal(t, [2]string{c.from, c.to}, [2]string{
-			a.text("budget.progress.windowStart"), a.text("budget.progress.windowEnd"),
-		}, "%s at %s", c.period, c.at)
+		window := a.texts("budget.progress.windowStart", "budget.progress.windowEnd")
+		require.Equal(t, []string{c.from, c.to}, window, "%s at %s", c.period, c.at)
 	}
 	custom := aBudget("Open", wallet, category)
 	custom["period"] = "custom"
@@ -130,10 +129,9 @@ func TestBudgetProgress(t *testing.T) {
 			}
 			progress := func(spent, remaining, percentage, state string) {
 				a := u.get("/api/v1/budgets/" + id + "?at=2026-03-31").ok("BUDGET_FETCHED")
-				require.Equal(t, [4]string{spent, remaining, percentage, state}, [4]string{
-					a.text("budget.progress.spent"), a.text("budget.progress.remaining"),
-					a.text("budget.progress.percentage"), a.text("budget.progress.state"),
-				}, "%s", a.raw)
+				got := a.texts("budget.progress.spent", "budget.progress.remaining",
+					"budget.progress.percentage", "budget.progress.state")
+				require.Equal(t, []string{spent, remaining, percentage, state}, got, "%s", a.raw)
 			}
 			progress("0.00", "100.00", "0", "ok")
 			create(object{"walletId": other})

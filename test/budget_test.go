@@ -69,9 +69,10 @@ func TestBudgetInvalidFields(t *testing.T) {
 		"no category": {
 			"categoryIds", []string{}, 400, "INVALID_CATEGORY_EXIST_PARAMS",
 		},
-		"another user's category": {"categoryIds", []string{
-			category, stranger.category(uuid.NewString()),
-		}, 404, "INVALID_CATEGORY_EXIST_PARAMS"},
+		"another user's category": {
+			"categoryIds", []string{category, stranger.category(uuid.NewString())},
+			404, "INVALID_CATEGORY_EXIST_PARAMS",
+		},
 	} {
 		t.Run(name, func(*testing.T) {
 			body := aBudget("Wrong", wallet, category)

@@ -63,10 +63,10 @@ func (u *user) populate(t *testing.T) {
 			"amount": 1 + r.IntN(9000), "currency": w.currency, "walletId": w.id,
 			"categoryId": categories[r.IntN(4)], "type": pick([]string{"expense", "income"}),
 			"date": fmt.Sprintf("2026-03-%02dT%02d:15:00.%03dZ", 1+r.IntN(28), r.IntN(24),
-				r.IntN(1000)), "payee": pick(hostileTexts),
-			"description": pick(hostileTexts),
-			"notes":       pick([]string{"", "one\n\ntwo", "=x", "\"quoted\", text"}),
-			"tags":        [][]string{nil, {"Trip"}, {"Été 2026", "=x"}}[r.IntN(3)],
+				r.IntN(1000)),
+			"payee": pick(hostileTexts), "description": pick(hostileTexts),
+			"notes": pick([]string{"", "one\n\ntwo", "=x", "\"quoted\", text"}),
+			"tags":  [][]string{nil, {"Trip"}, {"Été 2026", "=x"}}[r.IntN(3)],
 		}
 		switch i % 5 {
 		case 0:

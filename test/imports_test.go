@@ -88,9 +88,9 @@ func TestImports(t *testing.T) {
 		for _, a := range []response{
 			u.get("/api/v1/imports/x"), u.get("/api/v1/imports/x/rows"),
 			u.patch("/api/v1/imports/x", object{"defaults": object{}}),
-			u.patch("/api/v1/imports/x/rows", object{"rows": []any{object{"n": 1}}}), u.post(
-				"/api/v1/imports/x/commit", nil,
-			), u.post("/api/v1/imports/x/undo", nil), u.del("/api/v1/imports/x"),
+			u.patch("/api/v1/imports/x/rows", object{"rows": []any{object{"n": 1}}}),
+			u.post("/api/v1/imports/x/commit", nil), u.post("/api/v1/imports/x/undo", nil),
+			u.del("/api/v1/imports/x"),
 		} {
 			a.fails(400, "INVALID_IMPORT_ID")
 		}
@@ -137,9 +137,10 @@ func TestTransactionDetailErrors(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
 	first, second, food := u.wallet("EUR", "0"), u.wallet("EUR", "0"), u.category("Food")
-	split := with(expense(first, food, "3"), object{"splits": []any{object{
-		"categoryId": food, "amount": 1,
-	}, object{"categoryId": u.category("Fun"), "amount": 1}}})
+	split := with(expense(first, food, "3"), object{"splits": []any{
+		object{"categoryId": food, "amount": 1},
+		object{"categoryId": u.category("Fun"), "amount": 1},
+	}})
 	delete(split, "categoryId")
 	u.post("/api/v1/transaction/batch", object{"transactions": []any{split}}).
 		fails(400, "SPLIT_SUM_MISMATCH")

@@ -48,8 +48,10 @@ func TestCreateTransactionsFromReceiptCorrections(t *testing.T) {
 	fields := corrections(t, object{
 		"merchant": "Green Grocer", "date": "2026-03-17", "total": json.Number("22.25"),
 		"tax": json.Number("0.25"), "discount": json.Number("1"),
-		"lines": []any{line("Apples", "3.20"), line("Rye bread", "2.75"), line("Olive oil",
-			"8.65"), line("Coffee beans", "8.40", drinks)},
+		"lines": []any{
+			line("Apples", "3.20"), line("Rye bread", "2.75"), line("Olive oil", "8.65"),
+			line("Coffee beans", "8.40", drinks),
+		},
 	})
 	key := "review-1"
 	book := func() response {

@@ -13,9 +13,10 @@ func (u *user) rule(category string) object {
 	return object{
 		"name":       "Bakery",
 		"conditions": []any{object{"field": "payee", "op": "contains", "values": []any{"bakery"}}},
-		"actions": []any{object{
-			"kind": "setCategory", "value": category,
-		}, object{"kind": "addTag", "value": "Bread"}},
+		"actions": []any{
+			object{"kind": "setCategory", "value": category},
+			object{"kind": "addTag", "value": "Bread"},
+		},
 	}
 }
 
@@ -175,10 +176,14 @@ func TestRuleErrors(t *testing.T) {
 		"amount": {
 			condition("amount", "is", "x"), 400, "VALIDATION_ERROR", "conditions[0].values[0]",
 		},
-		"pattern": {condition("text", "matches",
-			"a(?=b)"), 400, "INVALID_RULE_PATTERN", "conditions[0].values[0]"},
-		"currency": {condition("currency",
-			"is", "XXX"), 400, "UNSUPPORTED_CURRENCY", "conditions[0].values[0]"},
+		"pattern": {
+			condition("text", "matches", "a(?=b)"),
+			400, "INVALID_RULE_PATTERN", "conditions[0].values[0]",
+		},
+		"currency": {
+			condition("currency", "is", "XXX"),
+			400, "UNSUPPORTED_CURRENCY", "conditions[0].values[0]",
+		},
 		"another user's wallet": {
 			condition("walletId", "is", wallet), 404, "WALLET_NOT_FOUND", "conditions[0].values",
 		},
@@ -205,9 +210,10 @@ func TestRuleErrors(t *testing.T) {
 			object{"on": []any{"export"}}, 400, "VALIDATION_ERROR", "on[0]",
 		},
 		"name": {object{"name": ""}, 400, "VALIDATION_ERROR", "name"},
-		"a repeated kind of action": {object{
-			"actions": []any{object{"kind": "skip"}, object{"kind": "skip"}},
-		}, 400, "VALIDATION_ERROR", "actions[1].kind"},
+		"a repeated kind of action": {
+			object{"actions": []any{object{"kind": "skip"}, object{"kind": "skip"}}},
+			400, "VALIDATION_ERROR", "actions[1].kind",
+		},
 	} {
 		t.Run(name, func(*testing.T) {
 			u.post("/api/v1/rules", with(u.rule(category), c.change)).fails(c.status, c.code).
@@ -222,8 +228,10 @@ func TestRuleErrors(t *testing.T) {
 	} {
 		a.fails(404, "RULE_NOT_FOUND")
 	}
-	for _, a := range []response{u.get("/api/v1/rules/x"), u.patch("/api/v1/rules/x",
-		object{"stop": true}), u.del("/api/v1/rules/x")} {
+	for _, a := range []response{
+		u.get("/api/v1/rules/x"), u.patch("/api/v1/rules/x", object{"stop": true}),
+		u.del("/api/v1/rules/x"),
+	} {
 		a.fails(400, "INVALID_RULE_ID")
 	}
 }

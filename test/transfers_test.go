@@ -2,7 +2,6 @@ package test
 
 import (
 	"encoding/json"
-	"net/http"
 	"testing"
 
 	"github.com/google/uuid"
@@ -148,9 +147,7 @@ func TestTransferErrors(t *testing.T) {
 	for _, c := range []struct {
 		id, code string
 		status   int
-	}{{
-		"x", "INVALID_TRANSFER_ID", http.StatusBadRequest,
-	}, {unknown, "TRANSFER_NOT_FOUND", http.StatusNotFound}} {
+	}{{"x", "INVALID_TRANSFER_ID", 400}, {unknown, "TRANSFER_NOT_FOUND", 404}} {
 		missing := "/api/v1/transfers/" + c.id
 		u.get(missing).fails(c.status, c.code)
 		u.patch(missing, object{"amount": 1}).fails(c.status, c.code)

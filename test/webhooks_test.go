@@ -23,9 +23,10 @@ func (u *user) webhook(url string, events ...string) string {
 func TestWebhookLifecycle(t *testing.T) {
 	t.Parallel()
 	u := newUser(t)
-	made := u.post("/api/v1/webhooks", object{"url": "https://example.com/hook", "events": []string{
-		"budget.v1.*.*",
-	}, "id": "x", "secret": "mine"}).created("WEBHOOK_CREATED")
+	made := u.post("/api/v1/webhooks", object{
+		"url": "https://example.com/hook", "events": []string{"budget.v1.*.*"},
+		"id": "x", "secret": "mine",
+	}).created("WEBHOOK_CREATED")
 	require.True(t, strings.HasPrefix(made.text("secret"), "whsec_"))
 	require.Equal(t, true, made.at("webhook.enabled"))
 	path := "/api/v1/webhooks/" + made.text("webhook.id")

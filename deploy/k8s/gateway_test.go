@@ -69,8 +69,8 @@ func TestHTTPRouteReachesTheConsole(t *testing.T) {
 	for _, overlay := range overlays {
 		for _, deployment := range manifests[*appsv1.Deployment](t, overlay) {
 			for _, container := range deployment.Spec.Template.Spec.Containers {
-				require.False(t, slices.ContainsFunc(container.Env,
-					func(v corev1.EnvVar) bool { return v.Name == "WEB" }), deployment.Name)
+				web := func(v corev1.EnvVar) bool { return v.Name == "WEB" }
+				require.False(t, slices.ContainsFunc(container.Env, web), deployment.Name)
 			}
 		}
 	}

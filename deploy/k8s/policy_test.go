@@ -3,14 +3,12 @@ package k8s
 import (
 	"math"
 	"os"
-	"reflect"
 	"regexp"
 	"slices"
 	"testing"
 	"time"
 
 	cnpg "github.com/cloudnative-pg/cloudnative-pg/api/v1"
-	"github.com/cloudnative-pg/cloudnative-pg/pkg/specs/pgbouncer"
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -259,45 +257,11 @@ func TestDatabaseBootstrapSQL(t *testing.T) {
 	}
 }
 
-// TestPoolers checks that the poolers are spread over nodes and have a PodDisruptionBudget, which
-// the operator does not create.
-func TestPoolers(t *testing.T) {
-	t.Parallel()
-	for _, p := range poolers(t, "production") {
-		require.GreaterOrEqual(t, *p.Spec.Replicas, int32(2))
-		require.NotEmpty(t, p.Spec.Template.Spec.TopologySpreadConstraints)
-		for _, s := range p.Spec.Template.Spec.TopologySpreadConstraints {
-			require.Equal(t, p.Spec.Selector, s.LabelSelector)
-			require.Equal(t, []string{"pod-template-hash"}, s.MatchLabelKeys)
-		}
-		require.True(t, slices.ContainsFunc(manifests[*policyv1.PodDisruptionBudget](t,
-			"production"), func(b *policyv1.PodDisruptionBudget) bool {
-			return reflect.DeepEqual(b.Spec.Selector, p.Spec.Selector)
-		}))
-	}
-}
-
 // deployments returns the Deployments of the services.
 func deployments(t *testing.T, overlay string) []*appsv1.Deployment {
 	t.Helper()
 	return slices.DeleteFunc(manifests[*appsv1.Deployment](t, overlay),
 		func(d *appsv1.Deployment) bool { return !slices.Contains(services, d.Name) })
-}
-
-const pooler = "postgres-pooler"
-
-// poolers returns the Deployments of the poolers, built with the operator's code from the Pooler in
-// the overlay.
-func poolers(t *testing.T, overlay string) []*appsv1.Deployment {
-	t.Helper()
-	if overlay != "production" {
-		return nil
-	}
-	made, err := pgbouncer.Deployment(manifests[*cnpg.Pooler](t, overlay)[0],
-		manifests[*cnpg.Cluster](t, overlay)[0])
-	require.NoError(t, err)
-	require.Equal(t, pooler, made.Name)
-	return []*appsv1.Deployment{made}
 }
 
 // eachPod runs a check on each pod of all overlays, as a subtest.

@@ -28,8 +28,8 @@ type user struct {
 func newUser(t *testing.T) user {
 	t.Helper()
 	u := user{t: t}
-	who := map[string]any{"name": "Ada", "email": fmt.Sprintf("p%d@example.com",
-		time.Now().UnixNano()), "password": "a long enough secret"}
+	email := fmt.Sprintf("p%d@example.com", time.Now().UnixNano())
+	who := map[string]any{"name": "Ada", "email": email, "password": "a long enough secret"}
 	u.create("/auth/register", who)
 	u.token = u.create("/auth/login", who)["accessToken"].(string)
 	u.wallet = u.create("/wallet", map[string]any{

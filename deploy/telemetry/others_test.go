@@ -15,18 +15,28 @@ type gauge func(now time.Time) float64
 // alert. The names are those in the sources of CloudNativePG 1.27.1 with its default queries, the
 // Barman Cloud plugin, the kubelet, and cert-manager 1.21.2.
 var others = map[string]gauge{
-	`cnpg_pg_replication_streaming_replicas{job="postgres",pod="postgres-1"}`:             always(2),
-	`cnpg_pg_replication_streaming_replicas{job="postgres",pod="postgres-2"}`:             always(0),
-	`cnpg_collector_pg_wal_archive_status{job="postgres",pod="postgres-1",value="done"}`:  always(40),
-	`cnpg_collector_pg_wal_archive_status{job="postgres",pod="postgres-1",value="ready"}`: always(1),
+	`cnpg_pg_replication_streaming_replicas` +
+		`{job="postgres",pod="postgres-1"}`: always(2),
+	`cnpg_pg_replication_streaming_replicas` +
+		`{job="postgres",pod="postgres-2"}`: always(0),
+	`cnpg_collector_pg_wal_archive_status` +
+		`{job="postgres",pod="postgres-1",value="done"}`: always(40),
+	`cnpg_collector_pg_wal_archive_status` +
+		`{job="postgres",pod="postgres-1",value="ready"}`: always(1),
 	`barman_cloud_cloudnative_pg_io_last_available_backup_timestamp` +
 		`{job="postgres",pod="postgres-1"}`: since(20 * time.Hour),
-	`kubelet_volume_stats_available_bytes{namespace="coffer",persistentvolumeclaim="postgres-1"}`:  always(60e9),
-	`kubelet_volume_stats_capacity_bytes{namespace="coffer",persistentvolumeclaim="postgres-1"}`:   always(100e9),
-	`kubelet_volume_stats_available_bytes{namespace="coffer",persistentvolumeclaim="data-nats-0"}`: always(9e9),
-	`kubelet_volume_stats_capacity_bytes{namespace="coffer",persistentvolumeclaim="data-nats-0"}`:  always(10.7e9),
-	`certmanager_certificate_renewal_timestamp_seconds{exported_namespace="coffer",name="ledger"}`: since(-time.Hour),
-	`certmanager_certificate_renewal_timestamp_seconds{exported_namespace="coffer",name="nats"}`:   since(time.Minute),
+	`kubelet_volume_stats_available_bytes` +
+		`{namespace="coffer",persistentvolumeclaim="postgres-1"}`: always(60e9),
+	`kubelet_volume_stats_capacity_bytes` +
+		`{namespace="coffer",persistentvolumeclaim="postgres-1"}`: always(100e9),
+	`kubelet_volume_stats_available_bytes` +
+		`{namespace="coffer",persistentvolumeclaim="data-nats-0"}`: always(9e9),
+	`kubelet_volume_stats_capacity_bytes` +
+		`{namespace="coffer",persistentvolumeclaim="data-nats-0"}`: always(10.7e9),
+	`certmanager_certificate_renewal_timestamp_seconds` +
+		`{exported_namespace="coffer",name="ledger"}`: since(-time.Hour),
+	`certmanager_certificate_renewal_timestamp_seconds` +
+		`{exported_namespace="coffer",name="nats"}`: since(time.Minute),
 	`certmanager_certificate_renewal_timestamp_seconds` +
 		`{exported_namespace="another",name="not-coffers"}`: since(24 * time.Hour),
 }

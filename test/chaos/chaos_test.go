@@ -137,16 +137,17 @@ var mutants = []struct {
 		{"the wrong attachment is deleted", programs.Change{
 			File: "services/ledger/attachments/store_attachments.go",
 			Old:  "DELETE FROM attachments WHERE owner_id = $1 AND id = $2 AND status = 'ready'",
-			New: "DELETE FROM attachments WHERE id = (SELECT id FROM attachments WHERE owner_id " +
-				"= $1 AND $2::uuid IS NOT NULL AND status = 'ready' ORDER BY id LIMIT 1)",
+			New: "DELETE FROM attachments WHERE id = (SELECT id FROM attachments " +
+				"WHERE owner_id = $1 AND $2::uuid IS NOT NULL AND status = 'ready' " +
+				"ORDER BY id LIMIT 1)",
 		}, "attachments and the count"},
 	}},
 	{name: "unconfirmed writes", breaks: "postgres", defects: []defect{
 		{"no wait for the commit", programs.Change{
 			File: "services/ledger/transactions/batcher.go",
 			Old:  "\tdefault:\n\t\tfail(group, err)",
-			New: "\tdefault:\n\t\tfor _, p := range group {\n\t\t\tp.done <- outcome{written: " +
-				"true}\n\t\t}",
+			New: "\tdefault:\n\t\tfor _, p := range group {\n\t\t\t" +
+				"p.done <- outcome{written: true}\n\t\t}",
 		}, "was acknowledged and is lost"},
 	}},
 	{name: "unconfirmed events", breaks: "stop nats", defects: []defect{

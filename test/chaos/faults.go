@@ -27,8 +27,8 @@ type links struct {
 
 // newLinks returns links without proxies. The proxies do not need toxiproxy's HTTP server.
 func newLinks() *links {
-	return &links{server: toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil),
-		zerolog.Nop()), proxies: map[string]*toxiproxy.Proxy{}}
+	server := toxiproxy.NewServer(toxiproxy.NewMetricsContainer(nil), zerolog.Nop())
+	return &links{server: server, proxies: map[string]*toxiproxy.Proxy{}}
 }
 
 // between starts a proxy in front of addr and returns the proxy's address. The stack calls it for

@@ -2,110 +2,16 @@ package chaos
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"net/http"
-	"strings"
 	"time"
 )
 
 // sessions is the number of concurrent clients per user. Each changes only the transactions that it
 // created, except the contended one, which all sessions change.
 const sessions = 2
-
-// record is a transaction in the model: the states that it may have according to the responses.
-type record struct {
-	owner *user
-	// mark is the prefix of its description. key is its idempotency key, or "" for a request
-	// without one.
-	mark, key string
-	// id is empty until a response contains it.
-	id string
-	// etag is the entity tag of the last response.
-	etag string
-	// states are the possible states. With maybeAbsent, the transaction may also not exist.
-	states      []version
-	maybeAbsent bool
-	// contended is set for a transaction that all sessions change concurrently. Only its possible
-	// amounts are checked.
-	contended bool
-	// frozen is set if the transaction is no longer changed, because an unanswered request may
-	// still change it.
-	frozen bool
-	// file is the attachment, or nil if none was uploaded.
-	file *attachment
-	// changed counts acknowledged changes, and uncertain changes with an unknown result.
-	changed, uncertain int
-}
-
-// body returns the request body for a version. The amount is positive in a request, and the type
-// determines its sign.
-func (t *record) body(v version) object {
-	kind := "income"
-	if v.amount.Sign() < 0 {
-		kind = "expense"
-	}
-	body := object{
-		"amount": decimal(v.amount), "type": kind, "date": "2026-03-14", "currency": "EUR",
-		"walletId": v.wallet, "tags": []string{},
-		"description": strings.TrimSpace(t.mark + strings.TrimPrefix(v.text, t.mark)),
-	}
-	if v.tag != "" {
-		body["tags"] = []string{v.tag}
-	}
-	if len(v.splits) == 0 {
-		// In an update, a category ends the splits.
-		body["categoryId"] = v.category
-		return body
-	}
-	var parts []object
-	for _, s := range v.splits {
-		amount := decimal(s.amount)
-		if s.amount.Sign() != v.amount.Sign() {
-			amount = "-" + amount
-		}
-		parts = append(parts, object{"categoryId": s.category, "amount": amount})
-	}
-	body["splits"] = parts
-	return body
-}
-
-// decimal returns the absolute value of an amount for a request.
-func decimal(amount *big.Rat) json.Number {
-	return json.Number(new(big.Rat).Abs(amount).FloatString(2))
-}
-
-// outcome is the result of a write.
-type outcome int
-
-// A write with an unknown outcome may have been applied, or may still be applied.
-
-const (
-	accepted outcome = iota
-	rejected
-	unknown
-)
-
-// write sends a change and counts its outcome. Without a response, and with 429 or any 5xx status,
-// the outcome is unknown: some of these requests were not applied, but the client must not depend
-// on that.
-func (u *user) write(
-	ctx context.Context, method, path string, body any, headers ...string,
-) (response, outcome) {
-	a := u.call(ctx, method, path, body, headers...)
-	switch {
-	case a.status >= 200 && a.status < 300:
-		u.acknowledged.Add(1)
-		return a, accepted
-	case a.status >= 400 && a.status < 500 && a.status != http.StatusTooManyRequests:
-		u.rejected.Add(1)
-		return a, rejected
-	}
-	u.unknown.Add(1)
-	return a, unknown
-}
 
 // session runs random operations until ctx ends. Receipts, categories, reorganizations, transfers,
 // imports and the mirror are left to the user's first session.
@@ -160,8 +66,10 @@ func (u *user) anyVersion(random *rand.Rand) version {
 	u.lock.Lock()
 	defer u.lock.Unlock()
 	category := func() string { return u.categories[random.IntN(len(u.categories))] }
-	v := version{amount: big.NewRat(cents,
-		100), wallet: u.wallets[random.IntN(len(u.wallets))].id, category: category()}
+	v := version{
+		amount: big.NewRat(cents, 100), wallet: u.wallets[random.IntN(len(u.wallets))].id,
+		category: category(),
+	}
 	if half := cents / 2; half != 0 && random.IntN(4) == 0 {
 		if random.IntN(3) == 0 {
 			half = -half
@@ -199,52 +107,6 @@ func (u *user) create(ctx context.Context, random *rand.Rand) *record {
 	}
 	u.retryAtEnd(func(ctx context.Context) bool { return t.make(ctx, v) })
 	return t
-}
-
-// newRecord returns the record of a transaction before its first request. It may be absent until a
-// response acknowledges it.
-func (u *user) newRecord(random *rand.Rand) *record {
-	// A record is frozen until a response contains the id.
-	t := &record{owner: u, mark: u.nextMark(), maybeAbsent: true, frozen: true}
-	v := u.anyVersion(random)
-	v.text = t.mark
-	t.states = []version{v}
-	u.lock.Lock()
-	defer u.lock.Unlock()
-	u.records = append(u.records, t)
-	return t
-}
-
-// make sends the create request and reports whether the result is known.
-func (t *record) make(ctx context.Context, v version) bool {
-	var headers []string
-	if t.key != "" {
-		headers = []string{"Idempotency-Key", t.key}
-	}
-	a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transaction", t.body(v), headers...)
-	switch result {
-	case accepted:
-		t.id, t.etag, t.maybeAbsent, t.frozen = a.text("transaction.id"), a.etag, false, false
-	case rejected:
-		// A rejection is conclusive: the transaction does not exist.
-		if !t.owner.mayReject(a, v) {
-			t.owner.reportf("a valid transaction was rejected: %s", a.raw)
-		}
-		t.states = nil
-	case unknown:
-		return false
-	}
-	return true
-}
-
-// repeat sends an acknowledged request again, with the same key. The response must have the same
-// id. The repetition may also have an unknown outcome, which proves nothing.
-func (t *record) repeat(ctx context.Context, v version) {
-	a, result := t.owner.write(ctx, http.MethodPost, "/api/v1/transaction", t.body(v),
-		"Idempotency-Key", t.key)
-	if result == rejected || result == accepted && a.text("transaction.id") != t.id {
-		t.owner.reportf("%s %s was repeated with its key, and answered %s", t.id, t.mark, a.raw)
-	}
 }
 
 // retryAtEnd registers a request with a key that is repeated after the last fault, because its
@@ -341,12 +203,6 @@ func (u *user) remove(ctx context.Context, t *record) {
 	}
 }
 
-// unexpectedRejection reports the rejection of a valid change.
-func (t *record) unexpectedRejection(action string, a response) {
-	t.frozen = true
-	t.owner.reportf("%s %s %s was rejected: %s", action, t.id, t.mark, a.raw)
-}
-
 // accessOtherUsersTransaction tries to read, change and delete a transaction of another user.
 func (u *user) accessOtherUsersTransaction(ctx context.Context, random *rand.Rand) {
 	other := u.users[random.IntN(len(u.users))]
@@ -354,8 +210,11 @@ func (u *user) accessOtherUsersTransaction(ctx context.Context, random *rand.Ran
 		return
 	}
 	path := "/api/v1/transaction/" + other.contended.id
-	for _, a := range []response{u.call(ctx, http.MethodGet, path, nil), u.call(ctx,
-		http.MethodPatch, path, object{"amount": 1}), u.call(ctx, http.MethodDelete, path, nil)} {
+	for _, a := range []response{
+		u.call(ctx, http.MethodGet, path, nil),
+		u.call(ctx, http.MethodPatch, path, object{"amount": 1}),
+		u.call(ctx, http.MethodDelete, path, nil),
+	} {
 		if a.status >= 200 && a.status < 300 {
 			u.reportf("%s accessed %s's transaction: %d %s", u.mark, other.mark, a.status, a.raw)
 		}

@@ -89,8 +89,9 @@ func (f *filler) importStatements(ctx context.Context, transactions []entry) err
 	var second []entry
 	for _, s := range statement {
 		if s.ago < reviewDays {
-			second = append(second, entry{at: f.Now.AddDate(0,
-				0, -s.ago), payee: s.payee, description: s.about, cents: s.cents})
+			day := f.Now.AddDate(0, 0, -s.ago)
+			second = append(second,
+				entry{at: day, payee: s.payee, description: s.about, cents: s.cents})
 		}
 	}
 	for _, e := range transactions {

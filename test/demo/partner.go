@@ -16,9 +16,12 @@ func (f *filler) shareHousehold(ctx context.Context, partner *client) error {
 	for i, bought := range []struct {
 		payee string
 		cents int64
-	}{{
-		"Timber & Tools", 6_480,
-	}, {"Garden Center Nord", 3_295}, {"Lamp Studio", 7_900}, {"Paint Box", 2_140}} {
+	}{
+		{"Timber & Tools", 6_480},
+		{"Garden Center Nord", 3_295},
+		{"Lamp Studio", 7_900},
+		{"Paint Box", 2_140},
+	} {
 		err := partner.call(ctx, http.MethodPost, "/api/v1/transaction", object{
 			"amount": amount(bought.cents), "type": expense, "currency": "EUR",
 			"date":  f.Now.AddDate(0, 0, -3*i).Format(time.RFC3339),

@@ -35,8 +35,9 @@ func newAccount(t *testing.T, c *cluster) *account {
 			"walletId": wallet, "categoryId": a.category,
 		})
 	}
-	a.spent, a.out, a.in = transaction(a.wallet, "expense", 5), transaction(a.wallet, "expense",
-		4), transaction(a.bank, "income", 4)
+	a.spent = transaction(a.wallet, "expense", 5)
+	a.out = transaction(a.wallet, "expense", 4)
+	a.in = transaction(a.bank, "income", 4)
 	a.check(t)
 	return a
 }

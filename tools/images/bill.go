@@ -99,10 +99,10 @@ func writeBill(
 // add adds a package with its package URL (purl), in which the @ of an npm scope is encoded.
 func (d *document) add(p contained) {
 	id := fmt.Sprintf("SPDXRef-%d", len(d.Packages)+1)
+	url := "pkg:" + p.kind + "/" + strings.Replace(p.name, "@", "%40", 1) + "@" + p.version
 	d.Packages = append(d.Packages, spdxPackage{
 		ID: id, Name: p.name, Version: p.version, Location: "NOASSERTION", License: p.license,
-		Refs: []external{{"PACKAGE-MANAGER", "purl", "pkg:" + p.kind + "/" + strings.Replace(p.name,
-			"@", "%40", 1) + "@" + p.version}},
+		Refs: []external{{"PACKAGE-MANAGER", "purl", url}},
 	})
 	d.Relationships = append(d.Relationships, relationship{"SPDXRef-DOCUMENT", "DESCRIBES", id})
 }

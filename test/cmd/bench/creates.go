@@ -62,7 +62,8 @@ func (b *bench) batches(ctx context.Context) error {
 	}
 	_, err = b.compare(ctx, comparison{
 		what: fmt.Sprintf("transactions in bulk creates of %d, %d clients, against single creates",
-			size, clients), unit: "/s", atLeast: 5,
+			size, clients),
+		unit: "/s", atLeast: 5,
 		ours: func(ctx context.Context) (float64, error) {
 			a, err := b.wrk(ctx, s, load{clients: clients, requests: imports, keyed: keyed})
 			return size * a.perSecond, err

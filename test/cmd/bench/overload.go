@@ -92,12 +92,13 @@ func (b *bench) overload(ctx context.Context) error {
 		share = medianOf(byMultiple[m], func(o outcome) float64 { return o.created }) / best
 		fmt.Printf("| %s | %.0f | %.0f | %.2f | %.0f | %.0f | %.0f | %.0f ms | %.0f ms |\n",
 			arrivals,
-			medianOf(byMultiple[m], func(o outcome) float64 { return o.sent }), share*best, share,
+			medianOf(byMultiple[m], func(o outcome) float64 { return o.sent }),
+			share*best, share,
 			medianOf(byMultiple[m], func(o outcome) float64 { return o.rejected }),
 			medianOf(byMultiple[m], func(o outcome) float64 { return o.late }),
-			medianOf(byMultiple[m], func(o outcome) float64 { return o.failed }), medianOf(
-				byMultiple[m], func(o outcome) float64 { return o.p50 },
-			), medianOf(byMultiple[m], func(o outcome) float64 { return o.p99 }))
+			medianOf(byMultiple[m], func(o outcome) float64 { return o.failed }),
+			medianOf(byMultiple[m], func(o outcome) float64 { return o.p50 }),
+			medianOf(byMultiple[m], func(o outcome) float64 { return o.p99 }))
 	}
 	if share < minShare {
 		return fmt.Errorf(

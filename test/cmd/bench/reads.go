@@ -101,9 +101,9 @@ func (b *bench) fill(ctx context.Context, s *stack, rows int, each ...int) ([]us
 // order with a page without them.
 func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few user) error {
 	err := b.compareMedians(ctx, comparison{
-		what: fmt.Sprintf(
-			"first page of a user with 100 000 of %d transactions, against 1000 of 50 000", b.rows,
-		), atMost: 1.6,
+		what: fmt.Sprintf("first page of a user with 100 000 of %d transactions, "+
+			"against 1000 of 50 000", b.rows),
+		atMost: 1.6,
 	}, large, rich.gets(firstPage), small, few.gets(firstPage))
 	if err != nil {
 		return err
@@ -126,11 +126,11 @@ func (b *bench) compareLists(ctx context.Context, large, small *stack, rich, few
 	// The page without filters shows the part of the latency that is the wait for a core.
 	_, err = b.compare(ctx, comparison{
 		what: fmt.Sprintf(
-			"%d filters and orders on 100 000 transactions, 8 clients, 99th percentile, against "+
-				"no filter",
-			len(requests),
-		), unit: "ms",
-		atMost: 50, absolute: true, ours: p99(requests...), theirs: p99(rich.gets(firstPage)),
+			"%d filters and orders on 100 000 transactions, 8 clients, 99th percentile, "+
+				"against no filter", len(requests),
+		),
+		unit: "ms", atMost: 50, absolute: true,
+		ours: p99(requests...), theirs: p99(rich.gets(firstPage)),
 	})
 	return err
 }

@@ -60,8 +60,10 @@ func newBench(ctx context.Context, o options) (*bench, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &bench{options: o, dir: dir, programs: filepath.Join(dir,
-		"programs"), collector: grpc.NewServer(), stacks: map[string]*stack{}}
+	b := &bench{
+		options: o, dir: dir, programs: filepath.Join(dir, "programs"),
+		collector: grpc.NewServer(), stacks: map[string]*stack{},
+	}
 	// The collector uses gRPC, like that of production.
 	lis, err := (&net.ListenConfig{}).Listen(ctx, "tcp", "127.0.0.1:0")
 	if err == nil {

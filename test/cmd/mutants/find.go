@@ -193,8 +193,8 @@ func isFailure(cond ast.Expr) bool {
 	// By convention, the names of errors begin with err.
 	left, ok := b.X.(*ast.Ident)
 	right, isIdent := b.Y.(*ast.Ident)
-	return ok && isIdent && strings.HasPrefix(strings.ToLower(left.Name),
-		"err") && right.Name == "nil"
+	return ok && isIdent && right.Name == "nil" &&
+		strings.HasPrefix(strings.ToLower(left.Name), "err")
 }
 
 // callsChecking reports whether the statement before a condition calls a function that decides

@@ -63,9 +63,10 @@ func reasons(files []*protogen.File) (map[string]reason, map[protoreflect.EnumNu
 			}
 			for _, value := range enum.Values[1:] {
 				options := value.Desc.Options()
-				r := reason{statuses: []int{
-					int(proto.GetExtension(options, restv1.E_HttpStatus).(int32)),
-				}, meaning: comment(value.Comments.Leading)}
+				status := proto.GetExtension(options, restv1.E_HttpStatus).(int32)
+				r := reason{
+					statuses: []int{int(status)}, meaning: comment(value.Comments.Leading),
+				}
 				if proto.GetExtension(options, restv1.E_AlsoInvalidArgument).(bool) {
 					r.statuses = append(r.statuses, http.StatusBadRequest)
 				}

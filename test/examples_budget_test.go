@@ -1,0 +1,77 @@
+package test
+
+import (
+	"encoding/json"
+	"net/http"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+// budget creates a budget in March 2026. Its progress is read for this month, so that it does not
+// depend on the day of the test.
+func (r *recorder) budget(u *user, wallet, category string) (id string) {
+	id = r.call(u, http.MethodPost, "/api/v1/budgets", object{
+		"name": "Food", "currency": "EUR", "limit": json.Number("400.00"), "period": "monthly",
+		"startDate": "2026-03-01", "walletId": wallet,
+		"categoryIds":     []any{category},
+		"alertThresholds": []any{json.Number("80"), json.Number("100")},
+	}).text("budget.id")
+	r.call(u, http.MethodPatch, "/api/v1/budgets/"+id, object{"limit": json.Number("350.00")})
+	return id
+}
+
+// sharing shares the budget. The invitation becomes a notification and an entry of the audit trail
+// later.
+func (r *recorder) sharing(owner, member *user, budget string) {
+	path := "/api/v1/budgets/" + budget
+	r.call(owner, http.MethodPost, path+"/share",
+		object{"email": member.email, "role": "editor", "sharePercent": json.Number("50")})
+	r.call(member, http.MethodGet, "/api/v1/invitations?limit=50", nil)
+	sent := member.notified("budget.v1.invitation.sent", 1)[0]["id"].(string)
+	r.call(member, http.MethodGet, "/api/v1/notifications?read=false&limit=50", nil)
+	require.EventuallyWithT(r.t, func(c *assert.CollectT) {
+		require.Equal(c, "invitation_sent", owner.get("/api/v1/auth/audit").text("entries.0.type"))
+	}, time.Minute, 50*time.Millisecond)
+	r.call(owner, http.MethodGet, "/api/v1/auth/audit?limit=2", nil)
+	r.event(member)
+	r.call(member, http.MethodPatch, path+"/members/"+member.id, object{"status": "accepted"})
+	r.call(owner, http.MethodGet, path+"/members?limit=50", nil)
+	r.call(owner, http.MethodGet, path+"/members/"+member.id, nil)
+	r.call(owner, http.MethodGet, path+"/limits?limit=50", nil)
+	r.call(owner, http.MethodGet, path+"?at=2026-03-20", nil)
+	r.call(owner, http.MethodGet, "/api/v1/budgets?at=2026-03-20&limit=50", nil)
+	r.call(member, http.MethodPatch, "/api/v1/notifications/"+sent, object{"read": true})
+	r.call(member, http.MethodPatch, "/api/v1/notifications", object{"read": true})
+	r.call(member, http.MethodDelete, "/api/v1/notifications/"+sent, nil)
+	r.call(owner, http.MethodDelete, path+"/members/"+member.id, nil)
+	r.call(owner, http.MethodDelete, path, nil)
+}
+
+// event records the invitation in the live stream.
+func (r *recorder) event(u *user) {
+	stream := u.listen(r.t.Context(), "")
+	defer stream.close()
+	u.category("Travel")
+	r.examples["streamEvents"] = &example{
+		Responses: map[string]any{"200": r.stable("", stream.next().data)},
+	}
+}
+
+// webhooks disables the webhook before it has deliveries, so that they wait.
+func (r *recorder) webhooks(u *user) {
+	id := r.call(u, http.MethodPost, "/api/v1/webhooks", object{
+		"url": "https://example.com/coffer", "events": []any{"budget.v1.*.*"},
+		"description": "Alerts",
+	}).text("webhook.id")
+	path := "/api/v1/webhooks/" + id
+	r.call(u, http.MethodPatch, path, object{"enabled": false})
+	r.call(u, http.MethodGet, path, nil)
+	r.call(u, http.MethodGet, "/api/v1/webhooks?limit=50", nil)
+	r.call(u, http.MethodPost, path+"/secret", nil)
+	delivery := r.call(u, http.MethodPost, path+"/test", nil).text("delivery.id")
+	r.call(u, http.MethodGet, path+"/deliveries?status=pending&limit=50", nil)
+	r.call(u, http.MethodPost, path+"/deliveries/"+delivery+"/redeliver", nil)
+	r.call(u, http.MethodDelete, path, nil)
+}

@@ -1,0 +1,64 @@
+package test
+
+import (
+	"fmt"
+	"sync"
+)
+
+// exercised has the key "operation code" for each response that a test received.
+var exercised sync.Map
+
+// testedElsewhere maps the error codes that a healthy stack does not return, or only after many
+// requests, to the tests that cover them.
+var testedElsewhere = map[string]string{
+	"INTERNAL":            "gateway: an error without a reason",
+	"SERVICE_UNAVAILABLE": "TestUnavailableServices",
+	"DEADLINE_EXCEEDED":   "gateway: a service that hangs",
+	"RATE_LIMITED":        "auth; it would block the address that all tests share",
+	"TOKEN_EXPIRED":       "internal/caller",
+	// These take hundreds of requests.
+	"WALLET_LIMIT_REACHED":                              "TestCreateWalletLimit",
+	"WALLET_CURRENCY_LIMIT_REACHED":                     "TestWalletCurrencyLimit",
+	"CATEGORY_LIMIT_REACHED":                            "TestCreateCategoryLimit",
+	"BUDGET_LIMIT_REACHED":                              "TestCreateBudgetLimit",
+	"INVITATION_LIMIT_REACHED":                          "TestShareBudgetPendingLimit",
+	"createAttachment TRANSACTION_IS_TRANSFER":          "TestCreateAttachmentOfTransfer",
+	"createImport LIMIT_REACHED":                        "TestCreateImport",
+	"createRule LIMIT_REACHED":                          "TestCreateRule",
+	"updateRule LIMIT_REACHED":                          "TestUpdateRuleSteps",
+	"applyRule LIMIT_REACHED":                           "TestApplyRulePreviewSteps",
+	"suggestRules LIMIT_REACHED":                        "TestSuggestRulesSteps",
+	"suggestCategories LIMIT_REACHED":                   "TestSuggestCategoriesSteps",
+	"updateImport LIMIT_REACHED":                        "TestCreateImportSteps",
+	"updateImportRows LIMIT_REACHED":                    "TestCreateImportSteps",
+	"updateRule RULE_RUNNING":                           "TestApplyRule",
+	"applyRule RULE_RUNNING":                            "TestApplyRule",
+	"STORAGE_FULL":                                      "TestUploadsRejectedWithoutSpace",
+	"createImport PAYLOAD_TOO_LARGE":                    "TestOpenBombs",
+	"createTransaction LIMIT_REACHED":                   "TestCreateTransactionTagLimit",
+	"createTransactions LIMIT_REACHED":                  "TestCreateTransactionTagLimit",
+	"updateTransaction LIMIT_REACHED":                   "TestCreateTransactionTagLimit",
+	"deleteTag LIMIT_REACHED":                           "TestTagErrors",
+	"createTransactionsFromReceipt RECEIPT_TOO_COMPLEX": "TestReadLimitsProcessorTime",
+	"createTransactionsFromReceipt LIMIT_REACHED":       "TestCreateTransactionsFromReceiptSteps",
+	"updateTag LIMIT_REACHED":                           "TestTagErrors",
+	"listChanges SYNC_CURSOR_EXPIRED":                   "TestChangesExpiredCursor",
+	"deleteImport IMPORT_STATE":                         "TestDeleteImport",
+	// Keys are stored per refresh token. The token is the whole request, so a key never meets
+	// another request.
+	"refresh IDEMPOTENCY_KEY_CONFLICT": "cannot occur",
+}
+
+// untested returns the errors that the OpenAPI document lists and no test has received.
+func untested() []string {
+	var missing []string
+	for _, o := range operations() {
+		for _, code := range o.codes() {
+			if _, ok := exercised.Load(o.OperationID + " " + code); !ok && testedElsewhere[code] ==
+				"" && testedElsewhere[o.OperationID+" "+code] == "" {
+				missing = append(missing, fmt.Sprint(o.OperationID, " ", code))
+			}
+		}
+	}
+	return missing
+}

@@ -13,6 +13,8 @@ NEURAL = { services/ocr/neural/fetch.sh .cache/neural && CGO_ENABLED=0 go build 
 export OCR_NEURAL ?= $(CURDIR)/.cache/neural
 # buf compiles for minutes, so its program comes from npm.
 BUF := tools/buf/node_modules/.bin/buf
+# VERSIONS lists the module and version of each package that some packages and their tests import, except those of this repository.
+VERSIONS = go list -deps -test -f '{{with .Module}}{{if .Version}}{{if not .Replace}}{{.Path}} {{.Version}}{{end}}{{end}}{{end}}'
 WITHOUT_WORKSPACE = for dir in $$(go list -m -f '{{.Dir}}'); do cd $$dir && echo "$${dir\#$(CURDIR)/}" && 
 
 .PHONY: help
@@ -131,8 +133,11 @@ load: $(BIN)/vegeta ## Measure throughput and latency at up to three times Coffe
 		go run ./test/cmd/bench -overload="taskset -c $$last $(BIN)/vegeta" $(LOADFLAGS)
 
 .PHONY: test-modules
-test-modules: ## Compile and vet each module without the workspace
-	@$(WITHOUT_WORKSPACE) GOWORK=off go vet ./... || exit 1; done
+# `make test` vets all packages in the versions of the workspace. With other versions in its go.mod, a module alone would be another program.
+test-modules: ## Check that each module lists the modules it imports, in the versions of the workspace (if not: go work sync, make tidy)
+	@mkdir -p .cache && $(VERSIONS) work >.cache/versions
+	@$(WITHOUT_WORKSPACE) GOWORK=off $(VERSIONS) ./... >$(CURDIR)/.cache/versions-alone || exit 1; \
+		! sort -u $(CURDIR)/.cache/versions-alone | grep -vxFf $(CURDIR)/.cache/versions || exit 1; done
 
 # CROWDED lists packages that still have more than 16 files.
 CROWDED := gateway|services\/(budget|ledger\/transactions)|test\/chaos

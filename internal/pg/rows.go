@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/jackc/pgx/v5/pgconn"
 )
@@ -122,4 +123,24 @@ func namesOf(t reflect.Type) []named {
 	}
 	names.Store(t, found)
 	return found
+}
+
+// Number returns the number that a query selects.
+func Number(ctx context.Context, q Querier, sql string, args ...any) (int64, error) {
+	rows, err := q.Query(ctx, sql, args...)
+	if err != nil {
+		return 0, err
+	}
+	return pgx.CollectExactlyOneRow(rows, pgx.RowTo[int64])
+}
+
+// Lock serializes the transactions that change the number of a user's objects, so that concurrent
+// ones cannot exceed a limit. It holds until tx ends.
+func Lock(ctx context.Context, tx pgx.Tx, objects string, user uuid.UUID) error {
+	_, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext($1), hashtext($2))`,
+		objects, user.String())
+	if err != nil {
+		return fmt.Errorf("locking the %s of user %s: %w", objects, user, err)
+	}
+	return nil
 }

@@ -80,10 +80,9 @@ func TestListAudit(t *testing.T) {
 		entries := b.audit(ctx, t)
 		require.Equal(t, []string{
 			"registered", "login_succeeded", "login_succeeded", "login_failed failed",
-			"profile_changed", "email_changed",
-			"password_change_failed failed", "refresh_token_reused failed", "login_succeeded",
-			"session_ended",
-			"login_succeeded", "login_succeeded", "password_changed", "session_ended",
+			"profile_changed", "email_changed", "password_change_failed failed",
+			"refresh_token_reused failed", "login_succeeded", "session_ended", "login_succeeded",
+			"login_succeeded", "password_changed", "session_ended",
 		}, types(entries))
 		require.Equal(t, int32(2), entries[0].GetCount(),
 			"both of the other sessions that were left")

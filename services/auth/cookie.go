@@ -69,7 +69,7 @@ func presented(req *authv1.RefreshRequest) (presentedToken, error) {
 	inBody := req.GetRefreshToken() != ""
 	anyCookie := req.GetCookie() != "" || req.GetSession() == cookieMode
 	if !inBody && !anyCookie {
-		p.Field(&apierr.Field{Name: "refreshToken", Message: "is required"})
+		p.Invalid("refreshToken", "is required")
 	}
 	if err := p.Err(); err != nil {
 		return presentedToken{}, err

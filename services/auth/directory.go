@@ -77,15 +77,13 @@ func (s *server) GetKeySet(
 // parseUserIDs returns a validation error for more than maxUsers ids, or for one that is no UUID.
 func parseUserIDs(given []string) ([]uuid.UUID, error) {
 	if len(given) > maxUsers {
-		return nil, apierr.Validation([]apierr.Field{
-			{Name: "ids", Message: fmt.Sprintf("must be at most %d", maxUsers)},
-		})
+		return nil, apierr.Invalid("ids", fmt.Sprintf("must be at most %d", maxUsers))
 	}
 	ids := make([]uuid.UUID, len(given))
 	for i, s := range given {
 		id, ok := text.ID(s)
 		if !ok {
-			return nil, apierr.Validation([]apierr.Field{{Name: "ids", Message: "must be UUIDs"}})
+			return nil, apierr.Invalid("ids", "must be UUIDs")
 		}
 		ids[i] = id
 	}

@@ -7,21 +7,18 @@
 // the invitation; a change, its events and its notifications commit together; and no RPC is called
 // within a database transaction.
 //
-// The package itself implements BudgetService. Start reading with CreateBudget in budgets.go.
+// The package itself implements BudgetService.
 //
 //   - budget.go: Config, Run and the background workers; consume.go: the effects of events
-//   - budgets.go, parse.go, answers.go, progress.go: RPCs of budgets, their requests and responses
-//   - invitations.go, members.go, parse_members.go: RPCs of sharing
-//   - rights.go, membership.go: the permitted actions of each role, and the permitted changes of a
-//     membership
+//   - budgets.go, parse.go: RPCs that change budgets, and their requests
+//   - budgets_read.go, progress.go, limits.go: RPCs that read budgets, and their responses
+//   - invitations.go, membership.go, members.go: RPCs of sharing
+//   - rights.go: the permitted actions of each role, and the permitted changes of a membership
 //   - references.go: reports the categories of budgets to the ledger, so that it keeps or repairs
 //     them (ADR 43)
 //   - store_*.go: the SQL; errors.go: the public errors; migrations/: the schema
 //
-// Parts with a separate vocabulary are packages, which do not import this one. It calls them with
-// concrete types: an interface would have one implementation. Each reads the tables that it needs,
-// so notification has statements of its own for budgets and members. Whole alerts are tested here,
-// because a check starts with a change of a budget or an event, and ends with notifications.
+// Parts with a separate vocabulary are packages, which do not import this one.
 //
 //   - internal/notification implements NotificationService: published events, stored notifications,
 //     alerts, live streams
@@ -79,13 +76,11 @@ type Config struct {
 type server struct {
 	budgetv1.UnsafeBudgetServiceServer
 
-	db     *pgxpool.Pool
-	auth   authv1.AuthServiceClient
-	ledger ledgerv1.LedgerServiceClient
-	// cursors seals positions in lists with the service key.
+	db      *pgxpool.Pool
+	auth    authv1.AuthServiceClient
+	ledger  ledgerv1.LedgerServiceClient
 	cursors page.Cursors
-	// notifications and webhooks implement the other two services. They write in the transactions of
-	// this package.
+	// notifications and webhooks implement the other two services.
 	notifications *notification.Server
 	webhooks      *webhook.Server
 	// syncs reports the categories of budgets to the ledger.
@@ -101,8 +96,6 @@ var _ budgetv1.BudgetServiceServer = (*server)(nil)
 // unavailable, and returns an error if the schema is older than the program.
 func Run(ctx context.Context, config Config, lis net.Listener) error {
 	log := slog.Default().With("service", "budget")
-	// Connections are opened when they are needed, so that the service starts while its dependencies
-	// are unavailable.
 	db, err := pg.Open(ctx, config.DatabaseURL)
 	if err != nil {
 		return err
@@ -113,48 +106,51 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 		return err
 	}
 	defer bus.Close()
-	authConn, err := rpc.Dial(config.AuthAddr, authv1.AuthService_ServiceDesc.ServiceName, config.Config)
+	authConn, err := rpc.Dial(config.AuthAddr, authv1.AuthService_ServiceDesc.ServiceName,
+		config.Config)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = authConn.Close() }()
-	ledgerConn, err := rpc.Dial(config.LedgerAddr, ledgerv1.LedgerService_ServiceDesc.ServiceName, config.Config)
+	ledgerConn, err := rpc.Dial(config.LedgerAddr, ledgerv1.LedgerService_ServiceDesc.ServiceName,
+		config.Config)
 	if err != nil {
 		return err
 	}
 	defer func() { _ = ledgerConn.Close() }()
-	auth, ledger := authv1.NewAuthServiceClient(authConn), ledgerv1.NewLedgerServiceClient(ledgerConn)
+	auth := authv1.NewAuthServiceClient(authConn)
+	ledger := ledgerv1.NewLedgerServiceClient(ledgerConn)
 	verifier, err := caller.NewVerifier(caller.FromAuth(auth), time.Now, log)
 	if err != nil {
 		return err
 	}
-	// A service on an older schema would fail in the middle of requests.
 	if err := pg.AwaitSchema(ctx, db, Migrations, log); err != nil {
 		return err
 	}
 	if config.WebhookPrivateAddresses {
-		log.WarnContext(ctx, "webhooks may be delivered to private addresses: WEBHOOK_PRIVATE_ADDRESSES is set")
+		log.WarnContext(ctx,
+			"webhooks may be delivered to private addresses: WEBHOOK_PRIVATE_ADDRESSES is set")
 	}
 	s := &server{
 		db: db, auth: auth, ledger: ledger, cursors: page.NewCursors(config.ServiceKey), log: log,
 		now: time.Now, newID: func() uuid.UUID { return uuid.Must(uuid.NewV7()) },
 	}
 	s.syncs = s.newSyncs()
-	// The parts share the database, the clock and the source of ids.
 	s.notifications = notification.New(notification.Dependencies{
-		DB: db, Ledger: ledger, Cursors: s.cursors, Bus: bus, WakeRelay: bus.Wake, Log: log, Now: s.now, NewID: s.newID,
+		DB: db, Ledger: ledger, Cursors: s.cursors, Bus: bus, WakeRelay: bus.Wake, Log: log,
+		Now: s.now, NewID: s.newID,
 	})
 	s.webhooks = webhook.New(webhook.Dependencies{
-		DB: db, Cursors: s.cursors, Sealer: seal.NewKey(config.ServiceKey, "webhook secret"), PrivateAddresses: config.WebhookPrivateAddresses,
-		Log: log, Now: s.now, NewID: s.newID,
+		DB: db, Cursors: s.cursors, Sealer: seal.NewKey(config.ServiceKey, "webhook secret"),
+		PrivateAddresses: config.WebhookPrivateAddresses,
+		Log:              log, Now: s.now, NewID: s.newID,
 	})
 	stopMeasuring, err := s.measure()
 	if err != nil {
 		return err
 	}
 	defer func() { _ = stopMeasuring() }()
-	// All background work ends with ctx. Run returns when the requests have ended, and closes what the
-	// work uses.
+	// All background work ends with ctx.
 	go verifier.Run(ctx)
 	go bus.Relay(ctx, db)
 	go bus.Consume(ctx, db, s.consumer())
@@ -171,8 +167,7 @@ func Run(ctx context.Context, config Config, lis net.Listener) error {
 	return srv.Serve(ctx, lis, func(ctx context.Context) error { return pg.Ping(ctx, db) })
 }
 
-// expire deletes rows whose retention has ended. pg.Sweep calls it every hour on each replica. A
-// failure of one part does not prevent the others.
+// expire deletes rows whose retention has ended. pg.Sweep calls it every hour on each replica.
 func (s *server) expire(ctx context.Context) error {
 	return errors.Join(
 		idem.Expire(ctx, s.db),

@@ -1,20 +1,16 @@
 package budget
 
 import (
-	"context"
 	"log/slog"
-	"strings"
 	"sync"
 	"testing"
 	"time"
 
 	"github.com/google/uuid"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/anypb"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
@@ -25,113 +21,10 @@ import (
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 	"github.com/coffer-budget/coffer/services/budget/internal/webhook"
 )
-
-// fakeLedger owns every wallet and category, unless a field says otherwise.
-type fakeLedger struct {
-	ledgerv1.LedgerServiceClient
-	mu      sync.Mutex
-	checked []*ledgerv1.CheckReferencesRequest
-	summed  []*ledgerv1.SumSpendingRequest
-	// CheckReferences returns rejection, and the other calls return unavailable.
-	rejection, unavailable error
-	spend                  func(*ledgerv1.SpendingWindow) *ledgerv1.Spending
-	// current maps merged categories to their targets, and deleted ones to the empty string.
-	current map[string]string
-	synced  []*ledgerv1.BudgetReferences
-	// reserved and syncing, if set, are called during CheckReferences and SyncReferences.
-	reserved, syncing func()
-}
-
-func (f *fakeLedger) SyncReferences(_ context.Context, req *ledgerv1.SyncReferencesRequest, _ ...grpc.CallOption) (*ledgerv1.SyncReferencesResponse, error) {
-	if f.syncing != nil {
-		f.syncing()
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.unavailable != nil {
-		return nil, f.unavailable
-	}
-	resp := &ledgerv1.SyncReferencesResponse{}
-	for _, b := range req.GetBudgets() {
-		current := &ledgerv1.CurrentCategories{}
-		for _, id := range b.GetCategoryIds() {
-			for to, known := f.current[id]; known; to, known = f.current[id] {
-				id = to
-			}
-			current.CategoryIds = append(current.CategoryIds, id)
-		}
-		f.synced, resp.Budgets = append(f.synced, b), append(resp.Budgets, current)
-	}
-	return resp, nil
-}
-
-func (f *fakeLedger) CheckReferences(_ context.Context, req *ledgerv1.CheckReferencesRequest, _ ...grpc.CallOption) (*ledgerv1.CheckReferencesResponse, error) {
-	if f.reserved != nil {
-		f.reserved()
-	}
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.checked = append(f.checked, req)
-	return &ledgerv1.CheckReferencesResponse{}, f.rejection
-}
-
-func (f *fakeLedger) SumSpending(_ context.Context, req *ledgerv1.SumSpendingRequest, _ ...grpc.CallOption) (*ledgerv1.SumSpendingResponse, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.summed = append(f.summed, req)
-	if f.unavailable != nil {
-		return nil, f.unavailable
-	}
-	resp := &ledgerv1.SumSpendingResponse{}
-	for _, w := range req.GetWindows() {
-		resp.Spendings = append(resp.Spendings, f.spend(w))
-	}
-	return resp, nil
-}
-
-type fakeAuth struct {
-	authv1.AuthServiceClient
-	mu          sync.Mutex
-	users       []*authv1.User
-	unavailable error
-	calls       int
-}
-
-func (f *fakeAuth) FindUserByEmail(_ context.Context, req *authv1.FindUserByEmailRequest, _ ...grpc.CallOption) (*authv1.FindUserByEmailResponse, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.calls++
-	for _, u := range f.users {
-		if strings.EqualFold(u.GetEmail(), req.GetEmail()) && f.unavailable == nil {
-			return &authv1.FindUserByEmailResponse{User: u}, nil
-		}
-	}
-	if f.unavailable != nil {
-		return nil, f.unavailable
-	}
-	return nil, apierr.New(restv1.Reason_USER_NOT_FOUND).GRPCStatus().Err()
-}
-
-func (f *fakeAuth) GetUsers(_ context.Context, req *authv1.GetUsersRequest, _ ...grpc.CallOption) (*authv1.GetUsersResponse, error) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	f.calls++
-	resp := &authv1.GetUsersResponse{}
-	for _, u := range f.users {
-		for _, id := range req.GetIds() {
-			if id == u.GetId() {
-				resp.Users = append(resp.Users, u)
-				break
-			}
-		}
-	}
-	return resp, f.unavailable
-}
 
 // bundle has the three proto services on a separate database, with fakes of auth and the ledger.
 type bundle struct {
@@ -144,20 +37,27 @@ type bundle struct {
 
 func setup(t *testing.T) *bundle {
 	t.Helper()
-	nothing := func(*ledgerv1.SpendingWindow) *ledgerv1.Spending { return &ledgerv1.Spending{Found: true} }
-	b := &bundle{ledger: &fakeLedger{spend: nothing, current: map[string]string{}}, auth: &fakeAuth{}}
+	nothing := func(*ledgerv1.SpendingWindow) *ledgerv1.Spending {
+		return &ledgerv1.Spending{Found: true}
+	}
+	b := &bundle{
+		ledger: &fakeLedger{spend: nothing, current: map[string]string{}}, auth: &fakeAuth{},
+	}
 	log := slog.New(slog.DiscardHandler)
 	b.server = &server{
-		db: pgtest.New(t, Migrations), ledger: b.ledger, auth: b.auth, cursors: page.NewCursors("test"), log: log,
+		db: pgtest.New(t, Migrations), ledger: b.ledger, auth: b.auth,
+		cursors: page.NewCursors("test"), log: log,
 		now: func() time.Time { return budgettest.Today }, newID: budgettest.NewID,
 	}
 	b.syncs = b.newSyncs()
 	now := func() time.Time { return b.now() }
 	b.server.notifications = notification.New(notification.Dependencies{
-		DB: b.db, Ledger: b.ledger, Cursors: b.cursors, WakeRelay: func() {}, Log: log, Now: now, NewID: b.newID,
+		DB: b.db, Ledger: b.ledger, Cursors: b.cursors, WakeRelay: func() {}, Log: log, Now: now,
+		NewID: b.newID,
 	})
 	b.webhooks = webhook.New(webhook.Dependencies{
-		DB: b.db, Cursors: b.cursors, Sealer: seal.NewKey("test", "webhook secret"), Log: log, Now: now, NewID: b.newID,
+		DB: b.db, Cursors: b.cursors, Sealer: seal.NewKey("test", "webhook secret"), Log: log,
+		Now: now, NewID: b.newID,
 	})
 	b.NotificationServiceServer, b.WebhookServiceServer = b.server.notifications, b.webhooks
 	return b
@@ -176,7 +76,8 @@ func (b *bundle) user(t *testing.T, name string) budgettest.User {
 // webhook creates a webhook for all events of a user and returns its id.
 func (b *bundle) webhook(t *testing.T, who budgettest.User) string {
 	t.Helper()
-	resp, err := b.CreateWebhook(who.Ctx, &budgetv1.CreateWebhookRequest{Url: "https://example.com/hook"})
+	resp, err := b.CreateWebhook(who.Ctx,
+		&budgetv1.CreateWebhookRequest{Url: "https://example.com/hook"})
 	require.NoError(t, err)
 	return resp.GetWebhook().GetId()
 }
@@ -200,8 +101,9 @@ func date(t *testing.T, s string) time.Time {
 
 func newBudget() *budgetv1.CreateBudgetRequest {
 	return &budgetv1.CreateBudgetRequest{
-		Name: "Groceries", Currency: "usd", Limit: "400", Period: "Monthly", StartDate: "2026-01-31",
-		WalletId: uuid.NewString(), CategoryIds: []string{uuid.NewString()},
+		Name: "Groceries", Currency: "usd", Limit: "400", Period: "Monthly",
+		StartDate: "2026-01-31",
+		WalletId:  uuid.NewString(), CategoryIds: []string{uuid.NewString()},
 	}
 }
 
@@ -221,17 +123,26 @@ func (b *bundle) budgetNamed(t *testing.T, owner budgettest.User, name string) *
 	return resp.GetBudget()
 }
 
-func (b *bundle) share(t *testing.T, owner budgettest.User, budgetID string, with budgettest.User, role string) {
+func (b *bundle) share(
+	t *testing.T, owner budgettest.User, budgetID string, with budgettest.User, role string,
+) {
 	t.Helper()
-	_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: budgetID, Email: with.Email, Role: &role})
+	_, err := b.ShareBudget(owner.Ctx,
+		&budgetv1.ShareBudgetRequest{BudgetId: budgetID, Email: with.Email, Role: &role})
 	require.NoError(t, err)
 }
 
-func (b *bundle) respond(who budgettest.User, budgetID, answer string) (*budgetv1.RespondToInvitationResponse, error) {
-	return b.RespondToInvitation(who.Ctx, &budgetv1.RespondToInvitationRequest{BudgetId: budgetID, MemberId: who.ID.String(), Status: &answer})
+func (b *bundle) respond(
+	who budgettest.User, budgetID, answer string,
+) (*budgetv1.RespondToInvitationResponse, error) {
+	return b.RespondToInvitation(who.Ctx, &budgetv1.RespondToInvitationRequest{
+		BudgetId: budgetID, MemberId: who.ID.String(), Status: &answer,
+	})
 }
 
-func (b *bundle) join(t *testing.T, owner budgettest.User, budgetID string, who budgettest.User, role string) {
+func (b *bundle) join(
+	t *testing.T, owner budgettest.User, budgetID string, who budgettest.User, role string,
+) {
 	t.Helper()
 	b.share(t, owner, budgetID, who, role)
 	_, err := b.respond(who, budgetID, "accepted")
@@ -263,13 +174,16 @@ func (e published) message(t *testing.T) proto.Message {
 	return m
 }
 
-func requirePublished(t *testing.T, events []published, want proto.Message, users ...budgettest.User) {
+func requirePublished(
+	t *testing.T, events []published, want proto.Message, users ...budgettest.User,
+) {
 	t.Helper()
 	require.Len(t, events, len(users))
 	var got []uuid.UUID
 	for _, e := range events {
 		m := e.message(t)
-		require.Equal(t, want.ProtoReflect().Descriptor().FullName(), m.ProtoReflect().Descriptor().FullName())
+		require.Equal(t, want.ProtoReflect().Descriptor().FullName(),
+			m.ProtoReflect().Descriptor().FullName())
 		require.True(t, proto.Equal(want, m), "want %v\ngot  %v", want, m)
 		require.Equal(t, outbox.Type(want.ProtoReflect().Descriptor().FullName()), e.Subject)
 		got = append(got, e.UserID)
@@ -307,12 +221,14 @@ func (b *bundle) race(t *testing.T, budgetID string, call func(i int) error) []e
 	for i := range errs {
 		racing.Go(func() { errs[i] = call(i) })
 	}
-	// The first call waits for the transaction above, and the others for the tuple lock of the first.
+	// The first call waits for the transaction above, and the others for the tuple lock of the
+	// first.
 	require.Eventually(t, func() bool {
 		var queued int
 		err := b.db.QueryRow(t.Context(), `SELECT count(*) FROM pg_locks
 			WHERE database = (SELECT oid FROM pg_database WHERE datname = current_database())
-				AND relation = 'budgets'::regclass AND locktype = 'tuple' AND NOT granted`).Scan(&queued)
+				AND relation = 'budgets'::regclass AND locktype = 'tuple'
+					AND NOT granted`).Scan(&queued)
 		return err == nil && queued == budgettest.Racers-1
 	}, time.Minute, 5*time.Millisecond)
 	require.NoError(t, tx.Rollback(t.Context()))

@@ -12,7 +12,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/idem"
-	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/notification"
@@ -23,17 +22,15 @@ import (
 const maxBudgets = 200
 
 // CreateBudget creates a budget of the acting user. The ledger checks wallet and categories, and
-// reserves the categories, before the transaction starts. A repeated Idempotency-Key returns the
-// first response. The new budget is checked for alerts, because its window may contain spending
-// already.
+// reserves the categories, before the transaction starts.
 //
 // Errors: BUDGET_ALREADY_EXISTS, BUDGET_LIMIT_REACHED, the errors of the ledger for unknown wallets
 // and categories, and SERVICE_UNAVAILABLE if the ledger cannot be reached.
-func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetRequest) (*budgetv1.CreateBudgetResponse, error) {
+func (s *server) CreateBudget(
+	ctx context.Context, req *budgetv1.CreateBudgetRequest,
+) (*budgetv1.CreateBudgetResponse, error) {
 	user := caller.ID(ctx)
 	var p apierr.Problems
-	// All problems of a request are reported together, including wallets and categories that the
-	// ledger rejects.
 	c := parseCreate(&p, req)
 	b := c.apply(&p, budget{AlertThresholds: defaultThresholds})
 	if p.Err() != nil {
@@ -54,12 +51,12 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 		return nil, err
 	}
 	defer s.release(ctx, reserved)
-	// The progress is read before the transaction, because the transaction records the response under
-	// the idempotency key.
+	// The progress is read before the transaction, because the transaction records the response
+	// under the idempotency key.
 	found := s.standings(ctx, nil, []budget{b})[0]
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
-		// The limit is counted under a lock of the user. The duplicate rule needs none, because an index
-		// decides.
+		// The limit is counted under a lock of the user. The duplicate rule needs none, because an
+		// index decides.
 		n, err := countBudgets(ctx, tx, user)
 		if err != nil {
 			return err
@@ -84,79 +81,14 @@ func (s *server) CreateBudget(ctx context.Context, req *budgetv1.CreateBudgetReq
 	return resp, nil
 }
 
-// ListBudgets returns the acting user's own budgets and the accepted ones, newest first, with
-// progress and members. With include=invited it also returns the contents of pending invitations.
-// Former members get neither. If the ledger or auth is unavailable, progress or names are omitted.
-func (s *server) ListBudgets(ctx context.Context, req *budgetv1.ListBudgetsRequest) (*budgetv1.ListBudgetsResponse, error) {
-	var p apierr.Problems
-	limit, problem := page.Limit(req.Limit)
-	p.Field(problem)
-	list := budgetList{user: caller.ID(ctx), statuses: []status{accepted}, before: uuid.Max, limit: limit + 1}
-	switch req.GetInclude() {
-	case "":
-	case "invited":
-		list.statuses = append(list.statuses, pending)
-	default:
-		p.Field(&apierr.Field{Name: "include", Message: "must be invited"})
-	}
-	at := parseAt(&p, req.At)
-	if err := p.Err(); err != nil {
-		return nil, err
-	}
-	// The cursor is sealed for this list. It is rejected in the list of another user, and in one with
-	// another include.
-	scope := "budgets " + list.user.String() + " " + req.GetInclude()
-	if req.GetCursor() != "" {
-		if err := s.cursors.Open(scope, req.GetCursor(), &list.before); err != nil {
-			return nil, err
-		}
-	}
-	budgets, err := selectBudgets(ctx, s.db, list)
-	if err != nil {
-		return nil, err
-	}
-	budgets, pagination, err := page.Cut(s.cursors, scope, budgets, limit, func(b seenBudget) any { return b.ID })
-	if err != nil {
-		return nil, err
-	}
-	answers, err := s.page(ctx, at, budgets)
-	if err != nil {
-		return nil, err
-	}
-	return &budgetv1.ListBudgetsResponse{Budgets: answers, Pagination: pagination}, nil
-}
-
-// GetBudget returns a budget with progress and members. Owner and accepted members may read it.
-// Progress is of the window that contains the requested day. Errors: BUDGET_NOT_FOUND, and
-// INSUFFICIENT_PERMISSIONS for all other users.
-func (s *server) GetBudget(ctx context.Context, req *budgetv1.GetBudgetRequest) (*budgetv1.GetBudgetResponse, error) {
-	id, err := parseBudgetID(req.GetId())
-	if err != nil {
-		return nil, err
-	}
-	var p apierr.Problems
-	at := parseAt(&p, req.At)
-	if err := p.Err(); err != nil {
-		return nil, err
-	}
-	b, err := s.budgetFor(ctx, s.db, id, readBudget)
-	if err != nil {
-		return nil, err
-	}
-	members, err := selectMembersFor(ctx, s.db, b)
-	if err != nil {
-		return nil, err
-	}
-	return &budgetv1.GetBudgetResponse{Budget: s.budgetDetail(ctx, at, b, members), Etag: etag.Format(b.Version)}, nil
-}
-
 // UpdateBudget changes a budget. It applies the changes twice: to the budget as it was read, to
 // validate them before the ledger is called, and to the locked budget, which another request may
-// have changed in the meantime. Owner and editors may change it. The check for alerts runs again,
-// because a new limit may already be reached.
+// have changed in the meantime. Owner and editors may change it.
 //
 // Errors: those of CreateBudget, VERSION_MISMATCH, EMPTY_UPDATE and INSUFFICIENT_PERMISSIONS.
-func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetRequest) (*budgetv1.UpdateBudgetResponse, error) {
+func (s *server) UpdateBudget(
+	ctx context.Context, req *budgetv1.UpdateBudgetRequest,
+) (*budgetv1.UpdateBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
 		return nil, err
@@ -199,15 +131,17 @@ func (s *server) UpdateBudget(ctx context.Context, req *budgetv1.UpdateBudgetReq
 		return nil, err
 	}
 	s.notifications.Alerts.Wake()
-	// The ledger records nothing else of a budget.
 	if c.categories != nil {
 		s.syncNow(ctx, id)
 	}
-	return &budgetv1.UpdateBudgetResponse{Budget: s.budgetDetail(ctx, nil, after, members), Etag: etag.Format(after.Version)}, nil
+	return &budgetv1.UpdateBudgetResponse{
+		Budget: s.budgetDetail(ctx, nil, after, members), Etag: etag.Format(after.Version),
+	}, nil
 }
 
-// change applies the changes of a request to the locked budget.
-func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes) (seenBudget, error) {
+func (s *server) change(
+	ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch string, c changes,
+) (seenBudget, error) {
 	b, err := s.lockedBudgetFor(ctx, tx, id, changeBudget)
 	if err != nil {
 		return seenBudget{}, err
@@ -215,8 +149,6 @@ func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch st
 	if !etag.Matches(ifMatch, b.Version) {
 		return seenBudget{}, apierr.VersionMismatch
 	}
-	// The changes are applied to the locked budget, so that a concurrent change of other fields is
-	// kept.
 	before := b.budget
 	var p apierr.Problems
 	b.budget = c.apply(&p, before)
@@ -229,11 +161,11 @@ func (s *server) change(ctx context.Context, tx pgx.Tx, id uuid.UUID, ifMatch st
 
 // replace stores the next version of a locked budget, and publishes the change to the owner and the
 // accepted members. It returns BUDGET_ALREADY_EXISTS if the change makes the budget a duplicate.
-// UpdateBudget, the merge of a category and the sync with the ledger call it. The caller holds the
-// lock of the budget.
-func (s *server) replace(ctx context.Context, tx pgx.Tx, before, after budget, by uuid.UUID) (budget, error) {
-	// The version is the ETag. Every stored change of a budget increases it, also the replacement of a
-	// merged category.
+func (s *server) replace(
+	ctx context.Context, tx pgx.Tx, before, after budget, by uuid.UUID,
+) (budget, error) {
+	// The version is the ETag. Every stored change of a budget increases it, also the replacement
+	// of a merged category.
 	after.Version++
 	after.UpdatedAt = s.now().UTC()
 	if err := updateBudget(ctx, tx, after); err != nil {
@@ -247,12 +179,13 @@ func (s *server) replace(ctx context.Context, tx pgx.Tx, before, after budget, b
 		return budget{}, err
 	}
 	// Only accepted members receive the event, because it contains the whole budget.
-	event := &budgetv1.BudgetUpdated{UpdatedBy: by.String(), Before: before.snapshot(), After: after.snapshot()}
+	event := &budgetv1.BudgetUpdated{
+		UpdatedBy: by.String(), Before: before.snapshot(), After: after.snapshot(),
+	}
 	return after, s.notifications.Publish(ctx, tx, event, append(members, after.OwnerID)...)
 }
 
-// queueCheck queues a check of a new or changed budget, if it has thresholds. The check itself asks
-// the ledger for the spending, so a worker runs it after the commit.
+// queueCheck queues a check of a new or changed budget, if it has thresholds.
 func (s *server) queueCheck(ctx context.Context, tx pgx.Tx, b budget) error {
 	if len(b.AlertThresholds) == 0 {
 		return nil
@@ -261,8 +194,10 @@ func (s *server) queueCheck(ctx context.Context, tx pgx.Tx, b budget) error {
 }
 
 // DeleteBudget deletes a budget with its memberships, and reports the deletion to the ledger. Only
-// the owner may delete it. If the report fails, the worker repeats it.
-func (s *server) DeleteBudget(ctx context.Context, req *budgetv1.DeleteBudgetRequest) (*budgetv1.DeleteBudgetResponse, error) {
+// the owner may delete it.
+func (s *server) DeleteBudget(
+	ctx context.Context, req *budgetv1.DeleteBudgetRequest,
+) (*budgetv1.DeleteBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetId())
 	if err != nil {
 		return nil, err
@@ -295,7 +230,6 @@ func (s *server) delete(ctx context.Context, tx pgx.Tx, b seenBudget) error {
 	if err != nil {
 		return err
 	}
-	// The members were read above, because the deletion removes them.
 	if err := deleteBudgetRow(ctx, tx, b.ID); err != nil {
 		return err
 	}
@@ -312,7 +246,9 @@ func (s *server) delete(ctx context.Context, tx pgx.Tx, b seenBudget) error {
 
 // budgetFor returns a budget if the acting user's role permits the action. It returns
 // BUDGET_NOT_FOUND for an unknown id.
-func (s *server) budgetFor(ctx context.Context, q pg.Querier, id uuid.UUID, do action) (seenBudget, error) {
+func (s *server) budgetFor(
+	ctx context.Context, q pg.Querier, id uuid.UUID, do action,
+) (seenBudget, error) {
 	b, err := selectBudget(ctx, q, id, caller.ID(ctx))
 	switch {
 	case errors.Is(err, pgx.ErrNoRows):
@@ -326,9 +262,9 @@ func (s *server) budgetFor(ctx context.Context, q pg.Querier, id uuid.UUID, do a
 	return b, nil
 }
 
-// lockedBudgetFor returns a budget like budgetFor, and locks it, so that the result stays true
-// until tx ends.
-func (s *server) lockedBudgetFor(ctx context.Context, tx pgx.Tx, id uuid.UUID, do action) (seenBudget, error) {
+func (s *server) lockedBudgetFor(
+	ctx context.Context, tx pgx.Tx, id uuid.UUID, do action,
+) (seenBudget, error) {
 	if err := lockBudget(ctx, tx, id); err != nil {
 		return seenBudget{}, err
 	}

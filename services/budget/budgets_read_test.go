@@ -11,6 +11,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
@@ -71,24 +72,28 @@ func TestListBudgetsPages(t *testing.T) {
 		"INVALID_BUDGET_TIMEFRAME": {At: new("tomorrow")},
 		"VALIDATION_ERROR":         {Include: new("everything"), Limit: new(int32(0))},
 	} {
-		budgettest.Refuses(t, b.db, codes.InvalidArgument, reason, func() error { _, err := b.ListBudgets(me.Ctx, bad); return err })
+		budgettest.Refuses(t, b.db, codes.InvalidArgument, reason,
+			pgtest.Call(me.Ctx, b.ListBudgets, bad))
 	}
-	_, err = b.ListBudgets(me.Ctx, &budgetv1.ListBudgetsRequest{Include: new("everything"), Limit: new(int32(0)), At: new("tomorrow")})
+	_, err = b.ListBudgets(me.Ctx, &budgetv1.ListBudgetsRequest{
+		Include: new("everything"), Limit: new(int32(0)), At: new("tomorrow"),
+	})
 	var named []string
 	for _, f := range apierr.From(err).Fields {
 		named = append(named, f.Name)
 	}
 	require.Equal(t, []string{"limit", "include", "at"}, named)
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_CURSOR", func() error {
-		_, err := b.ListBudgets(friend.Ctx, &budgetv1.ListBudgetsRequest{Cursor: req.GetCursor()})
-		return err
-	})
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_CURSOR", pgtest.Call(friend.Ctx,
+		b.ListBudgets, &budgetv1.ListBudgetsRequest{Cursor: req.GetCursor()}))
 }
 
 func TestBudgetTimesInUTC(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	b.now = func() time.Time { return time.Date(2026, 1, 1, 1, 0, 0, 123_456_789, time.FixedZone("", 2*60*60)) }
+	b.now = func() time.Time {
+		return time.Date(2026, 1, 1, 1, 0, 0, 123_456_789,
+			time.FixedZone("", 2*60*60))
+	}
 	require.Equal(t, "2025-12-31T23:00:00.123Z", b.budget(t, b.user(t, "Owner")).GetCreatedAt())
 	require.Equal(t, date(t, "2025-12-31"), calendar.DayOf(b.now()))
 }
@@ -106,9 +111,11 @@ func TestBudgetStatus(t *testing.T) {
 		req.StartDate, req.EndDate = c.start, &c.end
 		created, err := b.CreateBudget(owner.Ctx, req)
 		require.NoError(t, err)
-		got, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: created.GetBudget().GetId(), At: new("2026-04-01")})
+		got, err := b.GetBudget(owner.Ctx,
+			&budgetv1.GetBudgetRequest{Id: created.GetBudget().GetId(), At: new("2026-04-01")})
 		require.NoError(t, err)
-		require.Equal(t, want, got.GetBudget().GetStatus(), "by budgettest.Today's date, whatever the day of the progress")
+		require.Equal(t, want, got.GetBudget().GetStatus(),
+			"by budgettest.Today's date, whatever the day of the progress")
 		require.Equal(t, want, created.GetBudget().GetStatus())
 		require.Equal(t, c.windowStart, created.GetBudget().GetProgress().GetWindowStart(), want)
 		require.Equal(t, c.windowEnd, created.GetBudget().GetProgress().GetWindowEnd(), want)
@@ -123,8 +130,10 @@ func TestCreateBudgetLimit(t *testing.T) {
 	b := setup(t)
 	owner, friend := b.user(t, "Owner"), b.user(t, "Friend")
 	_, err := b.db.Exec(t.Context(), `
-		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date, wallet_id, category_ids, created_at, updated_at)
-		SELECT gen_random_uuid(), $1, 'Full ' || n, 'EUR', 1, 'daily', '2026-01-01', gen_random_uuid(), ARRAY[gen_random_uuid()], now(), now()
+		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date,
+			wallet_id, category_ids, created_at, updated_at)
+		SELECT gen_random_uuid(), $1, 'Full ' || n, 'EUR', 1, 'daily', '2026-01-01',
+			gen_random_uuid(), ARRAY[gen_random_uuid()], now(), now()
 		FROM generate_series(1, $2) AS n`, owner.ID, maxBudgets-2)
 	require.NoError(t, err)
 	create := func(i int) error {
@@ -141,7 +150,8 @@ func TestCreateBudgetLimit(t *testing.T) {
 	creating.Wait()
 	budgettest.RequireWinners(t, 2, errBudgetLimitReached, errs)
 	b.syncAll(t)
-	budgettest.Refuses(t, b.db, codes.AlreadyExists, "BUDGET_LIMIT_REACHED", func() error { return create(budgettest.Racers) })
+	budgettest.Refuses(t, b.db, codes.AlreadyExists, "BUDGET_LIMIT_REACHED",
+		func() error { return create(budgettest.Racers) })
 
 	b.join(t, friend, b.budget(t, friend).GetId(), owner, "viewer")
 	list, err := b.ListBudgets(owner.Ctx, &budgetv1.ListBudgetsRequest{Limit: new(int32(200))})

@@ -15,12 +15,14 @@ import (
 // consumer returns the service's consumer of all events. Alerts and webhooks share it, because both
 // need nearly every event, and each consumer costs NATS and this service the same again (ADR 39).
 func (s *server) consumer() outbox.Consumer {
-	return outbox.Consumer{Name: "budget-events", Subject: "*.v1.*.*", Apply: s.applyEvents, Applied: s.wake}
+	return outbox.Consumer{
+		Name: "budget-events", Subject: "*.v1.*.*", Apply: s.applyEvents, Applied: s.wake,
+	}
 }
 
 // applyEvents must be idempotent, because an event may be delivered more than once. It runs in one
-// transaction per batch. The events are acknowledged after the commit. The order matters for
-// merges: categories are replaced before the checks for alerts of the same batch are queued.
+// transaction per batch. The order matters for merges: categories are replaced before the checks
+// for alerts of the same batch are queued.
 func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	if err := s.followCategories(ctx, tx, events); err != nil {
 		return err
@@ -34,7 +36,6 @@ func (s *server) applyEvents(ctx context.Context, tx pgx.Tx, events []outbox.Rec
 	return s.webhooks.QueueDeliveries(ctx, tx, events)
 }
 
-// wake makes the workers look for queued work.
 func (s *server) wake() {
 	s.notifications.Alerts.Wake()
 	s.syncs.Wake()
@@ -42,8 +43,7 @@ func (s *server) wake() {
 }
 
 // followCategories replaces merged categories in budgets. If a budget is written with a merged
-// category after the event was applied, its sync with the ledger repairs it (references.go). The
-// sync also repairs budgets of a category that was deleted.
+// category after the event was applied, its sync with the ledger repairs it (references.go).
 func (s *server) followCategories(ctx context.Context, tx pgx.Tx, events []outbox.Received) error {
 	for _, e := range events {
 		deleted, ok := e.Data.(*ledgerv1.CategoryDeleted)
@@ -54,8 +54,6 @@ func (s *server) followCategories(ctx context.Context, tx pgx.Tx, events []outbo
 		if err != nil {
 			return fmt.Errorf("reading the id of a deleted category: %w", err)
 		}
-		// Without a target the category was deleted. Its budgets ask the ledger which of their categories
-		// still exist.
 		if deleted.ReassignedTo == nil {
 			err = queueSyncsOfCategory(ctx, tx, e.UserID, category)
 		} else {
@@ -69,9 +67,10 @@ func (s *server) followCategories(ctx context.Context, tx pgx.Tx, events []outbo
 }
 
 // replaceCategory replaces a category by the target of its merge in all budgets of an owner. Each
-// changed budget has a new version and publishes the change. A repeated event finds no budget with
-// the category and does nothing.
-func (s *server) replaceCategory(ctx context.Context, tx pgx.Tx, owner, category uuid.UUID, into string) error {
+// changed budget has a new version and publishes the change.
+func (s *server) replaceCategory(
+	ctx context.Context, tx pgx.Tx, owner, category uuid.UUID, into string,
+) error {
 	target, err := uuid.Parse(into)
 	if err != nil {
 		return fmt.Errorf("reading the target of a merge: %w", err)
@@ -82,7 +81,8 @@ func (s *server) replaceCategory(ctx context.Context, tx pgx.Tx, owner, category
 	}
 	for _, b := range budgets {
 		after := b
-		// The owner counts as the user who changed the budget, because the owner merged the categories.
+		// The owner counts as the user who changed the budget, because the owner merged the
+		// categories.
 		after.CategoryIDs = replaced(b.CategoryIDs, category, target)
 		if _, err := s.replace(ctx, tx, b, after, b.OwnerID); err != nil {
 			return err
@@ -91,8 +91,7 @@ func (s *server) replaceCategory(ctx context.Context, tx pgx.Tx, owner, category
 	return nil
 }
 
-// replaced returns the categories with target in the place of category, each once. A budget that
-// held both categories then holds the target once.
+// replaced returns the categories with target in the place of category, each once.
 func replaced(categories []uuid.UUID, category, target uuid.UUID) []uuid.UUID {
 	var kept []uuid.UUID
 	for _, id := range categories {

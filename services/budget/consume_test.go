@@ -25,18 +25,24 @@ func TestFollowCategoriesMerge(t *testing.T) {
 		require.NoError(t, err)
 		return created.GetBudget()
 	}
-	one, both, none, theirs := of(owner, "one", kept, gone), of(owner, "both", gone, heir), of(owner, "none", kept), of(stranger, "theirs", gone)
+	one := of(owner, "one", kept, gone)
+	both := of(owner, "both", gone, heir)
+	none := of(owner, "none", kept)
+	theirs := of(stranger, "theirs", gone)
 	b.join(t, owner, one.GetId(), member, "viewer")
 	b.check(t)
 	b.events(t)
 
 	books.spend(one.GetWalletId(), "2026-03-10", 330_00)
-	merged := outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.ID, Data: &ledgerv1.CategoryDeleted{
+	deleted := &ledgerv1.CategoryDeleted{
 		OwnerId: owner.ID.String(), CategoryId: gone, ReassignedTo: new(heir),
-	}}
+	}
+	merged := outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner.ID, Data: deleted}
 	for range 2 {
 		b.apply(t, merged)
-		for of, want := range map[*budgetv1.Budget][]string{one: {kept, heir}, both: {heir}, none: {kept}} {
+		for of, want := range map[*budgetv1.Budget][]string{
+			one: {kept, heir}, both: {heir}, none: {kept},
+		} {
 			got, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: of.GetId()})
 			require.NoError(t, err)
 			require.Equal(t, want, got.GetBudget().GetCategoryIds(), of.GetName())
@@ -59,7 +65,8 @@ func TestFollowCategoriesMerge(t *testing.T) {
 		}
 	}
 	require.Equal(t, map[string]int{
-		"one to " + owner.ID.String(): 1, "one to " + member.ID.String(): 1, "both to " + owner.ID.String(): 1,
+		"one to " + owner.ID.String(): 1, "one to " + member.ID.String(): 1,
+		"both to " + owner.ID.String():      1,
 		"80 of one to " + owner.ID.String(): 1, "80 of one to " + member.ID.String(): 1,
 	}, received)
 }

@@ -23,16 +23,24 @@ func TestNotificationsOfImports(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	owner, other := b.user(t, "Owner"), b.user(t, "Other")
-	committed := received(owner, &ledgerv1.ImportCommitted{OwnerId: owner.ID.String(), Import: &ledgerv1.Import{Id: uuid.NewString(), FileName: "a.csv"}})
-	failed := received(owner, &ledgerv1.ImportFailed{OwnerId: owner.ID.String(), Import: &ledgerv1.Import{Id: uuid.NewString()}})
+	committed := received(owner,
+		&ledgerv1.ImportCommitted{OwnerId: owner.ID.String(), Import: &ledgerv1.Import{
+			Id: uuid.NewString(), FileName: "a.csv",
+		}})
+	failed := received(owner, &ledgerv1.ImportFailed{
+		OwnerId: owner.ID.String(), Import: &ledgerv1.Import{Id: uuid.NewString()},
+	})
 	// A repeated event, the chunks and an undo add none.
 	for range 2 {
 		b.apply(t,
-			received(owner, &ledgerv1.TransactionsImported{OwnerId: owner.ID.String(), Count: 500}), committed,
-			received(owner, &ledgerv1.TransactionsImportUndone{OwnerId: owner.ID.String(), Count: 500}), failed,
+			received(owner, &ledgerv1.TransactionsImported{OwnerId: owner.ID.String(), Count: 500}),
+			committed,
+			received(owner,
+				&ledgerv1.TransactionsImportUndone{OwnerId: owner.ID.String(), Count: 500}), failed,
 			received(owner, &ledgerv1.ImportUndone{OwnerId: owner.ID.String()}))
 	}
-	require.Equal(t, []string{"ledger.v1.import.failed", "ledger.v1.import.committed"}, b.types(t, owner))
+	require.Equal(t, []string{"ledger.v1.import.failed", "ledger.v1.import.committed"},
+		b.types(t, owner))
 	require.Empty(t, b.types(t, other))
 	n := b.notifications(t, owner)[1]
 	require.Equal(t, committed.ID.String(), n.GetId())
@@ -53,17 +61,21 @@ func TestAlertsOfImports(t *testing.T) {
 	made := created.GetBudget()
 	b.check(t)
 	b.events(t)
-	// The import of the 24 months before this one exceeds both thresholds of each window. Each chunk
-	// has the transactions of two months.
+	// The import of the 24 months before this one exceeds both thresholds of each window. Each
+	// chunk has the transactions of two months.
 	for month := -24; month < 0; month += 2 {
-		first, last := date(t, "2026-03-01").AddDate(0, month, 0), date(t, "2026-03-01").AddDate(0, month+1, 9)
+		first := date(t, "2026-03-01").AddDate(0, month, 0)
+		last := date(t, "2026-03-01").AddDate(0, month+1, 9)
 		for _, day := range []string{first.Format(calendar.DateLayout), last.Format(calendar.DateLayout)} {
 			books.spend(made.GetWalletId(), day, 500_00)
 		}
 		b.apply(t, received(owner, &ledgerv1.TransactionsImported{
-			OwnerId: owner.ID.String(), Count: 500, WalletIds: []string{made.GetWalletId()}, CategoryIds: made.GetCategoryIds(),
-			FirstDate: first.Format(calendar.DateLayout), LastDate: last.Format(calendar.DateLayout),
+			OwnerId: owner.ID.String(), Count: 500, WalletIds: []string{made.GetWalletId()},
+			CategoryIds: made.GetCategoryIds(),
+			FirstDate:   first.Format(calendar.DateLayout),
+			LastDate:    last.Format(calendar.DateLayout),
 		}))
 	}
-	require.Equal(t, []string{fmt.Sprintf("%s 100 2026-02-01", owner.ID)}, b.alerts(t), "one alert of the last window instead of 48")
+	require.Equal(t, []string{fmt.Sprintf("%s 100 2026-02-01", owner.ID)}, b.alerts(t),
+		"one alert of the last window instead of 48")
 }

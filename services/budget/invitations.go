@@ -3,6 +3,8 @@ package budget
 import (
 	"context"
 	"errors"
+	"net/mail"
+	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -14,11 +16,10 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/idem"
+	"github.com/coffer-budget/coffer/internal/money"
 	"github.com/coffer-budget/coffer/internal/page"
-	"github.com/coffer-budget/coffer/internal/pg"
 	authv1 "github.com/coffer-budget/coffer/proto/gen/coffer/auth/v1"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
-	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 )
 
 const (
@@ -27,8 +28,8 @@ const (
 	// maxShareBP is 100 percent in hundredths of a percent.
 	maxShareBP = 10_000
 
-	// Within invitationWindow, an owner may send invitationsPerOwner invitations, including those to
-	// unknown e-mails, and a user may receive invitationsPerMember. Simultaneous invitations may
+	// Within invitationWindow, an owner may send invitationsPerOwner invitations, including those
+	// to unknown e-mails, and a user may receive invitationsPerMember. Simultaneous invitations may
 	// exceed these limits by their number.
 	invitationWindow     = 24 * time.Hour
 	invitationsPerOwner  = 100
@@ -37,7 +38,6 @@ const (
 	maxPendingInvitations = 100
 )
 
-// invitee is the user whom a request invites, by e-mail, with the terms of the invitation.
 type invitee struct {
 	email string
 	role  string
@@ -45,14 +45,14 @@ type invitee struct {
 	share *int32
 }
 
-// ShareBudget invites a user to a budget. auth finds the user of the e-mail before the transaction
-// starts. Only the owner may invite. An e-mail without an account is an error, so the number of
-// such errors per day is limited.
+// ShareBudget invites a user to a budget. An e-mail without an account is an error, so the number
+// of such errors per day is limited.
 //
 // Errors: USER_NOT_FOUND, CANNOT_INVITE_SELF, BUDGET_MEMBER_ALREADY_EXISTS, BUDGET_SHARE_EXCEEDED,
 // RATE_LIMITED and INVITATION_LIMIT_REACHED.
-func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetRequest) (*budgetv1.ShareBudgetResponse, error) {
-	// The order of the checks matters: each one reveals more about other users than the one before.
+func (s *server) ShareBudget(
+	ctx context.Context, req *budgetv1.ShareBudgetRequest,
+) (*budgetv1.ShareBudgetResponse, error) {
 	id, err := parseBudgetID(req.GetBudgetId())
 	if err != nil {
 		return nil, err
@@ -71,7 +71,6 @@ func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetReque
 	if _, err := s.budgetFor(ctx, s.db, id, shareBudget); err != nil {
 		return nil, err
 	}
-	// Also unknown e-mails count, so that an owner cannot search for accounts without limit.
 	sent, err := countInvitationsBy(ctx, s.db, caller.ID(ctx), s.now().Add(-invitationWindow))
 	if err != nil {
 		return nil, err
@@ -108,12 +107,13 @@ func (s *server) ShareBudget(ctx context.Context, req *budgetv1.ShareBudgetReque
 
 // invite stores an invitation and notifies the user. It holds the budget's lock, so that
 // simultaneous invitations cannot exceed 100 percent in total.
-func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, terms invitee) (member, error) {
+func (s *server) invite(
+	ctx context.Context, tx pgx.Tx, id, user uuid.UUID, terms invitee,
+) (member, error) {
 	b, err := s.lockedBudgetFor(ctx, tx, id, shareBudget)
 	if err != nil {
 		return member{}, err
 	}
-	// The user of an e-mail is only known after auth was asked.
 	if user == b.OwnerID {
 		return member{}, errCannotInviteSelf
 	}
@@ -130,8 +130,7 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, term
 		return member{}, err
 	}
 	now := s.now().UTC()
-	// The limits of the invited user protect against many owners. They are checked last, because they
-	// concern another user.
+	// The limits of the invited user protect against many owners.
 	received, err := countInvitationsTo(ctx, tx, user, now.Add(-invitationWindow))
 	if err != nil {
 		return member{}, err
@@ -150,136 +149,31 @@ func (s *server) invite(ctx context.Context, tx pgx.Tx, id, user uuid.UUID, term
 		return member{}, err
 	}
 	// KnownName keeps the name of this moment. The member learns a later one by accepting.
-	m := member{BudgetID: id, UserID: user, Role: terms.role, ShareBP: terms.share, Status: pending, InvitedAt: now, KnownName: &b.Name}
+	m := member{
+		BudgetID: id, UserID: user, Role: terms.role, ShareBP: terms.share, Status: pending,
+		InvitedAt: now, KnownName: &b.Name,
+	}
 	if err := upsertMember(ctx, tx, m); err != nil {
 		return member{}, err
 	}
 	event := &budgetv1.InvitationSent{
-		BudgetId: id.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(), MemberId: user.String(),
-		Role: m.Role, SharePercent: m.sharePercent(),
+		BudgetId: id.String(), BudgetName: b.Name, OwnerId: b.OwnerID.String(),
+		MemberId: user.String(),
+		Role:     m.Role, SharePercent: m.sharePercent(),
 	}
 	return m, s.notifications.Publish(ctx, tx, event, user, b.OwnerID)
-}
-
-// RespondToInvitation stores the answer of the invited user, or the owner's change of role and
-// share. No user may do both, so a request with both is forbidden.
-func (s *server) RespondToInvitation(ctx context.Context, req *budgetv1.RespondToInvitationRequest) (*budgetv1.RespondToInvitationResponse, error) {
-	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
-	if err != nil {
-		return nil, err
-	}
-	c, err := parseMemberChange(req)
-	if err != nil {
-		return nil, err
-	}
-	var m member
-	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
-		b, before, err := s.lockedMember(ctx, tx, budgetID, memberID, req.GetIfMatch())
-		if err != nil {
-			return err
-		}
-		m, err = s.changeMember(ctx, tx, b, before, c)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return &budgetv1.RespondToInvitationResponse{Member: s.named(ctx, []member{m})[0], Etag: etag.Format(m.version())}, nil
-}
-
-// changeMember applies a change that the acting user may make. It returns INSUFFICIENT_PERMISSIONS
-// for terms that are not from the owner, and for an answer that is not the member's own.
-func (s *server) changeMember(ctx context.Context, tx pgx.Tx, b seenBudget, m member, c memberChange) (member, error) {
-	if c.hasTerms() && !b.role().may(changeMembers) || c.answer != absent && m.UserID != b.UserID {
-		return member{}, errInsufficientPermissions
-	}
-	if c.hasTerms() {
-		return s.changeTerms(ctx, tx, b, m, c)
-	}
-	return s.answer(ctx, tx, b, m, c.answer)
-}
-
-// answer stores a member's answer and notifies the owner. A member who accepted may still leave by
-// rejecting. The two events differ in the name of the budget: a member who left must not receive a
-// later name (ADR 45).
-func (s *server) answer(ctx context.Context, tx pgx.Tx, b seenBudget, m member, answer status) (member, error) {
-	changes, permitted := m.Status.to(answer, byMember)
-	// A rejected invitation cannot be accepted any more. The owner may send another one.
-	if !permitted {
-		return member{}, errInsufficientPermissions
-	}
-	if !changes {
-		return m, nil
-	}
-	before := m.Status
-	// A member who leaves knows the current name.
-	m.KnownName = new(m.nameOf(b.budget))
-	m.Status, m.RespondedAt = answer, new(s.now().UTC())
-	if err := upsertMember(ctx, tx, m); err != nil {
-		return member{}, err
-	}
-	answered := func(name string) *budgetv1.InvitationAnswered {
-		return &budgetv1.InvitationAnswered{
-			BudgetId: b.ID.String(), BudgetName: name, OwnerId: b.OwnerID.String(), MemberId: m.UserID.String(),
-			Status: string(m.Status), PreviousStatus: string(before),
-		}
-	}
-	return m, s.notifications.PublishEach(ctx, tx,
-		notification.Addressed{User: b.OwnerID, Data: answered(b.Name)},
-		notification.Addressed{User: m.UserID, Data: answered(m.nameOf(b.budget))})
-}
-
-// changeTerms sets role and share. It holds the budget's lock, so that simultaneous changes and
-// invitations cannot exceed 100 percent in total.
-func (s *server) changeTerms(ctx context.Context, tx pgx.Tx, b seenBudget, m member, c memberChange) (member, error) {
-	if m.Status == rejected {
-		return member{}, errInsufficientPermissions
-	}
-	// A change that sets the stored values publishes nothing.
-	after := c.apply(m)
-	if after.Role == m.Role && equalShares(after.ShareBP, m.ShareBP) {
-		return m, nil
-	}
-	if err := checkShares(ctx, tx, m, after.ShareBP); err != nil {
-		return member{}, err
-	}
-	if err := upsertMember(ctx, tx, after); err != nil {
-		return member{}, err
-	}
-	updated := func(name string) *budgetv1.MemberUpdated {
-		return &budgetv1.MemberUpdated{
-			BudgetId: b.ID.String(), BudgetName: name, OwnerId: b.OwnerID.String(), MemberId: m.UserID.String(),
-			Role: after.Role, SharePercent: after.sharePercent(), PreviousRole: m.Role, PreviousSharePercent: m.sharePercent(),
-		}
-	}
-	return after, s.notifications.PublishEach(ctx, tx,
-		notification.Addressed{User: b.OwnerID, Data: updated(b.Name)},
-		notification.Addressed{User: m.UserID, Data: updated(m.nameOf(b.budget))})
-}
-
-// checkShares returns errShareExceeded when a new share of the member would bring the total over
-// 100 percent. The budget must be locked.
-func checkShares(ctx context.Context, tx pgx.Tx, m member, share *int32) error {
-	if share == nil {
-		return nil
-	}
-	others, err := sumOtherShares(ctx, tx, m)
-	if err != nil {
-		return err
-	}
-	if others+int64(*share) > maxShareBP {
-		return errShareExceeded
-	}
-	return nil
 }
 
 // ListInvitations returns the acting user's pending invitations, newest first. The owners' names
 // are omitted if auth is unavailable. They have the name that the budget had when the user was
 // invited.
-func (s *server) ListInvitations(ctx context.Context, req *budgetv1.ListInvitationsRequest) (*budgetv1.ListInvitationsResponse, error) {
+func (s *server) ListInvitations(
+	ctx context.Context, req *budgetv1.ListInvitationsRequest,
+) (*budgetv1.ListInvitationsResponse, error) {
 	user := caller.ID(ctx)
 	invitations, pagination, err := page.List(s.cursors, page.Query[invitation, moment]{
-		Scope: "invitations " + user.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: newest,
+		Scope: "invitations " + user.String(), Limit: req.Limit, Cursor: req.GetCursor(),
+		First:    newest,
 		Position: func(i invitation) moment { return moment{i.InvitedAt, i.BudgetID} },
 		Select: func(before moment, limit int) ([]invitation, error) {
 			return selectInvitations(ctx, s.db, user, before, limit)
@@ -301,7 +195,7 @@ func (s *server) ListInvitations(ctx context.Context, req *budgetv1.ListInvitati
 	return resp, nil
 }
 
-// proto converts the invitation. owner is nil if it is unknown.
+// owner is nil if it is unknown.
 func (i invitation) proto(owner *authv1.User) *budgetv1.Invitation {
 	p := &budgetv1.Invitation{
 		BudgetId:     i.BudgetID.String(),
@@ -316,4 +210,42 @@ func (i invitation) proto(owner *authv1.User) *budgetv1.Invitation {
 		p.OwnerName, p.OwnerEmail = new(owner.GetName()), new(owner.GetEmail())
 	}
 	return p
+}
+
+// parseShare returns the e-mail and terms of an invitation.
+func parseShare(req *budgetv1.ShareBudgetRequest) (invitee, error) {
+	var p apierr.Problems
+	invited := invitee{
+		email: strings.ToLower(strings.TrimSpace(req.GetEmail())), role: string(viewer),
+	}
+	if invited.email == "" {
+		p.Invalid("email", "is required")
+	} else if a, err := mail.ParseAddress(invited.email); err != nil ||
+		a.Address != invited.email || len(invited.email) > maxEmail {
+		// The parsed address differs from the text if that has a display name or a comment.
+		p.Invalid("email", "must be an e-mail address")
+	}
+	if req.Role != nil {
+		invited.role = parseRole(&p, req.GetRole())
+	}
+	if req.SharePercent != nil {
+		invited.share = parsePercent(&p, req.GetSharePercent())
+	}
+	return invited, p.Err()
+}
+
+func parseRole(p *apierr.Problems, role string) string {
+	if role != string(viewer) && role != string(editor) {
+		p.Invalid("role", "must be viewer or editor")
+	}
+	return role
+}
+
+func parsePercent(p *apierr.Problems, percent string) *int32 {
+	bp, err := money.ParseDecimal(percent, 2)
+	if err != nil || bp <= 0 || bp > maxShareBP {
+		p.Invalid("sharePercent", "must be greater than 0, at most 100, with at most two decimals")
+		return nil
+	}
+	return new(int32(bp))
 }

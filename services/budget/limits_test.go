@@ -25,7 +25,9 @@ func TestListLimits(t *testing.T) {
 		_, err := b.UpdateBudget(owner.Ctx, req)
 		require.NoError(t, err)
 	}
-	limits := func(who budgettest.User, req *budgetv1.ListLimitsRequest) ([]string, *budgetv1.ListLimitsResponse) {
+	limits := func(who budgettest.User, req *budgetv1.ListLimitsRequest) ([]string,
+		*budgetv1.ListLimitsResponse,
+	) {
 		t.Helper()
 		req.BudgetId = id
 		resp, err := b.ListLimits(who.Ctx, req)
@@ -36,7 +38,10 @@ func TestListLimits(t *testing.T) {
 		}
 		return found, resp
 	}
-	plus := func(days int) string { return budgettest.Today.AddDate(0, 0, days).Format(time.DateOnly) }
+	plus := func(days int) string {
+		return budgettest.Today.AddDate(0, 0,
+			days).Format(time.DateOnly)
+	}
 
 	// A change on the day of the creation replaces the limit, and a change of another field is no
 	// change of the limit.
@@ -52,18 +57,23 @@ func TestListLimits(t *testing.T) {
 	update(&budgetv1.UpdateBudgetRequest{Limit: new("250")})
 	day = budgettest.Today.AddDate(0, 0, 9)
 	update(&budgetv1.UpdateBudgetRequest{Limit: new("3000"), Currency: new("JPY")})
-	all := []string{"3000 JPY " + plus(9) + " ", "250.00 USD " + plus(5) + " " + plus(8), "100.00 USD " + first + " " + plus(4)}
+	all := []string{
+		"3000 JPY " + plus(9) + " ", "250.00 USD " + plus(5) + " " + plus(8),
+		"100.00 USD " + first + " " + plus(4),
+	}
 	found, _ = limits(owner, &budgetv1.ListLimitsRequest{})
 	require.Equal(t, all, found)
 
 	b.share(t, owner, id, guest, "viewer")
 	_, err := b.ListLimits(guest.Ctx, &budgetv1.ListLimitsRequest{BudgetId: id})
-	require.ErrorIs(t, err, errInsufficientPermissions, "an invited user reads nothing of the budget")
+	require.ErrorIs(t, err, errInsufficientPermissions,
+		"an invited user reads nothing of the budget")
 	_, err = b.respond(guest, id, "accepted")
 	require.NoError(t, err)
 	var paged []string
 	for cursor := ""; ; {
-		one, resp := limits(guest, &budgetv1.ListLimitsRequest{Limit: new(int32(1)), Cursor: cursor})
+		one, resp := limits(guest,
+			&budgetv1.ListLimitsRequest{Limit: new(int32(1)), Cursor: cursor})
 		require.Len(t, one, 1)
 		paged, cursor = append(paged, one...), resp.GetPagination().GetNextCursor()
 		if cursor == "" {

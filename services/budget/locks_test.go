@@ -25,14 +25,23 @@ func TestFollowCategories(t *testing.T) {
 		owner := b.user(t, "Owner")
 		made, target := b.budget(t, owner), uuid.NewString()
 		merged := outbox.Received{
-			ID: uuid.Must(uuid.NewV7()), UserID: owner.ID, Subject: "ledger.v1.category.deleted", Time: budgettest.Today,
-			Data: &ledgerv1.CategoryDeleted{OwnerId: owner.ID.String(), CategoryId: made.GetCategoryIds()[0], ReassignedTo: &target},
+			ID: uuid.Must(uuid.NewV7()), UserID: owner.ID, Subject: "ledger.v1.category.deleted",
+			Time: budgettest.Today,
+			Data: &ledgerv1.CategoryDeleted{
+				OwnerId: owner.ID.String(), CategoryId: made.GetCategoryIds()[0],
+				ReassignedTo: &target,
+			},
 		}
 		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
-			_, err := b.change(owner.Ctx, tx, uuid.MustParse(made.GetId()), "", changes{name: new("Renamed")})
+			_, err := b.change(owner.Ctx, tx, uuid.MustParse(made.GetId()), "",
+				changes{name: new("Renamed")})
 			return err
 		}, func() error {
-			return pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.applyEvents(t.Context(), tx, []outbox.Received{merged}) })
+			return pg.InTx(t.Context(), b.db,
+				func(tx pgx.Tx) error {
+					return b.applyEvents(t.Context(), tx,
+						[]outbox.Received{merged})
+				})
 		}))
 		got, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: made.GetId()})
 		require.NoError(t, err)
@@ -53,9 +62,12 @@ func TestSettle(t *testing.T) {
 		books.spend(made.GetWalletId(), "2026-03-10", 400_00)
 		b.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
 			// The budget moves to another wallet after the ledger was asked about the old one.
-			b.ledger.spend = func(*ledgerv1.SpendingWindow) *ledgerv1.Spending { return &ledgerv1.Spending{Found: true} }
+			b.ledger.spend = func(*ledgerv1.SpendingWindow) *ledgerv1.Spending {
+				return &ledgerv1.Spending{Found: true}
+			}
 			require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-				_, err := b.change(owner.Ctx, tx, uuid.MustParse(made.GetId()), "", changes{wallet: new(uuid.Must(uuid.NewV7()))})
+				_, err := b.change(owner.Ctx, tx, uuid.MustParse(made.GetId()), "",
+					changes{wallet: new(uuid.Must(uuid.NewV7()))})
 				return err
 			}))
 			return books.sum(w)
@@ -71,8 +83,11 @@ func TestSettle(t *testing.T) {
 		made := b.budget(t, owner)
 		books.spend(made.GetWalletId(), "2026-03-10", 400_00)
 		require.NoError(t, pgtest.Behind(t, b.db, func(tx pgx.Tx) error {
-			// The change has not queued its check yet, which would keep the worker from claiming it.
-			_, err := tx.Exec(t.Context(), `UPDATE budgets SET wallet_id = $2, version = version + 1 WHERE id = $1`, made.GetId(), uuid.New())
+			// The change has not queued its check yet, which would keep the worker from claiming
+			// it.
+			_, err := tx.Exec(t.Context(),
+				`UPDATE budgets SET wallet_id = $2, version = version + 1 WHERE id = $1`,
+				made.GetId(), uuid.New())
 			return err
 		}, func() error {
 			_, err := b.server.notifications.CheckBudgets(t.Context())
@@ -89,7 +104,8 @@ func TestCheckBudgets(t *testing.T) {
 		b := setup(t)
 		b.budget(t, b.user(t, "Owner"))
 		pgtest.Besides(t, b.db, func(tx pgx.Tx) error {
-			_, err := tx.Exec(t.Context(), `UPDATE alert_checks SET leased_until = $1`, budgettest.Today.Add(time.Minute))
+			_, err := tx.Exec(t.Context(), `UPDATE alert_checks SET leased_until = $1`,
+				budgettest.Today.Add(time.Minute))
 			return err
 		}, func() error {
 			n, err := b.server.notifications.CheckBudgets(t.Context())
@@ -144,13 +160,16 @@ func TestListMembersCursor(t *testing.T) {
 	id := b.budget(t, owner).GetId()
 	b.join(t, owner, id, one, "viewer")
 	b.join(t, owner, id, two, "viewer")
-	list, err := b.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{BudgetId: id, Limit: new(int32(1))})
+	list, err := b.ListMembers(owner.Ctx,
+		&budgetv1.ListMembersRequest{BudgetId: id, Limit: new(int32(1))})
 	require.NoError(t, err)
 	cursor := list.GetPagination().GetNextCursor()
 	require.NotEmpty(t, cursor)
 	_, err = b.ListMembers(one.Ctx, &budgetv1.ListMembersRequest{BudgetId: id, Cursor: cursor})
 	require.ErrorIs(t, err, apierr.InvalidCursor, "a cursor is valid for its viewer only")
-	_, err = b.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{BudgetId: b.budgetNamed(t, owner, "Another").GetId(), Cursor: cursor})
+	_, err = b.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{
+		BudgetId: b.budgetNamed(t, owner, "Another").GetId(), Cursor: cursor,
+	})
 	require.ErrorIs(t, err, apierr.InvalidCursor, "a cursor is valid for its budget only")
 	_, err = b.ListMembers(owner.Ctx, &budgetv1.ListMembersRequest{BudgetId: id, Cursor: cursor})
 	require.NoError(t, err)

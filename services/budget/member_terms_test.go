@@ -9,6 +9,7 @@ import (
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
@@ -43,13 +44,15 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 			require.Equal(t, "12.50", m.GetSharePercent())
 			require.Equal(t, "Guest", m.GetName())
 			requirePublished(t, b.events(t), &budgetv1.MemberUpdated{
-				BudgetId: id, BudgetName: "Groceries", OwnerId: owner.ID.String(), MemberId: guest.ID.String(),
-				Role: "editor", SharePercent: new("12.50"), PreviousRole: "viewer",
+				BudgetId: id, BudgetName: "Groceries", OwnerId: owner.ID.String(),
+				MemberId: guest.ID.String(),
+				Role:     "editor", SharePercent: new("12.50"), PreviousRole: "viewer",
 			}, owner, guest)
 
 			before := budgettest.State(t, b.db)
 			change(new("editor"), new("12.50"))
-			require.Equal(t, before, budgettest.State(t, b.db), "the same terms again change nothing")
+			require.Equal(t, before, budgettest.State(t, b.db),
+				"the same terms again change nothing")
 
 			m = change(nil, new(""))
 			require.Nil(t, m.SharePercent)
@@ -58,7 +61,8 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 
 			m = change(new("viewer"), nil)
 			require.Equal(t, "viewer", m.GetRole())
-			_, err := b.UpdateBudget(guest.Ctx, &budgetv1.UpdateBudgetRequest{Id: id, Name: new("Mine")})
+			_, err := b.UpdateBudget(guest.Ctx,
+				&budgetv1.UpdateBudgetRequest{Id: id, Name: new("Mine")})
 			require.ErrorIs(t, err, errInsufficientPermissions)
 		})
 	}
@@ -66,40 +70,48 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 	t.Run("rejects bad terms", func(t *testing.T) {
 		t.Parallel()
 		b := setup(t)
-		owner, guest, other, former := b.user(t, "Owner"), b.user(t, "Guest"), b.user(t, "Other"), b.user(t, "Gone")
+		owner := b.user(t, "Owner")
+		guest := b.user(t, "Guest")
+		other := b.user(t, "Other")
+		former := b.user(t, "Gone")
 		id := b.budget(t, owner).GetId()
 		b.join(t, owner, id, guest, "viewer")
 		b.join(t, owner, id, former, "viewer")
 		_, err := b.respond(former, id, "rejected")
 		require.NoError(t, err)
-		_, err = b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: other.Email, SharePercent: new("60")})
+		_, err = b.ShareBudget(owner.Ctx,
+			&budgetv1.ShareBudgetRequest{BudgetId: id, Email: other.Email, SharePercent: new("60")})
 		require.NoError(t, err)
+		type change = budgetv1.RespondToInvitationRequest
 		for name, c := range map[string]struct {
 			by     budgettest.User
-			req    *budgetv1.RespondToInvitationRequest
+			req    *change
 			code   codes.Code
 			reason string
 		}{
-			"unknown role":      {owner, &budgetv1.RespondToInvitationRequest{Role: new("owner")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-			"zero share":        {owner, &budgetv1.RespondToInvitationRequest{SharePercent: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR"},
-			"total over 100":    {owner, &budgetv1.RespondToInvitationRequest{SharePercent: new("40.01")}, codes.InvalidArgument, "BUDGET_SHARE_EXCEEDED"},
-			"by the member":     {guest, &budgetv1.RespondToInvitationRequest{Role: new("editor")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
-			"with an answer":    {guest, &budgetv1.RespondToInvitationRequest{Role: new("editor"), Status: new("accepted")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
-			"owner answers too": {owner, &budgetv1.RespondToInvitationRequest{Role: new("editor"), Status: new("accepted")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
-			"with a bad answer": {owner, &budgetv1.RespondToInvitationRequest{Role: new("editor"), Status: new("yes")}, codes.InvalidArgument, "INVALID_INVITE_RESPONSE"},
-			"rejected member":   {owner, &budgetv1.RespondToInvitationRequest{MemberId: former.ID.String(), Role: new("editor")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
-			"no member":         {owner, &budgetv1.RespondToInvitationRequest{MemberId: owner.ID.String(), Role: new("editor")}, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND"},
-			"malformed id":      {owner, &budgetv1.RespondToInvitationRequest{MemberId: "1", Role: new("editor")}, codes.InvalidArgument, "INVALID_BUDGET_MEMBER_ID"},
+			"unknown role":      {owner, &change{Role: new("owner")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+			"zero share":        {owner, &change{SharePercent: new("0")}, codes.InvalidArgument, "VALIDATION_ERROR"},
+			"total over 100":    {owner, &change{SharePercent: new("40.01")}, codes.InvalidArgument, "BUDGET_SHARE_EXCEEDED"},
+			"by the member":     {guest, &change{Role: new("editor")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
+			"with an answer":    {guest, &change{Role: new("editor"), Status: new("accepted")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
+			"owner answers too": {owner, &change{Role: new("editor"), Status: new("accepted")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
+			"with a bad answer": {owner, &change{Role: new("editor"), Status: new("yes")}, codes.InvalidArgument, "INVALID_INVITE_RESPONSE"},
+			"rejected member":   {owner, &change{MemberId: former.ID.String(), Role: new("editor")}, codes.PermissionDenied, "INSUFFICIENT_PERMISSIONS"},
+			"no member":         {owner, &change{MemberId: owner.ID.String(), Role: new("editor")}, codes.NotFound, "BUDGET_MEMBER_NOT_FOUND"},
+			"malformed id":      {owner, &change{MemberId: "1", Role: new("editor")}, codes.InvalidArgument, "INVALID_BUDGET_MEMBER_ID"},
 		} {
 			t.Run(name, func(t *testing.T) {
 				c.req.BudgetId = id
 				if c.req.GetMemberId() == "" {
 					c.req.MemberId = guest.ID.String()
 				}
-				budgettest.Refuses(t, b.db, c.code, c.reason, func() error { _, err := b.RespondToInvitation(c.by.Ctx, c.req); return err })
+				budgettest.Refuses(t, b.db, c.code, c.reason,
+					pgtest.Call(c.by.Ctx, b.RespondToInvitation, c.req))
 			})
 		}
-		_, err = b.RespondToInvitation(owner.Ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: guest.ID.String(), SharePercent: new("40")})
+		_, err = b.RespondToInvitation(owner.Ctx, &budgetv1.RespondToInvitationRequest{
+			BudgetId: id, MemberId: guest.ID.String(), SharePercent: new("40"),
+		})
 		require.NoError(t, err)
 	})
 
@@ -117,10 +129,14 @@ func TestRespondToInvitationByOwner(t *testing.T) {
 		}
 		errs := b.race(t, id, func(i int) error {
 			if i%2 == 0 {
-				_, err := b.RespondToInvitation(owner.Ctx, &budgetv1.RespondToInvitationRequest{BudgetId: id, MemberId: guests[i].ID.String(), SharePercent: new("24")})
+				_, err := b.RespondToInvitation(owner.Ctx, &budgetv1.RespondToInvitationRequest{
+					BudgetId: id, MemberId: guests[i].ID.String(), SharePercent: new("24"),
+				})
 				return err
 			}
-			_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guests[i].Email, SharePercent: new("24")})
+			_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{
+				BudgetId: id, Email: guests[i].Email, SharePercent: new("24"),
+			})
 			return err
 		})
 		budgettest.RequireWinners(t, 4, errShareExceeded, errs)
@@ -132,11 +148,12 @@ func TestShareBudgetProblems(t *testing.T) {
 	b := setup(t)
 	owner := b.user(t, "Owner")
 	id := b.budget(t, owner).GetId()
-	for email, problem := range map[string]string{"": "is required", "  ": "is required", "friend": "must be an e-mail address"} {
-		e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: email})
-			return err
-		})
+	for email, problem := range map[string]string{
+		"": "is required", "  ": "is required", "friend": "must be an e-mail address",
+	} {
+		e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR",
+			pgtest.Call(owner.Ctx, b.ShareBudget,
+				&budgetv1.ShareBudgetRequest{BudgetId: id, Email: email}))
 		require.Equal(t, []apierr.Field{{Name: "email", Message: problem}}, e.Fields)
 	}
 }
@@ -147,17 +164,17 @@ func TestBudgetLimitProblems(t *testing.T) {
 	owner := b.user(t, "Owner")
 	id := b.budget(t, owner).GetId()
 	for limit, problem := range map[string]string{
-		"0": "must be greater than 0", "-1": "must be greater than 0", "-0.001": "must be greater than 0", "-1e15": "must be greater than 0",
-		"1e15": "must be greater than 0 and at most 999999999999.99", "0.001": money.ErrDecimals.Error(), "x": money.ErrSyntax.Error(),
+		"0": "must be greater than 0", "-1": "must be greater than 0",
+		"-0.001": "must be greater than 0", "-1e15": "must be greater than 0",
+		"1e15":  "must be greater than 0 and at most 999999999999.99",
+		"0.001": money.ErrDecimals.Error(), "x": money.ErrSyntax.Error(),
 	} {
 		create := newBudget()
 		create.Name, create.Limit = "Another", limit
 		for _, call := range []func() error{
-			func() error { _, err := b.CreateBudget(owner.Ctx, create); return err },
-			func() error {
-				_, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: id, Limit: &limit})
-				return err
-			},
+			pgtest.Call(owner.Ctx, b.CreateBudget, create),
+			pgtest.Call(owner.Ctx, b.UpdateBudget,
+				&budgetv1.UpdateBudgetRequest{Id: id, Limit: &limit}),
 		} {
 			e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", call)
 			require.Equal(t, []apierr.Field{{Name: "limit", Message: problem}}, e.Fields, limit)

@@ -24,49 +24,49 @@ import (
 )
 
 const (
-	// maxMembersInBudget is the number of members in the response of one budget. The list of members
-	// has all.
+	// maxMembersInBudget is the number of members in the response of one budget.
 	maxMembersInBudget = 200
 	// maxMembersInList is the number of members of each budget in a list of budgets.
 	maxMembersInList = 20
-	// maxNames is the number of users that auth returns in one call. Only a page of budgets can have
-	// more members; the others are then without a name.
+	// maxNames is the number of users that auth returns in one call. Only a page of budgets can
+	// have more members; the others are then without a name.
 	maxNames = 1000
 )
 
 // ListMembers returns the members of a budget, newest first. Only the owner sees members that
-// rejected the invitation, because only the owner may invite them again. Users with a pending
-// invitation may not read the list.
-func (s *server) ListMembers(ctx context.Context, req *budgetv1.ListMembersRequest) (*budgetv1.ListMembersResponse, error) {
+// rejected the invitation, because only the owner may invite them again.
+func (s *server) ListMembers(
+	ctx context.Context, req *budgetv1.ListMembersRequest,
+) (*budgetv1.ListMembersResponse, error) {
 	id, err := parseBudgetID(req.GetBudgetId())
 	if err != nil {
 		return nil, err
 	}
-	before, scope := newest, "members "+caller.ID(ctx).String()+" "+id.String()
-	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &before)
+	members, pagination, err := page.List(s.cursors, page.Query[member, moment]{
+		Scope: "members " + caller.ID(ctx).String() + " " + id.String(),
+		Limit: req.Limit, Cursor: req.GetCursor(), First: newest,
+		Position: func(m member) moment { return moment{m.InvitedAt, m.UserID} },
+		Select: func(before moment, limit int) ([]member, error) {
+			b, err := s.budgetFor(ctx, s.db, id, readBudget)
+			if err != nil {
+				return nil, err
+			}
+			return selectMembers(ctx, s.db, memberList{id, b.role().visible(), before, limit})
+		},
+	})
 	if err != nil {
 		return nil, err
 	}
-	b, err := s.budgetFor(ctx, s.db, id, readBudget)
-	if err != nil {
-		return nil, err
-	}
-	// One row more than requested shows whether there is another page.
-	list := memberList{budget: id, statuses: b.role().visible(), before: before, limit: limit + 1}
-	members, err := selectMembers(ctx, s.db, list)
-	if err != nil {
-		return nil, err
-	}
-	members, pagination, err := page.Cut(s.cursors, scope, members, limit, func(m member) any { return moment{m.InvitedAt, m.UserID} })
-	if err != nil {
-		return nil, err
-	}
-	return &budgetv1.ListMembersResponse{Members: s.named(ctx, members), Pagination: pagination}, nil
+	return &budgetv1.ListMembersResponse{
+		Members: s.named(ctx, members), Pagination: pagination,
+	}, nil
 }
 
 // GetMember returns a member that ListMembers returns to the caller. Errors:
 // BUDGET_MEMBER_NOT_FOUND, also for a rejected invitation if the caller is not the owner.
-func (s *server) GetMember(ctx context.Context, req *budgetv1.GetMemberRequest) (*budgetv1.GetMemberResponse, error) {
+func (s *server) GetMember(
+	ctx context.Context, req *budgetv1.GetMemberRequest,
+) (*budgetv1.GetMemberResponse, error) {
 	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
 	if err != nil {
 		return nil, err
@@ -76,19 +76,24 @@ func (s *server) GetMember(ctx context.Context, req *budgetv1.GetMemberRequest) 
 		return nil, err
 	}
 	m, err := selectMember(ctx, s.db, budgetID, memberID)
-	if errors.Is(err, pgx.ErrNoRows) || err == nil && !slices.Contains(b.role().visible(), m.Status) {
+	if errors.Is(err, pgx.ErrNoRows) ||
+		err == nil && !slices.Contains(b.role().visible(), m.Status) {
 		return nil, errMemberNotFound
 	}
 	if err != nil {
 		return nil, err
 	}
-	return &budgetv1.GetMemberResponse{Member: s.named(ctx, []member{m})[0], Etag: etag.Format(m.version())}, nil
+	return &budgetv1.GetMemberResponse{
+		Member: s.named(ctx, []member{m})[0], Etag: etag.Format(m.version()),
+	}, nil
 }
 
-// RemoveMember deletes a membership, in any status. The owner and the member may do it. Both are
-// notified, unless they did it themselves, or the member had left before. Errors:
-// BUDGET_MEMBER_NOT_FOUND for the owner, and INSUFFICIENT_PERMISSIONS for all other users.
-func (s *server) RemoveMember(ctx context.Context, req *budgetv1.RemoveMemberRequest) (*budgetv1.RemoveMemberResponse, error) {
+// RemoveMember deletes a membership, in any status. Both are notified, unless they did it
+// themselves, or the member had left before. Errors: BUDGET_MEMBER_NOT_FOUND for the owner, and
+// INSUFFICIENT_PERMISSIONS for all other users.
+func (s *server) RemoveMember(
+	ctx context.Context, req *budgetv1.RemoveMemberRequest,
+) (*budgetv1.RemoveMemberResponse, error) {
 	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
 	if err != nil {
 		return nil, err
@@ -119,7 +124,8 @@ func (s *server) RemoveMember(ctx context.Context, req *budgetv1.RemoveMemberReq
 // removed returns the event that the member receives when the acting user ends the membership.
 func (b seenBudget) removed(m member) *budgetv1.MemberRemoved {
 	return &budgetv1.MemberRemoved{
-		BudgetId: b.ID.String(), BudgetName: m.nameOf(b.budget), OwnerId: b.OwnerID.String(), MemberId: m.UserID.String(),
+		BudgetId: b.ID.String(), BudgetName: m.nameOf(b.budget), OwnerId: b.OwnerID.String(),
+		MemberId:  m.UserID.String(),
 		RemovedBy: b.UserID.String(),
 	}
 }
@@ -135,10 +141,12 @@ func (m member) nameOf(b budget) string {
 }
 
 // lockedMember locks a budget, and returns it with one of its members, if the acting user is the
-// owner or that member. Any other user gets the same error whether the member exists or not. The
-// lock is taken before the role is read, so that the role is still valid when the transaction
-// commits. It returns VERSION_MISMATCH if the membership does not match If-Match.
-func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID, ifMatch string) (seenBudget, member, error) {
+// owner or that member. The lock is taken before the role is read, so that the role is still valid
+// when the transaction commits. It returns VERSION_MISMATCH if the membership does not match
+// If-Match.
+func (s *server) lockedMember(
+	ctx context.Context, tx pgx.Tx, budgetID, memberID uuid.UUID, ifMatch string,
+) (seenBudget, member, error) {
 	if err := lockBudget(ctx, tx, budgetID); err != nil {
 		return seenBudget{}, member{}, err
 	}
@@ -150,7 +158,6 @@ func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID
 		return seenBudget{}, member{}, err
 	}
 	isOwner := b.role().may(removeMembers)
-	// The existence of a membership is only revealed to the owner.
 	if b.UserID != memberID && !isOwner {
 		return seenBudget{}, member{}, errInsufficientPermissions
 	}
@@ -166,16 +173,16 @@ func (s *server) lockedMember(ctx context.Context, tx pgx.Tx, budgetID, memberID
 	return b, m, err
 }
 
-// named converts members, with the names and e-mails that auth returns in one call. They are empty
-// if auth is unavailable. A page with more users than maxNames has some members without a name.
+// named converts members, with the names and e-mails that auth returns in one call.
 func (s *server) named(ctx context.Context, members []member) []*budgetv1.Member {
 	return protos(members, s.usersOf(ctx, members, nil))
 }
 
 // usersOf returns the members, and the owners of the budgets that their reader does not own, with
-// one call to auth. The owner of a budget knows the own name, so that reading a budget without
-// members costs no call.
-func (s *server) usersOf(ctx context.Context, members []member, budgets []seenBudget) map[string]*authv1.User {
+// one call to auth.
+func (s *server) usersOf(
+	ctx context.Context, members []member, budgets []seenBudget,
+) map[string]*authv1.User {
 	var ids []uuid.UUID
 	seen := map[uuid.UUID]bool{}
 	add := func(id uuid.UUID) {
@@ -203,7 +210,6 @@ func (b seenBudget) ownerName(users map[string]*authv1.User) *string {
 	return nil
 }
 
-// protos converts members with the names of users.
 func protos(members []member, users map[string]*authv1.User) []*budgetv1.Member {
 	named := make([]*budgetv1.Member, len(members))
 	for i, m := range members {
@@ -212,11 +218,10 @@ func protos(members []member, users map[string]*authv1.User) []*budgetv1.Member 
 	return named
 }
 
-// users returns the users that auth knows, by id. It returns none if auth is unavailable. The
-// response is then complete except for names. A call costs at most optionalTimeout.
+// users returns the users that auth knows, by id. It returns none if auth is unavailable. A call
+// costs at most optionalTimeout.
 func (s *server) users(ctx context.Context, ids []uuid.UUID) map[string]*authv1.User {
 	users := map[string]*authv1.User{}
-	// An empty call would still cost a round trip.
 	if len(ids) == 0 {
 		return users
 	}
@@ -224,7 +229,8 @@ func (s *server) users(ctx context.Context, ids []uuid.UUID) map[string]*authv1.
 	defer cancel()
 	resp, err := s.auth.GetUsers(ctx, &authv1.GetUsersRequest{Ids: idStrings(ids)})
 	if err != nil {
-		s.log.WarnContext(ctx, "failed to read names, so they are omitted", "users", len(ids), "error", err)
+		s.log.WarnContext(ctx, "failed to read names, so they are omitted", "users", len(ids),
+			"error", err)
 		return users
 	}
 	for _, u := range resp.GetUsers() {
@@ -233,7 +239,6 @@ func (s *server) users(ctx context.Context, ids []uuid.UUID) map[string]*authv1.
 	return users
 }
 
-// parseMemberPath parses the ids of a membership's path.
 func parseMemberPath(budgetID, memberID string) (budget, member uuid.UUID, err error) {
 	budget, err = parseBudgetID(budgetID)
 	if err != nil {
@@ -246,7 +251,7 @@ func parseMemberPath(budgetID, memberID string) (budget, member uuid.UUID, err e
 	return budget, member, nil
 }
 
-// proto converts the member. user is nil if it is unknown.
+// user is nil if it is unknown.
 func (m member) proto(user *authv1.User) *budgetv1.Member {
 	p := &budgetv1.Member{
 		Id:           m.UserID.String(),
@@ -278,7 +283,8 @@ func (m member) version() int64 {
 		responded = m.RespondedAt.UnixMicro()
 	}
 	h := fnv.New64a()
-	_, _ = fmt.Fprint(h, m.Role, " ", share, " ", m.Status, " ", m.InvitedAt.UnixMicro(), " ", responded)
+	invited := m.InvitedAt.UnixMicro()
+	_, _ = fmt.Fprint(h, m.Role, " ", share, " ", m.Status, " ", invited, " ", responded)
 	return int64(h.Sum64() >> 1)
 }
 

@@ -1,48 +1,199 @@
 package budget
 
-// status is the status of a membership.
-type status string
+import (
+	"context"
 
-const (
-	// absent is the status before the first invitation and after a removal. It is never stored.
-	absent   status = ""
-	pending  status = "pending"
-	accepted status = "accepted"
-	rejected status = "rejected"
+	"github.com/jackc/pgx/v5"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/etag"
+	"github.com/coffer-budget/coffer/internal/pg"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/notification"
 )
 
-// actor is the user who changes the status of a membership.
-type actor bool
-
-const (
-	byOwner  actor = false
-	byMember actor = true
-)
-
-// transition is a change of a membership's status by one side.
-type transition struct {
-	from status
-	by   actor
-	to   status
-}
-
-// transitions lists all permitted changes of a status. Removal is not among them, because it is
-// possible in any status.
-var transitions = map[transition]bool{
-	{absent, byOwner, pending}:     true,
-	{rejected, byOwner, pending}:   true,
-	{pending, byMember, accepted}:  true,
-	{pending, byMember, rejected}:  true,
-	{accepted, byMember, rejected}: true,
-}
-
-// to reports whether the actor may change the status to next, and whether that is a change. A
-// repeated answer of a member is permitted and changes nothing.
-func (s status) to(next status, by actor) (changes, permitted bool) {
-	// A repeated answer happens when a client retries.
-	if by == byMember && s == next && s != pending && s != absent {
-		return false, true
+// RespondToInvitation stores the answer of the invited user, or the owner's change of role and
+// share. No user may do both, so a request with both is forbidden.
+func (s *server) RespondToInvitation(
+	ctx context.Context, req *budgetv1.RespondToInvitationRequest,
+) (*budgetv1.RespondToInvitationResponse, error) {
+	budgetID, memberID, err := parseMemberPath(req.GetBudgetId(), req.GetMemberId())
+	if err != nil {
+		return nil, err
 	}
-	permitted = transitions[transition{from: s, by: by, to: next}]
-	return permitted, permitted
+	c, err := parseMemberChange(req)
+	if err != nil {
+		return nil, err
+	}
+	var m member
+	err = pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
+		b, before, err := s.lockedMember(ctx, tx, budgetID, memberID, req.GetIfMatch())
+		if err != nil {
+			return err
+		}
+		m, err = s.changeMember(ctx, tx, b, before, c)
+		return err
+	})
+	if err != nil {
+		return nil, err
+	}
+	return &budgetv1.RespondToInvitationResponse{
+		Member: s.named(ctx, []member{m})[0], Etag: etag.Format(m.version()),
+	}, nil
+}
+
+// changeMember applies a change that the acting user may make. It returns INSUFFICIENT_PERMISSIONS
+// for terms that are not from the owner, and for an answer that is not the member's own.
+func (s *server) changeMember(
+	ctx context.Context, tx pgx.Tx, b seenBudget, m member, c memberChange,
+) (member, error) {
+	if c.hasTerms() && !b.role().may(changeMembers) || c.answer != absent && m.UserID != b.UserID {
+		return member{}, errInsufficientPermissions
+	}
+	if c.hasTerms() {
+		return s.changeTerms(ctx, tx, b, m, c)
+	}
+	return s.answer(ctx, tx, b, m, c.answer)
+}
+
+// answer stores a member's answer and notifies the owner. A member who accepted may still leave by
+// rejecting. The two events differ in the name of the budget: a member who left must not receive a
+// later name (ADR 45).
+func (s *server) answer(
+	ctx context.Context, tx pgx.Tx, b seenBudget, m member, answer status,
+) (member, error) {
+	changes, permitted := m.Status.to(answer, byMember)
+	// A rejected invitation cannot be accepted any more.
+	if !permitted {
+		return member{}, errInsufficientPermissions
+	}
+	if !changes {
+		return m, nil
+	}
+	before := m.Status
+	m.KnownName = new(m.nameOf(b.budget))
+	m.Status, m.RespondedAt = answer, new(s.now().UTC())
+	if err := upsertMember(ctx, tx, m); err != nil {
+		return member{}, err
+	}
+	answered := func(name string) *budgetv1.InvitationAnswered {
+		return &budgetv1.InvitationAnswered{
+			BudgetId: b.ID.String(), BudgetName: name, OwnerId: b.OwnerID.String(),
+			MemberId: m.UserID.String(),
+			Status:   string(m.Status), PreviousStatus: string(before),
+		}
+	}
+	return m, s.notifications.PublishEach(ctx, tx,
+		notification.Addressed{User: b.OwnerID, Data: answered(b.Name)},
+		notification.Addressed{User: m.UserID, Data: answered(m.nameOf(b.budget))})
+}
+
+// changeTerms sets role and share.
+func (s *server) changeTerms(
+	ctx context.Context, tx pgx.Tx, b seenBudget, m member, c memberChange,
+) (member, error) {
+	if m.Status == rejected {
+		return member{}, errInsufficientPermissions
+	}
+	after := c.apply(m)
+	if after.Role == m.Role && equalShares(after.ShareBP, m.ShareBP) {
+		return m, nil
+	}
+	if err := checkShares(ctx, tx, m, after.ShareBP); err != nil {
+		return member{}, err
+	}
+	if err := upsertMember(ctx, tx, after); err != nil {
+		return member{}, err
+	}
+	updated := func(name string) *budgetv1.MemberUpdated {
+		return &budgetv1.MemberUpdated{
+			BudgetId: b.ID.String(), BudgetName: name, OwnerId: b.OwnerID.String(),
+			MemberId: m.UserID.String(),
+			Role:     after.Role, SharePercent: after.sharePercent(), PreviousRole: m.Role,
+			PreviousSharePercent: m.sharePercent(),
+		}
+	}
+	return after, s.notifications.PublishEach(ctx, tx,
+		notification.Addressed{User: b.OwnerID, Data: updated(b.Name)},
+		notification.Addressed{User: m.UserID, Data: updated(m.nameOf(b.budget))})
+}
+
+// checkShares returns errShareExceeded when a new share of the member would bring the total over
+// 100 percent.
+func checkShares(ctx context.Context, tx pgx.Tx, m member, share *int32) error {
+	if share == nil {
+		return nil
+	}
+	others, err := sumOtherShares(ctx, tx, m)
+	if err != nil {
+		return err
+	}
+	if others+int64(*share) > maxShareBP {
+		return errShareExceeded
+	}
+	return nil
+}
+
+// memberChange is a request to change a membership: an answer, or terms (role and share).
+type memberChange struct {
+	// answer is absent when the request has none.
+	answer status
+	role   *string
+	// share replaces the member's share if setShare is true; nil removes it.
+	share    *int32
+	setShare bool
+}
+
+func (c memberChange) hasTerms() bool { return c.role != nil || c.setShare }
+
+func (c memberChange) apply(m member) member {
+	if c.role != nil {
+		m.Role = *c.role
+	}
+	if c.setShare {
+		m.ShareBP = c.share
+	}
+	return m
+}
+
+func equalShares(a, b *int32) bool {
+	return (a == nil) == (b == nil) && (a == nil || *a == *b)
+}
+
+// parseMemberChange returns the change of a request.
+func parseMemberChange(req *budgetv1.RespondToInvitationRequest) (memberChange, error) {
+	var p apierr.Problems
+	var c memberChange
+	if req.Role != nil {
+		c.role = new(parseRole(&p, req.GetRole()))
+	}
+	if req.SharePercent != nil {
+		c.setShare = true
+		// An empty value is the JSON null that removes the share.
+		if req.GetSharePercent() != "" {
+			c.share = parsePercent(&p, req.GetSharePercent())
+		}
+	}
+	if !c.hasTerms() || req.Status != nil || req.Response != nil {
+		var problem *apierr.Error
+		if c.answer, problem = parseAnswer(req); problem != nil {
+			p.Add(problem)
+		}
+	}
+	return c, p.Err()
+}
+
+// parseAnswer returns the answer from status or response, or from both if they are equal.
+func parseAnswer(req *budgetv1.RespondToInvitationRequest) (status, *apierr.Error) {
+	answer := req.Status
+	if answer == nil {
+		answer = req.Response
+	}
+	if answer == nil || req.Response != nil && *req.Response != *answer {
+		return absent, errInvalidInviteResponse
+	}
+	if s := status(*answer); s == accepted || s == rejected {
+		return s, nil
+	}
+	return absent, errInvalidInviteResponse
 }

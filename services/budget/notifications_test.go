@@ -39,17 +39,21 @@ func TestNotificationRecipients(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"budget.v1.invitation.answered"}, b.types(t, owner))
 
-	_, err = b.RemoveMember(owner.Ctx, &budgetv1.RemoveMemberRequest{BudgetId: made.GetId(), MemberId: member.ID.String()})
+	_, err = b.RemoveMember(owner.Ctx,
+		&budgetv1.RemoveMemberRequest{BudgetId: made.GetId(), MemberId: member.ID.String()})
 	require.NoError(t, err)
-	require.Equal(t, []string{"budget.v1.member.removed", "budget.v1.invitation.sent"}, b.types(t, member))
+	require.Equal(t, []string{"budget.v1.member.removed", "budget.v1.invitation.sent"},
+		b.types(t, member))
 
 	b.join(t, owner, made.GetId(), member, "editor")
-	_, err = b.RemoveMember(member.Ctx, &budgetv1.RemoveMemberRequest{BudgetId: made.GetId(), MemberId: member.ID.String()})
+	_, err = b.RemoveMember(member.Ctx,
+		&budgetv1.RemoveMemberRequest{BudgetId: made.GetId(), MemberId: member.ID.String()})
 	require.NoError(t, err)
 	require.Equal(t, "budget.v1.member.removed", b.types(t, owner)[0])
 
 	b.join(t, owner, made.GetId(), member, "editor")
-	_, err = b.UpdateBudget(member.Ctx, &budgetv1.UpdateBudgetRequest{Id: made.GetId(), Name: new("Food")})
+	_, err = b.UpdateBudget(member.Ctx,
+		&budgetv1.UpdateBudgetRequest{Id: made.GetId(), Name: new("Food")})
 	require.NoError(t, err)
 	before := len(b.types(t, owner))
 	_, err = b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: made.GetId()})

@@ -16,7 +16,6 @@ import (
 )
 
 const (
-	// The limits are also constraints of the table.
 	maxCategories = 100
 	maxThreshold  = 1000
 	maxThresholds = 10
@@ -37,15 +36,15 @@ func parseBudgetID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// parseAt returns the day whose progress is requested, or nil for today. Clients send another day
-// to see the window that contains it. An invalid day becomes one of the problems.
+// parseAt returns the day whose progress is requested, or nil for today.
 func parseAt(p *apierr.Problems, at *string) *time.Time {
 	if at == nil {
 		return nil
 	}
 	d, ok := calendar.ParseDate(*at)
 	if !ok {
-		p.Add(errInvalidTimeframe.With("at", "must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
+		p.Add(errInvalidTimeframe.With("at",
+			"must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
 	}
 	return &d
 }
@@ -69,8 +68,7 @@ type changes struct {
 	thresholds []int32
 }
 
-// parseCreate returns the fields of the budget that a request creates. Missing and invalid fields
-// are added to the problems, so that one response names all of them.
+// parseCreate returns the fields of the budget that a request creates.
 func parseCreate(p *apierr.Problems, req *budgetv1.CreateBudgetRequest) changes {
 	var c changes
 	c.setName(p, req.GetName())
@@ -89,17 +87,15 @@ func parseCreate(p *apierr.Problems, req *budgetv1.CreateBudgetRequest) changes 
 	return c
 }
 
-// required calls set, or adds a problem if the value is empty.
 func required(p *apierr.Problems, field, value string, set func(*apierr.Problems, string)) {
 	if value == "" {
-		p.Field(&apierr.Field{Name: field, Message: "is required"})
+		p.Invalid(field, "is required")
 		return
 	}
 	set(p, value)
 }
 
-// parseUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none. Fields
-// that are absent, and unknown ones, do not count as changes.
+// parseUpdate returns the fields that a request changes, or EMPTY_UPDATE if there is none.
 func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes, error) {
 	var c changes
 	changed := false
@@ -130,18 +126,17 @@ func parseUpdate(p *apierr.Problems, req *budgetv1.UpdateBudgetRequest) (changes
 	return c, nil
 }
 
-// setName trims and normalizes the name.
 func (c *changes) setName(p *apierr.Problems, s string) {
 	name, problem := text.Name("name", s)
 	p.Field(problem)
 	c.name = &name
 }
 
-// setCurrency accepts any case.
 func (c *changes) setCurrency(p *apierr.Problems, s string) {
 	currency, ok := money.ParseCurrency(s)
 	if !ok {
-		p.Add(errUnsupportedCurrency.With("currency", "must be an active ISO 4217 code, such as EUR"))
+		p.Add(errUnsupportedCurrency.With("currency",
+			"must be an active ISO 4217 code, such as EUR"))
 		return
 	}
 	c.currency = &currency
@@ -152,33 +147,32 @@ func (c *changes) setCurrency(p *apierr.Problems, s string) {
 func (c *changes) setLimit(p *apierr.Problems, s string) {
 	n, err := money.ParseDecimal(s, maxDecimals)
 	if problem := money.PositiveProblem(s, n, err); problem != "" {
-		p.Field(&apierr.Field{Name: "limit", Message: problem})
+		p.Invalid("limit", problem)
 		return
 	}
 	c.limit = &s
 }
 
-// setPeriod accepts any case.
 func (c *changes) setPeriod(p *apierr.Problems, s string) {
 	s = strings.ToLower(s)
 	if !spending.IsPeriod(s) {
-		p.Add(errInvalidPeriod.With("period", "must be daily, weekly, biweekly, monthly, quarterly, half_yearly, yearly or custom"))
+		p.Add(errInvalidPeriod.With("period",
+			"must be daily, weekly, biweekly, monthly, quarterly, half_yearly, yearly or custom"))
 		return
 	}
 	c.period = &s
 }
 
-// setStart sets the day on which the first window starts.
 func (c *changes) setStart(p *apierr.Problems, s string) {
 	d, ok := calendar.ParseDate(s)
 	if !ok {
-		p.Add(errInvalidTimeframe.With("startDate", "must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
+		p.Add(errInvalidTimeframe.With("startDate",
+			"must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
 		return
 	}
 	c.start = &d
 }
 
-// setEnd removes the end if the value is empty.
 func (c *changes) setEnd(p *apierr.Problems, s string) {
 	if s == "" {
 		c.noEnd = true
@@ -186,7 +180,8 @@ func (c *changes) setEnd(p *apierr.Problems, s string) {
 	}
 	d, ok := calendar.ParseDate(s)
 	if !ok {
-		p.Add(errInvalidTimeframe.With("endDate", "must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
+		p.Add(errInvalidTimeframe.With("endDate",
+			"must be a date, YYYY-MM-DD, of the years 1900 to 2200"))
 		return
 	}
 	c.end = &d
@@ -209,7 +204,6 @@ func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 		return
 	}
 	var categories []uuid.UUID
-	// The count is limited after repeated ids were removed, so that it is the number of stored ids.
 	seen := map[uuid.UUID]bool{}
 	for _, s := range ids {
 		id, ok := text.ID(s)
@@ -223,7 +217,7 @@ func (c *changes) setCategories(p *apierr.Problems, ids []string) {
 		}
 	}
 	if len(categories) > maxCategories {
-		p.Field(&apierr.Field{Name: "categoryIds", Message: "must be at most 100 categories"})
+		p.Invalid("categoryIds", "must be at most 100 categories")
 		return
 	}
 	c.categories = categories
@@ -235,7 +229,7 @@ func (c *changes) setThresholds(p *apierr.Problems, percentages []int32) {
 	c.thresholds = []int32{}
 	for _, t := range percentages {
 		if t < 1 || t > maxThreshold {
-			p.Field(&apierr.Field{Name: "alertThresholds", Message: "must be percentages from 1 to 1000"})
+			p.Invalid("alertThresholds", "must be percentages from 1 to 1000")
 			return
 		}
 		c.thresholds = append(c.thresholds, t)
@@ -243,7 +237,7 @@ func (c *changes) setThresholds(p *apierr.Problems, percentages []int32) {
 	slices.Sort(c.thresholds)
 	c.thresholds = slices.Compact(c.thresholds)
 	if len(c.thresholds) > maxThresholds {
-		p.Field(&apierr.Field{Name: "alertThresholds", Message: "must be at most 10 percentages"})
+		p.Invalid("alertThresholds", "must be at most 10 percentages")
 	}
 }
 
@@ -260,7 +254,7 @@ func (c changes) apply(p *apierr.Problems, b budget) budget {
 	}
 	if c.limit == nil && b.LimitMinor > 0 && b.currency() != old {
 		// Amounts are not converted, and 12280 JPY is not 12280 EUR.
-		p.Field(&apierr.Field{Name: "limit", Message: "is required with another currency"})
+		p.Invalid("limit", "is required with another currency")
 	}
 	if c.limit != nil && b.Currency != "" {
 		b.LimitMinor = parseLimit(p, b.currency(), *c.limit)
@@ -277,7 +271,6 @@ func (c changes) apply(p *apierr.Problems, b budget) budget {
 	return c.applyTimeframe(p, b)
 }
 
-// applyTimeframe applies period, start and end, and validates them together.
 func (c changes) applyTimeframe(p *apierr.Problems, b budget) budget {
 	if c.period != nil {
 		b.Period = *c.period
@@ -298,11 +291,10 @@ func (c changes) applyTimeframe(p *apierr.Problems, b budget) budget {
 	return b
 }
 
-// parseLimit returns the limit in the currency's minor unit.
 func parseLimit(p *apierr.Problems, currency money.Currency, s string) int64 {
 	minor, err := currency.Parse(s)
 	if problem := money.PositiveProblem(s, minor, err); problem != "" {
-		p.Field(&apierr.Field{Name: "limit", Message: problem})
+		p.Invalid("limit", problem)
 	}
 	return minor
 }

@@ -37,19 +37,24 @@ func TestListBudgetsInvited(t *testing.T) {
 	t.Run("returns only the contents of the invitation to a pending member", func(t *testing.T) {
 		t.Parallel()
 		c := newCast(t)
-		for name, role := range map[string]string{"pending editor": "editor", "pending viewer": "viewer"} {
+		pending := map[string]string{"pending editor": "editor", "pending viewer": "viewer"}
+		for name, role := range pending {
 			require.Equal(t, map[string]map[string]any{c.budget.GetId(): {
-				"id": c.budget.GetId(), "name": nameInInvitation, "ownerId": c.users["owner"].ID.String(), "role": role, "membershipStatus": "pending",
+				"id": c.budget.GetId(), "name": oldName,
+				"ownerId": c.users["owner"].ID.String(), "role": role,
+				"membershipStatus": "pending",
 			}}, c.items(t, c.users[name]), name)
 		}
-		require.Empty(t, c.ledger.summed[len(c.ledger.summed)-1].GetWindows()[1:], "the ledger is not asked for pending members")
+		require.Empty(t, c.ledger.summed[len(c.ledger.summed)-1].GetWindows()[1:],
+			"the ledger is not asked for pending members")
 	})
 	t.Run("returns the current name if an earlier release stored none", func(t *testing.T) {
 		t.Parallel()
 		c := newCast(t)
 		_, err := c.db.Exec(t.Context(), `UPDATE members SET known_name = NULL`)
 		require.NoError(t, err)
-		require.Equal(t, nameAfterwards, c.items(t, c.users["pending viewer"])[c.budget.GetId()]["name"])
+		require.Equal(t, newName,
+			c.items(t, c.users["pending viewer"])[c.budget.GetId()]["name"])
 	})
 	t.Run("returns all fields to the owner and accepted members", func(t *testing.T) {
 		t.Parallel()
@@ -122,7 +127,8 @@ func TestMigrateLeakedDeletions(t *testing.T) {
 		require.NoError(t, err)
 	}
 	// kept contains the users whose copies stay, because they had accepted.
-	users, kept := map[string]budgettest.User{"owner": owner}, map[string]bool{"accepted": true, "accepted again": true}
+	users := map[string]budgettest.User{"owner": owner}
+	kept := map[string]bool{"accepted": true, "accepted again": true}
 	for name, happened := range map[string]func(who budgettest.User){
 		"accepted": func(who budgettest.User) { b.join(t, owner, budget.GetId(), who, "viewer") },
 		"pending":  func(who budgettest.User) { b.share(t, owner, budget.GetId(), who, "viewer") },
@@ -138,7 +144,8 @@ func TestMigrateLeakedDeletions(t *testing.T) {
 		},
 		"removed": func(who budgettest.User) {
 			b.join(t, owner, budget.GetId(), who, "viewer")
-			_, err := b.RemoveMember(owner.Ctx, &budgetv1.RemoveMemberRequest{BudgetId: budget.GetId(), MemberId: who.ID.String()})
+			_, err := b.RemoveMember(owner.Ctx,
+				&budgetv1.RemoveMemberRequest{BudgetId: budget.GetId(), MemberId: who.ID.String()})
 			require.NoError(t, err)
 			b.share(t, owner, budget.GetId(), who, "viewer")
 		},
@@ -169,9 +176,11 @@ func TestMigrateLeakedDeletions(t *testing.T) {
 		}
 		var deliveries string
 		require.NoError(t, b.db.QueryRow(t.Context(),
-			`SELECT string_agg(status, ' ' ORDER BY status) FROM webhook_deliveries WHERE user_id = $1`, who.ID).Scan(&deliveries))
+			`SELECT string_agg(status, ' ' ORDER BY status) FROM webhook_deliveries WHERE user_id = $1`,
+			who.ID).Scan(&deliveries))
 		require.Equal(t, kept[name], deletions == 1, name)
-		require.Equal(t, kept[name] || name == "owner", deliveries == "delivered failed pending", "%s: %s", name, deliveries)
+		require.Equal(t, kept[name] || name == "owner", deliveries == "delivered failed pending",
+			"%s: %s", name, deliveries)
 		require.Contains(t, deliveries, "delivered", "a delivered body is no leak any more")
 		require.Len(t, b.notifications(t, who), others[name]+deletions, "other notifications stay")
 	}
@@ -184,15 +193,22 @@ func (b *bundle) leak(t *testing.T, who budgettest.User, event proto.Message) {
 	require.NoError(t, err)
 	data, err := proto.Marshal(wrapped)
 	require.NoError(t, err)
-	_, err = b.db.Exec(t.Context(), `INSERT INTO notifications (id, user_id, type, data, created_at) VALUES ($1, $2, $3, $4, $5)`,
+	_, err = b.db.Exec(t.Context(), `
+		INSERT INTO notifications (id, user_id, type, data, created_at)
+			VALUES ($1, $2, $3, $4, $5)`,
 		b.newID(), who.ID, budgetDeletedType, data, b.now())
 	require.NoError(t, err)
 	id := b.webhook(t, who)
 	for _, status := range []string{"pending", "failed", "delivered"} {
-		body := eventJSON(t, outbox.Received{ID: b.newID(), UserID: who.ID, Subject: budgetDeletedType, Time: budgettest.Today, Data: event})
+		body := eventJSON(t, outbox.Received{
+			ID: b.newID(), UserID: who.ID, Subject: budgetDeletedType, Time: budgettest.Today,
+			Data: event,
+		})
 		_, err := b.db.Exec(t.Context(), `
-			INSERT INTO webhook_deliveries (id, user_id, webhook_id, event_id, type, body, status, next_attempt_at, created_at)
-			VALUES (gen_random_uuid(), $1, $2, gen_random_uuid(), $3, $4, $5, now(), now())`, who.ID, id, budgetDeletedType, body, status)
+			INSERT INTO webhook_deliveries (id, user_id, webhook_id, event_id, type, body, status,
+				next_attempt_at, created_at)
+			VALUES (gen_random_uuid(), $1, $2, gen_random_uuid(), $3, $4, $5, now(),
+				now())`, who.ID, id, budgetDeletedType, body, status)
 		require.NoError(t, err)
 	}
 }

@@ -21,15 +21,15 @@ type standing struct {
 	// progress is nil if the wallet was deleted or the ledger is unavailable: a budget without
 	// progress is better than an error.
 	progress *budgetv1.Progress
-	// today is the current day in the time zone of the owner. If the ledger is unavailable, it is the
-	// day in UTC.
+	// today is the current day in the time zone of the owner. If the ledger is unavailable, it is
+	// the day in UTC.
 	today time.Time
 }
 
 // standings returns the standings of budgets in their windows of a day, in the same order, with one
-// call to the ledger. Without a day, the window is the current one. Only the ledger knows the time
-// zone that decides which one this is. So the call asks for the windows of all days that are today
-// somewhere: these are one window except near its border.
+// call to the ledger. Only the ledger knows the time zone that decides which one this is. So the
+// call asks for the windows of all days that are today somewhere: these are one window except near
+// its border.
 func (s *server) standings(ctx context.Context, at *time.Time, budgets []budget) []standing {
 	now := s.now()
 	found, days := make([]standing, len(budgets)), calendar.Todays(now)
@@ -45,7 +45,6 @@ func (s *server) standings(ctx context.Context, at *time.Time, budgets []budget)
 		}
 		begin[i+1] = len(queries)
 	}
-	// A list may have no readable budgets.
 	if len(queries) == 0 {
 		return found
 	}
@@ -53,7 +52,8 @@ func (s *server) standings(ctx context.Context, at *time.Time, budgets []budget)
 	defer cancel()
 	spendings, err := spending.Sum(ctx, s.ledger, queries)
 	if err != nil {
-		s.log.WarnContext(ctx, "failed to read spending, so progress is omitted", "budgets", len(budgets), "error", err)
+		s.log.WarnContext(ctx, "failed to read spending, so progress is omitted", "budgets",
+			len(budgets), "error", err)
 		return found
 	}
 	for i, b := range budgets {
@@ -72,9 +72,10 @@ func (s *server) standings(ctx context.Context, at *time.Time, budgets []budget)
 	return found
 }
 
-// query asks for the spending of the budget in a window.
 func (b budget) query(w calendar.Period) spending.Query {
-	return spending.Query{Owner: b.OwnerID, Wallet: b.WalletID, Categories: b.CategoryIDs, Window: w}
+	return spending.Query{
+		Owner: b.OwnerID, Wallet: b.WalletID, Categories: b.CategoryIDs, Window: w,
+	}
 }
 
 // progress returns the budget's progress for the spending in a window. The limit is the present
@@ -82,10 +83,12 @@ func (b budget) query(w calendar.Period) spending.Query {
 // of their currency.
 func (b budget) progress(w calendar.Period, amounts []*ledgerv1.SpentAmount) *budgetv1.Progress {
 	currency := b.currency()
-	p := &budgetv1.Progress{WindowStart: w.From.Format(calendar.DateLayout), WindowEnd: w.LastDay().Format(calendar.DateLayout)}
+	p := &budgetv1.Progress{
+		WindowStart: w.From.Format(calendar.DateLayout),
+		WindowEnd:   w.LastDay().Format(calendar.DateLayout),
+	}
 	spent := spending.AmountIn(amounts, b.Currency)
 	for _, a := range amounts {
-		// Amounts in other currencies are listed, and not converted.
 		if a.GetCurrency() == b.Currency {
 			continue
 		}
@@ -97,7 +100,7 @@ func (b budget) progress(w calendar.Period, amounts []*ledgerv1.SpentAmount) *bu
 	}
 	p.Spent = currency.Format(spent)
 	p.Remaining = currency.Format(b.LimitMinor - spent)
-	// The percentage is rounded to two decimals. limit is greater than 0.
+	// The percentage is rounded to two decimals.
 	p.Percentage = math.Round(float64(spent)/float64(b.LimitMinor)*10_000) / 100
 	p.State = state(spent, b.LimitMinor)
 	return p

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/protobuf/proto"
 
 	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
@@ -39,7 +40,8 @@ func TestProgress(t *testing.T) {
 				{Currency: "JPY", SpentMinor: 1200}, {Currency: "USD", SpentMinor: c.spent},
 			})
 			want := &budgetv1.Progress{
-				WindowStart: "2026-03-01", WindowEnd: "2026-03-31", Spent: c.shown, Remaining: c.remaining,
+				WindowStart: "2026-03-01", WindowEnd: "2026-03-31", Spent: c.shown,
+				Remaining:  c.remaining,
 				Percentage: c.percentage, State: c.state,
 				OtherCurrencies: []*budgetv1.OtherCurrency{{Currency: "JPY", Spent: "1200"}},
 			}
@@ -58,16 +60,20 @@ func TestListBudgetsProgress(t *testing.T) {
 		if w.GetWalletId() == first.GetWalletId() {
 			return &ledgerv1.Spending{}
 		}
-		return &ledgerv1.Spending{Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: 4_200}}}
+		return &ledgerv1.Spending{
+			Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: 4_200}},
+		}
 	}
 	resp, err := b.ListBudgets(owner.Ctx, &budgetv1.ListBudgetsRequest{})
 	require.NoError(t, err)
 	require.Len(t, b.ledger.summed, 1)
 	want := &ledgerv1.SpendingWindow{
-		OwnerId: owner.ID.String(), WalletId: second.GetWalletId(), CategoryIds: second.GetCategoryIds(), From: "2026-02-28", To: "2026-03-30",
+		OwnerId: owner.ID.String(), WalletId: second.GetWalletId(),
+		CategoryIds: second.GetCategoryIds(), From: "2026-02-28", To: "2026-03-30",
 	}
 	require.True(t, proto.Equal(want, b.ledger.summed[0].GetWindows()[0]), "%v", b.ledger.summed[0])
-	require.Equal(t, owner.ID.String(), b.ledger.summed[0].GetUserId(), "the ledger limits the reads of this user")
+	require.Equal(t, owner.ID.String(), b.ledger.summed[0].GetUserId(),
+		"the ledger limits the reads of this user")
 	require.Equal(t, "42.00", resp.GetBudgets()[0].GetProgress().GetSpent())
 	require.Nil(t, resp.GetBudgets()[1].GetProgress(), "its wallet was deleted")
 
@@ -84,10 +90,9 @@ func TestListBudgetsProgress(t *testing.T) {
 		asked := b.ledger.summed[len(b.ledger.summed)-1].GetWindows()[0]
 		require.LessOrEqual(t, asked.GetTo(), "2200-12-31")
 	}
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_BUDGET_TIMEFRAME", func() error {
-		_, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: second.GetId(), At: new("2026-02-30")})
-		return err
-	})
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_BUDGET_TIMEFRAME",
+		pgtest.Call(owner.Ctx, b.GetBudget,
+			&budgetv1.GetBudgetRequest{Id: second.GetId(), At: new("2026-02-30")}))
 }
 
 func TestListBudgetsWithoutLedgerAndAuth(t *testing.T) {
@@ -113,7 +118,10 @@ func TestListBudgetsWithoutLedgerAndAuth(t *testing.T) {
 func TestListBudgetsMembers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
-	owner, viewer, guest, former := b.user(t, "Owner"), b.user(t, "Viewer"), b.user(t, "Guest"), b.user(t, "Former")
+	owner := b.user(t, "Owner")
+	viewer := b.user(t, "Viewer")
+	guest := b.user(t, "Guest")
+	former := b.user(t, "Former")
 	shared, alone := b.budget(t, owner).GetId(), b.budgetNamed(t, owner, "Alone").GetId()
 	b.join(t, owner, shared, viewer, "viewer")
 	b.join(t, owner, b.budgetNamed(t, owner, "Too").GetId(), viewer, "viewer")
@@ -141,14 +149,17 @@ func TestListBudgetsMembers(t *testing.T) {
 		require.Equal(t, "Viewer", got.GetMembers()[len(got.GetMembers())-1].GetName())
 	}
 	require.Len(t, list(owner, nil)[shared].GetMembers(), 3)
-	require.Len(t, list(viewer, nil)[shared].GetMembers(), 2, "only the owner sees rejected members")
+	require.Len(t, list(viewer, nil)[shared].GetMembers(), 2,
+		"only the owner sees rejected members")
 	require.Empty(t, list(owner, nil)[alone].GetMembers())
-	require.Empty(t, list(guest, new("invited"))[shared].GetMembers(), "a pending member does not see the others")
+	require.Empty(t, list(guest, new("invited"))[shared].GetMembers(),
+		"a pending member does not see the others")
 
 	for i := range maxMembersInList {
 		b.share(t, owner, shared, b.user(t, fmt.Sprint("more", i)), "viewer")
 	}
 	require.Len(t, list(owner, nil)[shared].GetMembers(), maxMembersInList)
 	b.auth.unavailable = grpcstatus.Error(codes.Unavailable, "connection refused")
-	require.Len(t, list(owner, nil)[shared].GetMembers(), maxMembersInList, "without names when auth is unavailable")
+	require.Len(t, list(owner, nil)[shared].GetMembers(), maxMembersInList,
+		"without names when auth is unavailable")
 }

@@ -1,16 +1,17 @@
 package budget
 
-import "slices"
+import (
+	"slices"
+)
 
-// role is the role of a user in a budget.
 type role string
 
 const (
 	owner  role = "owner"
 	editor role = "editor"
 	viewer role = "viewer"
-	// invited users have a pending invitation. They may read the contents of the invitation, but not
-	// the budget.
+	// invited users have a pending invitation. They may read the contents of the invitation, but
+	// not the budget.
 	invited role = "invited"
 	// stranger is the role of all other users, also of those who rejected an invitation or left.
 	stranger role = "stranger"
@@ -32,7 +33,10 @@ const (
 // rights lists the permitted actions of each role. Answering an invitation and leaving are not in
 // the table: each member may do them for the own membership, in any role, and no other user may.
 var rights = map[role][]action{
-	owner:    {readBudget, changeBudget, deleteBudget, shareBudget, changeMembers, removeMembers, readRejected},
+	owner: {
+		readBudget, changeBudget, deleteBudget, shareBudget, changeMembers, removeMembers,
+		readRejected,
+	},
 	editor:   {readBudget, changeBudget},
 	viewer:   {readBudget},
 	invited:  {},
@@ -52,18 +56,60 @@ func (b seenBudget) role() role {
 		return stranger
 	case *b.Status == pending:
 		return invited
-	// Only an accepted membership has the role that is stored.
 	case *b.Status == accepted:
 		return role(*b.Role)
 	}
 	return stranger
 }
 
-// visible returns the statuses of the members that a reader of the budget may see. Rejected members
-// are visible to the owner only.
+// visible returns the statuses of the members that a reader of the budget may see.
 func (r role) visible() []status {
 	if r.may(readRejected) {
 		return []status{pending, accepted, rejected}
 	}
 	return []status{pending, accepted}
+}
+
+// status is the status of a membership.
+type status string
+
+const (
+	// absent is the status before the first invitation and after a removal. It is never stored.
+	absent   status = ""
+	pending  status = "pending"
+	accepted status = "accepted"
+	rejected status = "rejected"
+)
+
+type actor bool
+
+const (
+	byOwner  actor = false
+	byMember actor = true
+)
+
+// transition is a change of a membership's status by one side.
+type transition struct {
+	from status
+	by   actor
+	to   status
+}
+
+// transitions lists all permitted changes of a status.
+var transitions = map[transition]bool{
+	{absent, byOwner, pending}:     true,
+	{rejected, byOwner, pending}:   true,
+	{pending, byMember, accepted}:  true,
+	{pending, byMember, rejected}:  true,
+	{accepted, byMember, rejected}: true,
+}
+
+// to reports whether the actor may change the status to next, and whether that is a change. A
+// repeated answer of a member is permitted and changes nothing.
+func (s status) to(next status, by actor) (changes, permitted bool) {
+	if by == byMember && s == next && s != pending && s != absent {
+		return false, true
+	}
+	permitted = transitions[transition{from: s, by: by, to: next}]
+	return permitted, permitted
 }

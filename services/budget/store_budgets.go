@@ -28,12 +28,11 @@ type budget struct {
 	// EndDate is inclusive, and nil for a budget that never ends.
 	EndDate  *time.Time `db:"end_date"`
 	WalletID uuid.UUID  `db:"wallet_id"`
-	// CategoryIDs has 1 to 100 categories, each once, in the order of the request. Both ids are the
-	// ledger's.
+	// CategoryIDs has 1 to 100 categories, each once, in the order of the request.
 	CategoryIDs []uuid.UUID `db:"category_ids"`
 	// AlertThresholds are percentages of the limit, ascending.
 	AlertThresholds []int32 `db:"alert_thresholds"`
-	// Version grows with every change. ETags and checks for alerts compare it.
+	// Version grows with every change.
 	Version   int64
 	CreatedAt time.Time `db:"created_at"`
 	UpdatedAt time.Time `db:"updated_at"`
@@ -43,40 +42,38 @@ type budget struct {
 // are nil without a membership. selectBudget and selectBudgets read it for one reader.
 type seenBudget struct {
 	budget
-	// UserID is the reader.
-	UserID uuid.UUID `db:"user_id"`
-	Role   *string
-	Status *status
-	// KnownName is member.KnownName.
+	UserID    uuid.UUID `db:"user_id"`
+	Role      *string
+	Status    *status
 	KnownName *string `db:"known_name"`
 }
 
 // budgetColumns lists the columns of type budget, with the table alias b. Columns are named, so
 // that a migration may add one while a release without it is running.
-const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date, b.end_date,
-	b.wallet_id, b.category_ids, b.alert_thresholds, b.version, b.created_at, b.updated_at`
+const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date,
+	b.end_date, b.wallet_id, b.category_ids, b.alert_thresholds, b.version, b.created_at, b.updated_at`
 
 // countBudgets returns the number of budgets that a user owns. A lock serializes the user's
-// creations until tx ends, so that concurrent ones cannot exceed the limit. Budgets of other
-// owners, which the user shares, do not count.
+// creations until tx ends, so that concurrent ones cannot exceed the limit.
 func countBudgets(ctx context.Context, tx pgx.Tx, owner uuid.UUID) (int64, error) {
-	type row struct{ Count int64 }
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('budgets'), hashtext($1))`, owner.String()); err != nil {
-		return 0, fmt.Errorf("locking the budgets of %s: %w", owner, err)
+	if err := pg.Lock(ctx, tx, "budgets", owner); err != nil {
+		return 0, err
 	}
-	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM budgets WHERE owner_id = $1`, owner)
+	n, err := pg.Number(ctx, tx, `SELECT count(*) FROM budgets WHERE owner_id = $1`, owner)
 	if err != nil {
 		return 0, fmt.Errorf("counting the budgets of %s: %w", owner, err)
 	}
-	return r.Count, nil
+	return n, nil
 }
 
 // insertBudget violates budgetsDuplicateKey if the owner has such a budget already.
 func insertBudget(ctx context.Context, q pg.Querier, b budget) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date, end_date, wallet_id,
+		INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date,
+			end_date, wallet_id,
 			category_ids, alert_thresholds, version, created_at, updated_at)
-		VALUES (@id, @owner, @name, @currency, @limit, @period, @start, @end, @wallet, @categories, @thresholds, @version,
+		VALUES (@id, @owner, @name, @currency, @limit, @period, @start, @end, @wallet, @categories,
+			@thresholds, @version,
 			@created, @updated)`, b.args())
 	if err != nil {
 		return fmt.Errorf("inserting a budget: %w", err)
@@ -84,11 +81,12 @@ func insertBudget(ctx context.Context, q pg.Querier, b budget) error {
 	return nil
 }
 
-// args returns the columns as named arguments of statements.
 func (b budget) args() pgx.NamedArgs {
 	return pgx.NamedArgs{
-		"id": b.ID, "owner": b.OwnerID, "name": b.Name, "currency": b.Currency, "limit": b.LimitMinor, "period": b.Period,
-		"start": b.StartDate, "end": b.EndDate, "wallet": b.WalletID, "categories": b.CategoryIDs, "version": b.Version,
+		"id": b.ID, "owner": b.OwnerID, "name": b.Name, "currency": b.Currency,
+		"limit": b.LimitMinor, "period": b.Period,
+		"start": b.StartDate, "end": b.EndDate, "wallet": b.WalletID, "categories": b.CategoryIDs,
+		"version":    b.Version,
 		"thresholds": b.AlertThresholds, "created": b.CreatedAt, "updated": b.UpdatedAt,
 	}
 }
@@ -108,7 +106,9 @@ func lockBudget(ctx context.Context, tx pgx.Tx, id uuid.UUID) error {
 // lockBudgetsOfCategory locks and returns an owner's budgets with a category. The order of ids is
 // the same in all calls, so two batches of events cannot deadlock. An owner has at most maxBudgets,
 // so the condition on the array needs no index.
-func lockBudgetsOfCategory(ctx context.Context, tx pgx.Tx, owner, category uuid.UUID) ([]budget, error) {
+func lockBudgetsOfCategory(
+	ctx context.Context, tx pgx.Tx, owner, category uuid.UUID,
+) ([]budget, error) {
 	budgets, err := pg.All[budget](ctx, tx, `
 		SELECT `+budgetColumns+`
 		FROM budgets b
@@ -150,7 +150,8 @@ type budgetList struct {
 // needed because each half may return a whole page.
 func selectBudgets(ctx context.Context, q pg.Querier, l budgetList) ([]seenBudget, error) {
 	budgets, err := pg.All[seenBudget](ctx, q, `
-		(SELECT `+budgetColumns+`, b.owner_id AS user_id, NULL AS role, NULL AS status, NULL AS known_name
+		(SELECT `+budgetColumns+`, b.owner_id AS user_id, NULL AS role, NULL AS status,
+			NULL AS known_name
 		FROM budgets b
 		WHERE b.owner_id = @user AND b.id < @before
 		ORDER BY b.id DESC
@@ -175,8 +176,10 @@ func selectBudgets(ctx context.Context, q pg.Querier, l budgetList) ([]seenBudge
 func updateBudget(ctx context.Context, q pg.Querier, b budget) error {
 	_, err := q.Exec(ctx, `
 		UPDATE budgets
-		SET name = @name, currency = @currency, limit_minor = @limit, period = @period, start_date = @start,
-			end_date = @end, wallet_id = @wallet, category_ids = @categories, alert_thresholds = @thresholds,
+		SET name = @name, currency = @currency, limit_minor = @limit, period = @period,
+			start_date = @start,
+			end_date = @end, wallet_id = @wallet, category_ids = @categories,
+				alert_thresholds = @thresholds,
 			version = @version, updated_at = @updated
 		WHERE id = @id`, b.args())
 	if err != nil {
@@ -193,4 +196,44 @@ func deleteBudgetRow(ctx context.Context, q pg.Querier, id uuid.UUID) error {
 		return fmt.Errorf("deleting budget %s: %w", id, err)
 	}
 	return nil
+}
+
+// limitPeriod is a limit of a budget with the days on which it was in force. Currency is the
+// currency at that time, which a change of the budget may have replaced.
+type limitPeriod struct {
+	LimitMinor int64 `db:"limit_minor"`
+	Currency   string
+	FirstDay   time.Time `db:"first_day"`
+	// LastDay is nil for the present limit.
+	LastDay *time.Time `db:"last_day"`
+}
+
+// selectLimits returns the limits whose first day is before a day, newest first. A trigger of
+// migration 0016 stores the former ones. first_day is derived: it is the day after the last day of
+// the limit before, or the day of the creation.
+func selectLimits(
+	ctx context.Context, q pg.Querier, budget uuid.UUID, before time.Time, limit int,
+) ([]limitPeriod, error) {
+	limits, err := pg.All[limitPeriod](ctx, q, `
+		SELECT l.limit_minor, l.currency, l.last_day, d.first_day
+		FROM budgets b
+		CROSS JOIN LATERAL (
+			SELECT b.limit_minor, b.currency, NULL::date AS last_day
+			UNION ALL
+			SELECT f.limit_minor, f.currency, f.last_day FROM budget_limits f
+				WHERE f.budget_id = b.id) l
+		CROSS JOIN LATERAL (
+			SELECT COALESCE(max(e.last_day) + 1,
+				(b.created_at AT TIME ZONE 'UTC')::date) AS first_day
+			FROM budget_limits e
+			WHERE e.budget_id = b.id AND (l.last_day IS NULL OR e.last_day < l.last_day)) d
+		WHERE b.id = @budget AND (l.last_day IS NULL OR l.last_day < @before)
+			AND d.first_day < @before
+		ORDER BY d.first_day DESC
+		LIMIT @limit`,
+		pgx.NamedArgs{"budget": budget, "before": before, "limit": limit})
+	if err != nil {
+		return nil, fmt.Errorf("selecting the limits of budget %s: %w", budget, err)
+	}
+	return limits, nil
 }

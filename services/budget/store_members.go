@@ -20,12 +20,12 @@ type member struct {
 	// ShareBP is the share in hundredths of a percent, or nil for a member without a share.
 	ShareBP *int32 `db:"share_bp"`
 	Status  status
-	// InvitedAt is the time of the last invitation, and RespondedAt the time of the answer: a pending
-	// member has none.
+	// InvitedAt is the time of the last invitation, and RespondedAt the time of the answer: a
+	// pending member has none.
 	InvitedAt   time.Time  `db:"invited_at"`
 	RespondedAt *time.Time `db:"responded_at"`
-	// KnownName is the budget's name when the user was invited or left; nil in rows of releases that
-	// did not store it.
+	// KnownName is the budget's name when the user was invited or left; nil in rows of releases
+	// that did not store it.
 	KnownName *string `db:"known_name"`
 }
 
@@ -37,9 +37,9 @@ type invitation struct {
 }
 
 // memberColumns lists the columns of type member, with the table alias m.
-const memberColumns = `m.budget_id, m.user_id, m.role, m.share_bp, m.status, m.invited_at, m.responded_at, m.known_name`
+const memberColumns = `m.budget_id, m.user_id, m.role, m.share_bp, m.status, m.invited_at,
+	m.responded_at, m.known_name`
 
-// selectMember returns pgx.ErrNoRows if the user has no membership.
 func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID) (member, error) {
 	m, err := pg.One[member](ctx, q, `
 		SELECT `+memberColumns+`
@@ -52,16 +52,19 @@ func selectMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 }
 
 // upsertMember stores a membership. The caller must hold the budget's lock and have checked that
-// the former status permits the new one. An invitation after a rejection replaces the old row.
+// the former status permits the new one.
 func upsertMember(ctx context.Context, q pg.Querier, m member) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO members (budget_id, user_id, role, share_bp, status, invited_at, responded_at, known_name)
+		INSERT INTO members (budget_id, user_id, role, share_bp, status, invited_at, responded_at,
+			known_name)
 		VALUES (@budget, @user, @role, @share, @status, @invited, @responded, @name)
 		ON CONFLICT (budget_id, user_id) DO UPDATE
 		SET role = EXCLUDED.role, share_bp = EXCLUDED.share_bp, status = EXCLUDED.status,
-			invited_at = EXCLUDED.invited_at, responded_at = EXCLUDED.responded_at, known_name = EXCLUDED.known_name`,
+			invited_at = EXCLUDED.invited_at, responded_at = EXCLUDED.responded_at,
+				known_name = EXCLUDED.known_name`,
 		pgx.NamedArgs{
-			"budget": m.BudgetID, "user": m.UserID, "role": m.Role, "share": m.ShareBP, "status": m.Status,
+			"budget": m.BudgetID, "user": m.UserID, "role": m.Role, "share": m.ShareBP,
+			"status":  m.Status,
 			"invited": m.InvitedAt, "responded": m.RespondedAt, "name": m.KnownName,
 		})
 	if err != nil {
@@ -70,9 +73,9 @@ func upsertMember(ctx context.Context, q pg.Querier, m member) error {
 	return nil
 }
 
-// deleteMember deletes a membership in any status.
 func deleteMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID) error {
-	_, err := q.Exec(ctx, `DELETE FROM members WHERE budget_id = $1 AND user_id = $2`, budgetID, userID)
+	_, err := q.Exec(ctx, `DELETE FROM members WHERE budget_id = $1 AND user_id = $2`, budgetID,
+		userID)
 	if err != nil {
 		return fmt.Errorf("deleting a member of budget %s: %w", budgetID, err)
 	}
@@ -80,18 +83,17 @@ func deleteMember(ctx context.Context, q pg.Querier, budgetID, userID uuid.UUID)
 }
 
 // sumOtherShares returns the total share of a budget's pending and accepted members except m, in
-// hundredths of a percent. Pending members count, because they may accept at any time. The budget
-// must be locked.
+// hundredths of a percent. Pending members count, because they may accept at any time.
 func sumOtherShares(ctx context.Context, q pg.Querier, m member) (int64, error) {
-	type row struct{ Sum int64 }
-	r, err := pg.One[row](ctx, q, `
-		SELECT coalesce(sum(share_bp), 0)::bigint AS sum
+	sum, err := pg.Number(ctx, q, `
+		SELECT coalesce(sum(share_bp), 0)::bigint
 		FROM members
-		WHERE budget_id = $1 AND user_id <> $2 AND status IN ('pending', 'accepted')`, m.BudgetID, m.UserID)
+		WHERE budget_id = $1 AND user_id <> $2
+			AND status IN ('pending', 'accepted')`, m.BudgetID, m.UserID)
 	if err != nil {
 		return 0, fmt.Errorf("summing the shares of budget %s: %w", m.BudgetID, err)
 	}
-	return r.Sum, nil
+	return sum, nil
 }
 
 // moment is a position in a list that is ordered by time, newest first.
@@ -117,10 +119,14 @@ func selectMembers(ctx context.Context, q pg.Querier, l memberList) ([]member, e
 	members, err := pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
 		FROM members m
-		WHERE m.budget_id = @budget AND m.status = ANY(@statuses) AND (m.invited_at, m.user_id) < (@at, @id)
+		WHERE m.budget_id = @budget AND m.status = ANY(@statuses)
+			AND (m.invited_at, m.user_id) < (@at, @id)
 		ORDER BY m.invited_at DESC, m.user_id DESC
 		LIMIT @limit`,
-		pgx.NamedArgs{"budget": l.budget, "statuses": l.statuses, "at": l.before.At, "id": l.before.ID, "limit": l.limit})
+		pgx.NamedArgs{
+			"budget": l.budget, "statuses": l.statuses, "at": l.before.At, "id": l.before.ID,
+			"limit": l.limit,
+		})
 	if err != nil {
 		return nil, fmt.Errorf("selecting the members of budget %s: %w", l.budget, err)
 	}
@@ -129,7 +135,9 @@ func selectMembers(ctx context.Context, q pg.Querier, l memberList) ([]member, e
 
 // selectMembersOf returns the newest members of each budget that its reader may see, at most
 // perBudget of each. The lateral query reads as many index entries per budget as it returns.
-func selectMembersOf(ctx context.Context, q pg.Querier, budgets []seenBudget, perBudget int) ([]member, error) {
+func selectMembersOf(
+	ctx context.Context, q pg.Querier, budgets []seenBudget, perBudget int,
+) ([]member, error) {
 	if len(budgets) == 0 {
 		return nil, nil
 	}
@@ -158,7 +166,9 @@ func selectMembersOf(ctx context.Context, q pg.Querier, budgets []seenBudget, pe
 
 // selectMemberIDs returns the users with one of the statuses, without a limit. They receive an
 // event, and an event must reach all of them.
-func selectMemberIDs(ctx context.Context, q pg.Querier, budgetID uuid.UUID, statuses []status) ([]uuid.UUID, error) {
+func selectMemberIDs(
+	ctx context.Context, q pg.Querier, budgetID uuid.UUID, statuses []status,
+) ([]uuid.UUID, error) {
 	type row struct {
 		UserID uuid.UUID `db:"user_id"`
 	}
@@ -177,8 +187,7 @@ func selectMemberIDs(ctx context.Context, q pg.Querier, budgetID uuid.UUID, stat
 	return ids, nil
 }
 
-// selectPendingMembers returns the users with a pending invitation, without a limit. They are
-// needed with their known names, for events that end the invitation.
+// selectPendingMembers returns the users with a pending invitation, without a limit.
 func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID) ([]member, error) {
 	members, err := pg.All[member](ctx, q, `
 		SELECT `+memberColumns+`
@@ -194,12 +203,15 @@ func selectPendingMembers(ctx context.Context, q pg.Querier, budgetID uuid.UUID)
 // selectInvitations returns a page of a user's pending invitations, newest first. They have the
 // name of the invitation, or the current name in rows of releases that stored none. The partial
 // index members_pending has this order.
-func selectInvitations(ctx context.Context, q pg.Querier, user uuid.UUID, before moment, limit int) ([]invitation, error) {
+func selectInvitations(
+	ctx context.Context, q pg.Querier, user uuid.UUID, before moment, limit int,
+) ([]invitation, error) {
 	invitations, err := pg.All[invitation](ctx, q, `
 		SELECT `+memberColumns+`, coalesce(m.known_name, b.name) AS budget_name, b.owner_id
 		FROM members m
 		JOIN budgets b ON b.id = m.budget_id
-		WHERE m.user_id = @user AND m.status = 'pending' AND (m.invited_at, m.budget_id) < (@at, @id)
+		WHERE m.user_id = @user AND m.status = 'pending'
+			AND (m.invited_at, m.budget_id) < (@at, @id)
 		ORDER BY m.invited_at DESC, m.budget_id DESC
 		LIMIT @limit`,
 		pgx.NamedArgs{"user": user, "at": before.At, "id": before.ID, "limit": limit})
@@ -212,21 +224,24 @@ func selectInvitations(ctx context.Context, q pg.Querier, user uuid.UUID, before
 // countPendingInvitations returns the number of a user's pending invitations. A lock serializes the
 // invitations to the user until tx ends, so that concurrent ones cannot exceed the limit.
 func countPendingInvitations(ctx context.Context, tx pgx.Tx, user uuid.UUID) (int64, error) {
-	type row struct{ Count int64 }
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('invitations'), hashtext($1))`, user.String()); err != nil {
-		return 0, fmt.Errorf("locking the invitations of user %s: %w", user, err)
+	if err := pg.Lock(ctx, tx, "invitations", user); err != nil {
+		return 0, err
 	}
-	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM members WHERE user_id = $1 AND status = 'pending'`, user)
+	n, err := pg.Number(ctx, tx,
+		`SELECT count(*) FROM members WHERE user_id = $1 AND status = 'pending'`, user)
 	if err != nil {
 		return 0, fmt.Errorf("counting the pending invitations of user %s: %w", user, err)
 	}
-	return r.Count, nil
+	return n, nil
 }
 
 // insertInvitationTry counts an invitation for the limits per day. user is nil for an e-mail
 // without an account.
-func insertInvitationTry(ctx context.Context, q pg.Querier, owner uuid.UUID, user *uuid.UUID, at time.Time) error {
-	_, err := q.Exec(ctx, `INSERT INTO invitation_tries (owner_id, user_id, at) VALUES ($1, $2, $3)`, owner, user, at)
+func insertInvitationTry(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, user *uuid.UUID, at time.Time,
+) error {
+	_, err := q.Exec(ctx,
+		`INSERT INTO invitation_tries (owner_id, user_id, at) VALUES ($1, $2, $3)`, owner, user, at)
 	if err != nil {
 		return fmt.Errorf("counting an invitation by user %s: %w", owner, err)
 	}
@@ -234,32 +249,33 @@ func insertInvitationTry(ctx context.Context, q pg.Querier, owner uuid.UUID, use
 }
 
 // countInvitationsBy returns the number of invitations that an owner sent or tried to send since a
-// time. It reads the index invitation_tries_owner.
-func countInvitationsBy(ctx context.Context, q pg.Querier, owner uuid.UUID, since time.Time) (int, error) {
-	return countInvitations(ctx, q, `SELECT count(*) FROM invitation_tries WHERE owner_id = $1 AND at > $2`, owner, since)
+// time.
+func countInvitationsBy(
+	ctx context.Context, q pg.Querier, owner uuid.UUID, since time.Time,
+) (int64, error) {
+	return countInvitations(ctx, q,
+		`SELECT count(*) FROM invitation_tries WHERE owner_id = $1 AND at > $2`, owner, since)
 }
 
 // countInvitationsTo returns the number of invitations that a user received since a time.
-// Invitations that were answered or withdrawn count, too.
-func countInvitationsTo(ctx context.Context, q pg.Querier, user uuid.UUID, since time.Time) (int, error) {
-	return countInvitations(ctx, q, `SELECT count(*) FROM invitation_tries WHERE user_id = $1 AND at > $2`, user, since)
+func countInvitationsTo(
+	ctx context.Context, q pg.Querier, user uuid.UUID, since time.Time,
+) (int64, error) {
+	return countInvitations(ctx, q,
+		`SELECT count(*) FROM invitation_tries WHERE user_id = $1 AND at > $2`, user, since)
 }
 
-// countInvitations runs one of the counting statements above.
-func countInvitations(ctx context.Context, q pg.Querier, query string, user uuid.UUID, since time.Time) (int, error) {
-	rows, err := q.Query(ctx, query, user, since)
-	if err != nil {
-		return 0, fmt.Errorf("counting the invitations of user %s: %w", user, err)
-	}
-	n, err := pgx.CollectExactlyOneRow(rows, pgx.RowTo[int])
+func countInvitations(
+	ctx context.Context, q pg.Querier, query string, user uuid.UUID, since time.Time,
+) (int64, error) {
+	n, err := pg.Number(ctx, q, query, user, since)
 	if err != nil {
 		return 0, fmt.Errorf("counting the invitations of user %s: %w", user, err)
 	}
 	return n, nil
 }
 
-// deleteInvitationTries deletes the tries up to a time, which no limit counts any more. The hourly
-// cleanup calls it. The index invitation_tries_at finds the rows.
+// deleteInvitationTries deletes the tries up to a time, which no limit counts any more.
 func deleteInvitationTries(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM invitation_tries WHERE at <= $1`, before)
 	if err != nil {

@@ -21,19 +21,22 @@ func TestShareBudgetCountsInvitations(t *testing.T) {
 	for _, try := range []struct {
 		owner, user uuid.UUID
 		at          time.Time
-	}{{owner.ID, guest.ID, after}, {owner.ID, guest.ID, since}, {owner.ID, other.ID, after}, {other.ID, guest.ID, after}} {
+	}{{owner.ID, guest.ID, after}, {owner.ID, guest.ID, since}, {owner.ID, other.ID, after}, {
+		other.ID, guest.ID, after,
+	}} {
 		require.NoError(t, insertInvitationTry(t.Context(), b.db, try.owner, &try.user, try.at))
 	}
 	sent, err := countInvitationsBy(t.Context(), b.db, owner.ID, since)
 	require.NoError(t, err)
-	require.Equal(t, 2, sent)
+	require.EqualValues(t, 2, sent)
 	received, err := countInvitationsTo(t.Context(), b.db, guest.ID, since)
 	require.NoError(t, err)
-	require.Equal(t, 2, received)
+	require.EqualValues(t, 2, received)
 
 	require.NoError(t, deleteInvitationTries(t.Context(), b.db, since))
 	var left int
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM invitation_tries`).Scan(&left))
+	require.NoError(t,
+		b.db.QueryRow(t.Context(), `SELECT count(*) FROM invitation_tries`).Scan(&left))
 	require.Equal(t, 3, left)
 }
 
@@ -43,9 +46,13 @@ func TestShareBudgetCountsMembers(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	owner, guest, friend := b.user(t, "Owner"), b.user(t, "Guest"), b.user(t, "Friend")
-	first, second := uuid.MustParse(b.budget(t, owner).GetId()), uuid.MustParse(b.budgetNamed(t, owner, "Second").GetId())
+	first := uuid.MustParse(b.budget(t, owner).GetId())
+	second := uuid.MustParse(b.budgetNamed(t, owner, "Second").GetId())
 	insert := func(budget, user uuid.UUID, s status, share int32) member {
-		m := member{BudgetID: budget, UserID: user, Role: "viewer", Status: s, ShareBP: &share, InvitedAt: budgettest.Today}
+		m := member{
+			BudgetID: budget, UserID: user, Role: "viewer", Status: s, ShareBP: &share,
+			InvitedAt: budgettest.Today,
+		}
 		if s != pending {
 			m.RespondedAt = &budgettest.Today
 		}

@@ -21,7 +21,9 @@ func (b *bundle) in(t *testing.T, now, zone string) {
 	b.now = func() time.Time { return at }
 	b.ledger.spend = func(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
 		month := int64(date(t, w.GetFrom()).Month())
-		return &ledgerv1.Spending{Found: true, TimeZone: zone, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: month * 100}}}
+		return &ledgerv1.Spending{Found: true, TimeZone: zone, Amounts: []*ledgerv1.SpentAmount{
+			{Currency: "USD", SpentMinor: month * 100},
+		}}
 	}
 }
 
@@ -50,28 +52,36 @@ func TestBudgetsInTimeZones(t *testing.T) {
 	} {
 		b.in(t, c.now, c.zone)
 		b.ledger.summed = nil
-		one, err := b.GetBudget(viewer.Ctx, &budgetv1.GetBudgetRequest{Id: made.GetBudget().GetId()})
+		one, err := b.GetBudget(viewer.Ctx,
+			&budgetv1.GetBudgetRequest{Id: made.GetBudget().GetId()})
 		require.NoError(t, err)
 		require.Len(t, b.ledger.summed, 1, "the zone comes with the spending")
-		require.Equal(t, []string{c.start, c.spent}, []string{one.GetBudget().GetProgress().GetWindowStart(), one.GetBudget().GetProgress().GetSpent()}, c)
+		require.Equal(t, []string{c.start, c.spent}, []string{
+			one.GetBudget().GetProgress().GetWindowStart(),
+			one.GetBudget().GetProgress().GetSpent(),
+		}, c)
 		list, err := b.ListBudgets(owner.Ctx, &budgetv1.ListBudgetsRequest{})
 		require.NoError(t, err)
 		require.Len(t, b.ledger.summed, 2)
 		require.Equal(t, c.later, list.GetBudgets()[0].GetStatus(), c)
 		require.Equal(t, c.start, list.GetBudgets()[1].GetProgress().GetWindowStart(), c)
-		changed, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: later.GetBudget().GetId(), Limit: new("401")})
+		changed, err := b.UpdateBudget(owner.Ctx,
+			&budgetv1.UpdateBudgetRequest{Id: later.GetBudget().GetId(), Limit: new("401")})
 		require.NoError(t, err)
 		require.Equal(t, c.later, changed.GetBudget().GetStatus(), c)
-		past, err := b.GetBudget(owner.Ctx, &budgetv1.GetBudgetRequest{Id: made.GetBudget().GetId(), At: new("2026-03-31")})
+		past, err := b.GetBudget(owner.Ctx,
+			&budgetv1.GetBudgetRequest{Id: made.GetBudget().GetId(), At: new("2026-03-31")})
 		require.NoError(t, err)
-		require.Equal(t, "2026-03-01", past.GetBudget().GetProgress().GetWindowStart(), "a requested day has no zone")
+		require.Equal(t, "2026-03-01", past.GetBudget().GetProgress().GetWindowStart(),
+			"a requested day has no zone")
 
 		other := newBudget()
 		other.Name, other.StartDate, other.Period = c.now+c.zone, "2026-02-01", "daily"
 		created, err := b.CreateBudget(owner.Ctx, other)
 		require.NoError(t, err)
 		require.Equal(t, c.later, created.GetBudget().GetStatus(), c)
-		_, err = b.DeleteBudget(owner.Ctx, &budgetv1.DeleteBudgetRequest{Id: created.GetBudget().GetId()})
+		_, err = b.DeleteBudget(owner.Ctx,
+			&budgetv1.DeleteBudgetRequest{Id: created.GetBudget().GetId()})
 		require.NoError(t, err)
 	}
 }
@@ -85,11 +95,21 @@ func TestAlertsInTimeZones(t *testing.T) {
 		january         []string
 		february        []string
 	}{
-		{"January in Los Angeles", "2026-02-01T07:59:59Z", "America/Los_Angeles", []string{"80 2026-01-01", "100 2026-01-01"}, nil},
-		{"February in Los Angeles", "2026-02-01T08:00:00Z", "America/Los_Angeles", []string{"100 2026-01-01"}, []string{"80 2026-02-01", "100 2026-02-01"}},
-		{"January in UTC", "2026-01-31T23:59:59Z", "", []string{"80 2026-01-01", "100 2026-01-01"}, nil},
-		{"February in Auckland", "2026-01-31T11:00:00Z", "Pacific/Auckland", []string{"100 2026-01-01"}, []string{"80 2026-02-01", "100 2026-02-01"}},
-		{"January in Auckland", "2026-01-31T10:59:59Z", "Pacific/Auckland", []string{"80 2026-01-01", "100 2026-01-01"}, nil},
+		{"January in Los Angeles", "2026-02-01T07:59:59Z", "America/Los_Angeles", []string{
+			"80 2026-01-01", "100 2026-01-01",
+		}, nil},
+		{"February in Los Angeles", "2026-02-01T08:00:00Z", "America/Los_Angeles", []string{
+			"100 2026-01-01",
+		}, []string{"80 2026-02-01", "100 2026-02-01"}},
+		{"January in UTC", "2026-01-31T23:59:59Z", "", []string{
+			"80 2026-01-01", "100 2026-01-01",
+		}, nil},
+		{"February in Auckland", "2026-01-31T11:00:00Z", "Pacific/Auckland", []string{
+			"100 2026-01-01",
+		}, []string{"80 2026-02-01", "100 2026-02-01"}},
+		{"January in Auckland", "2026-01-31T10:59:59Z", "Pacific/Auckland", []string{
+			"80 2026-01-01", "100 2026-01-01",
+		}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
@@ -129,7 +149,9 @@ func TestAlertsInTimeZones(t *testing.T) {
 			at, err := time.Parse(time.RFC3339, c.now)
 			require.NoError(t, err)
 			current := calendar.MonthOf(calendar.Today(at, c.zone)).Format(calendar.DateLayout)
-			require.Subset(t, b.alerts(t), []string{owner.ID.String() + " 80 " + current, owner.ID.String() + " 100 " + current})
+			require.Subset(t, b.alerts(t), []string{
+				owner.ID.String() + " 80 " + current, owner.ID.String() + " 100 " + current,
+			})
 		})
 	}
 }

@@ -3,7 +3,7 @@
 //
 // Each package's tests create their server on a separate database (pgtest.New) and act for users by
 // calling RPC methods with User.Ctx. Refuses checks the error of a rejected call, and that the call
-// changed nothing. RequireWinners checks calls that run concurrently. Start reading with Refuses.
+// changed nothing. RequireWinners checks calls that run concurrently.
 package budgettest
 
 import (
@@ -53,17 +53,24 @@ func State(t *testing.T, db *pgxpool.Pool) string {
 	var s string
 	require.NoError(t, db.QueryRow(t.Context(), `
 		SELECT coalesce((SELECT string_agg(b::text, ';' ORDER BY b.id) FROM budgets b), '')
-			|| coalesce((SELECT string_agg(l::text, ';' ORDER BY l.budget_id, l.last_day) FROM budget_limits l), '')
-			|| coalesce((SELECT string_agg(m::text, ';' ORDER BY m.budget_id, m.user_id) FROM members m), '')
-			|| coalesce((SELECT string_agg(n::text, ';' ORDER BY n.user_id, n.id) FROM notifications n), '')
+			|| coalesce((SELECT string_agg(l::text, ';' ORDER BY l.budget_id, l.last_day)
+				FROM budget_limits l), '')
+			|| coalesce((SELECT string_agg(m::text, ';' ORDER BY m.budget_id, m.user_id)
+				FROM members m), '')
+			|| coalesce((SELECT string_agg(n::text, ';' ORDER BY n.user_id, n.id)
+				FROM notifications n), '')
 			|| coalesce((SELECT string_agg(w::text, ';' ORDER BY w.id) FROM webhooks w), '')
-			|| coalesce((SELECT string_agg(d::text, ';' ORDER BY d.id) FROM webhook_deliveries d), '')
-			|| (SELECT count(*) FROM outbox)::text || ' ' || (SELECT count(*) FROM idempotency_keys)::text`).Scan(&s))
+			|| coalesce((SELECT string_agg(d::text, ';' ORDER BY d.id)
+				FROM webhook_deliveries d), '')
+			|| (SELECT count(*) FROM outbox)::text || ' '
+			|| (SELECT count(*) FROM idempotency_keys)::text`).Scan(&s))
 	return s
 }
 
 // Refuses requires that call fails with a code and a reason, and that it changes nothing.
-func Refuses(t *testing.T, db *pgxpool.Pool, code codes.Code, reason string, call func() error) apierr.Error {
+func Refuses(
+	t *testing.T, db *pgxpool.Pool, code codes.Code, reason string, call func() error,
+) apierr.Error {
 	t.Helper()
 	before := State(t, db)
 	err := call()

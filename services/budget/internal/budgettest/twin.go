@@ -24,13 +24,17 @@ func Copy(t *testing.T, from, to *pgxpool.Pool, table string, user, as uuid.UUID
 		FROM %s x
 		WHERE user_id = $1`, table), user, as).Scan(&rows))
 	require.NotEmpty(t, rows, "no rows of the user in %s", table)
-	_, err := to.Exec(t.Context(), fmt.Sprintf(`INSERT INTO %[1]s SELECT * FROM jsonb_populate_recordset(NULL::%[1]s, $1)`, table), rows)
+	_, err := to.Exec(t.Context(),
+		fmt.Sprintf(`INSERT INTO %[1]s SELECT * FROM jsonb_populate_recordset(NULL::%[1]s, $1)`,
+			table), rows)
 	require.NoError(t, err)
 }
 
 // RowsOf returns the rows of a user in a table, without the user's id and without some other
 // columns.
-func RowsOf(t *testing.T, db *pgxpool.Pool, table string, user uuid.UUID, without ...string) []string {
+func RowsOf(
+	t *testing.T, db *pgxpool.Pool, table string, user uuid.UUID, without ...string,
+) []string {
 	t.Helper()
 	rows, err := db.Query(t.Context(), fmt.Sprintf(`
 		SELECT (to_jsonb(x) - 'user_id' - $2::text[])::text

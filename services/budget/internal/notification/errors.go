@@ -7,10 +7,10 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Public errors of notifications and streams. Their codes, messages and meanings are in
-// proto/coffer/rest/v1/reason.proto.
+// Public errors of notifications and streams.
 var (
 	errInvalidNotificationID = apierr.New(restv1.Reason_INVALID_NOTIFICATION_ID)
 	errNotificationNotFound  = apierr.New(restv1.Reason_NOTIFICATION_NOT_FOUND)
-	errTooManyStreams        = apierr.New(restv1.Reason_RATE_LIMITED).WithMessage("Too many event streams are open: at most 10 are allowed").After(time.Minute)
+	errTooManyStreams        = apierr.New(restv1.Reason_RATE_LIMITED).
+					WithMessage("Too many event streams are open: at most 10 are allowed").After(time.Minute)
 )

@@ -25,7 +25,8 @@ func TestUserWithTheIDsOfAnother(t *testing.T) {
 	for _, n := range alone.notifications(t, user) {
 		ids = append(ids, n.GetId())
 	}
-	_, err := alone.UpdateNotification(user.Ctx, &budgetv1.UpdateNotificationRequest{Id: ids[4], Read: new(true)})
+	_, err := alone.UpdateNotification(user.Ctx,
+		&budgetv1.UpdateNotificationRequest{Id: ids[4], Read: new(true)})
 	require.NoError(t, err)
 	twin := uuid.Must(uuid.NewV7())
 	budgettest.Copy(t, alone.db, beside.db, "notifications", user.ID, user.ID)
@@ -38,7 +39,8 @@ func TestUserWithTheIDsOfAnother(t *testing.T) {
 		require.Equal(t, want[i], got[i])
 	}
 	require.Equal(t, before, budgettest.RowsOf(t, beside.db, "notifications", twin))
-	require.Equal(t, budgettest.RowsOf(t, alone.db, "notifications", user.ID), budgettest.RowsOf(t, beside.db, "notifications", user.ID))
+	require.Equal(t, budgettest.RowsOf(t, alone.db, "notifications", user.ID),
+		budgettest.RowsOf(t, beside.db, "notifications", user.ID))
 }
 
 // use calls every RPC that reads or changes notifications.
@@ -56,8 +58,10 @@ func (b *bundle) use(user budgettest.User, ids []string) budgettest.Record {
 	}
 	list()
 	b.now = func() time.Time { return budgettest.Today.Add(time.Hour) }
-	r.Add(b.UpdateNotification(user.Ctx, &budgetv1.UpdateNotificationRequest{Id: ids[0], Read: new(true)}))
-	r.Add(b.UpdateNotification(user.Ctx, &budgetv1.UpdateNotificationRequest{Id: ids[4], Read: new(false)}))
+	r.Add(b.UpdateNotification(user.Ctx,
+		&budgetv1.UpdateNotificationRequest{Id: ids[0], Read: new(true)}))
+	r.Add(b.UpdateNotification(user.Ctx,
+		&budgetv1.UpdateNotificationRequest{Id: ids[4], Read: new(false)}))
 	list()
 	r.Add(b.DeleteNotification(user.Ctx, &budgetv1.DeleteNotificationRequest{Id: ids[1]}))
 	r.Add(b.DeleteNotification(user.Ctx, &budgetv1.DeleteNotificationRequest{Id: ids[1]}))

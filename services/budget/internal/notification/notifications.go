@@ -14,6 +14,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/text"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
@@ -28,21 +29,26 @@ type position struct {
 
 // ListNotifications returns a page of the acting user's notifications, and the number of all unread
 // ones. The filter read selects the read or the unread ones.
-func (s *Server) ListNotifications(ctx context.Context, req *budgetv1.ListNotificationsRequest) (*budgetv1.ListNotificationsResponse, error) {
+func (s *Server) ListNotifications(
+	ctx context.Context, req *budgetv1.ListNotificationsRequest,
+) (*budgetv1.ListNotificationsResponse, error) {
 	user, scope := caller.ID(ctx), "notifications "+caller.ID(ctx).String()
 	// Without a filter, the list ends after the oldest read notification.
-	list := notificationList{user: user, before: position{Unread: true, ID: uuid.Max}, last: position{Unread: false, ID: uuid.Nil}}
+	list := notificationList{user: user, before: position{Unread: true, ID: uuid.Max}}
 	if req.Read != nil {
 		scope += fmt.Sprintf(" read=%t", req.GetRead())
 		// The filter limits the list to the unread or the read part of the same order.
 		list.before.Unread, list.last.Unread = !req.GetRead(), !req.GetRead()
 	}
-	limit, err := s.cursors.Page(scope, req.Limit, req.GetCursor(), &list.before)
-	if err != nil {
-		return nil, err
-	}
-	list.limit = limit + 1
-	notifications, err := selectNotifications(ctx, s.db, list)
+	notifications, pagination, err := page.List(s.cursors, page.Query[notification, position]{
+		Scope: scope, Limit: req.Limit, Cursor: req.GetCursor(), First: list.before,
+		Position: func(n notification) position { return position{n.ReadAt == nil, n.ID} },
+		Select: func(before position, limit int) ([]notification, error) {
+			list.before, list.limit = before, limit
+			return selectNotifications(ctx, s.db, list)
+		},
+		Size: func(n notification) int { return 300 + len(n.Data) },
+	})
 	if err != nil {
 		return nil, err
 	}
@@ -51,12 +57,6 @@ func (s *Server) ListNotifications(ctx context.Context, req *budgetv1.ListNotifi
 	if err != nil {
 		return nil, err
 	}
-	fitting := page.Fitting(notifications, limit, func(n notification) int { return 300 + len(n.Data) })
-	notifications, pagination, err := page.Cut(s.cursors, scope, notifications, fitting, func(n notification) any { return position{n.ReadAt == nil, n.ID} })
-	if err != nil {
-		return nil, err
-	}
-	pagination.Limit = int32(limit)
 	resp := &budgetv1.ListNotificationsResponse{UnreadCount: unread, Pagination: pagination}
 	for _, n := range notifications {
 		// Data of any release can be decoded, because fields are only added to events.
@@ -72,7 +72,9 @@ func (s *Server) ListNotifications(ctx context.Context, req *budgetv1.ListNotifi
 // UpdateNotification marks a notification as read or unread. A repeated mark as read keeps the time
 // of the first one. Errors: NOTIFICATION_NOT_FOUND, also for the notification of another user, and
 // EMPTY_UPDATE.
-func (s *Server) UpdateNotification(ctx context.Context, req *budgetv1.UpdateNotificationRequest) (*budgetv1.UpdateNotificationResponse, error) {
+func (s *Server) UpdateNotification(
+	ctx context.Context, req *budgetv1.UpdateNotificationRequest,
+) (*budgetv1.UpdateNotificationResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidNotificationID
@@ -102,12 +104,14 @@ func (s *Server) UpdateNotification(ctx context.Context, req *budgetv1.UpdateNot
 
 // UpdateNotifications marks all notifications as read. Marking all as unread is rejected, because
 // no client needs it and it would lose the times of reading.
-func (s *Server) UpdateNotifications(ctx context.Context, req *budgetv1.UpdateNotificationsRequest) (*budgetv1.UpdateNotificationsResponse, error) {
+func (s *Server) UpdateNotifications(
+	ctx context.Context, req *budgetv1.UpdateNotificationsRequest,
+) (*budgetv1.UpdateNotificationsResponse, error) {
 	if req.Read == nil {
 		return nil, apierr.EmptyUpdate
 	}
 	if !req.GetRead() {
-		return nil, apierr.Validation([]apierr.Field{{Name: "read", Message: "must be true"}})
+		return nil, apierr.Invalid("read", "must be true")
 	}
 	n, err := readNotifications(ctx, s.db, caller.ID(ctx), s.now().UTC())
 	if err != nil {
@@ -117,7 +121,9 @@ func (s *Server) UpdateNotifications(ctx context.Context, req *budgetv1.UpdateNo
 }
 
 // DeleteNotification deletes a read or unread notification. The event itself stays in the stream.
-func (s *Server) DeleteNotification(ctx context.Context, req *budgetv1.DeleteNotificationRequest) (*budgetv1.DeleteNotificationResponse, error) {
+func (s *Server) DeleteNotification(
+	ctx context.Context, req *budgetv1.DeleteNotificationRequest,
+) (*budgetv1.DeleteNotificationResponse, error) {
 	id, ok := text.ID(req.GetId())
 	if !ok {
 		return nil, errInvalidNotificationID
@@ -133,18 +139,21 @@ func (s *Server) DeleteNotification(ctx context.Context, req *budgetv1.DeleteNot
 	return &budgetv1.DeleteNotificationResponse{Id: id.String()}, nil
 }
 
-// encode returns the data of an event as notifications store it: a google.protobuf.Any, which
-// includes the type.
-func encode(data proto.Message) ([]byte, error) {
+// unread returns the notification of an event. They have the same id, so that clients can match
+// them. The data is stored as a google.protobuf.Any, which includes the type.
+func (s *Server) unread(event, user uuid.UUID, data proto.Message) (notification, error) {
 	wrapped, err := anypb.New(data)
 	if err != nil {
-		return nil, fmt.Errorf("encoding a notification: %w", err)
+		return notification{}, fmt.Errorf("encoding a notification: %w", err)
 	}
-	b, err := proto.Marshal(wrapped)
+	encoded, err := proto.Marshal(wrapped)
 	if err != nil {
-		return nil, fmt.Errorf("encoding a notification: %w", err)
+		return notification{}, fmt.Errorf("encoding a notification: %w", err)
 	}
-	return b, nil
+	name := outbox.Type(data.ProtoReflect().Descriptor().FullName())
+	return notification{
+		ID: event, UserID: user, Type: name, Data: encoded, CreatedAt: s.now().UTC(),
+	}, nil
 }
 
 // proto converts the notification and decodes its data. An error means that the stored data is

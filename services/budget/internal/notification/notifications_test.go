@@ -15,6 +15,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/pg"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	"github.com/coffer-budget/coffer/internal/rpc"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -35,7 +36,8 @@ func TestNotificationIsEvent(t *testing.T) {
 	event := b.invite(t, owner, member)
 	n := b.notifications(t, member)[0]
 	var published uuid.UUID
-	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT id FROM outbox WHERE user_id = $1`, member.ID).Scan(&published))
+	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT id FROM outbox WHERE user_id = $1`,
+		member.ID).Scan(&published))
 	require.Equal(t, published.String(), n.GetId())
 	require.Equal(t, "budget.v1.invitation.sent", n.GetType())
 	require.Equal(t, "2026-03-15T12:00:00.000Z", n.GetCreatedAt())
@@ -51,11 +53,15 @@ func TestListNotificationsSize(t *testing.T) {
 	t.Parallel()
 	b := setup(t)
 	user := b.user(t, "User")
-	e := &ledgerv1.ImportFailed{OwnerId: user.ID.String(), Import: &ledgerv1.Import{Heading: []string{strings.Repeat("x", 1<<20)}}}
+	e := &ledgerv1.ImportFailed{OwnerId: user.ID.String(), Import: &ledgerv1.Import{
+		Heading: []string{strings.Repeat("x", 1<<20)},
+	}}
 	const count = 20
 	for range count {
 		require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-			return b.Store(t.Context(), tx, []outbox.Received{{ID: uuid.Must(uuid.NewV7()), UserID: user.ID, Data: e, Time: budgettest.Today}})
+			return b.Store(t.Context(), tx, []outbox.Received{
+				{ID: uuid.Must(uuid.NewV7()), UserID: user.ID, Data: e, Time: budgettest.Today},
+			})
 		}))
 	}
 	req, seen := &budgetv1.ListNotificationsRequest{Limit: new(int32(200))}, 0
@@ -80,7 +86,8 @@ func TestListNotificationsPages(t *testing.T) {
 	newestFirst := b.notifications(t, member)
 	require.Len(t, newestFirst, 7)
 	for _, i := range []int{0, 3} {
-		resp, err := b.UpdateNotification(member.Ctx, &budgetv1.UpdateNotificationRequest{Id: newestFirst[i].GetId(), Read: new(true)})
+		resp, err := b.UpdateNotification(member.Ctx,
+			&budgetv1.UpdateNotificationRequest{Id: newestFirst[i].GetId(), Read: new(true)})
 		require.NoError(t, err)
 		require.True(t, resp.GetNotification().GetRead())
 		require.Equal(t, "2026-03-15T12:00:00.000Z", resp.GetNotification().GetReadAt())
@@ -112,7 +119,8 @@ func TestUpdateNotificationReadAt(t *testing.T) {
 	b.invite(t, owner, member)
 	id := b.notifications(t, member)[0].GetId()
 	mark := func(read bool) *budgetv1.Notification {
-		resp, err := b.UpdateNotification(member.Ctx, &budgetv1.UpdateNotificationRequest{Id: id, Read: &read})
+		resp, err := b.UpdateNotification(member.Ctx,
+			&budgetv1.UpdateNotificationRequest{Id: id, Read: &read})
 		require.NoError(t, err)
 		return resp.GetNotification()
 	}
@@ -132,19 +140,18 @@ func TestNotificationOwnership(t *testing.T) {
 	b.invite(t, owner, member)
 	id := b.notifications(t, member)[0].GetId()
 	mark := func(ctx context.Context, id string, read *bool) func() error {
-		return func() error {
-			_, err := b.UpdateNotification(ctx, &budgetv1.UpdateNotificationRequest{Id: id, Read: read})
-			return err
-		}
+		return pgtest.Call(ctx, b.UpdateNotification,
+			&budgetv1.UpdateNotificationRequest{Id: id, Read: read})
 	}
-	budgettest.Refuses(t, b.db, codes.NotFound, "NOTIFICATION_NOT_FOUND", mark(owner.Ctx, id, new(true)))
-	budgettest.Refuses(t, b.db, codes.NotFound, "NOTIFICATION_NOT_FOUND", mark(member.Ctx, uuid.NewString(), new(true)))
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_NOTIFICATION_ID", mark(member.Ctx, "1", new(true)))
+	budgettest.Refuses(t, b.db, codes.NotFound, "NOTIFICATION_NOT_FOUND",
+		mark(owner.Ctx, id, new(true)))
+	budgettest.Refuses(t, b.db, codes.NotFound, "NOTIFICATION_NOT_FOUND",
+		mark(member.Ctx, uuid.NewString(), new(true)))
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_NOTIFICATION_ID",
+		mark(member.Ctx, "1", new(true)))
 	budgettest.Refuses(t, b.db, codes.InvalidArgument, "EMPTY_UPDATE", mark(member.Ctx, id, nil))
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_CURSOR", func() error {
-		_, err := b.ListNotifications(owner.Ctx, &budgetv1.ListNotificationsRequest{Cursor: "x"})
-		return err
-	})
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_CURSOR", pgtest.Call(owner.Ctx,
+		b.ListNotifications, &budgetv1.ListNotificationsRequest{Cursor: "x"}))
 }
 
 func TestNotificationRetention(t *testing.T) {
@@ -167,7 +174,8 @@ func TestListNotificationsFilter(t *testing.T) {
 	}
 	all := b.notifications(t, member)
 	for _, i := range []int{0, 3, 4} {
-		_, err := b.UpdateNotification(member.Ctx, &budgetv1.UpdateNotificationRequest{Id: all[i].GetId(), Read: new(true)})
+		_, err := b.UpdateNotification(member.Ctx,
+			&budgetv1.UpdateNotificationRequest{Id: all[i].GetId(), Read: new(true)})
 		require.NoError(t, err)
 	}
 	for read, want := range map[bool][]int{false: {1, 2, 5, 6}, true: {0, 3, 4}} {
@@ -184,10 +192,9 @@ func TestListNotificationsFilter(t *testing.T) {
 			if req.Cursor = page.GetPagination().GetNextCursor(); req.GetCursor() == "" {
 				break
 			}
-			budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_CURSOR", func() error {
-				_, err := b.ListNotifications(member.Ctx, &budgetv1.ListNotificationsRequest{Cursor: req.GetCursor()})
-				return err
-			})
+			budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_CURSOR",
+				pgtest.Call(member.Ctx, b.ListNotifications,
+					&budgetv1.ListNotificationsRequest{Cursor: req.GetCursor()}))
 		}
 		for _, i := range want {
 			ids = append(ids, all[i].GetId())
@@ -204,11 +211,13 @@ func TestUpdateNotifications(t *testing.T) {
 	b.invite(t, owner, member)
 	b.invite(t, owner, other)
 	first := b.notifications(t, member)[0].GetId()
-	_, err := b.UpdateNotification(member.Ctx, &budgetv1.UpdateNotificationRequest{Id: first, Read: new(true)})
+	_, err := b.UpdateNotification(member.Ctx,
+		&budgetv1.UpdateNotificationRequest{Id: first, Read: new(true)})
 	require.NoError(t, err)
 	b.now = func() time.Time { return budgettest.Today.Add(time.Hour) }
 	for _, want := range []int64{1, 0} {
-		resp, err := b.UpdateNotifications(member.Ctx, &budgetv1.UpdateNotificationsRequest{Read: new(true)})
+		resp, err := b.UpdateNotifications(member.Ctx,
+			&budgetv1.UpdateNotificationsRequest{Read: new(true)})
 		require.NoError(t, err)
 		require.Equal(t, want, resp.GetUpdatedCount())
 	}
@@ -216,14 +225,10 @@ func TestUpdateNotifications(t *testing.T) {
 		require.Equal(t, n.GetId() == first, n.GetReadAt() == "2026-03-15T12:00:00.000Z")
 	}
 	require.False(t, b.notifications(t, other)[0].GetRead())
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "EMPTY_UPDATE", func() error {
-		_, err := b.UpdateNotifications(member.Ctx, &budgetv1.UpdateNotificationsRequest{})
-		return err
-	})
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-		_, err := b.UpdateNotifications(member.Ctx, &budgetv1.UpdateNotificationsRequest{Read: new(false)})
-		return err
-	})
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "EMPTY_UPDATE",
+		pgtest.Call(member.Ctx, b.UpdateNotifications, &budgetv1.UpdateNotificationsRequest{}))
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", pgtest.Call(member.Ctx,
+		b.UpdateNotifications, &budgetv1.UpdateNotificationsRequest{Read: new(false)}))
 }
 
 func TestDeleteNotification(t *testing.T) {
@@ -234,13 +239,12 @@ func TestDeleteNotification(t *testing.T) {
 	b.invite(t, member, owner)
 	n := b.notifications(t, member)[0].GetId()
 	remove := func(who budgettest.User, id string) func() error {
-		return func() error {
-			_, err := b.DeleteNotification(who.Ctx, &budgetv1.DeleteNotificationRequest{Id: id})
-			return err
-		}
+		return pgtest.Call(who.Ctx, b.DeleteNotification,
+			&budgetv1.DeleteNotificationRequest{Id: id})
 	}
 	budgettest.Refuses(t, b.db, codes.NotFound, "NOTIFICATION_NOT_FOUND", remove(owner, n))
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_NOTIFICATION_ID", remove(member, "1"))
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_NOTIFICATION_ID",
+		remove(member, "1"))
 	resp, err := b.DeleteNotification(member.Ctx, &budgetv1.DeleteNotificationRequest{Id: n})
 	require.NoError(t, err)
 	require.Equal(t, n, resp.GetId())

@@ -20,7 +20,9 @@ type Addressed struct {
 }
 
 // Publish publishes an event with the same data for several users, like PublishEach.
-func (s *Server) Publish(ctx context.Context, tx pgx.Tx, data proto.Message, users ...uuid.UUID) error {
+func (s *Server) Publish(
+	ctx context.Context, tx pgx.Tx, data proto.Message, users ...uuid.UUID,
+) error {
 	events := make([]Addressed, len(users))
 	for i, user := range users {
 		events[i] = Addressed{user, data}
@@ -38,15 +40,12 @@ func (s *Server) PublishEach(ctx context.Context, tx pgx.Tx, events ...Addressed
 		if !notifies(e.Data, e.User) {
 			continue
 		}
-		data, err := encode(e.Data)
+		n, err := s.unread(queued[i].ID, e.User, e.Data)
 		if err != nil {
 			return err
 		}
-		notifications = append(notifications, notification{
-			ID: queued[i].ID, UserID: e.User, Type: outbox.Type(e.Data.ProtoReflect().Descriptor().FullName()), Data: data, CreatedAt: s.now().UTC(),
-		})
+		notifications = append(notifications, n)
 	}
-	// Notification and event have the same id, so that clients can match them.
 	if err := insertNotifications(ctx, tx, notifications); err != nil {
 		return err
 	}
@@ -67,13 +66,11 @@ func (s *Server) Store(ctx context.Context, tx pgx.Tx, events []outbox.Received)
 		default:
 			continue
 		}
-		data, err := encode(e.Data)
+		n, err := s.unread(e.ID, e.UserID, e.Data)
 		if err != nil {
 			return err
 		}
-		notifications = append(notifications, notification{
-			ID: e.ID, UserID: e.UserID, Type: outbox.Type(e.Data.ProtoReflect().Descriptor().FullName()), Data: data, CreatedAt: s.now().UTC(),
-		})
+		notifications = append(notifications, n)
 	}
 	return insertNotifications(ctx, tx, notifications)
 }

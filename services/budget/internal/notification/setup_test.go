@@ -24,8 +24,10 @@ type bundle struct{ *Server }
 func setup(t *testing.T) *bundle {
 	t.Helper()
 	return &bundle{New(Dependencies{
-		DB: pgtest.New(t, os.DirFS("../..")), Cursors: page.NewCursors("test"), WakeRelay: func() {},
-		Log: slog.New(slog.DiscardHandler), Now: func() time.Time { return budgettest.Today }, NewID: budgettest.NewID,
+		DB: pgtest.New(t, os.DirFS("../..")), Cursors: page.NewCursors("test"),
+		WakeRelay: func() {},
+		Log:       slog.New(slog.DiscardHandler), Now: func() time.Time { return budgettest.Today },
+		NewID: budgettest.NewID,
 	})}
 }
 
@@ -37,7 +39,11 @@ func (b *bundle) user(t *testing.T, name string) budgettest.User {
 // invite publishes the event of an invitation. It notifies the member, and not the owner.
 func (b *bundle) invite(t *testing.T, owner, member budgettest.User) *budgetv1.InvitationSent {
 	t.Helper()
-	event := &budgetv1.InvitationSent{BudgetId: uuid.NewString(), BudgetName: "Groceries", OwnerId: owner.ID.String(), MemberId: member.ID.String(), Role: "viewer"}
-	require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.Publish(t.Context(), tx, event, member.ID, owner.ID) }))
+	event := &budgetv1.InvitationSent{
+		BudgetId: uuid.NewString(), BudgetName: "Groceries", OwnerId: owner.ID.String(),
+		MemberId: member.ID.String(), Role: "viewer",
+	}
+	require.NoError(t, pg.InTx(t.Context(), b.db,
+		func(tx pgx.Tx) error { return b.Publish(t.Context(), tx, event, member.ID, owner.ID) }))
 	return event
 }

@@ -64,15 +64,19 @@ type notificationList struct {
 // selectNotifications returns a page, unread notifications first, then newest first. Both ends are
 // index conditions. So a page of any filter reads as many index entries as it returns. The index is
 // notifications_unread_first.
-func selectNotifications(ctx context.Context, q pg.Querier, l notificationList) ([]notification, error) {
+func selectNotifications(
+	ctx context.Context, q pg.Querier, l notificationList,
+) ([]notification, error) {
 	notifications, err := pg.All[notification](ctx, q, `
 		SELECT `+notificationColumns+`
 		FROM notifications n
-		WHERE n.user_id = @user AND ((n.read_at IS NULL), n.id) < (@unread, @id) AND ((n.read_at IS NULL), n.id) >= (@last_unread, @last_id)
+		WHERE n.user_id = @user AND ((n.read_at IS NULL), n.id) < (@unread, @id)
+			AND ((n.read_at IS NULL), n.id) >= (@last_unread, @last_id)
 		ORDER BY (n.read_at IS NULL) DESC, n.id DESC
 		LIMIT @limit`,
 		pgx.NamedArgs{
-			"user": l.user, "unread": l.before.Unread, "id": l.before.ID, "last_unread": l.last.Unread, "last_id": l.last.ID, "limit": l.limit,
+			"user": l.user, "unread": l.before.Unread, "id": l.before.ID,
+			"last_unread": l.last.Unread, "last_id": l.last.ID, "limit": l.limit,
 		})
 	if err != nil {
 		return nil, fmt.Errorf("selecting notifications: %w", err)
@@ -84,17 +88,19 @@ func selectNotifications(ctx context.Context, q pg.Querier, l notificationList) 
 // the expression in the index notifications_unread_first, which contains the unread ones as one
 // range.
 func countUnread(ctx context.Context, q pg.Querier, user uuid.UUID) (int64, error) {
-	type row struct{ Count int64 }
-	r, err := pg.One[row](ctx, q, `SELECT count(*) FROM notifications WHERE user_id = $1 AND (read_at IS NULL)`, user)
+	n, err := pg.Number(ctx, q,
+		`SELECT count(*) FROM notifications WHERE user_id = $1 AND (read_at IS NULL)`, user)
 	if err != nil {
 		return 0, fmt.Errorf("counting notifications: %w", err)
 	}
-	return r.Count, nil
+	return n, nil
 }
 
 // updateNotification sets or clears the time of reading, and keeps an earlier time. It returns
 // pgx.ErrNoRows if the user has no notification with this id.
-func updateNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID, readAt *time.Time) (notification, error) {
+func updateNotification(
+	ctx context.Context, q pg.Querier, user, id uuid.UUID, readAt *time.Time,
+) (notification, error) {
 	n, err := pg.One[notification](ctx, q, `
 		UPDATE notifications n
 		SET read_at = CASE WHEN $3::timestamptz IS NOT NULL THEN coalesce(n.read_at, $3) END
@@ -108,8 +114,11 @@ func updateNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID, r
 
 // readNotifications marks a user's unread notifications as read and returns their number.
 // Notifications that were read before keep their time.
-func readNotifications(ctx context.Context, q pg.Querier, user uuid.UUID, at time.Time) (int64, error) {
-	tag, err := q.Exec(ctx, `UPDATE notifications SET read_at = $2 WHERE user_id = $1 AND (read_at IS NULL)`, user, at)
+func readNotifications(
+	ctx context.Context, q pg.Querier, user uuid.UUID, at time.Time,
+) (int64, error) {
+	tag, err := q.Exec(ctx,
+		`UPDATE notifications SET read_at = $2 WHERE user_id = $1 AND (read_at IS NULL)`, user, at)
 	if err != nil {
 		return 0, fmt.Errorf("marking notifications as read: %w", err)
 	}
@@ -128,7 +137,8 @@ func deleteNotification(ctx context.Context, q pg.Querier, user, id uuid.UUID) (
 // deleteNotifications deletes all notifications from before a time. The hourly cleanup calls it.
 // The index notifications_created_at finds the rows.
 func deleteNotifications(ctx context.Context, q pg.Querier, before time.Time) error {
-	if _, err := q.Exec(ctx, `DELETE FROM notifications WHERE created_at < $1`, before); err != nil {
+	_, err := q.Exec(ctx, `DELETE FROM notifications WHERE created_at < $1`, before)
+	if err != nil {
 		return fmt.Errorf("deleting old notifications: %w", err)
 	}
 	return nil

@@ -30,8 +30,7 @@ type streams struct {
 	open map[uuid.UUID]int
 }
 
-// enter counts a stream of the user, and reports whether the limit allows it. leave must follow if
-// it does.
+// enter counts a stream of the user, and reports whether the limit allows it.
 func (s *streams) enter(user uuid.UUID) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -42,24 +41,23 @@ func (s *streams) enter(user uuid.UUID) bool {
 	return true
 }
 
-// leave ends the stream of a successful enter.
 func (s *streams) leave(user uuid.UUID) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	// Users without a stream are removed, so that the map does not grow.
 	if s.open[user]--; s.open[user] == 0 {
 		delete(s.open, user)
 	}
 }
 
 // StreamEvents sends the acting user's events until the client disconnects or the token expires.
-// Package rpc ends it when the token expires. The first message, and one after each heartbeat, has
-// a position but no event. A client that was disconnected continues with the last position, and
-// receives the events in between.
+// The first message, and one after each heartbeat, has a position but no event.
 //
 // Errors: RATE_LIMITED if the user has maxStreams open at this replica, SERVICE_UNAVAILABLE while
 // NATS is unavailable, and the error of a position that is not valid for the user.
-func (s *Server) StreamEvents(req *budgetv1.StreamEventsRequest, stream grpc.ServerStreamingServer[budgetv1.StreamEventsResponse]) error {
+func (s *Server) StreamEvents(
+	req *budgetv1.StreamEventsRequest,
+	stream grpc.ServerStreamingServer[budgetv1.StreamEventsResponse],
+) error {
 	user := caller.ID(stream.Context())
 	after, err := s.openPosition(stream.Context(), user, req.GetLastEventId())
 	if err != nil {
@@ -111,13 +109,14 @@ func (s *Server) StreamEvents(req *budgetv1.StreamEventsRequest, stream grpc.Ser
 // openPosition returns the sequence number after which a stream continues. Without a position this
 // is the present end of the stream, which must be known before the first message: an event that the
 // client causes after that message must arrive.
-func (s *Server) openPosition(ctx context.Context, user uuid.UUID, position string) (uint64, error) {
+func (s *Server) openPosition(
+	ctx context.Context, user uuid.UUID, position string,
+) (uint64, error) {
 	if position != "" {
 		var after uint64
 		err := s.cursors.Open(eventsOf(user), position, &after)
 		return after, err
 	}
-	// The stream cannot start while NATS is unavailable.
 	after, err := s.bus.End(ctx)
 	if err != nil {
 		s.log.WarnContext(ctx, "failed to find the end of the event stream", "error", err)

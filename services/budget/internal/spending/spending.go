@@ -5,12 +5,7 @@
 // is pure: it reads no clock, and calls nothing.
 //
 // Sum asks the ledger for the spending in any number of windows with one RPC, so that a page of
-// budgets costs one call. The ledger computes each sum from the stored transactions. Nothing is
-// counted here, so an answer is correct immediately after a write, and an event that arrives twice
-// changes nothing.
-//
-// Start reading with Timeframe in window.go. Package budget uses both parts for the progress of
-// budgets, and package notification for alerts.
+// budgets costs one call. The ledger computes each sum from the stored transactions.
 package spending
 
 import (
@@ -35,7 +30,9 @@ type Query struct {
 // Sum returns the spending of each query, in their order. A spending is not found if the wallet was
 // deleted. The ledger limits the concurrent expensive reads of the user for whom ctx acts, so Sum
 // may wait, or return RATE_LIMITED.
-func Sum(ctx context.Context, ledger ledgerv1.LedgerServiceClient, queries []Query) ([]*ledgerv1.Spending, error) {
+func Sum(
+	ctx context.Context, ledger ledgerv1.LedgerServiceClient, queries []Query,
+) ([]*ledgerv1.Spending, error) {
 	req := &ledgerv1.SumSpendingRequest{Windows: make([]*ledgerv1.SpendingWindow, len(queries))}
 	for i, q := range queries {
 		req.Windows[i] = q.proto()
@@ -45,7 +42,8 @@ func Sum(ctx context.Context, ledger ledgerv1.LedgerServiceClient, queries []Que
 	}
 	resp, err := ledger.SumSpending(ctx, req)
 	if err == nil && len(resp.GetSpendings()) != len(queries) {
-		err = fmt.Errorf("the ledger returned %d spendings for %d windows", len(resp.GetSpendings()), len(queries))
+		err = fmt.Errorf("the ledger returned %d spendings for %d windows",
+			len(resp.GetSpendings()), len(queries))
 	}
 	return resp.GetSpendings(), err
 }

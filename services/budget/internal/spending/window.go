@@ -16,10 +16,8 @@ const (
 // window from start to end.
 type step struct{ days, months int }
 
-// custom is the period with one window.
 const custom = "custom"
 
-// periods lists the periods of the contract.
 var periods = map[string]step{
 	"daily":       {days: 1},
 	"weekly":      {days: 7},
@@ -55,7 +53,6 @@ func (t Timeframe) At(today time.Time) calendar.Period {
 	if t.End != nil && today.After(*t.End) {
 		today = *t.End
 	}
-	// The day is within the timeframe now, so it is in window n.
 	n := t.index(today)
 	w := calendar.Period{From: t.startOf(n), End: t.startOf(n + 1)}
 	if t.End != nil && (w.End.After(*t.End) || t.Period == custom) {
@@ -90,9 +87,7 @@ func (t Timeframe) Status(today time.Time) string {
 type Phase int
 
 const (
-	// Future windows begin after the day.
 	Future Phase = iota
-	// Current windows contain the day.
 	Current
 	// Recent windows ended less than their own length before the day.
 	Recent
@@ -114,8 +109,7 @@ func PhaseOf(w calendar.Period, today time.Time) Phase {
 	return Past
 }
 
-// index returns the number of windows before the one that contains a day. The day must not be
-// before the start.
+// index returns the number of windows before the one that contains a day.
 func (t Timeframe) index(today time.Time) int {
 	s := periods[t.Period]
 	switch {

@@ -20,20 +20,53 @@ func TestTimeframeAt(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct{ name, period, start, end, at, from, to string }{
 		{"a day", "daily", "2026-03-01", "", "2026-03-15", "2026-03-15", "2026-03-15"},
-		{"a week begins on the weekday of the start", "weekly", "2026-03-04", "", "2026-03-15", "2026-03-11", "2026-03-17"},
+		{
+			"a week begins on the weekday of the start", "weekly", "2026-03-04", "", "2026-03-15",
+			"2026-03-11", "2026-03-17",
+		},
 		{"two weeks", "biweekly", "2026-03-04", "", "2026-03-17", "2026-03-04", "2026-03-17"},
-		{"a month from the 31st begins on the last of February", "monthly", "2026-01-31", "", "2026-02-28", "2026-02-28", "2026-03-30"},
-		{"and on the 29th in a leap year", "monthly", "2028-01-31", "", "2028-03-01", "2028-02-29", "2028-03-30"},
-		{"and on the 31st again in March", "monthly", "2026-01-31", "", "2026-03-31", "2026-03-31", "2026-04-29"},
-		{"the day before a shortened month is in the previous month", "monthly", "2026-01-31", "", "2026-02-27", "2026-01-31", "2026-02-27"},
+		{
+			"a month from the 31st begins on the last of February", "monthly", "2026-01-31", "",
+			"2026-02-28", "2026-02-28", "2026-03-30",
+		},
+		{
+			"and on the 29th in a leap year", "monthly", "2028-01-31", "", "2028-03-01",
+			"2028-02-29", "2028-03-30",
+		},
+		{
+			"and on the 31st again in March", "monthly", "2026-01-31", "", "2026-03-31",
+			"2026-03-31", "2026-04-29",
+		},
+		{
+			"the day before a shortened month is in the previous month", "monthly", "2026-01-31",
+			"", "2026-02-27", "2026-01-31", "2026-02-27",
+		},
 		{"a quarter", "quarterly", "2025-11-30", "", "2026-02-28", "2026-02-28", "2026-05-29"},
 		{"half a year", "half_yearly", "2025-08-31", "", "2026-02-28", "2026-02-28", "2026-08-30"},
-		{"a year from 29 February", "yearly", "2024-02-29", "", "2025-03-01", "2025-02-28", "2026-02-27"},
-		{"and the next leap year", "yearly", "2024-02-29", "", "2028-02-29", "2028-02-29", "2029-02-27"},
-		{"custom is one window", "custom", "2026-03-04", "2026-04-10", "2026-03-20", "2026-03-04", "2026-04-10"},
-		{"the end shortens the last window", "monthly", "2026-01-01", "2026-03-20", "2026-03-15", "2026-03-01", "2026-03-20"},
-		{"the last window, after the end", "monthly", "2026-01-01", "2026-03-20", "2027-01-01", "2026-03-01", "2026-03-20"},
-		{"the first window, before the start", "monthly", "2026-01-31", "", "2020-01-01", "2026-01-31", "2026-02-27"},
+		{
+			"a year from 29 February", "yearly", "2024-02-29", "", "2025-03-01", "2025-02-28",
+			"2026-02-27",
+		},
+		{
+			"and the next leap year", "yearly", "2024-02-29", "", "2028-02-29", "2028-02-29",
+			"2029-02-27",
+		},
+		{
+			"custom is one window", "custom", "2026-03-04", "2026-04-10", "2026-03-20",
+			"2026-03-04", "2026-04-10",
+		},
+		{
+			"the end shortens the last window", "monthly", "2026-01-01", "2026-03-20", "2026-03-15",
+			"2026-03-01", "2026-03-20",
+		},
+		{
+			"the last window, after the end", "monthly", "2026-01-01", "2026-03-20", "2027-01-01",
+			"2026-03-01", "2026-03-20",
+		},
+		{
+			"the first window, before the start", "monthly", "2026-01-31", "", "2020-01-01",
+			"2026-01-31", "2026-02-27",
+		},
 		{"300 years later", "daily", "1900-01-01", "", "2200-12-31", "2200-12-31", "2200-12-31"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -54,7 +87,8 @@ func TestTimeframeAtWithoutGaps(t *testing.T) {
 	for period := range periods {
 		t.Run(period, func(t *testing.T) {
 			t.Parallel()
-			for start := date(t, "2023-03-01"); start.Before(date(t, "2027-03-01")); start = start.AddDate(0, 0, 1) {
+			end := date(t, "2027-03-01")
+			for start := date(t, "2023-03-01"); start.Before(end); start = start.AddDate(0, 0, 1) {
 				f := Timeframe{Period: period, Start: start}
 				if period == custom {
 					f.End = new(start.AddDate(1, 0, 0))
@@ -93,11 +127,14 @@ func requireSeamless(t require.TestingT, f Timeframe, days int) {
 
 func TestTimeframeAtKeepsDayOfMonth(t *testing.T) {
 	t.Parallel()
-	names := []string{"daily", "weekly", "biweekly", "monthly", "quarterly", "half_yearly", "yearly", custom}
+	names := []string{
+		"daily", "weekly", "biweekly", "monthly", "quarterly", "half_yearly", "yearly", custom,
+	}
 	rapid.Check(t, func(t *rapid.T) {
 		f := Timeframe{
 			Period: rapid.SampledFrom(names).Draw(t, "period"),
-			Start:  date(t, "1900-01-01").AddDate(0, 0, rapid.IntRange(0, 106_000).Draw(t, "start")),
+			Start: date(t, "1900-01-01").AddDate(0, 0,
+				rapid.IntRange(0, 106_000).Draw(t, "start")),
 		}
 		if f.Period == custom || rapid.Bool().Draw(t, "ends") {
 			f.End = new(f.Start.AddDate(0, 0, rapid.IntRange(0, 3650).Draw(t, "length")))
@@ -159,12 +196,14 @@ func TestWindowPhase(t *testing.T) {
 		"a decade, more than a decade ago":    {"2000-01-01", "2009-12-31", "2020-01-02", Past},
 		"a custom window that ended recently": {"2026-03-01", "2026-03-03", "2026-03-05", Recent},
 	} {
-		require.Equal(t, c.want, PhaseOf(calendar.Days(date(t, c.from), date(t, c.to)), date(t, c.today)), name)
+		require.Equal(t, c.want,
+			PhaseOf(calendar.Days(date(t, c.from), date(t, c.to)), date(t, c.today)), name)
 	}
 	// In a period of days without an end, one window is current, and the previous one is recent.
 	rapid.Check(t, func(rt *rapid.T) {
 		start := date(t, "2000-01-01").AddDate(0, 0, rapid.IntRange(0, 1000).Draw(rt, "start"))
-		f := Timeframe{Period: rapid.SampledFrom([]string{"daily", "weekly", "biweekly"}).Draw(rt, "period"), Start: start}
+		f := Timeframe{Period: rapid.SampledFrom([]string{"daily", "weekly", "biweekly"}).Draw(rt,
+			"period"), Start: start}
 		today := start.AddDate(0, 0, rapid.IntRange(0, 9000).Draw(rt, "today"))
 		now := f.index(today)
 		for n := max(0, now-20); n < now+20; n++ {
@@ -185,10 +224,13 @@ func TestWindowPhase(t *testing.T) {
 func TestTimeframeStatus(t *testing.T) {
 	t.Parallel()
 	end := date(t, "2026-04-30")
-	endless, ending := Timeframe{Period: "monthly", Start: date(t, "2026-03-15")}, Timeframe{Period: "monthly", Start: date(t, "2026-03-15"), End: &end}
+	endless := Timeframe{Period: "monthly", Start: date(t, "2026-03-15")}
+	ending := Timeframe{Period: "monthly", Start: date(t, "2026-03-15"), End: &end}
 	for day, want := range map[string][2]string{
-		"2026-03-14": {"upcoming", "upcoming"}, "2026-03-15": {"active", "active"}, "2026-04-30": {"active", "active"}, "2026-05-01": {"active", "ended"},
+		"2026-03-14": {"upcoming", "upcoming"}, "2026-03-15": {"active", "active"},
+		"2026-04-30": {"active", "active"}, "2026-05-01": {"active", "ended"},
 	} {
-		require.Equal(t, want, [2]string{endless.Status(date(t, day)), ending.Status(date(t, day))}, day)
+		require.Equal(t, want, [2]string{endless.Status(date(t, day)), ending.Status(date(t, day))},
+			day)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 )
 
-// maxURL is the maximum length of a URL in bytes.
 const maxURL = 2048
 
 // ipv6Internet contains the globally routed addresses of IPv6. All others are local, multicast, or
@@ -43,9 +42,9 @@ type destinations bool
 const (
 	// internetOnly allows https URLs and public addresses.
 	internetOnly destinations = false
-	// privateToo also allows http URLs, names without a dot, and private and loopback addresses, for
-	// development. Link-local addresses stay excluded, because cloud providers serve credentials
-	// there.
+	// privateToo also allows http URLs, names without a dot, and private and loopback addresses,
+	// for development. Link-local addresses stay excluded, because cloud providers serve
+	// credentials there.
 	privateToo destinations = true
 )
 
@@ -91,10 +90,10 @@ func (d destinations) parseURL(p *apierr.Problems, s string) string {
 func (d destinations) urlProblem(s string) string {
 	u, err := url.Parse(s)
 	switch {
-	// The length is checked first: a long text need not be parsed.
 	case len(s) > maxURL:
 		return "must be at most 2048 characters"
-	case err != nil || u.Hostname() == "" || u.Opaque != "" || !slices.Contains(d.schemes(), u.Scheme):
+	case err != nil || u.Hostname() == "" || u.Opaque != "" ||
+		!slices.Contains(d.schemes(), u.Scheme):
 		return "must be an " + strings.Join(d.schemes(), " or ") + " URL"
 	// A user name would be stored in plain text, and a fragment is never sent.
 	case u.User != nil || u.Fragment != "" || strings.Contains(s, "#"):
@@ -116,7 +115,6 @@ func (d destinations) urlProblem(s string) string {
 	return "must have a public address"
 }
 
-// schemes returns the allowed schemes of URLs.
 func (d destinations) schemes() []string {
 	if d == privateToo {
 		return []string{"http", "https"}
@@ -125,8 +123,7 @@ func (d destinations) schemes() []string {
 }
 
 // publicName reports whether a host name can exist on the internet. Such a name has a dot, and its
-// last label is no number: a name like 0x7f.1 is another notation of an address. An address in such
-// a notation would not be recognized by netip.ParseAddr.
+// last label is no number: a name like 0x7f.1 is another notation of an address.
 func publicName(host string) bool {
 	dot := strings.LastIndexByte(host, '.')
 	top := host[dot+1:]

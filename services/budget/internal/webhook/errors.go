@@ -5,8 +5,7 @@ import (
 	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
 )
 
-// Public errors of webhooks and deliveries. Their codes, messages and meanings are in
-// proto/coffer/rest/v1/reason.proto.
+// Public errors of webhooks and deliveries.
 var (
 	errInvalidWebhookID    = apierr.New(restv1.Reason_INVALID_WEBHOOK_ID)
 	errInvalidWebhookURL   = apierr.New(restv1.Reason_INVALID_WEBHOOK_URL)

@@ -13,10 +13,9 @@ import (
 
 // webhook is a row of webhooks.
 type webhook struct {
-	ID     uuid.UUID
-	UserID uuid.UUID `db:"user_id"`
-	URL    string
-	// Description is the user's text.
+	ID          uuid.UUID
+	UserID      uuid.UUID `db:"user_id"`
+	URL         string
 	Description string
 	// Events holds patterns of event types. An empty list selects all types.
 	Events  []string
@@ -41,22 +40,22 @@ type webhook struct {
 type disabledReason string
 
 const (
-	// gone is the reason after a response with status 410.
-	gone disabledReason = "gone"
-	// failing is the reason after days without a successful attempt.
+	gone    disabledReason = "gone"
 	failing disabledReason = "failing"
 )
 
 // webhookColumns lists the columns of type webhook, with the table alias w.
-const webhookColumns = `w.id, w.user_id, w.url, w.description, w.events, w.enabled, w.disabled_reason, w.secret, w.previous_secret,
-	w.previous_until, w.failures, w.failing_since, w.version, w.created_at, w.updated_at`
+const webhookColumns = `w.id, w.user_id, w.url, w.description, w.events, w.enabled,
+	w.disabled_reason, w.secret, w.previous_secret, w.previous_until, w.failures, w.failing_since,
+	w.version, w.created_at, w.updated_at`
 
-// args returns the columns that users change as named arguments. Other statements set leases,
-// failures and pauses.
+// args returns the columns that users change as named arguments.
 func (w webhook) args() pgx.NamedArgs {
 	return pgx.NamedArgs{
-		"id": w.ID, "user": w.UserID, "url": w.URL, "description": w.Description, "events": w.Events, "enabled": w.Enabled,
-		"reason": w.DisabledReason, "secret": w.Secret, "previous": w.PreviousSecret, "until": w.PreviousUntil, "version": w.Version,
+		"id": w.ID, "user": w.UserID, "url": w.URL, "description": w.Description,
+		"events": w.Events, "enabled": w.Enabled,
+		"reason": w.DisabledReason, "secret": w.Secret, "previous": w.PreviousSecret,
+		"until": w.PreviousUntil, "version": w.Version,
 		"created": w.CreatedAt, "updated": w.UpdatedAt,
 	}
 }
@@ -64,22 +63,22 @@ func (w webhook) args() pgx.NamedArgs {
 // countWebhooks returns the number of a user's webhooks. A lock serializes the user's creations
 // until tx ends, so that concurrent ones cannot exceed the limit.
 func countWebhooks(ctx context.Context, tx pgx.Tx, user uuid.UUID) (int64, error) {
-	type row struct{ Count int64 }
-	if _, err := tx.Exec(ctx, `SELECT pg_advisory_xact_lock(hashtext('webhooks'), hashtext($1))`, user.String()); err != nil {
-		return 0, fmt.Errorf("locking a user's webhooks: %w", err)
+	if err := pg.Lock(ctx, tx, "webhooks", user); err != nil {
+		return 0, err
 	}
-	r, err := pg.One[row](ctx, tx, `SELECT count(*) FROM webhooks WHERE user_id = $1`, user)
+	n, err := pg.Number(ctx, tx, `SELECT count(*) FROM webhooks WHERE user_id = $1`, user)
 	if err != nil {
 		return 0, fmt.Errorf("counting webhooks: %w", err)
 	}
-	return r.Count, nil
+	return n, nil
 }
 
-// insertWebhook inserts a webhook without failures.
 func insertWebhook(ctx context.Context, q pg.Querier, w webhook) error {
 	_, err := q.Exec(ctx, `
-		INSERT INTO webhooks (id, user_id, url, description, events, enabled, secret, version, created_at, updated_at)
-		VALUES (@id, @user, @url, @description, @events, @enabled, @secret, @version, @created, @updated)`, w.args())
+		INSERT INTO webhooks (id, user_id, url, description, events, enabled, secret, version,
+			created_at, updated_at)
+		VALUES (@id, @user, @url, @description, @events, @enabled, @secret, @version, @created,
+			@updated)`, w.args())
 	if err != nil {
 		return fmt.Errorf("inserting a webhook: %w", err)
 	}
@@ -87,7 +86,9 @@ func insertWebhook(ctx context.Context, q pg.Querier, w webhook) error {
 }
 
 // selectWebhooks returns a page of a user's webhooks, newest first.
-func selectWebhooks(ctx context.Context, q pg.Querier, user, before uuid.UUID, limit int) ([]webhook, error) {
+func selectWebhooks(
+	ctx context.Context, q pg.Querier, user, before uuid.UUID, limit int,
+) ([]webhook, error) {
 	webhooks, err := pg.All[webhook](ctx, q, `
 		SELECT `+webhookColumns+`
 		FROM webhooks w
@@ -112,11 +113,11 @@ func selectWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) (webho
 	return w, nil
 }
 
-// lockWebhook serializes the changes of one webhook until tx ends. It locks nothing if the user has
-// no webhook with this id. Deliveries may be inserted meanwhile, because the lock does not block
-// foreign keys.
+// lockWebhook serializes the changes of one webhook until tx ends. Deliveries may be inserted
+// meanwhile, because the lock does not block foreign keys.
 func lockWebhook(ctx context.Context, tx pgx.Tx, user, id uuid.UUID) error {
-	_, err := tx.Exec(ctx, `SELECT id FROM webhooks WHERE user_id = $1 AND id = $2 FOR NO KEY UPDATE`, user, id)
+	_, err := tx.Exec(ctx,
+		`SELECT id FROM webhooks WHERE user_id = $1 AND id = $2 FOR NO KEY UPDATE`, user, id)
 	if err != nil {
 		return fmt.Errorf("locking webhook %s: %w", id, err)
 	}
@@ -129,8 +130,9 @@ func lockWebhook(ctx context.Context, tx pgx.Tx, user, id uuid.UUID) error {
 func updateWebhook(ctx context.Context, q pg.Querier, w webhook) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks
-		SET url = @url, description = @description, events = @events, enabled = @enabled, disabled_reason = @reason, secret = @secret,
-			previous_secret = @previous, previous_until = @until, failures = 0, failing_since = NULL, paused_until = '-infinity',
+		SET url = @url, description = @description, events = @events, enabled = @enabled,
+			disabled_reason = @reason, secret = @secret, previous_secret = @previous,
+			previous_until = @until, failures = 0, failing_since = NULL, paused_until = '-infinity',
 			version = @version, updated_at = @updated
 		WHERE user_id = @user AND id = @id`, w.args())
 	if err != nil {
@@ -139,7 +141,6 @@ func updateWebhook(ctx context.Context, q pg.Querier, w webhook) error {
 	return nil
 }
 
-// deleteWebhook also deletes the deliveries of the webhook, by cascade.
 func deleteWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) error {
 	_, err := q.Exec(ctx, `DELETE FROM webhooks WHERE user_id = $1 AND id = $2`, user, id)
 	if err != nil {
@@ -148,9 +149,10 @@ func deleteWebhook(ctx context.Context, q pg.Querier, user, id uuid.UUID) error 
 	return nil
 }
 
-// disableWebhook disables a webhook, unless its user has changed the URL since w was read. The
-// lease is released afterwards by the worker that holds it.
-func disableWebhook(ctx context.Context, q pg.Querier, w webhook, reason disabledReason, at time.Time) error {
+// disableWebhook disables a webhook, unless its user has changed the URL since w was read.
+func disableWebhook(
+	ctx context.Context, q pg.Querier, w webhook, reason disabledReason, at time.Time,
+) error {
 	_, err := q.Exec(ctx, `
 		UPDATE webhooks
 		SET enabled = false, disabled_reason = $5, version = version + 1, updated_at = $3

@@ -30,8 +30,10 @@ func TestTestWebhook(t *testing.T) {
 	got := r.deliveries()[0]
 	requireSigned(t, got, made.GetSecret())
 	require.Equal(t, resp.GetDelivery().GetEventId(), got.header.Get("Coffer-Event-Id"))
-	require.JSONEq(t, `{"specversion": "1.0", "id": "`+resp.GetDelivery().GetEventId()+`", "source": "/coffer/budget", "type": "budget.v1.webhook.tested",
-		"subject": "`+owner.ID.String()+`", "time": "2026-03-15T12:00:00.000Z", "datacontenttype": "application/json", "data": {"webhookId": "`+id+`"}}`, got.body)
+	require.JSONEq(t, `{"specversion": "1.0", "id": "`+resp.GetDelivery().GetEventId()+`", "source": "/coffer/budget",
+		"type": "budget.v1.webhook.tested", "subject": "`+owner.ID.String()+`",
+		"time": "2026-03-15T12:00:00.000Z", "datacontenttype": "application/json",
+		"data": {"webhookId": "`+id+`"}}`, got.body)
 	var published int
 	require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&published))
 	require.Zero(t, published)

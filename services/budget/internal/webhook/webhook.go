@@ -7,16 +7,14 @@
 // other, oldest first, from any number of replicas.
 //
 // A delivery arrives at least once: a worker that stops after sending and before recording leaves
-// the delivery to the next one. Receivers drop repetitions by the event's id. A failing address
-// delays no other: it is paused, and a user holds at most two workers of a replica. A webhook that
-// fails for five days, or answers 410, is disabled.
+// the delivery to the next one. A failing address delays no other: it is paused, and a user holds
+// at most two workers of a replica. A webhook that fails for five days, or answers 410, is
+// disabled.
 //
 // Users choose the addresses, so deliveryClient is the only HTTP client that may send to them. It
 // connects to public addresses only, and follows no redirects. Secrets are sealed in the database.
 //
-// Start reading with QueueDeliveries in deliveries.go and deliverBatch in deliver.go. retries.go
-// has the rules for backoff, pauses and disabling; address.go has the rules for URLs and addresses;
-// webhooks.go has the RPCs. docs/webhooks.md is for receivers.
+// docs/webhooks.md is for receivers.
 package webhook
 
 import (
@@ -55,14 +53,14 @@ type Server struct {
 	db      *pgxpool.Pool
 	cursors page.Cursors
 	sealer  seal.Key
-	// destinations limits the URLs of webhooks. client applies the same limit to the addresses that it
-	// connects to.
+	// destinations limits the URLs of webhooks. client applies the same limit to the addresses that
+	// it connects to.
 	destinations destinations
 	client       deliveryClient
 	// Worker sends due deliveries. The consumer wakes it after each batch of events.
 	*jobs.Worker
-	// claiming serializes the claims of this replica, so that each claim counts the webhooks that its
-	// other workers hold.
+	// claiming serializes the claims of this replica, so that each claim counts the webhooks that
+	// its other workers hold.
 	claiming sync.Mutex
 	log      *slog.Logger
 	now      func() time.Time

@@ -6,8 +6,6 @@ import (
 	"encoding/base64"
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/google/uuid"
@@ -18,7 +16,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/idem"
-	"github.com/coffer-budget/coffer/internal/outbox"
 	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/text"
@@ -28,17 +25,19 @@ import (
 const (
 	// maxWebhooks limits the deliveries that one event of a user causes.
 	maxWebhooks = 20
-	// maxPatterns is more than the number of event types.
 	maxPatterns = 50
 	// secretLife is the time for which a replaced secret still signs.
 	secretLife = 24 * time.Hour
 )
 
-// CreateWebhook creates a webhook and returns its secret. No other RPC returns that secret again. A
-// user has at most 20 webhooks. A repeated Idempotency-Key returns the first response with the same
-// secret.
-func (s *Server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookRequest) (*budgetv1.CreateWebhookResponse, error) {
-	w := webhook{ID: s.newID(), UserID: caller.ID(ctx), Enabled: true, Version: 1, CreatedAt: s.now().UTC()}
+// CreateWebhook creates a webhook and returns its secret. A repeated Idempotency-Key returns the
+// first response with the same secret.
+func (s *Server) CreateWebhook(
+	ctx context.Context, req *budgetv1.CreateWebhookRequest,
+) (*budgetv1.CreateWebhookResponse, error) {
+	w := webhook{
+		ID: s.newID(), UserID: caller.ID(ctx), Enabled: true, Version: 1, CreatedAt: s.now().UTC(),
+	}
 	w.UpdatedAt = w.CreatedAt
 	var p apierr.Problems
 	w.URL = s.destinations.parseURL(&p, req.GetUrl())
@@ -55,7 +54,9 @@ func (s *Server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookR
 	if err != nil {
 		return nil, err
 	}
-	resp := &budgetv1.CreateWebhookResponse{Secret: secret, Webhook: w.proto(), Etag: etag.Format(w.Version)}
+	resp := &budgetv1.CreateWebhookResponse{
+		Secret: secret, Webhook: w.proto(), Etag: etag.Format(w.Version),
+	}
 	call := idem.Call{Scope: w.UserID.String(), Key: req.GetIdempotencyKey(), Request: req}
 	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		n, err := countWebhooks(ctx, tx, w.UserID)
@@ -74,10 +75,13 @@ func (s *Server) CreateWebhook(ctx context.Context, req *budgetv1.CreateWebhookR
 }
 
 // ListWebhooks returns the acting user's webhooks without secrets, newest first.
-func (s *Server) ListWebhooks(ctx context.Context, req *budgetv1.ListWebhooksRequest) (*budgetv1.ListWebhooksResponse, error) {
+func (s *Server) ListWebhooks(
+	ctx context.Context, req *budgetv1.ListWebhooksRequest,
+) (*budgetv1.ListWebhooksResponse, error) {
 	user := caller.ID(ctx)
 	webhooks, pagination, err := page.List(s.cursors, page.Query[webhook, uuid.UUID]{
-		Scope: "webhooks " + user.String(), Limit: req.Limit, Cursor: req.GetCursor(), First: uuid.Max,
+		Scope: "webhooks " + user.String(), Limit: req.Limit, Cursor: req.GetCursor(),
+		First:    uuid.Max,
 		Position: func(w webhook) uuid.UUID { return w.ID },
 		Select: func(before uuid.UUID, limit int) ([]webhook, error) {
 			return selectWebhooks(ctx, s.db, user, before, limit)
@@ -94,7 +98,9 @@ func (s *Server) ListWebhooks(ctx context.Context, req *budgetv1.ListWebhooksReq
 }
 
 // GetWebhook returns one of the acting user's webhooks without the secret.
-func (s *Server) GetWebhook(ctx context.Context, req *budgetv1.GetWebhookRequest) (*budgetv1.GetWebhookResponse, error) {
+func (s *Server) GetWebhook(
+	ctx context.Context, req *budgetv1.GetWebhookRequest,
+) (*budgetv1.GetWebhookResponse, error) {
 	w, err := s.webhookOf(ctx, s.db, req.GetId())
 	if err != nil {
 		return nil, err
@@ -103,8 +109,9 @@ func (s *Server) GetWebhook(ctx context.Context, req *budgetv1.GetWebhookRequest
 }
 
 // UpdateWebhook changes a webhook. Queued deliveries keep their bodies and are sent to the new URL.
-// A change ends the pause of a failing webhook, because it may have repaired it.
-func (s *Server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookRequest) (*budgetv1.UpdateWebhookResponse, error) {
+func (s *Server) UpdateWebhook(
+	ctx context.Context, req *budgetv1.UpdateWebhookRequest,
+) (*budgetv1.UpdateWebhookResponse, error) {
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err
 	}
@@ -135,8 +142,7 @@ func (s *Server) UpdateWebhook(ctx context.Context, req *budgetv1.UpdateWebhookR
 	return resp, nil
 }
 
-// change sets the fields that the request has. A URL must be one of the destinations. It adds the
-// problems of invalid fields.
+// change sets the fields that the request has.
 func (w *webhook) change(p *apierr.Problems, req *budgetv1.UpdateWebhookRequest, to destinations) {
 	if req.Url != nil {
 		w.URL = to.parseURL(p, req.GetUrl())
@@ -148,14 +154,15 @@ func (w *webhook) change(p *apierr.Problems, req *budgetv1.UpdateWebhookRequest,
 		w.Events = parsePatterns(p, req.GetEvents().GetValues())
 	}
 	if req.Enabled != nil {
-		// The user's decision replaces that of Coffer.
 		w.Enabled, w.DisabledReason = req.GetEnabled(), nil
 	}
 }
 
 // DeleteWebhook deletes a webhook with its deliveries, also the queued ones. A request that is
 // being sent is not interrupted.
-func (s *Server) DeleteWebhook(ctx context.Context, req *budgetv1.DeleteWebhookRequest) (*budgetv1.DeleteWebhookResponse, error) {
+func (s *Server) DeleteWebhook(
+	ctx context.Context, req *budgetv1.DeleteWebhookRequest,
+) (*budgetv1.DeleteWebhookResponse, error) {
 	var id uuid.UUID
 	err := pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		w, err := s.lockedWebhook(ctx, tx, req.GetId(), req.GetIfMatch())
@@ -173,18 +180,22 @@ func (s *Server) DeleteWebhook(ctx context.Context, req *budgetv1.DeleteWebhookR
 
 // RotateWebhookSecret replaces the secret. The previous one also signs for a day, so that receivers
 // can be changed meanwhile. A second rotation within that day ends the oldest secret immediately.
-func (s *Server) RotateWebhookSecret(ctx context.Context, req *budgetv1.RotateWebhookSecretRequest) (*budgetv1.RotateWebhookSecretResponse, error) {
+func (s *Server) RotateWebhookSecret(
+	ctx context.Context, req *budgetv1.RotateWebhookSecretRequest,
+) (*budgetv1.RotateWebhookSecretResponse, error) {
 	if _, err := parseWebhookID(req.GetId()); err != nil {
 		return nil, err
 	}
 	resp := &budgetv1.RotateWebhookSecretResponse{}
 	call := idem.Call{Scope: caller.ID(ctx).String(), Key: req.GetIdempotencyKey(), Request: req}
-	replayed, err := idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
+	var err error
+	resp.Replayed, err = idem.InTx(ctx, s.db, call, resp, func(tx pgx.Tx) error {
 		w, err := s.lockedWebhook(ctx, tx, req.GetId(), "")
 		if err != nil {
 			return err
 		}
-		// A rotation does not change the version: no field changes that a client can read and overwrite.
+		// A rotation does not change the version: no field changes that a client can read and
+		// overwrite.
 		w.PreviousSecret, w.PreviousUntil = w.Secret, new(s.now().UTC().Add(secretLife))
 		if resp.Secret, err = s.newSecret(&w); err != nil {
 			return err
@@ -196,7 +207,6 @@ func (s *Server) RotateWebhookSecret(ctx context.Context, req *budgetv1.RotateWe
 	if err != nil {
 		return nil, err
 	}
-	resp.Replayed = replayed
 	return resp, nil
 }
 
@@ -207,8 +217,8 @@ func (s *Server) newSecret(w *webhook) (string, error) {
 		return "", fmt.Errorf("making a secret: %w", err)
 	}
 	secret := "whsec_" + base64.RawURLEncoding.EncodeToString(bits)
-	// The webhook's id is authenticated with the secret, so that a sealed secret cannot be copied to
-	// another webhook.
+	// The webhook's id is authenticated with the secret, so that a sealed secret cannot be copied
+	// to another webhook.
 	sealed, err := s.sealer.Seal([]byte(secret), w.ID.String())
 	if err != nil {
 		return "", fmt.Errorf("sealing a secret: %w", err)
@@ -217,7 +227,6 @@ func (s *Server) newSecret(w *webhook) (string, error) {
 	return secret, nil
 }
 
-// webhookOf returns one of the acting user's webhooks.
 func (s *Server) webhookOf(ctx context.Context, q pg.Querier, id string) (webhook, error) {
 	parsed, err := parseWebhookID(id)
 	if err != nil {
@@ -232,7 +241,9 @@ func (s *Server) webhookOf(ctx context.Context, q pg.Querier, id string) (webhoo
 
 // lockedWebhook returns one of the acting user's webhooks, locked until tx ends, if it has the
 // version of ifMatch.
-func (s *Server) lockedWebhook(ctx context.Context, tx pgx.Tx, id, ifMatch string) (webhook, error) {
+func (s *Server) lockedWebhook(
+	ctx context.Context, tx pgx.Tx, id, ifMatch string,
+) (webhook, error) {
 	parsed, err := parseWebhookID(id)
 	if err != nil {
 		return webhook{}, err
@@ -247,7 +258,6 @@ func (s *Server) lockedWebhook(ctx context.Context, tx pgx.Tx, id, ifMatch strin
 	return w, err
 }
 
-// parseWebhookID returns INVALID_WEBHOOK_ID for a malformed id.
 func parseWebhookID(s string) (uuid.UUID, error) {
 	id, ok := text.ID(s)
 	if !ok {
@@ -256,40 +266,12 @@ func parseWebhookID(s string) (uuid.UUID, error) {
 	return id, nil
 }
 
-// parseDescription trims and normalizes the text.
 func parseDescription(p *apierr.Problems, s string) string {
 	description, problem := text.Description("description", s)
 	p.Field(problem)
 	return description
 }
 
-// parsePatterns rejects a pattern that matches no type of event, because it would be a silent
-// mistake.
-func parsePatterns(p *apierr.Problems, patterns []string) []string {
-	if len(patterns) > maxPatterns {
-		p.Field(&apierr.Field{Name: "events", Message: "must be at most 50 types of events"})
-		return nil
-	}
-	for i, pattern := range patterns {
-		if !slices.ContainsFunc(outbox.Types(), func(t string) bool { return matches(pattern, t) }) {
-			p.Field(&apierr.Field{Name: fmt.Sprintf("events[%d]", i), Message: "must be a type of event, in which * may stand for one part"})
-		}
-	}
-	return append([]string{}, patterns...)
-}
-
-// matches reports whether each part of the pattern is * or equals the same part of the type.
-func matches(pattern, eventType string) bool {
-	wanted, parts := strings.Split(pattern, "."), strings.Split(eventType, ".")
-	return slices.EqualFunc(wanted, parts, func(want, part string) bool { return want == "*" || want == part })
-}
-
-// subscribes reports whether the webhook receives events of a type.
-func (w webhook) subscribes(eventType string) bool {
-	return len(w.Events) == 0 || slices.ContainsFunc(w.Events, func(p string) bool { return matches(p, eventType) })
-}
-
-// proto converts the webhook, without its secrets.
 func (w webhook) proto() *budgetv1.Webhook {
 	m := &budgetv1.Webhook{
 		Id:          w.ID.String(),

@@ -16,6 +16,7 @@ import (
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/outbox"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
 )
@@ -23,17 +24,21 @@ import (
 func TestURLProblemInternetOnly(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{
-		"https://example.com", "https://example.com:8443/hook?key=value", "https://1.1.1.1/x", "https://[2606:4700::1111]/", "HTTPS://EXAMPLE.com/",
+		"https://example.com", "https://example.com:8443/hook?key=value", "https://1.1.1.1/x",
+		"https://[2606:4700::1111]/", "HTTPS://EXAMPLE.com/",
 		"https://example.com/" + strings.Repeat("x", maxURL-20),
 	} {
 		require.Empty(t, internetOnly.urlProblem(good), good)
 	}
 	for _, bad := range []string{
-		"", "example.com", "http://example.com", "ftp://example.com", "https://", "https:///x", "https:example.com", "//example.com",
-		"https://user@example.com", "https://user:secret@example.com", "https://example.com/#x", "https://example.com/#", "https://example.com:0/",
-		"https://example.com:99999999/", "https://localhost/", "https://LOCALHOST./", "https://a.localhost/", "https://127.0.0.1/",
-		"https://[::1]/", "https://[::ffff:10.0.0.1]/", "https://169.254.169.254/latest", "https://[fe80::1%25eth0]/", "https://exa mple.com/",
-		"https://intranet/", "https://2130706433/", "https://127.1/", "https://0x7f.1/", "https://0x7f000001/", "https://10.0.0.0x1/", "https://.com/",
+		"", "example.com", "http://example.com", "ftp://example.com", "https://", "https:///x",
+		"https:example.com", "//example.com", "https://user@example.com",
+		"https://user:secret@example.com", "https://example.com/#x", "https://example.com/#",
+		"https://example.com:0/", "https://example.com:99999999/", "https://localhost/",
+		"https://LOCALHOST./", "https://a.localhost/", "https://127.0.0.1/", "https://[::1]/",
+		"https://[::ffff:10.0.0.1]/", "https://169.254.169.254/latest", "https://[fe80::1%25eth0]/",
+		"https://exa mple.com/", "https://intranet/", "https://2130706433/", "https://127.1/",
+		"https://0x7f.1/", "https://0x7f000001/", "https://10.0.0.0x1/", "https://.com/",
 		"https://example.com/\x00", "https://example.com/" + strings.Repeat("x", maxURL),
 	} {
 		require.NotEmpty(t, internetOnly.urlProblem(bad), bad)
@@ -43,13 +48,15 @@ func TestURLProblemInternetOnly(t *testing.T) {
 func TestURLProblem(t *testing.T) {
 	t.Parallel()
 	for _, good := range []string{
-		"http://localhost:8080/hook", "http://127.0.0.1", "https://[::1]/", "http://10.1.2.3/", "http://[fd00::1]/", "http://intranet/", "https://example.com",
+		"http://localhost:8080/hook", "http://127.0.0.1", "https://[::1]/", "http://10.1.2.3/",
+		"http://[fd00::1]/", "http://intranet/", "https://example.com",
 	} {
 		require.Empty(t, privateToo.urlProblem(good), good)
 		require.Equal(t, good != "https://example.com", internetOnly.urlProblem(good) != "", good)
 	}
 	for _, bad := range []string{
-		"", "localhost", "ftp://localhost/", "http://", "http://user@localhost/", "http://localhost/#x", "http://localhost:0/", "http://169.254.169.254/",
+		"", "localhost", "ftp://localhost/", "http://", "http://user@localhost/",
+		"http://localhost/#x", "http://localhost:0/", "http://169.254.169.254/",
 		"http://[fe80::1%25eth0]/", "http://0.0.0.0/", "http://224.0.0.1/",
 	} {
 		require.NotEmpty(t, privateToo.urlProblem(bad), bad)
@@ -102,25 +109,17 @@ func TestWebhookOwnership(t *testing.T) {
 
 	calls := func(ctx context.Context, id string) map[string]func() error {
 		return map[string]func() error{
-			"get": func() error { _, err := b.GetWebhook(ctx, &budgetv1.GetWebhookRequest{Id: id}); return err },
-			"update": func() error {
-				_, err := b.UpdateWebhook(ctx, &budgetv1.UpdateWebhookRequest{Id: id, Enabled: new(false)})
-				return err
-			},
-			"delete": func() error { _, err := b.DeleteWebhook(ctx, &budgetv1.DeleteWebhookRequest{Id: id}); return err },
-			"rotate": func() error {
-				_, err := b.RotateWebhookSecret(ctx, &budgetv1.RotateWebhookSecretRequest{Id: id})
-				return err
-			},
-			"test": func() error { _, err := b.TestWebhook(ctx, &budgetv1.TestWebhookRequest{Id: id}); return err },
-			"deliveries": func() error {
-				_, err := b.ListWebhookDeliveries(ctx, &budgetv1.ListWebhookDeliveriesRequest{WebhookId: id})
-				return err
-			},
-			"redeliver": func() error {
-				_, err := b.RedeliverWebhookEvent(ctx, &budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: uuid.NewString()})
-				return err
-			},
+			"get": pgtest.Call(ctx, b.GetWebhook, &budgetv1.GetWebhookRequest{Id: id}),
+			"update": pgtest.Call(ctx, b.UpdateWebhook,
+				&budgetv1.UpdateWebhookRequest{Id: id, Enabled: new(false)}),
+			"delete": pgtest.Call(ctx, b.DeleteWebhook, &budgetv1.DeleteWebhookRequest{Id: id}),
+			"rotate": pgtest.Call(ctx, b.RotateWebhookSecret,
+				&budgetv1.RotateWebhookSecretRequest{Id: id}),
+			"test": pgtest.Call(ctx, b.TestWebhook, &budgetv1.TestWebhookRequest{Id: id}),
+			"deliveries": pgtest.Call(ctx, b.ListWebhookDeliveries,
+				&budgetv1.ListWebhookDeliveriesRequest{WebhookId: id}),
+			"redeliver": pgtest.Call(ctx, b.RedeliverWebhookEvent,
+				&budgetv1.RedeliverWebhookEventRequest{WebhookId: id, Id: uuid.NewString()}),
 		}
 	}
 	for _, call := range calls(other.Ctx, id) {
@@ -140,7 +139,9 @@ func TestUpdateWebhook(t *testing.T) {
 	owner := b.user(t, "Owner")
 	id := b.webhook(t, owner, "https://example.com/hook").GetWebhook().GetId()
 	update := &budgetv1.UpdateWebhookRequest{
-		Id: id, Url: new("https://example.org/"), Description: new(" New "), Events: &budgetv1.EventTypes{Values: []string{"auth.v1.*.*"}}, Enabled: new(false), IfMatch: `"1"`,
+		Id: id, Url: new("https://example.org/"), Description: new(" New "),
+		Events: &budgetv1.EventTypes{Values: []string{"auth.v1.*.*"}}, Enabled: new(false),
+		IfMatch: `"1"`,
 	}
 	updated, err := b.UpdateWebhook(owner.Ctx, update)
 	require.NoError(t, err)
@@ -153,32 +154,27 @@ func TestUpdateWebhook(t *testing.T) {
 	require.Equal(t, []string{"auth.v1.*.*"}, got.GetWebhook().GetEvents())
 	require.False(t, got.GetWebhook().GetEnabled())
 
-	budgettest.Refuses(t, b.db, codes.FailedPrecondition, "VERSION_MISMATCH", func() error { _, err := b.UpdateWebhook(owner.Ctx, update); return err })
-	budgettest.Refuses(t, b.db, codes.InvalidArgument, "EMPTY_UPDATE", func() error {
-		_, err := b.UpdateWebhook(owner.Ctx, &budgetv1.UpdateWebhookRequest{Id: id})
-		return err
-	})
-	e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_WEBHOOK_URL", func() error {
-		_, err := b.UpdateWebhook(owner.Ctx, &budgetv1.UpdateWebhookRequest{Id: id, Url: new("http://example.com")})
-		return err
-	})
+	budgettest.Refuses(t, b.db, codes.FailedPrecondition, "VERSION_MISMATCH",
+		pgtest.Call(owner.Ctx, b.UpdateWebhook, update))
+	budgettest.Refuses(t, b.db, codes.InvalidArgument, "EMPTY_UPDATE",
+		pgtest.Call(owner.Ctx, b.UpdateWebhook, &budgetv1.UpdateWebhookRequest{Id: id}))
+	e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "INVALID_WEBHOOK_URL",
+		pgtest.Call(owner.Ctx, b.UpdateWebhook,
+			&budgetv1.UpdateWebhookRequest{Id: id, Url: new("http://example.com")}))
 	require.Equal(t, []apierr.Field{{Name: "url", Message: "must be an https URL"}}, e.Fields)
-	e = budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-		_, err := b.UpdateWebhook(owner.Ctx, &budgetv1.UpdateWebhookRequest{Id: id, Events: &budgetv1.EventTypes{Values: []string{"*.v1.*.*", "ledger.v1.transactions.created"}}})
-		return err
-	})
+	e = budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR",
+		pgtest.Call(owner.Ctx, b.UpdateWebhook,
+			&budgetv1.UpdateWebhookRequest{Id: id, Events: &budgetv1.EventTypes{
+				Values: []string{"*.v1.*.*", "ledger.v1.transactions.created"},
+			}}))
 	require.Equal(t, "events[1]", e.Fields[0].Name)
 
-	budgettest.Refuses(t, b.db, codes.FailedPrecondition, "VERSION_MISMATCH", func() error {
-		_, err := b.DeleteWebhook(owner.Ctx, &budgetv1.DeleteWebhookRequest{Id: id, IfMatch: `"1"`})
-		return err
-	})
+	budgettest.Refuses(t, b.db, codes.FailedPrecondition, "VERSION_MISMATCH", pgtest.Call(owner.Ctx,
+		b.DeleteWebhook, &budgetv1.DeleteWebhookRequest{Id: id, IfMatch: `"1"`}))
 	_, err = b.DeleteWebhook(owner.Ctx, &budgetv1.DeleteWebhookRequest{Id: id, IfMatch: `"2"`})
 	require.NoError(t, err)
-	budgettest.Refuses(t, b.db, codes.NotFound, "WEBHOOK_NOT_FOUND", func() error {
-		_, err := b.GetWebhook(owner.Ctx, &budgetv1.GetWebhookRequest{Id: id})
-		return err
-	})
+	budgettest.Refuses(t, b.db, codes.NotFound, "WEBHOOK_NOT_FOUND",
+		pgtest.Call(owner.Ctx, b.GetWebhook, &budgetv1.GetWebhookRequest{Id: id}))
 }
 
 func TestCreateWebhookLimit(t *testing.T) {
@@ -192,7 +188,8 @@ func TestCreateWebhookLimit(t *testing.T) {
 	var racing sync.WaitGroup
 	for i := range errs {
 		racing.Go(func() {
-			_, errs[i] = b.CreateWebhook(owner.Ctx, &budgetv1.CreateWebhookRequest{Url: fmt.Sprintf("https://example.com/%d", i)})
+			_, errs[i] = b.CreateWebhook(owner.Ctx,
+				&budgetv1.CreateWebhookRequest{Url: fmt.Sprintf("https://example.com/%d", i)})
 		})
 	}
 	racing.Wait()
@@ -212,11 +209,14 @@ func TestCreateWebhookIdempotency(t *testing.T) {
 	require.True(t, again.GetReplayed())
 	require.Equal(t, first.GetSecret(), again.GetSecret())
 
-	rotate := &budgetv1.RotateWebhookSecretRequest{Id: first.GetWebhook().GetId(), IdempotencyKey: "r"}
+	rotate := &budgetv1.RotateWebhookSecretRequest{
+		Id: first.GetWebhook().GetId(), IdempotencyKey: "r",
+	}
 	rotated, err := b.RotateWebhookSecret(owner.Ctx, rotate)
 	require.NoError(t, err)
 	require.NotEqual(t, first.GetSecret(), rotated.GetSecret())
-	require.Equal(t, calendar.FormatTime(budgettest.Today.Add(24*time.Hour)), rotated.GetPreviousSecretUntil())
+	require.Equal(t, calendar.FormatTime(budgettest.Today.Add(24*time.Hour)),
+		rotated.GetPreviousSecretUntil())
 	replayed, err := b.RotateWebhookSecret(owner.Ctx, rotate)
 	require.NoError(t, err)
 	require.Equal(t, rotated.GetSecret(), replayed.GetSecret())

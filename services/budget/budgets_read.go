@@ -7,38 +7,122 @@ import (
 
 	"github.com/google/uuid"
 
+	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
+	"github.com/coffer-budget/coffer/internal/caller"
+	"github.com/coffer-budget/coffer/internal/etag"
 	"github.com/coffer-budget/coffer/internal/money"
+	"github.com/coffer-budget/coffer/internal/page"
 	"github.com/coffer-budget/coffer/internal/pg"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
+// ListBudgets returns the acting user's own budgets and the accepted ones, newest first, with
+// progress and members. With include=invited it also returns the contents of pending invitations.
+// If the ledger or auth is unavailable, progress or names are omitted.
+func (s *server) ListBudgets(
+	ctx context.Context, req *budgetv1.ListBudgetsRequest,
+) (*budgetv1.ListBudgetsResponse, error) {
+	var p apierr.Problems
+	limit, problem := page.Limit(req.Limit)
+	p.Field(problem)
+	list := budgetList{
+		user: caller.ID(ctx), statuses: []status{accepted}, before: uuid.Max, limit: limit + 1,
+	}
+	switch req.GetInclude() {
+	case "":
+	case "invited":
+		list.statuses = append(list.statuses, pending)
+	default:
+		p.Invalid("include", "must be invited")
+	}
+	at := parseAt(&p, req.At)
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	// The cursor is sealed for this list.
+	scope := "budgets " + list.user.String() + " " + req.GetInclude()
+	if req.GetCursor() != "" {
+		if err := s.cursors.Open(scope, req.GetCursor(), &list.before); err != nil {
+			return nil, err
+		}
+	}
+	budgets, err := selectBudgets(ctx, s.db, list)
+	if err != nil {
+		return nil, err
+	}
+	budgets, pagination, err := page.Cut(s.cursors, scope, budgets, limit,
+		func(b seenBudget) any { return b.ID })
+	if err != nil {
+		return nil, err
+	}
+	answers, err := s.page(ctx, at, budgets)
+	if err != nil {
+		return nil, err
+	}
+	return &budgetv1.ListBudgetsResponse{Budgets: answers, Pagination: pagination}, nil
+}
+
+// GetBudget returns a budget with progress and members. Owner and accepted members may read it.
+// Errors: BUDGET_NOT_FOUND, and INSUFFICIENT_PERMISSIONS for all other users.
+func (s *server) GetBudget(
+	ctx context.Context, req *budgetv1.GetBudgetRequest,
+) (*budgetv1.GetBudgetResponse, error) {
+	id, err := parseBudgetID(req.GetId())
+	if err != nil {
+		return nil, err
+	}
+	var p apierr.Problems
+	at := parseAt(&p, req.At)
+	if err := p.Err(); err != nil {
+		return nil, err
+	}
+	b, err := s.budgetFor(ctx, s.db, id, readBudget)
+	if err != nil {
+		return nil, err
+	}
+	members, err := selectMembersFor(ctx, s.db, b)
+	if err != nil {
+		return nil, err
+	}
+	return &budgetv1.GetBudgetResponse{
+		Budget: s.budgetDetail(ctx, at, b, members), Etag: etag.Format(b.Version),
+	}, nil
+}
+
 // selectMembersFor returns the newest members that the reader of the budget may see. The list of
 // members has the others, if there are more than maxMembersInBudget.
 func selectMembersFor(ctx context.Context, q pg.Querier, b seenBudget) ([]member, error) {
-	return selectMembers(ctx, q, memberList{budget: b.ID, statuses: b.role().visible(), before: newest, limit: maxMembersInBudget})
+	list := memberList{b.ID, b.role().visible(), newest, maxMembersInBudget}
+	return selectMembers(ctx, q, list)
 }
 
 // budgetDetail adds progress and the names of members and owner, fetched concurrently. A part whose
-// service is unavailable is omitted. Neither call delays the other, and together they take at most
-// optionalTimeout. at is the day of the progress, nil for today.
-func (s *server) budgetDetail(ctx context.Context, at *time.Time, b seenBudget, members []member) *budgetv1.Budget {
+// service is unavailable is omitted. at is the day of the progress, nil for today.
+func (s *server) budgetDetail(
+	ctx context.Context, at *time.Time, b seenBudget, members []member,
+) *budgetv1.Budget {
 	var ledgerCall sync.WaitGroup
 	var found standing
 	ledgerCall.Go(func() { found = s.standings(ctx, at, []budget{b.budget})[0] })
 	users := s.usersOf(ctx, members, []seenBudget{b})
 	ledgerCall.Wait()
 	answer := b.proto(found.today)
-	answer.Progress, answer.Members, answer.OwnerName = found.progress, protos(members, users), b.ownerName(users)
+	answer.Progress = found.progress
+	answer.Members = protos(members, users)
+	answer.OwnerName = b.ownerName(users)
 	return answer
 }
 
 // page returns a page of budgets with progress and members, with one call to the ledger and one to
 // auth, made concurrently. A pending member gets the contents of the invitation only, and the
 // ledger and auth are not asked about that budget.
-func (s *server) page(ctx context.Context, at *time.Time, budgets []seenBudget) ([]*budgetv1.ListedBudget, error) {
-	answers, byID := make([]*budgetv1.ListedBudget, len(budgets)), map[uuid.UUID]*budgetv1.ListedBudget{}
+func (s *server) page(
+	ctx context.Context, at *time.Time, budgets []seenBudget,
+) ([]*budgetv1.ListedBudget, error) {
+	answers := make([]*budgetv1.ListedBudget, len(budgets))
+	byID := map[uuid.UUID]*budgetv1.ListedBudget{}
 	var open []budget
 	var readable []seenBudget
 	for i, b := range budgets {
@@ -48,8 +132,6 @@ func (s *server) page(ctx context.Context, at *time.Time, budgets []seenBudget) 
 		}
 		open, readable = append(open, b.budget), append(readable, b)
 	}
-	// One statement reads the newest members of all readable budgets, and one RPC each the names and
-	// the spending.
 	members, err := selectMembersOf(ctx, s.db, readable, maxMembersInList)
 	if err != nil {
 		return nil, err
@@ -76,7 +158,6 @@ func (s *server) page(ctx context.Context, at *time.Time, budgets []seenBudget) 
 	return answers, nil
 }
 
-// timeframe returns the period and the dates of the budget, which determine its windows.
 func (b budget) timeframe() spending.Timeframe {
 	return spending.Timeframe{Period: b.Period, Start: b.StartDate, End: b.EndDate}
 }
@@ -88,13 +169,12 @@ func (b budget) currency() money.Currency {
 	return c
 }
 
-// seenByOwner returns the budget with the owner as its reader. A created budget has no other reader
-// yet.
+// seenByOwner is for a created budget, which has no other reader yet.
 func (b budget) seenByOwner() seenBudget { return seenBudget{budget: b, UserID: b.OwnerID} }
 
-// snapshot returns the budget as events carry it, without fields that depend on the reader. All
-// readers of an event get the same snapshot. The type has no field that depends on the reader, so a
-// member with a pending invitation cannot receive one by mistake (ADR 45).
+// snapshot returns the budget as events carry it, without fields that depend on the reader. The
+// type has no field that depends on the reader, so a member with a pending invitation cannot
+// receive one by mistake (ADR 45).
 func (b budget) snapshot() *budgetv1.BudgetSnapshot {
 	m := &budgetv1.BudgetSnapshot{
 		Id:              b.ID.String(),
@@ -116,7 +196,6 @@ func (b budget) snapshot() *budgetv1.BudgetSnapshot {
 	return m
 }
 
-// proto returns the budget with the reader's role, without progress and members.
 func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
 	s := b.snapshot()
 	m := &budgetv1.Budget{
@@ -144,8 +223,7 @@ func (b seenBudget) proto(today time.Time) *budgetv1.Budget {
 	return m
 }
 
-// listedProto returns the budget as an item of a list, without progress and members. All fields are
-// set, so that only pending invitations lack some.
+// listedProto returns the budget as an item of a list, without progress and members.
 func (b seenBudget) listedProto(today time.Time) *budgetv1.ListedBudget {
 	m := b.proto(today)
 	return &budgetv1.ListedBudget{
@@ -177,11 +255,11 @@ func (b seenBudget) invitationProto() *budgetv1.ListedBudget {
 		name = *b.KnownName
 	}
 	return &budgetv1.ListedBudget{
-		Id: b.ID.String(), Name: name, OwnerId: b.OwnerID.String(), Role: *b.Role, MembershipStatus: new(string(*b.Status)),
+		Id: b.ID.String(), Name: name, OwnerId: b.OwnerID.String(), Role: *b.Role,
+		MembershipStatus: new(string(*b.Status)),
 	}
 }
 
-// idStrings returns ids in the form that messages use.
 func idStrings(ids []uuid.UUID) []string {
 	s := make([]string, len(ids))
 	for i, id := range ids {

@@ -1,0 +1,102 @@
+package budget
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/google/uuid"
+	"github.com/stretchr/testify/require"
+	"google.golang.org/grpc/codes"
+
+	"github.com/coffer-budget/coffer/internal/apierr"
+	"github.com/coffer-budget/coffer/internal/pg/pgtest"
+	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
+	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
+)
+
+func TestShareBudgetLimitPerOwner(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	owner, guest := b.user(t, "Owner"), b.user(t, "Guest")
+	id := b.budget(t, owner).GetId()
+	share := func(email string) error {
+		_, err := b.ShareBudget(owner.Ctx, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: email})
+		return err
+	}
+	for range invitationsPerOwner - 1 {
+		require.Equal(t, "USER_NOT_FOUND", apierr.From(share("nobody@example.com")).Reason)
+	}
+	require.NoError(t, share(guest.Email))
+	asked := b.auth.calls
+	e := budgettest.Refuses(t, b.db, codes.ResourceExhausted, "RATE_LIMITED",
+		func() error { return share("nobody@example.com") })
+	require.Equal(t, invitationWindow, e.RetryAfter)
+	require.Equal(t, asked, b.auth.calls)
+	b.now = func() time.Time { return budgettest.Today.Add(invitationWindow) }
+	require.Equal(t, "USER_NOT_FOUND", apierr.From(share("nobody@example.com")).Reason)
+}
+
+func TestShareBudgetLimitPerMember(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	guest, friend := b.user(t, "Guest"), b.user(t, "Friend")
+	for range invitationsPerMember {
+		require.NoError(t,
+			insertInvitationTry(t.Context(), b.db, uuid.Must(uuid.NewV7()), &guest.ID, b.now()))
+	}
+	owner := b.user(t, "Owner")
+	id := b.budget(t, owner).GetId()
+	budgettest.Refuses(t, b.db, codes.ResourceExhausted, "RATE_LIMITED", pgtest.Call(owner.Ctx,
+		b.ShareBudget, &budgetv1.ShareBudgetRequest{BudgetId: id, Email: guest.Email}))
+	b.share(t, owner, id, friend, "viewer")
+	require.NoError(t, deleteInvitationTries(t.Context(), b.db, b.now().Add(time.Second)))
+	b.share(t, owner, id, guest, "viewer")
+}
+
+func TestShareBudgetPendingLimit(t *testing.T) {
+	t.Parallel()
+	b := setup(t)
+	guest := b.user(t, "Guest")
+	owners := make([]budgettest.User, 6)
+	budgets := make([]string, len(owners))
+	for i := range owners {
+		owners[i] = b.user(t, fmt.Sprint("Owner", i))
+		budgets[i] = b.budget(t, owners[i]).GetId()
+	}
+	_, err := b.db.Exec(t.Context(), `
+		WITH b AS (
+			INSERT INTO budgets (id, owner_id, name, currency, limit_minor, period, start_date,
+				wallet_id, category_ids, created_at, updated_at)
+			SELECT gen_random_uuid(), gen_random_uuid(), 'Full', 'EUR', 1, 'daily', '2026-01-01',
+				gen_random_uuid(), ARRAY[gen_random_uuid()], now(), now()
+			FROM generate_series(1, $2)
+			RETURNING id
+		)
+		INSERT INTO members (budget_id, user_id, role, status, invited_at) SELECT id, $1, 'viewer',
+			'pending', now() FROM b`, guest.ID, maxPendingInvitations-2)
+	require.NoError(t, err)
+	share := func(i int) error {
+		_, err := b.ShareBudget(owners[i].Ctx,
+			&budgetv1.ShareBudgetRequest{BudgetId: budgets[i], Email: guest.Email})
+		return err
+	}
+	errs := make([]error, len(owners))
+	var sharing sync.WaitGroup
+	for i := range owners {
+		sharing.Go(func() { errs[i] = share(i) })
+	}
+	sharing.Wait()
+	budgettest.RequireWinners(t, 2, errInvitationLimit, errs)
+	loser := slices.IndexFunc(errs, func(err error) bool { return err != nil })
+	budgettest.Refuses(t, b.db, codes.AlreadyExists, "INVITATION_LIMIT_REACHED",
+		func() error { return share(loser) })
+	b.share(t, owners[loser], budgets[loser], b.user(t, "Another"), "viewer")
+
+	winner := slices.Index(errs, nil)
+	_, err = b.respond(guest, budgets[winner], "accepted")
+	require.NoError(t, err)
+	require.NoError(t, share(loser), "an answered invitation is no longer pending")
+}

@@ -25,8 +25,7 @@ import (
 // domain marks a status that was made from an Error.
 const domain = "coffer"
 
-// Error is an error that a caller may see. Values are shared between requests, so they must not be
-// modified.
+// Error is an error that a caller may see.
 type Error struct {
 	Code    codes.Code
 	Reason  string
@@ -178,7 +177,7 @@ func From(err error) *Error {
 	return fromStatus(st.GRPCStatus())
 }
 
-// fromStatus is the inverse of GRPCStatus. It returns nil for a status of another origin.
+// fromStatus returns nil for a status of another origin.
 func fromStatus(st *status.Status) *Error {
 	e := &Error{Code: st.Code(), Message: st.Message()}
 	for _, d := range st.Details() {

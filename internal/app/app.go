@@ -32,8 +32,7 @@ const (
 	// resolveInterval is the minimum time between two DNS queries of gRPC for one name.
 	resolveInterval = time.Second
 
-	// databaseWait limits how long `migrate` waits for PostgreSQL. schemaWait limits how long
-	// `await-schema` waits for `migrate` of another process.
+	// schemaWait limits how long `await-schema` waits for `migrate` of another process.
 	databaseWait = 10 * time.Minute
 	schemaWait   = 15 * time.Minute
 )
@@ -103,7 +102,6 @@ func command[C any](
 		strings.Join(names, ", "))
 }
 
-// migrate waits for PostgreSQL and applies the pending migrations.
 func migrate(ctx context.Context, name string, migrations fs.FS) error {
 	config, err := ParseEnv[struct {
 		URL string `env:"MIGRATION_DATABASE_URL,required,notEmpty,unset"`
@@ -121,7 +119,6 @@ func migrate(ctx context.Context, name string, migrations fs.FS) error {
 	return nil
 }
 
-// awaitSchema returns the command that waits for another process's `migrate`.
 func awaitSchema(migrations fs.FS) Command {
 	await := func(ctx context.Context, databaseURL string, _ []string, out io.Writer) error {
 		log := NewLogger(out, slog.LevelInfo)
@@ -140,7 +137,6 @@ func (c Command) run(ctx context.Context, args []string) error {
 	return c.Run(ctx, config.URL, args, os.Stdout)
 }
 
-// serve sets up the process, then runs the service until a signal.
 func serve[C any](
 	ctx context.Context, name string, run func(context.Context, C, net.Listener) error,
 ) (err error) {

@@ -24,8 +24,7 @@ func NewLogger(w io.Writer, level slog.Level) *slog.Logger {
 }
 
 // SetLogger makes log the default logger of the process. gRPC, grpc-gateway and OpenTelemetry log
-// their errors to it instead of writing plain text to stderr. Call it before these libraries are
-// used.
+// their errors to it instead of writing plain text to stderr.
 func SetLogger(log *slog.Logger) {
 	slog.SetDefault(log)
 	otel.SetErrorHandler(otel.ErrorHandlerFunc(func(err error) {
@@ -51,7 +50,6 @@ func (g grpcLogger) Errorln(args ...any) { g.Error(args...) }
 
 func (g grpcLogger) Errorf(format string, args ...any) { g.Error(fmt.Sprintf(format, args...)) }
 
-// contextHandler adds the request id, trace id and user id of the context to each line.
 type contextHandler struct{ slog.Handler }
 
 func (h contextHandler) Handle(ctx context.Context, r slog.Record) error {

@@ -28,14 +28,12 @@ type samplingHandler struct {
 	samples *samples
 }
 
-// similarity holds the attributes that similar lines have in common.
 type similarity struct {
 	level                    slog.Level
 	message, reason, service string
 	status                   int64
 }
 
-// samples counts the omitted lines of the current interval.
 type samples struct {
 	mu      sync.Mutex
 	omitted map[similarity]int

@@ -1,7 +1,6 @@
 // Package calendar holds the dates, timestamps and periods that all services share.
 //
-// A moment has a precision of one millisecond. A date is the midnight in UTC at which its day
-// starts.
+// A date is the midnight in UTC at which its day starts.
 //
 // Period is the only type of a span of time. It is half-open: it includes From and excludes End. A
 // request names the last included day instead; Days converts it.
@@ -33,8 +32,7 @@ var (
 // offset matches Z, +02:00, +0200 or +02.
 const offset = `(?:[Zz]|([+-](?:[01]\d|2[0-3]))(?::?([0-5]\d))?)?`
 
-// FormatTime formats t in UTC with milliseconds: 2006-01-02T15:04:05.000Z. It inserts the
-// milliseconds into RFC 3339, which Go formats much faster than other layouts.
+// FormatTime formats t in UTC with milliseconds: 2006-01-02T15:04:05.000Z.
 func FormatTime(t time.Time) string {
 	b := t.UTC().AppendFormat(make([]byte, 0, len("2006-01-02T15:04:05.000Z")), time.RFC3339)
 	ms := t.Nanosecond() / int(time.Millisecond)

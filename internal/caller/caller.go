@@ -4,8 +4,7 @@
 // The gateway and every service that accepts users' requests verify tokens. A Verifier holds auth's
 // public keys and the ended sessions whose tokens have not expired. It loads both from auth in the
 // background, so that an ended session is rejected everywhere within a minute. While auth is
-// unavailable, the last loaded state is used. Until keys and sessions were loaded once, no token is
-// accepted.
+// unavailable, the last loaded state is used.
 //
 // A process creates a Verifier with NewVerifier and runs it with Verifier.Run.
 package caller
@@ -40,7 +39,7 @@ type Identity struct {
 	SessionID uuid.UUID
 }
 
-// Claims are the claims of an access token. The subject is the user's id.
+// Claims are the claims of an access token.
 type Claims struct {
 	jwt.RegisteredClaims
 	SessionID uuid.UUID `json:"sid"`
@@ -119,7 +118,6 @@ func (v *Verifier) Verify(ctx context.Context, token string) (Identity, error) {
 	return v.admit(s, now)
 }
 
-// admit checks the conditions that can change after a token was verified.
 func (v *Verifier) admit(s verified, now time.Time) (Identity, error) {
 	if !now.Before(s.expires) {
 		return Identity{}, apierr.TokenExpired

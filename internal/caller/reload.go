@@ -21,10 +21,8 @@ const (
 	// reloadAtMostEvery limits the reloads because of unknown keys. Such a key may be new, or the
 	// token may be forged.
 	reloadAtMostEvery = time.Second
-	// onDemandTime limits a load for which requests wait.
-	onDemandTime = 2 * time.Second
+	onDemandTime      = 2 * time.Second
 
-	// firstRetry and lastRetry are the shortest and the longest backoff after a failed reload.
 	firstRetry = 500 * time.Millisecond
 	lastRetry  = 10 * time.Second
 
@@ -97,7 +95,7 @@ func (v *Verifier) Reload(ctx context.Context) error {
 	return errors.Join(v.loadKeys(ctx), v.loadRevoked(ctx))
 }
 
-// loadKeys replaces the keys. The caller must hold the lock loading.
+// loadKeys needs the lock loading.
 func (v *Verifier) loadKeys(ctx context.Context) error {
 	v.tried = v.now()
 	keys, err := v.trust.Keys(ctx)
@@ -129,7 +127,7 @@ func (v *Verifier) loadRevoked(ctx context.Context) error {
 	}
 }
 
-// add merges a page. A page may repeat sessions.
+// A page may repeat sessions.
 func (v *Verifier) add(page Revoked) {
 	now := v.now()
 	v.mu.Lock()

@@ -22,7 +22,6 @@ const (
 
 // Trust loads the state that a Verifier verifies tokens against.
 type Trust struct {
-	// Keys returns the public keys by kid.
 	Keys func(ctx context.Context) (map[string]ed25519.PublicKey, error)
 	// Revoked returns the page of ended sessions after a cursor; the first page is after "".
 	Revoked func(ctx context.Context, cursor string) (Revoked, error)
@@ -94,8 +93,8 @@ func parseKeys(set *authv1.GetKeySetResponse) (map[string]ed25519.PublicKey, err
 	return keys, nil
 }
 
-// parseRevoked decodes a page of ended sessions. It also accepts the response of an earlier
-// release: all sessions, as text, without a cursor.
+// parseRevoked also accepts the response of an earlier release: all sessions, as text, without a
+// cursor.
 func parseRevoked(page *authv1.ListRevokedSessionsResponse, now time.Time) (Revoked, error) {
 	packed, expire := page.GetSessions(), page.GetExpireAt()
 	if len(packed) != 16*len(expire) {

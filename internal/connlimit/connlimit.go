@@ -5,8 +5,6 @@
 // the same address if the address has too many, otherwise of all. A server reports idle connections
 // through Listener.ConnState, as net/http does. If no connection is idle, the new one is closed
 // immediately, so that its client gets an error and not a timeout.
-//
-// Listen wraps a net.Listener.
 package connlimit
 
 import (
@@ -38,9 +36,8 @@ type Listener struct {
 	net.Listener
 	limits Limits
 
-	mu    sync.Mutex
-	conns map[*conn]bool
-	// counts holds the number of open connections of each client address.
+	mu     sync.Mutex
+	conns  map[*conn]bool
 	counts map[string]int
 	// idle holds the connections without a request, those idle for the longest time first.
 	idle *list.List
@@ -163,8 +160,6 @@ func (l *Listener) admit(c *conn) (victim *conn, ok bool) {
 	return victim, ok
 }
 
-// longestIdle returns the connection that has been idle for the longest time, of one address unless
-// that is empty, or nil.
 func (l *Listener) longestIdle(address string) *conn {
 	for e := l.idle.Front(); e != nil; e = e.Next() {
 		if c := e.Value.(*conn); address == "" || c.address == address {

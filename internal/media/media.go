@@ -25,9 +25,6 @@ const (
 	Text = "text/plain; charset=utf-8"
 )
 
-// HeadSize is the number of bytes that TypeOf needs, unless the file is shorter.
-const HeadSize = 16
-
 // signature is the beginning of the files of a type. A ? matches any byte.
 type signature struct{ mediaType, magic string }
 

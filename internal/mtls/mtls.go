@@ -123,8 +123,7 @@ func (c Config) Authority() (*x509.CertPool, error) {
 // reloading reads the files on each handshake, so that a rotated certificate takes effect with the
 // next connection.
 type reloading struct {
-	files Config
-	// server is the name that the server's certificate must have; empty on the server side.
+	files  Config
 	server string
 	// All clones share it; gRPC clones the credentials for each connection.
 	last *atomic.Pointer[material]

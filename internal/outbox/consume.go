@@ -151,7 +151,7 @@ func (b *Bus) handle(
 			c.Applied()
 		}
 	case ctx.Err() != nil:
-		// The process is stopping. NATS delivers the messages again after ackWait.
+		// NATS delivers the messages again after ackWait.
 	case len(readable) > 1:
 		for _, m := range readable {
 			b.handle(ctx, pool, []jetstream.Msg{m}, c)
@@ -163,9 +163,8 @@ func (b *Bus) handle(
 	}
 }
 
-// apply calls c.Apply in a transaction. Each traced event gets a span in its own trace. The SQL
-// statements, which the events share, appear in the trace of the first event; the spans of the
-// others link to it.
+// Each traced event gets a span in its own trace. The SQL statements, which the events share,
+// appear in the trace of the first event; the spans of the others link to it.
 func (b *Bus) apply(ctx context.Context, pool *pgxpool.Pool, c Consumer, events []Received) error {
 	applying := ctx
 	for _, e := range events {
@@ -180,8 +179,6 @@ func (b *Bus) apply(ctx context.Context, pool *pgxpool.Pool, c Consumer, events 
 	return pg.InTx(applying, pool, func(tx pgx.Tx) error { return c.Apply(applying, tx, events) })
 }
 
-// backoff returns the delay before the next delivery of a message: 0.2 s after the first attempt,
-// doubled each time, at most one minute.
 func backoff(m jetstream.Msg) time.Duration {
 	meta, err := m.Metadata()
 	if err != nil {

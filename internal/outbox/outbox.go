@@ -47,7 +47,6 @@ const maxBatch = 2_000_000
 
 // Event describes a change of a user's data.
 type Event struct {
-	// ID is a UUIDv7.
 	ID uuid.UUID
 	// UserID is the user whose data changed. It is the last token of the message's subject.
 	UserID uuid.UUID

@@ -19,7 +19,6 @@ import (
 )
 
 const (
-	// relayBatch is the maximum number of events published per query of the outbox.
 	relayBatch = 256
 	// minPollInterval is how long an event may wait while there is traffic. The relay polls because
 	// a NOTIFY takes a lock that all committing transactions share.
@@ -216,7 +215,6 @@ func (b *Bus) publish(ctx context.Context, entries []entry) ([]int64, error) {
 	return acknowledged, nil
 }
 
-// message encodes the event in the binary mode of the CloudEvents protocol binding for NATS.
 func (e entry) message(service string) (*nats.Msg, error) {
 	var data anypb.Any
 	if err := proto.Unmarshal(e.Data, &data); err != nil {

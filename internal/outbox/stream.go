@@ -39,7 +39,6 @@ const (
 	headerTraceparent = "ce-traceparent"
 )
 
-// natsUser is the user that deploy/k8s configures in NATS.
 const natsUser = "coffer"
 
 // Config is the configuration of a service's connection to NATS, read from the environment.

@@ -87,14 +87,12 @@ func (c Cursors) Page(scope string, limit *int32, cursor string, position any) (
 
 // Query describes one page of a list of rows, whose order is that of their positions.
 type Query[Row, Position any] struct {
-	Scope  string
-	Limit  *int32
-	Cursor string
-	// First is the position before the first page.
+	Scope    string
+	Limit    *int32
+	Cursor   string
 	First    Position
 	Position func(Row) Position
-	// Select returns up to limit rows after a position.
-	Select func(after Position, limit int) ([]Row, error)
+	Select   func(after Position, limit int) ([]Row, error)
 	// Size returns the size of a row, see Fitting. It is nil for lists whose rows are small.
 	Size func(Row) int
 }

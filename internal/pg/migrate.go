@@ -79,8 +79,8 @@ func Migrate(ctx context.Context, url, schema string, migrations fs.FS) error {
 	return nil
 }
 
-// up applies the pending migrations. It retries a migration after a lock timeout or a deadlock.
-// That is safe because each migration is one transaction or can be repeated.
+// up retries a migration after a lock timeout or a deadlock. That is safe because each migration is
+// one transaction or can be repeated.
 func up(ctx context.Context, provider *goose.Provider) error {
 	for attempt := 1; ; attempt++ {
 		_, err := provider.Up(ctx)

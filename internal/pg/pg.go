@@ -27,7 +27,6 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.37.0"
 )
 
-// maxConns is the size of a service's pool, unless its URL sets pool_max_conns.
 const maxConns = 16
 
 // maxStatements is the number of prepared statements that a connection caches. Each takes about 50
@@ -189,7 +188,6 @@ func IsLocked(err error) bool { return state(err) == "55P03" }
 // IsOutOfRange reports whether a computed number exceeded the range of its type.
 func IsOutOfRange(err error) bool { return state(err) == "22003" }
 
-// state returns the SQLSTATE of err, or "".
 func state(err error) string {
 	if e, ok := errors.AsType[*pgconn.PgError](err); ok {
 		return e.Code

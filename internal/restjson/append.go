@@ -22,7 +22,6 @@ type span struct {
 
 func (s span) in(message []byte) []byte { return message[s.start:s.end] }
 
-// usualFields is the number of fields for which spans need no allocation.
 const usualFields = 16
 
 // append appends an encoded message as a JSON object.
@@ -178,8 +177,8 @@ func (f *plannedField) appendMap(b, fields []byte) ([]byte, error) {
 	return append(b, '}'), nil
 }
 
-// appendOne appends the value at the start of value and returns its length in the wire format. An
-// empty value stands for a field that is not set.
+// appendOne returns the length of the value in the wire format. An empty value stands for a field
+// that is not set.
 func (f *plannedField) appendOne(b, value []byte) ([]byte, int, error) {
 	switch f.kind {
 	case protoreflect.StringKind:
@@ -210,7 +209,6 @@ func (f *plannedField) appendOne(b, value []byte) ([]byte, int, error) {
 	return nil, 0, fmt.Errorf("fields of the kind %s have no JSON form", f.kind)
 }
 
-// broken returns an error if a number is present but malformed.
 func broken(value []byte, n int) error {
 	if len(value) > 0 && n < 0 {
 		return protowire.ParseError(n)
@@ -218,7 +216,6 @@ func broken(value []byte, n int) error {
 	return nil
 }
 
-// appendAny appends the message in an Any, using the type that its URL names.
 func appendAny(b, url, message []byte) ([]byte, error) {
 	of, err := protoregistry.GlobalTypes.FindMessageByURL(string(url))
 	if err != nil {

@@ -60,7 +60,7 @@ type plan struct {
 	headers []Header
 	// byNumber maps field numbers to indexes in fields, -1 for numbers without a field.
 	byNumber []int
-	// any is set for google.protobuf.Any. It is encoded as the message that it contains.
+	// any is encoded as the message that it contains.
 	any bool
 	// wrapper is set for a message whose only field is a list with the name values. It is encoded
 	// as the list.
@@ -74,17 +74,14 @@ type plannedField struct {
 	wireType protowire.Type
 	// many is set for lists and maps. The values of a packed list follow each other without tags.
 	many, packed bool
-	// key is the field's JSON name with quotes and colon.
-	key string
-	// decimal is set for a string that is a number in JSON.
-	decimal bool
+	key          string
+	decimal      bool
 	// omit is set if the field is omitted when it is unset, see isOmitted.
 	omit bool
 	// omitWith is the index of the field that the option omit_with names, -1 without the option.
 	omitWith int
 }
 
-// plans caches the plans by the full name of the message.
 var plans sync.Map
 
 // planOf returns the plan of a message type, from the cache if possible.

@@ -19,8 +19,7 @@ func appendDouble(b []byte, f float64) []byte {
 
 const hexDigits = "0123456789abcdef"
 
-// appendString appends s as a JSON string. U+2028 and U+2029 are escaped because they end lines in
-// older JavaScript.
+// U+2028 and U+2029 are escaped because they end lines in older JavaScript.
 func appendString(b, s []byte) []byte {
 	b = append(b, '"')
 	start := 0
@@ -69,7 +68,6 @@ func plain(s []byte) int {
 	return n
 }
 
-// appendEscaped appends the escape of an ASCII character that JSON strings must not contain.
 func appendEscaped(b []byte, c byte) []byte {
 	if i := strings.IndexByte("\"\\\n\r\t", c); i >= 0 {
 		return append(b, '\\', `"\nrt`[i])

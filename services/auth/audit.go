@@ -52,8 +52,7 @@ const (
 	maxUserAgent = 255
 )
 
-// sharingSubject selects the events of the budget service. The consumer receives other events of
-// budgets, too, and acknowledges them without an effect.
+// sharingSubject selects the events of the budget service.
 const sharingSubject = "budget.v1.*.*"
 
 // client is the origin of a request, as the user sees it in the audit trail and the list of
@@ -86,8 +85,7 @@ func cleanUserAgent(s string) string {
 	return s
 }
 
-// newClient returns the client that a call was made for. Package rpc decides whether the forwarded
-// address of the request may be trusted (ADR 49).
+// Package rpc decides whether the forwarded address of the request may be trusted (ADR 49).
 func (s *server) newClient(ctx context.Context, agent string) client {
 	return clientOf(s.config.ClientAddress(ctx), agent)
 }
@@ -196,7 +194,6 @@ func sharingOf(e outbox.Received) (kind string, what *sharing) {
 	return kind, what
 }
 
-// proto converts the entry.
 func (e auditEntry) proto() *authv1.AuditEntry {
 	p := &authv1.AuditEntry{
 		Id: e.ID.String(), Type: e.Type, Outcome: e.Outcome, At: calendar.FormatTime(e.At),

@@ -3,13 +3,11 @@
 //
 // It guarantees that a password is stored only as an argon2id hash and a refresh token only as a
 // SHA-256 hash, that guesses of a password are limited, and that an ended session stops working
-// here immediately. The other services verify access tokens themselves. They load the public keys
-// and the ended sessions every 5 seconds (internal/caller), so a session stops working everywhere
-// within a minute. A write, its event, its audit entry and its idempotency record are committed
-// together.
+// here immediately. The other services load the public keys and the ended sessions every 5 seconds
+// (internal/caller), so a session stops working everywhere within a minute. A write, its event, its
+// audit entry and its idempotency record are committed together.
 //
-// Start with session.go (Login, Logout, sessions) and refresh.go (Refresh). The other RPC methods
-// and rules:
+// Start with session.go and refresh.go. The other RPC methods and rules:
 //
 //   - cookie.go (refresh tokens in a browser's cookie, ADR 74)
 //   - register.go, profile.go (GetMe, UpdateMe, ChangePassword), audit.go (ListAudit), directory.go

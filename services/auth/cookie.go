@@ -31,8 +31,8 @@ type browserRequest interface {
 }
 
 // isFromOwnSite reports whether a browser states that a page of this site has sent the request.
-// Scripts cannot change Sec-Fetch-Site and Origin. Sec-Fetch-Site takes precedence, because the
-// gateway does not know the site if a proxy changes the header Host.
+// Sec-Fetch-Site takes precedence, because the gateway does not know the site if a proxy changes
+// the header Host.
 func isFromOwnSite(r browserRequest) bool {
 	if r.GetFetchSite() != "" {
 		return r.GetFetchSite() == "same-origin"
@@ -60,9 +60,8 @@ type presentedToken struct {
 	cookie bool
 }
 
-// presented returns the refresh token of a request. One in the body takes precedence, because a
-// client that sends it has chosen it. The cookie counts only in a request of this site's web
-// application.
+// presented returns the refresh token of a request. The cookie counts only in a request of this
+// site's web application.
 func presented(req *authv1.RefreshRequest) (presentedToken, error) {
 	var p apierr.Problems
 	p.Field(checkMode(req.GetSession()))
@@ -94,8 +93,7 @@ func (s *server) newCookie(refresh string) *restv1.Cookie {
 }
 
 // successorKey returns the key that seals the successor of a token. It needs the token and the
-// service key. With the token alone, the owner of an old token and a copy of the database could
-// follow the successors up to the valid token.
+// service key.
 func (s *server) successorKey(token string) seal.Key {
 	return seal.NewKey(s.config.ServiceKey+"\x00"+token, "refresh successor")
 }

@@ -18,9 +18,8 @@ import (
 // maxUsers is the maximum number of ids in a call of GetUsers.
 const maxUsers = 1000
 
-// FindUserByEmail serves other services only, which the option access of the RPC enforces. The
-// budget service calls it for an invitation, and limits the number of unknown e-mails per owner and
-// day. Errors: USER_NOT_FOUND.
+// FindUserByEmail serves other services only, which the option access of the RPC enforces. Errors:
+// USER_NOT_FOUND.
 func (s *server) FindUserByEmail(
 	ctx context.Context, req *authv1.FindUserByEmailRequest,
 ) (*authv1.FindUserByEmailResponse, error) {
@@ -58,11 +57,10 @@ func (s *server) GetUsers(
 }
 
 // GetKeySet reads the keys from the database and not from memory, because another replica may have
-// added one a moment ago. The verifiers of all services call it every 5 seconds.
+// added one a moment ago.
 func (s *server) GetKeySet(
 	ctx context.Context, _ *authv1.GetKeySetRequest,
 ) (*authv1.GetKeySetResponse, error) {
-	// Keys that are not active yet are included, so that verifiers know them before they sign.
 	keys, err := signing.Select(ctx, s.db)
 	if err != nil {
 		return nil, err

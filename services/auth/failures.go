@@ -19,7 +19,6 @@ import (
 // lock a user out: an address that is known to the account, and a session, are subject only to the
 // limit of the pair (ADR 48).
 const (
-	// failuresPerPair limits one account from one address, or in one session.
 	failuresPerPair = 10
 	// failuresPerAccount limits one account from all addresses that are not known.
 	failuresPerAccount = 50
@@ -39,14 +38,13 @@ type attempt struct {
 	account, address, pair []byte
 	user                   uuid.UUID
 	network                netip.Prefix
-	// session reports that the attempt is made in a session of the user.
-	session bool
-	failed  auditEntry
+	session                bool
+	failed                 auditEntry
 }
 
 // loginAttempt counts by user, so that a change of the e-mail does not reset the count. An e-mail
-// without an account has its own count with the same limits. Otherwise the limits would reveal
-// which e-mails have an account.
+// without an account has the same limits. Otherwise the limits would reveal which e-mails have an
+// account.
 func loginAttempt(email string, u user, address netip.Addr, failed auditEntry) attempt {
 	account := "email\x00" + email
 	if u.ID != uuid.Nil {
@@ -68,8 +66,7 @@ func sessionAttempt(u user, session uuid.UUID, address netip.Addr, failed auditE
 	return a
 }
 
-// subject returns the key of a count. The kind keeps an account from colliding with an address of
-// the same name.
+// subject returns the key of a count.
 func subject(kind, name string) []byte {
 	h := sha256.Sum256([]byte(kind + "\x00" + name))
 	return h[:]
@@ -103,8 +100,7 @@ func (s *server) admit(ctx context.Context, a attempt) error {
 	return nil
 }
 
-// fail counts a failed attempt against its three subjects and in the audit trail of the user. They
-// have a separate transaction, because the request itself ends with an error.
+// fail counts a failed attempt against its three subjects and in the audit trail of the user.
 func (s *server) fail(ctx context.Context, a attempt) error {
 	now := s.now()
 	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {

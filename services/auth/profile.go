@@ -39,9 +39,6 @@ func (s *server) GetMe(ctx context.Context, _ *authv1.GetMeRequest) (*authv1.Get
 
 // UpdateMe changes the name, the e-mail or both. A new e-mail requires the current password,
 // because it is sufficient to take over an account.
-//
-// Errors: EMAIL_ALREADY_EXISTS, INVALID_CREDENTIALS for a wrong password, RATE_LIMITED after too
-// many of them, VERSION_MISMATCH and EMPTY_UPDATE.
 func (s *server) UpdateMe(
 	ctx context.Context, req *authv1.UpdateMeRequest,
 ) (*authv1.UpdateMeResponse, error) {
@@ -67,7 +64,6 @@ func (s *server) UpdateMe(
 		if err != nil {
 			return err
 		}
-		// The e-mail or the password may have changed since the password was compared.
 		if email != nil && *email != before.Email &&
 			(!changesEmail || before.PasswordHash != verified.PasswordHash) {
 			return errWrongPassword
@@ -107,8 +103,7 @@ func (s *server) proveForEmail(ctx context.Context, u user, given string, from c
 }
 
 // ChangePassword requires the current password, and ends every session but the one it is called in,
-// because a password is often changed after someone else has learned it. It hashes before the
-// transaction starts, so that no lock is held meanwhile.
+// because a password is often changed after someone else has learned it.
 //
 // Errors: INVALID_CREDENTIALS, RATE_LIMITED, and SERVICE_UNAVAILABLE if the queue of the hasher is
 // full.
@@ -138,7 +133,6 @@ func (s *server) ChangePassword(
 		if err != nil {
 			return err
 		}
-		// Another request changed the password after it was compared.
 		if !changed {
 			return errWrongPassword
 		}
@@ -180,8 +174,7 @@ func parseUpdateMe(req *authv1.UpdateMeRequest) (name, email *string, err error)
 	return name, email, p.Err()
 }
 
-// parseChangePassword returns the problems of both passwords at once. The new password must not be
-// the e-mail of the user.
+// The new password must not be the e-mail of the user.
 func parseChangePassword(req *authv1.ChangePasswordRequest, email string) error {
 	var p apierr.Problems
 	p.Field(password.CheckGiven("currentPassword", req.GetCurrentPassword()))

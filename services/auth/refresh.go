@@ -63,8 +63,7 @@ func (s *server) Refresh(
 	})
 	if errors.Is(err, errInvalidRefreshToken) {
 		// If the token was used before, it was stolen, and the thief may hold the newer one: end
-		// the session. This needs a second transaction because the first one is rolled back. That
-		// is safe because a used token stays used.
+		// the session. This needs a second transaction because the first one is rolled back.
 		if err := s.endReusedSession(ctx, hash, s.newClient(ctx, req.GetUserAgent())); err != nil {
 			return nil, err
 		}
@@ -76,8 +75,7 @@ func (s *server) Refresh(
 	return resp, nil
 }
 
-// endReusedSession ends the session of a refresh token that was used before. It is also called for
-// tokens that are unknown or expired, because errInvalidRefreshToken does not distinguish them.
+// endReusedSession ends the session of a refresh token that was used before.
 func (s *server) endReusedSession(ctx context.Context, hash []byte, from client) error {
 	return pg.InTx(ctx, s.db, func(tx pgx.Tx) error {
 		ended, err := revokeSessionOfUsedToken(ctx, tx, hash, s.now().UTC())
@@ -161,7 +159,6 @@ func invalidWithoutRow(err error) error {
 	return err
 }
 
-// newRefreshToken returns 256 random bits in base64url.
 func newRefreshToken() (string, error) {
 	bits := make([]byte, refreshTokenBytes)
 	if _, err := rand.Read(bits); err != nil {
@@ -170,7 +167,6 @@ func newRefreshToken() (string, error) {
 	return base64.RawURLEncoding.EncodeToString(bits), nil
 }
 
-// hashRefreshToken returns the SHA-256 hash that is stored in place of the token.
 func hashRefreshToken(token string) []byte {
 	h := sha256.Sum256([]byte(token))
 	return h[:]

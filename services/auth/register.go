@@ -50,8 +50,6 @@ func (s *server) Register(
 		if err != nil {
 			return err
 		}
-		// The response is complete before the commit, because InTx stores it for repetitions of the
-		// request.
 		resp.User, resp.Etag = u.proto(), etag.Format(u.Version)
 		return s.publish(ctx, tx, u.ID, &authv1.UserRegistered{User: u.proto()})
 	})
@@ -61,7 +59,6 @@ func (s *server) Register(
 	return resp, nil
 }
 
-// parseRegister returns a user with the normalized name and e-mail, or the problems of all fields.
 func parseRegister(req *authv1.RegisterRequest) (user, error) {
 	var p apierr.Problems
 	var u user

@@ -21,7 +21,6 @@ const (
 	// clocks differ by up to a minute.
 	revokedOverlap = 3 * time.Minute
 
-	// revokedScope binds cursors to this RPC.
 	revokedScope = "revoked sessions"
 )
 
@@ -39,7 +38,6 @@ func (s *server) ListRevokedSessions(
 	ctx context.Context, req *authv1.ListRevokedSessionsRequest,
 ) (*authv1.ListRevokedSessionsResponse, error) {
 	now := s.now()
-	// Sessions that were last used before live have no valid token.
 	live := now.Add(-s.config.AccessTTL - revokedMargin)
 	if !req.GetPaged() {
 		return s.listAllRevoked(ctx, live)
@@ -91,5 +89,4 @@ func (s *server) listAllRevoked(
 	return resp, nil
 }
 
-// trust returns the state that this service verifies tokens against.
 func (s *server) trust() caller.Trust { return caller.TrustOf(s.GetKeySet, s.ListRevokedSessions) }

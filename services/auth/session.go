@@ -25,7 +25,6 @@ import (
 
 const tokenType = "Bearer"
 
-// tokens are an access token and the refresh token for the next pair.
 type tokens struct {
 	access string
 	// refresh is empty if the browser already has a newer one, see repeatCookie.
@@ -61,7 +60,6 @@ func (s *server) Login(
 	if err := s.admit(ctx, try); err != nil {
 		return nil, err
 	}
-	// The limits apply before the replay, so that repeated requests cannot be used to guess.
 	call := idem.Call{Scope: "login:" + email, Key: req.GetIdempotencyKey(), Request: req}
 	resp := &authv1.LoginResponse{}
 	if replayed, err := idem.Replay(ctx, s.db, call, resp); err != nil || replayed {
@@ -149,7 +147,6 @@ func (s *server) startSession(
 	return u, t, err
 }
 
-// issue stores the hash of a new refresh token of a session, and returns it with an access token.
 func (s *server) issue(
 	ctx context.Context, tx pgx.Tx, id caller.Identity, refresh string, now time.Time,
 ) (tokens, error) {
@@ -209,8 +206,7 @@ func (s *server) endSession(
 	return live, err
 }
 
-// ListSessions returns the live sessions of the acting user, newest first. The id of a session
-// contains the time of its creation, so the order of ids is the order of sign-ins.
+// ListSessions returns the live sessions of the acting user, newest first.
 func (s *server) ListSessions(
 	ctx context.Context, req *authv1.ListSessionsRequest,
 ) (*authv1.ListSessionsResponse, error) {

@@ -14,7 +14,7 @@ import (
 
 // selectLimitEnd returns the time at which the last of the limits that the attempt has reached
 // ends, or nil if it has reached none. In a session, and from an address that was known after
-// since, only the limit of the pair applies. The column strangers marks the other two limits.
+// since, only the limit of the pair applies.
 func selectLimitEnd(
 	ctx context.Context, q pg.Querier, a attempt, now, since time.Time,
 ) (*time.Time, error) {
@@ -80,7 +80,7 @@ func deleteKnownAddresses(ctx context.Context, q pg.Querier, before time.Time) e
 
 // countFailures adds one to the count of each subject. It starts a new window until ends if the
 // last one has ended. The subjects are sorted so that two calls with the same subjects cannot
-// deadlock. A failure does not extend a window.
+// deadlock.
 func countFailures(
 	ctx context.Context, q pg.Querier, subjects [][]byte, now, ends time.Time,
 ) error {

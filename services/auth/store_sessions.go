@@ -43,9 +43,8 @@ func insertSession(ctx context.Context, q pg.Querier, s session) error {
 }
 
 // prolongSession extends a session and returns its user, or pgx.ErrNoRows if the session was ended.
-// It does not check the expiry: a session expires with its newest refresh token, which
-// useRefreshToken checks. last_used_at never decreases, because ListRevokedSessions computes from
-// it when the last access token expires.
+// last_used_at never decreases, because ListRevokedSessions computes from it when the last access
+// token expires.
 func prolongSession(
 	ctx context.Context, q pg.Querier, id uuid.UUID, now, expires time.Time,
 ) (user, error) {
@@ -102,8 +101,7 @@ type revokedSession struct {
 
 // selectRevokedSessions returns the ended sessions after a position that were used after live,
 // oldest end first. The limit is a literal because PostgreSQL assumes that a parameterized LIMIT
-// returns 10 % of the table. The index sessions_revoked contains all columns of the statement, so
-// PostgreSQL reads few rows of the table.
+// returns 10 % of the table.
 func selectRevokedSessions(
 	ctx context.Context, q pg.Querier, at time.Time, id uuid.UUID, live time.Time, limit int,
 ) ([]revokedSession, error) {
@@ -135,8 +133,7 @@ func revokeSession(
 }
 
 // revokeOtherSessions ends all live sessions of a user but one, and returns the number of ended
-// sessions. ChangePassword calls it in the transaction that stores the new password. A sign-in with
-// the old password either committed before and is ended here, or fails in lockPassword.
+// sessions. ChangePassword calls it in the transaction that stores the new password.
 func revokeOtherSessions(
 	ctx context.Context, q pg.Querier, user, except uuid.UUID, now time.Time,
 ) (int32, error) {
@@ -169,8 +166,7 @@ func revokeSessionOfUsedToken(
 	return ended, nil
 }
 
-// deleteSessions deletes the sessions that expired or were ended before a time. expire passes a
-// time that is long enough ago that no access token of these sessions is valid.
+// deleteSessions deletes the sessions that expired or were ended before a time.
 func deleteSessions(ctx context.Context, q pg.Querier, before time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM sessions WHERE expires_at < $1 OR revoked_at < $1`, before)
 	if err != nil {
@@ -244,8 +240,7 @@ func isUnusedRefreshToken(ctx context.Context, q pg.Querier, hash []byte) (bool,
 	return unused, nil
 }
 
-// deleteRefreshTokens deletes tokens that expired before a time. Used ones are kept until then, to
-// recognize their reuse.
+// deleteRefreshTokens deletes tokens that expired before a time.
 func deleteRefreshTokens(ctx context.Context, q pg.Querier, expired time.Time) error {
 	_, err := q.Exec(ctx, `DELETE FROM refresh_tokens WHERE expires_at < $1`, expired)
 	if err != nil {

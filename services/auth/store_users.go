@@ -54,8 +54,6 @@ func selectUserByEmail(ctx context.Context, q pg.Querier, email string) (user, e
 }
 
 // selectUserInSession returns pgx.ErrNoRows unless the session is the user's and live at now.
-// currentUser calls it in most requests of users, so it reads both rows by their primary keys with
-// one statement.
 func selectUserInSession(
 	ctx context.Context, q pg.Querier, id, session uuid.UUID, now time.Time,
 ) (user, error) {
@@ -81,9 +79,8 @@ func selectUsers(ctx context.Context, q pg.Querier, ids []uuid.UUID) ([]user, er
 }
 
 // lockPassword locks a user against changes of the password until the transaction ends. It returns
-// pgx.ErrNoRows if hash is no longer the hash of the user's password. FOR SHARE permits
-// simultaneous sign-ins of the user. A change of the password waits for them, and then also ends
-// their sessions.
+// pgx.ErrNoRows if hash is no longer the hash of the user's password. A change of the password
+// waits for simultaneous sign-ins, and then also ends their sessions.
 func lockPassword(ctx context.Context, tx pgx.Tx, id uuid.UUID, hash string) (user, error) {
 	u, err := pg.One[user](ctx, tx, `
 		SELECT `+userColumns+` FROM users u WHERE u.id = $1 AND u.password_hash = $2 FOR SHARE`,

@@ -3,8 +3,6 @@ package budget
 import (
 	"context"
 	"fmt"
-	"log/slog"
-	"math/rand/v2"
 	"slices"
 	"sync"
 	"testing"
@@ -12,20 +10,16 @@ import (
 
 	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/pgxpool"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/outbox"
-	"github.com/coffer-budget/coffer/internal/outbox/natstest"
 	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/internal/pg/pgtest"
 	budgetv1 "github.com/coffer-budget/coffer/proto/gen/coffer/budget/v1"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/budget/internal/budgettest"
-	"github.com/coffer-budget/coffer/services/budget/internal/spending"
 )
 
 // fakeSpending is the ledger's spending by wallet and day, in US cents.
@@ -49,7 +43,9 @@ func (l *fakeSpending) sum(w *ledgerv1.SpendingWindow) *ledgerv1.Spending {
 	for d := from; !d.After(to); d = d.AddDate(0, 0, 1) {
 		sum += l.spent[w.GetWalletId()+d.Format(calendar.DateLayout)]
 	}
-	return &ledgerv1.Spending{Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: sum}}}
+	return &ledgerv1.Spending{
+		Found: true, Amounts: []*ledgerv1.SpentAmount{{Currency: "USD", SpentMinor: sum}},
+	}
 }
 
 func (b *bundle) books() *fakeSpending {
@@ -60,14 +56,16 @@ func (b *bundle) books() *fakeSpending {
 
 func createdIn(owner uuid.UUID, of *budgetv1.Budget, day string) outbox.Received {
 	return outbox.Received{ID: uuid.Must(uuid.NewV7()), UserID: owner, Data: &ledgerv1.TransactionCreated{Transaction: &ledgerv1.Transaction{
-		WalletId: of.GetWalletId(), CategoryId: of.GetCategoryIds()[0], Date: day + "T00:00:00.000Z",
+		WalletId: of.GetWalletId(), CategoryId: of.GetCategoryIds()[0],
+		Date: day + "T00:00:00.000Z",
 	}}}
 }
 
 // apply applies events like the consumer, and does the due checks.
 func (b *bundle) apply(t *testing.T, events ...outbox.Received) {
 	t.Helper()
-	require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error { return b.applyEvents(t.Context(), tx, events) }))
+	require.NoError(t, pg.InTx(t.Context(), b.db,
+		func(tx pgx.Tx) error { return b.applyEvents(t.Context(), tx, events) }))
 	b.check(t)
 }
 
@@ -88,7 +86,8 @@ func (b *bundle) alerts(t *testing.T) []string {
 	var alerts []string
 	for _, e := range b.events(t) {
 		if m, ok := e.message(t).(*budgetv1.BudgetThresholdReached); ok {
-			alerts = append(alerts, fmt.Sprintf("%s %d %s", e.UserID, m.GetThreshold(), m.GetWindowStart()))
+			alerts = append(alerts,
+				fmt.Sprintf("%s %d %s", e.UserID, m.GetThreshold(), m.GetWindowStart()))
 		}
 	}
 	return alerts
@@ -112,7 +111,8 @@ func TestAlertOncePerWindow(t *testing.T) {
 	books.spend(made.GetWalletId(), "2026-03-11", 1)
 	b.apply(t, createdIn(owner.ID, made, "2026-03-11"))
 	want := &budgetv1.BudgetThresholdReached{
-		BudgetId: made.GetId(), BudgetName: made.GetName(), OwnerId: owner.ID.String(), Threshold: 80, WindowStart: "2026-02-28",
+		BudgetId: made.GetId(), BudgetName: made.GetName(), OwnerId: owner.ID.String(),
+		Threshold: 80, WindowStart: "2026-02-28",
 		WindowEnd: "2026-03-30", Currency: "USD", Limit: "400.00", Spent: "320.00",
 	}
 	requirePublished(t, b.events(t), want, owner, member)
@@ -128,7 +128,9 @@ func TestAlertOncePerWindow(t *testing.T) {
 	books.spend(made.GetWalletId(), "2026-03-12", 50_00)
 	books.spend(made.GetWalletId(), "2026-04-01", 4000_00)
 	b.apply(t, createdIn(owner.ID, made, "2026-03-12"), createdIn(owner.ID, made, "2026-04-01"))
-	require.ElementsMatch(t, []string{owner.ID.String() + " 100 2026-02-28", member.ID.String() + " 100 2026-02-28"}, b.alerts(t))
+	require.ElementsMatch(t,
+		[]string{owner.ID.String() + " 100 2026-02-28", member.ID.String() + " 100 2026-02-28"},
+		b.alerts(t))
 }
 
 func TestAlertWindows(t *testing.T) {
@@ -143,8 +145,8 @@ func TestAlertWindows(t *testing.T) {
 	made := created.GetBudget()
 	b.check(t)
 	b.events(t)
-	// Today, 2026-03-15, is in the week from 2026-03-09 to 2026-03-15. The ledger has the whole batch
-	// before its first event arrives.
+	// Today, 2026-03-15, is in the week from 2026-03-09 to 2026-03-15. The ledger has the whole
+	// batch before its first event arrives.
 	var batch []outbox.Received
 	for week := -150; week <= 10; week++ {
 		day := date(t, "2026-03-10").AddDate(0, 0, 7*week).Format(calendar.DateLayout)
@@ -155,11 +157,13 @@ func TestAlertWindows(t *testing.T) {
 		b.apply(t, events...)
 	}
 	require.ElementsMatch(t, []string{
-		owner.ID.String() + " 80 2026-03-09", owner.ID.String() + " 100 2026-03-09", owner.ID.String() + " 100 2026-03-02",
+		owner.ID.String() + " 80 2026-03-09", owner.ID.String() + " 100 2026-03-09",
+		owner.ID.String() + " 100 2026-03-02",
 	}, b.alerts(t))
 
 	// A check that is done after its window became past raises nothing.
-	_, err = b.db.Exec(t.Context(), `INSERT INTO alert_checks (budget_id, day) VALUES ($1, $2)`, made.GetId(), date(t, "2026-02-23"))
+	_, err = b.db.Exec(t.Context(), `INSERT INTO alert_checks (budget_id, day) VALUES ($1, $2)`,
+		made.GetId(), date(t, "2026-02-23"))
 	require.NoError(t, err)
 	b.check(t)
 	require.Empty(t, b.alerts(t))
@@ -199,7 +203,10 @@ func TestAlertAfterChange(t *testing.T) {
 	b.check(t)
 	require.Equal(t, []string{owner.ID.String() + " 50 2026-02-28"}, b.alerts(t))
 
-	update = &budgetv1.UpdateBudgetRequest{Id: created.GetBudget().GetId(), Limit: new("10"), AlertThresholds: &budgetv1.AlertThresholds{}}
+	update = &budgetv1.UpdateBudgetRequest{
+		Id: created.GetBudget().GetId(), Limit: new("10"),
+		AlertThresholds: &budgetv1.AlertThresholds{},
+	}
 	updated, err := b.UpdateBudget(owner.Ctx, update)
 	require.NoError(t, err)
 	require.Empty(t, updated.GetBudget().GetAlertThresholds())
@@ -213,10 +220,10 @@ func TestUpdateBudgetThresholdErrors(t *testing.T) {
 	owner := b.user(t, "Owner")
 	made := b.budget(t, owner)
 	for _, bad := range [][]int32{{0}, {-1}, {1001}, {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11}} {
-		e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR", func() error {
-			_, err := b.UpdateBudget(owner.Ctx, &budgetv1.UpdateBudgetRequest{Id: made.GetId(), AlertThresholds: &budgetv1.AlertThresholds{Values: bad}})
-			return err
-		})
+		e := budgettest.Refuses(t, b.db, codes.InvalidArgument, "VALIDATION_ERROR",
+			pgtest.Call(owner.Ctx, b.UpdateBudget, &budgetv1.UpdateBudgetRequest{
+				Id: made.GetId(), AlertThresholds: &budgetv1.AlertThresholds{Values: bad},
+			}))
 		require.Equal(t, "alertThresholds", e.Fields[0].Name)
 	}
 }
@@ -235,12 +242,15 @@ func TestCheckBudgetsConcurrentEvent(t *testing.T) {
 		b.ledger.spend = books.sum
 		books.spend(made.GetWalletId(), "2026-03-10", 400_00)
 		require.NoError(t, pg.InTx(t.Context(), b.db, func(tx pgx.Tx) error {
-			return b.server.notifications.QueueChecks(t.Context(), tx, []outbox.Received{createdIn(owner.ID, made, "2026-03-10")})
+			return b.server.notifications.QueueChecks(t.Context(), tx,
+				[]outbox.Received{createdIn(owner.ID, made, "2026-03-10")})
 		}))
 		return asked
 	}
 	b.apply(t, createdIn(owner.ID, made, "2026-03-10"))
-	require.ElementsMatch(t, []string{owner.ID.String() + " 80 2026-02-28", owner.ID.String() + " 100 2026-02-28"}, b.alerts(t))
+	require.ElementsMatch(t,
+		[]string{owner.ID.String() + " 80 2026-02-28", owner.ID.String() + " 100 2026-02-28"},
+		b.alerts(t))
 }
 
 func TestCheckBudgetsRetry(t *testing.T) {
@@ -259,116 +269,4 @@ func TestCheckBudgetsRetry(t *testing.T) {
 	b.now = func() time.Time { return budgettest.Today.Add(time.Minute) }
 	b.check(t)
 	require.Equal(t, []string{owner.ID.String() + " 80 2026-02-28"}, b.alerts(t))
-}
-
-// TestAlertExactlyOnce stops relays, consumers and workers of two replicas at random times while
-// events of many users arrive. In the end each reached threshold of each budget and window was
-// published exactly once.
-func TestAlertExactlyOnce(t *testing.T) {
-	t.Parallel()
-	b := setup(t)
-	begin := time.Now()
-	b.now = func() time.Time { return budgettest.Today.Add(time.Since(begin)) }
-	books, url, ledgerDB := b.books(), natstest.New(t), pgtest.New(t, Migrations)
-	const owners, each = 5, 60
-	users, budgets := make([]budgettest.User, owners), make([]*budgetv1.Budget, owners)
-	for i := range users {
-		users[i] = b.user(t, fmt.Sprintf("Owner%d", i))
-		budgets[i] = b.budget(t, users[i])
-	}
-	b.check(t)
-	b.events(t)
-	var writers sync.WaitGroup
-	for i := range users {
-		writers.Go(func() {
-			random := rand.New(rand.NewPCG(7, uint64(i)))
-			for range each {
-				// The writes continue while replicas are stopped and started.
-				time.Sleep(time.Duration(random.IntN(40)) * time.Millisecond)
-				day := budgettest.Today.AddDate(0, 0, -random.IntN(75)).Format(calendar.DateLayout)
-				books.spend(budgets[i].GetWalletId(), day, 5_00+random.Int64N(40_00))
-				e := createdIn(users[i].ID, budgets[i], day)
-				assert.NoError(t, outbox.Add(t.Context(), ledgerDB, outbox.Event{ID: e.ID, UserID: e.UserID, Data: e.Data}))
-			}
-		})
-	}
-	random := rand.New(rand.NewPCG(7, owners))
-	for range 12 {
-		b.replicas(t, url, ledgerDB, time.Duration(20+random.IntN(200))*time.Millisecond, func() bool { return false })
-	}
-	writers.Wait()
-	watcher, err := outbox.Connect(outbox.Config{NATSURL: url}, "test", slog.New(slog.DiscardHandler))
-	require.NoError(t, err)
-	defer watcher.Close()
-	b.replicas(t, url, ledgerDB, time.Minute, func() bool {
-		var unpublished, left int
-		require.NoError(t, ledgerDB.QueryRow(t.Context(), `SELECT count(*) FROM outbox`).Scan(&unpublished))
-		require.NoError(t, b.db.QueryRow(t.Context(), `SELECT count(*) FROM alert_checks`).Scan(&left))
-		lag, err := watcher.Lag(t.Context(), "budget-events")
-		return err == nil && lag == 0 && unpublished == 0 && left == 0
-	})
-	var want []string
-	recent := map[string]bool{}
-	for i, made := range budgets {
-		for day := date(t, "2025-12-31"); day.Before(budgettest.Today); day = day.AddDate(0, 0, 20) {
-			w := spending.Timeframe{Period: "monthly", Start: date(t, "2026-01-31")}.At(day)
-			asked := &ledgerv1.SpendingWindow{WalletId: made.GetWalletId(), From: w.From.Format(calendar.DateLayout), To: w.LastDay().Format(calendar.DateLayout)}
-			spent := spending.AmountIn(books.sum(asked).GetAmounts(), "USD")
-			var hit []int32
-			for _, threshold := range defaultThresholds {
-				if spent*100 >= 400_00*int64(threshold) {
-					hit = append(hit, threshold)
-				}
-			}
-			for n, threshold := range hit {
-				alert := fmt.Sprintf("%s %d %s", users[i].ID, threshold, w.From.Format(calendar.DateLayout))
-				// In a window that has ended, a lower threshold is only published if a separate check found it
-				// reached.
-				if w.LastDay().Before(budgettest.Today) && n < len(hit)-1 {
-					recent[alert] = true
-					continue
-				}
-				want = append(want, alert)
-			}
-		}
-	}
-	slices.Sort(want)
-	require.Greater(t, len(want), owners)
-	got := b.alerts(t)
-	slices.Sort(got)
-	require.Len(t, slices.Compact(slices.Clone(got)), len(got), "an alert was published twice")
-	require.Equal(t, slices.Compact(want), slices.DeleteFunc(got, func(alert string) bool { return recent[alert] }))
-}
-
-// replicas runs two replicas of the budget service, and the ledger's relay, until enough returns
-// true or the time has passed.
-func (b *bundle) replicas(t *testing.T, url string, ledgerDB *pgxpool.Pool, life time.Duration, enough func() bool) {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), life)
-	defer cancel()
-	var running sync.WaitGroup
-	defer running.Wait()
-	var buses []*outbox.Bus
-	for _, service := range []string{"ledger", "budget", "budget"} {
-		bus, err := outbox.Connect(outbox.Config{NATSURL: url, NATSReplicas: 1}, service, slog.New(slog.DiscardHandler))
-		require.NoError(t, err)
-		buses = append(buses, bus)
-		if service == "ledger" {
-			running.Go(func() { bus.Relay(ctx, ledgerDB) })
-			continue
-		}
-		running.Go(func() {
-			bus.Consume(ctx, b.db, b.consumer())
-		})
-		running.Go(func() { b.server.notifications.Alerts.Run(ctx) })
-	}
-	for ctx.Err() == nil && !enough() {
-		time.Sleep(20 * time.Millisecond)
-	}
-	// Events that were applied now are not acknowledged. Events that were delivered are delivered
-	// again after the ack timeout.
-	for _, bus := range buses {
-		bus.Close()
-	}
-	cancel()
 }

@@ -51,7 +51,8 @@ type seenBudget struct {
 // budgetColumns lists the columns of type budget, with the table alias b. Columns are named, so
 // that a migration may add one while a release without it is running.
 const budgetColumns = `b.id, b.owner_id, b.name, b.currency, b.limit_minor, b.period, b.start_date,
-	b.end_date, b.wallet_id, b.category_ids, b.alert_thresholds, b.version, b.created_at, b.updated_at`
+	b.end_date, b.wallet_id, b.category_ids, b.alert_thresholds, b.version, b.created_at,
+	b.updated_at`
 
 // countBudgets returns the number of budgets that a user owns. A lock serializes the user's
 // creations until tx ends, so that concurrent ones cannot exceed the limit.

@@ -111,7 +111,6 @@ func makeTemplate(
 	if err != nil || exists {
 		return template, err
 	}
-	// Tests of other packages may create it at the same time.
 	if _, err := conn.Exec(ctx, `SELECT pg_advisory_lock(hashtext($1))`, template); err != nil {
 		return "", err
 	}
@@ -120,7 +119,6 @@ func makeTemplate(
 	if err != nil || exists {
 		return template, err
 	}
-	// An interrupted test leaves the database with its temporary name.
 	made := template + "_new"
 	if _, err := conn.Exec(ctx, "DROP DATABASE IF EXISTS "+made+" WITH (FORCE)"); err != nil {
 		return "", err
@@ -170,7 +168,6 @@ func clone(ctx context.Context, conn *pgx.Conn, database, template string) error
 	return err
 }
 
-// urlOf returns the URL of a database of the server, with the schema as search_path.
 func urlOf(server, database string) (string, error) {
 	u, err := url.Parse(server)
 	if err != nil {

@@ -1,8 +1,7 @@
 // Package password hashes passwords with argon2id and decides which new passwords are permitted.
 //
 // A password is stored only as the PHC string that Hasher.Hash returns. Hashes run for few callers
-// at a time, because each takes memory and a processor. Text of the same characters has the same
-// hash, however a keyboard encodes it.
+// at a time, because each takes memory and a processor.
 package password
 
 import (
@@ -100,14 +99,11 @@ func CheckGiven(field, password string) *apierr.Field {
 // Hasher runs argon2id for few callers at a time. Each hash takes 19 MiB and a processor; the limit
 // keeps both available to other requests during a burst of sign-ins.
 type Hasher struct {
-	// slots has an element for each running hash, and leaves one processor unused.
-	slots chan struct{}
-	// waiting has an element for each running or queued request.
+	slots   chan struct{}
 	waiting chan struct{}
 	// rested returns memory to the operating system restTime after the last hash.
 	rested *time.Timer
-	// Dummy is the hash of a random password. A sign-in without an account is compared with it, so
-	// that it takes as long.
+	// Dummy is for sign-ins without an account, so that it takes as long.
 	Dummy string
 }
 

@@ -30,8 +30,6 @@ type privateKey struct {
 
 // nextKey reports whether a new key is due, and the time from which it signs. keys are ordered by
 // activeFrom. The first key of an installation signs immediately; there are no tokens to wait for.
-// Any other key is due activationDelay before it must sign, so that rotation is the time between
-// two activations.
 func nextKey(keys []privateKey, now time.Time, rotation time.Duration) (from time.Time, due bool) {
 	if len(keys) == 0 {
 		return now, true
@@ -43,8 +41,7 @@ func nextKey(keys []privateKey, now time.Time, rotation time.Duration) (from tim
 	return now.Add(activationDelay), true
 }
 
-// signerAt returns the key that signs at a time: the newest active one. If none is active yet, it
-// returns the first.
+// signerAt returns the key that signs at a time: the newest active one.
 func signerAt(keys []privateKey, now time.Time) privateKey {
 	signer := keys[0]
 	for _, k := range keys {
@@ -67,8 +64,7 @@ func spentKeys(keys []Key, now time.Time, accessTTL time.Duration) []string {
 	return spent
 }
 
-// sign returns a JWT (EdDSA) for a user and a session that is valid from now until now+ttl. The jti
-// makes each token unique; no code compares it.
+// sign returns a JWT (EdDSA) for a user and a session that is valid from now until now+ttl.
 func sign(
 	k privateKey, id caller.Identity, jti uuid.UUID, now time.Time, ttl time.Duration,
 ) (string, error) {

@@ -42,8 +42,7 @@ type Config struct {
 	Rotation, AccessTTL time.Duration
 	Log                 *slog.Logger
 	Now                 func() time.Time
-	// NewID returns the ids of keys and tokens: UUIDs of version 7.
-	NewID func() uuid.UUID
+	NewID               func() uuid.UUID
 }
 
 // Ring holds the signing keys of this replica. All replicas share the keys in the database. The
@@ -105,13 +104,12 @@ func (k *Ring) Ready() error {
 }
 
 // Refresh loads the keys, creates one if it is due, and deletes keys whose tokens have all expired.
-// It is usually one query without a lock. An error leaves the keys in memory unchanged.
+// An error leaves the keys in memory unchanged.
 func (k *Ring) Refresh(ctx context.Context) error {
 	stored, err := Select(ctx, k.DB)
 	if err != nil {
 		return err
 	}
-	// Only the replica that finds something due takes the lock.
 	if k.isBehind(stored) {
 		if stored, err = k.rotate(ctx); err != nil {
 			return err
@@ -178,8 +176,7 @@ func (k *Ring) makeKey(activeFrom time.Time) (Key, error) {
 	return Key{KID: kid, PublicKey: public, SealedPrivateKey: sealed, ActiveFrom: activeFrom}, nil
 }
 
-// open decrypts the private keys. It omits keys that were sealed with another service key. Those
-// stay published until the tokens that they signed have expired, and a new key signs from then on.
+// open decrypts the private keys. It omits keys that were sealed with another service key.
 func (k *Ring) open(stored []Key) []privateKey {
 	var keys []privateKey
 	for _, s := range stored {

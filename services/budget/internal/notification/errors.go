@@ -11,6 +11,7 @@ import (
 var (
 	errInvalidNotificationID = apierr.New(restv1.Reason_INVALID_NOTIFICATION_ID)
 	errNotificationNotFound  = apierr.New(restv1.Reason_NOTIFICATION_NOT_FOUND)
-	errTooManyStreams        = apierr.New(restv1.Reason_RATE_LIMITED).
-					WithMessage("Too many event streams are open: at most 10 are allowed").After(time.Minute)
 )
+
+var errTooManyStreams = apierr.New(restv1.Reason_RATE_LIMITED).After(time.Minute).
+	WithMessage("Too many event streams are open: at most 10 are allowed")

@@ -87,7 +87,8 @@ func (s *Server) UpdateNotification(
 	if req.GetRead() {
 		readAt = new(s.now().UTC())
 	}
-	// The owner is part of the condition: another user's notification does not exist for the caller.
+	// The owner is part of the condition: another user's notification does not exist for the
+	// caller.
 	n, err := updateNotification(ctx, s.db, caller.ID(ctx), id, readAt)
 	if errors.Is(err, pgx.ErrNoRows) {
 		return nil, errNotificationNotFound

@@ -60,8 +60,8 @@ func (s *Server) Store(ctx context.Context, tx pgx.Tx, events []outbox.Received)
 	var notifications []notification
 	for _, e := range events {
 		switch e.Data.(type) {
-		// A job has ended, minutes after the user started it. An undo has no notification: the user asked
-		// for it, and sees its end.
+		// A job has ended, minutes after the user started it. An undo has no notification: the user
+		// asked for it, and sees its end.
 		case *ledgerv1.ImportCommitted, *ledgerv1.ImportFailed:
 		default:
 			continue

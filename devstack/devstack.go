@@ -64,10 +64,6 @@ type Config struct {
 	server string
 }
 
-// inProcess reports whether services use in-process calls. Ephemeral stacks use gRPC, as production
-// does.
-func (c Config) inProcess() bool { return c.Programs == "" && c.Link == nil && !c.ephemeral }
-
 // Stack is a running Coffer.
 type Stack struct {
 	// URL is the URL of the gateway, without a trailing slash.

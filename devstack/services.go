@@ -13,7 +13,6 @@ import (
 
 	"github.com/coffer-budget/coffer/devstack/ports"
 	"github.com/coffer-budget/coffer/gateway"
-	"github.com/coffer-budget/coffer/internal/rpc"
 	"github.com/coffer-budget/coffer/services/auth"
 	"github.com/coffer-budget/coffer/services/budget"
 	"github.com/coffer-budget/coffer/services/ledger"
@@ -253,9 +252,6 @@ func (s *Stack) environment(title string, config Config) (map[string]string, err
 	for other, addr := range s.GRPC {
 		if addr, err = link(title, other, addr); err != nil {
 			return nil, err
-		}
-		if config.inProcess() {
-			addr = rpc.InProcess + addr
 		}
 		environment[strings.ToUpper(other)+"_ADDR"] = addr
 	}

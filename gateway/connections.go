@@ -25,9 +25,9 @@ type connections struct {
 
 // dial opens the connections. It does not wait for the services.
 func dial(config Config) (connections, error) {
-	var opened []*rpc.Conn
+	var opened []*grpc.ClientConn
 	var failures error
-	open := func(addr, service, key string) *rpc.Conn {
+	open := func(addr, service, key string) *grpc.ClientConn {
 		conn, err := rpc.Dial(addr, service, rpc.Config{ServiceKey: key, TLS: config.TLS})
 		if err != nil {
 			failures = errors.Join(failures, err)

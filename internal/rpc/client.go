@@ -22,15 +22,16 @@ import (
 	"github.com/coffer-budget/coffer/internal/mtls"
 )
 
-// Dial returns a connection to a service at host:port, or at InProcess + host:port. It does not
-// wait for the service: calls fail with SERVICE_UNAVAILABLE while it is unavailable. RPCs marked
-// NO_SIDE_EFFECTS or IDEMPOTENT in the proto package of service are retried when a connection
-// breaks. service is its full name, such as authv1.AuthService_ServiceDesc.ServiceName.
+// Dial returns a connection to a service at host:port, which is safe for concurrent use. It does
+// not wait for the service: calls fail with SERVICE_UNAVAILABLE while it is unavailable. RPCs
+// marked NO_SIDE_EFFECTS or IDEMPOTENT in the proto package of service are retried when a
+// connection breaks. service is its full name, such as
+// authv1.AuthService_ServiceDesc.ServiceName.
 //
 // Dial uses the ServiceKey and TLS of config. A caller that is a service passes its own
 // configuration. The gateway only acts for users, so its ServiceKey is a GatewayKey or empty. The
 // key is sent only if services have no certificates.
-func Dial(addr, service string, config Config) (*Conn, error) {
+func Dial(addr, service string, config Config) (*grpc.ClientConn, error) {
 	serviceKey, certificate := config.ServiceKey, config.TLS
 	if err := certificate.Check(); err != nil {
 		return nil, err
@@ -40,11 +41,6 @@ func Dial(addr, service string, config Config) (*Conn, error) {
 		return nil, fmt.Errorf("finding the descriptor of %s: %w", service, err)
 	}
 	protoPackage := descriptor.ParentFile().Package()
-	c := &Conn{serviceKey: serviceKey}
-	addr, inProcess := strings.CutPrefix(addr, InProcess)
-	if inProcess && !certificate.On() {
-		c.localAddr = addr
-	}
 	if certificate.On() {
 		serviceKey = ""
 	}
@@ -52,7 +48,7 @@ func Dial(addr, service string, config Config) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c.ClientConn, err = grpc.NewClient("dns:///"+addr,
+	conn, err := grpc.NewClient("dns:///"+addr,
 		grpc.WithTransportCredentials(mtls.Client(certificate, contextOf(protoPackage))),
 		grpc.WithStatsHandler(otelgrpc.NewClientHandler(otelgrpc.WithFilter(notHealth))),
 		grpc.WithDefaultServiceConfig(retries),
@@ -70,7 +66,7 @@ func Dial(addr, service string, config Config) (*Conn, error) {
 	if err != nil {
 		return nil, fmt.Errorf("connecting to %s: %w", addr, err)
 	}
-	return c, nil
+	return conn, nil
 }
 
 // identify adds the request's id and the service key to the outgoing metadata.

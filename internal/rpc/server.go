@@ -2,14 +2,13 @@
 //
 // A Server wraps grpc.Server with the rules that apply to each call: load shedding, logging,
 // conversion of errors, recovery from panics, deadlines and authorization, in this order (see
-// intercept in inprocess.go and stream in stream.go). An RPC method can rely on a verified caller
+// NewServer, and stream in stream.go). An RPC method can rely on a verified caller
 // (package caller), a deadline and a request id. It returns any error: Public converts it to the
 // error that the caller may see. Serve also answers health checks (health.go) and drains calls when
 // the process stops.
 //
-// Dial returns a connection with tracing, retries of reads, and credentials. Within one process it
-// can call handlers directly (inprocess.go). Gate and Limit are concurrency limiters for handlers
-// and for the gateway.
+// Dial returns a connection with tracing, retries of reads, and credentials. Gate and Limit are
+// concurrency limiters for handlers and for the gateway.
 //
 // Start reading with NewServer in server.go, then access.go for authorization.
 package rpc
@@ -22,7 +21,6 @@ import (
 	"net"
 	"runtime/debug"
 	"strings"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/contrib/instrumentation/google.golang.org/grpc/otelgrpc"
@@ -32,7 +30,6 @@ import (
 	healthpb "google.golang.org/grpc/health/grpc_health_v1"
 	"google.golang.org/grpc/keepalive"
 	"google.golang.org/grpc/reflection"
-	"google.golang.org/grpc/stats"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/caller"
@@ -113,14 +110,9 @@ type Server struct {
 	// shorter in tests.
 	maxTimeout, maxTransfer time.Duration
 	log                     *slog.Logger
-	stats                   stats.Handler
-	// methods holds the registered unary methods by full name, for in-process calls.
-	methods map[string]registered
 	// services holds the full names of the registered services. The health service reports each of
 	// them.
 	services []string
-	// inProcess is read-locked by each in-process call and write-locked by a stopping server.
-	inProcess sync.RWMutex
 }
 
 // NewServer returns a server that verifies users' tokens with verifier. It may be nil if no RPC is
@@ -129,11 +121,10 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 	s := &Server{
 		config: config, verifier: verifier, limit: NewLimit(), maxTimeout: maxTimeout, maxTransfer: DownloadTimeout + time.Minute,
 		streams: &streams{ending: make(chan struct{}), verifyInterval: verifyInterval}, log: log, health: health.NewServer(),
-		stats: otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth)), methods: map[string]registered{},
 	}
 	s.Server = grpc.NewServer(
 		grpc.Creds(mtls.Server(config.TLS)),
-		grpc.StatsHandler(s.stats),
+		grpc.StatsHandler(otelgrpc.NewServerHandler(otelgrpc.WithFilter(notHealth))),
 		grpc.MaxRecvMsgSize(MaxMessage),
 		grpc.StaticStreamWindowSize(flowWindow),
 		grpc.StaticConnWindowSize(flowWindow),
@@ -148,7 +139,8 @@ func NewServer(config Config, verifier *caller.Verifier, log *slog.Logger) *Serv
 			MaxConnectionIdle: maxIdle, MaxConnectionAge: config.MaxConnectionAge, MaxConnectionAgeGrace: maxStreamAge,
 		}),
 		grpc.KeepaliveEnforcementPolicy(keepalive.EnforcementPolicy{MinTime: 10 * time.Second, PermitWithoutStream: true}),
-		grpc.UnaryInterceptor(s.intercept),
+		// The first is the outermost.
+		grpc.ChainUnaryInterceptor(s.shedLoad, s.finish, s.recover, s.deadline, s.authorize),
 		grpc.ChainStreamInterceptor(s.stream),
 	)
 	healthpb.RegisterHealthServer(s.Server, s.health)
@@ -181,8 +173,6 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 	if err != nil {
 		return err
 	}
-	localServers.Store(lis.Addr().String(), s)
-	defer localServers.Delete(lis.Addr().String())
 	failed := make(chan error, 1)
 	go func() { failed <- s.Server.Serve(lis) }()
 	select {
@@ -193,13 +183,21 @@ func (s *Server) Serve(ctx context.Context, lis net.Listener, ready func(ctx con
 	s.health.Shutdown()
 	close(s.streams.ending)
 	drained := make(chan struct{})
-	go func() { s.inProcess.Lock(); s.GracefulStop(); close(drained) }()
+	go func() { s.GracefulStop(); close(drained) }()
 	select {
 	case <-drained:
 	case <-time.After(drainTime):
 		s.Stop()
 	}
 	return nil
+}
+
+// RegisterService implements grpc.ServiceRegistrar. It also registers the service for health
+// checks.
+func (s *Server) RegisterService(desc *grpc.ServiceDesc, service any) {
+	s.Server.RegisterService(desc, service)
+	s.services = append(s.services, desc.ServiceName)
+	s.health.SetServingStatus(desc.ServiceName, healthpb.HealthCheckResponse_NOT_SERVING)
 }
 
 // finish is the interceptor that logs the call and converts its error to a public gRPC status. Only

@@ -238,7 +238,7 @@ func startJobs(ctx context.Context, queues ...*jobs.Queue) (wait func()) {
 // be recognized, and whether the volume of the database has space for files, if that is known.
 // Readiness does not depend on ocr, so PostgreSQL has the first share of the time.
 func checkHealth(
-	ctx context.Context, srv *rpc.Server, book *posting.Ledger, ocrConn *rpc.Conn,
+	ctx context.Context, srv *rpc.Server, book *posting.Ledger, ocrConn *grpc.ClientConn,
 ) error {
 	if _, known := book.Volume.Free(); known {
 		srv.SetOptional(rpc.HealthStorage, book.Volume.Check() == nil)

@@ -19,7 +19,7 @@ const (
 // programs of both run at the same time, on separate PostgreSQL servers, and are measured in turn,
 // so that a change of the machine's speed affects both.
 func (b *bench) compareBefore(ctx context.Context) error {
-	now, err := b.stack(ctx, "now", true)
+	now, err := b.stack(ctx, "now")
 	if err != nil {
 		return err
 	}
@@ -32,7 +32,7 @@ func (b *bench) compareBefore(ctx context.Context) error {
 		return err
 	}
 	// This stack starts the programs of the other tree.
-	before, err := b.stack(ctx, "before", true)
+	before, err := b.stack(ctx, "before")
 	b.programs = ours
 	if err != nil {
 		return err

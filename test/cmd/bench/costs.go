@@ -16,7 +16,7 @@ const settleTime = 5 * time.Second
 // rate, this time is independent of the number of machines and of other programs on the machine.
 // The rows have no goal, because the time depends on the processor.
 func (b *bench) costs(ctx context.Context) error {
-	s, err := b.stack(ctx, "large", true)
+	s, err := b.stack(ctx, "large")
 	if err != nil {
 		return err
 	}

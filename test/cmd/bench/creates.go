@@ -16,7 +16,7 @@ const keyed = 0.1
 // creates compares creates with the baseline at several numbers of clients. The services run as
 // separate processes.
 func (b *bench) creates(ctx context.Context) error {
-	s, err := b.stack(ctx, "large", true)
+	s, err := b.stack(ctx, "large")
 	if err != nil {
 		return err
 	}
@@ -49,7 +49,7 @@ func (b *bench) creates(ctx context.Context) error {
 // single creates. Both sides are measured in transactions per second, although a request of one
 // side has 500 of them.
 func (b *bench) batches(ctx context.Context) error {
-	s, err := b.stack(ctx, "large", true)
+	s, err := b.stack(ctx, "large")
 	if err != nil {
 		return err
 	}
@@ -75,28 +75,6 @@ func (b *bench) batches(ctx context.Context) error {
 		},
 	})
 	return err
-}
-
-// inProcess measures creates and pages with all services in one process, as in make run.
-func (b *bench) inProcess(ctx context.Context) error {
-	s, err := b.stack(ctx, "together", false)
-	if err != nil {
-		return err
-	}
-	if _, err := b.compareCreates(ctx, s, "creates in one process, 64 clients", 64, writers,
-		1.1); err != nil {
-		return err
-	}
-	// A tenth of the rows is enough, because a page does not depend on the size of the table.
-	readers, err := b.fill(ctx, s, b.rows/10, 100_000)
-	if err != nil {
-		return err
-	}
-	if err := b.comparePages(ctx, s, readers[0], "pages of 50 in one process, 16 clients",
-		0); err != nil {
-		return err
-	}
-	return b.stop("together")
 }
 
 // compareCreates compares creates with the baseline, and returns the rate of the creates.
@@ -183,7 +161,7 @@ func (b *bench) withoutGroupCommit(ctx context.Context, s *stack) error {
 	}
 	// The next stack starts the changed ledger.
 	b.programs = dir
-	alone, err := b.stack(ctx, "without-group-commit", true)
+	alone, err := b.stack(ctx, "without-group-commit")
 	b.programs = unchanged
 	if err != nil {
 		return err

@@ -22,7 +22,7 @@ const (
 // footprint measures the memory of the processes after the benchmarks, and their processor time
 // while idle.
 func (b *bench) footprint(ctx context.Context) error {
-	s, err := b.stack(ctx, "large", true)
+	s, err := b.stack(ctx, "large")
 	if err != nil {
 		return err
 	}
@@ -62,7 +62,7 @@ func (b *bench) footprint(ctx context.Context) error {
 // idle measures the processor time of a new stack without requests: services, PostgreSQL, and this
 // process, in which NATS is embedded.
 func (b *bench) idle(ctx context.Context) error {
-	if _, err := b.stack(ctx, "idle", true); err != nil {
+	if _, err := b.stack(ctx, "idle"); err != nil {
 		return err
 	}
 	// Otherwise returning the memory of the preceding benchmarks to the kernel would count as the

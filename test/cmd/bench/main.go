@@ -47,7 +47,7 @@ type options struct {
 func main() {
 	short := flag.Bool("short", false, "run quickly, with short rounds and a tenth of the rows")
 	only := flag.String("only", "",
-		"measure one theme only: in-process, creates, batches, costs, scale, reads, sync, "+
+		"measure one theme only: creates, batches, costs, scale, reads, sync, "+
 			"receipts or footprint")
 	vegeta := flag.String("overload", "",
 		"only measure the throughput of creates at multiples of the capacity, with this vegeta "+
@@ -61,7 +61,7 @@ func main() {
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
-	// In-process services must not print their logs, and use the same setting of the garbage
+	// NATS runs in this process. It must not print its logs, and uses the same setting of the garbage
 	// collector as the programs.
 	app.SetLogger(slog.New(slog.DiscardHandler))
 	app.RelaxGC()
@@ -114,7 +114,6 @@ func run(ctx context.Context, o options, page string) (err error) {
 		name    string
 		measure func(context.Context) error
 	}{
-		{"in-process", b.inProcess},
 		{"creates", b.creates},
 		{"batches", b.batches},
 		{"costs", b.costs},

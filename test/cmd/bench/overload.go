@@ -44,7 +44,7 @@ type outcome struct {
 // overload measures the capacity of the stack, sends multiples of it, and returns an error if the
 // throughput at the highest rate is less than minShare of the maximum.
 func (b *bench) overload(ctx context.Context) error {
-	s, err := b.stack(ctx, "overload", true)
+	s, err := b.stack(ctx, "overload")
 	if err != nil {
 		return err
 	}

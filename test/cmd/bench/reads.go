@@ -31,11 +31,11 @@ LIMIT 51;
 // and not on the size of the table or of the user's history.
 func (b *bench) reads(ctx context.Context) error {
 	// Both stacks run at the same time, but only one of them gets requests.
-	large, err := b.stack(ctx, "large", true)
+	large, err := b.stack(ctx, "large")
 	if err != nil {
 		return err
 	}
-	small, err := b.stack(ctx, "small", true)
+	small, err := b.stack(ctx, "small")
 	if err != nil {
 		return err
 	}

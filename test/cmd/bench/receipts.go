@@ -13,7 +13,7 @@ import (
 // in five languages. Each round draws them with different noise, because a file that was read
 // before is answered from the cache.
 func (b *bench) receipts(ctx context.Context) error {
-	s, err := b.stack(ctx, "large", true)
+	s, err := b.stack(ctx, "large")
 	if err != nil {
 		return err
 	}

@@ -34,7 +34,7 @@ type replica struct {
 
 // scale measures replicas and partitions for docs/scale.md.
 func (b *bench) scale(ctx context.Context) error {
-	s, err := b.stack(ctx, "large", true)
+	s, err := b.stack(ctx, "large")
 	if err != nil {
 		return err
 	}

@@ -90,26 +90,21 @@ func (b *bench) close() error {
 	return errors.Join(append(failures, os.RemoveAll(b.dir))...)
 }
 
-// stack returns the running stack of that name, or starts it. Its services are separate processes,
-// or run in this process.
-func (b *bench) stack(ctx context.Context, name string, processes bool) (*stack, error) {
+// stack returns the running stack of that name, or starts it. Its services are separate processes.
+func (b *bench) stack(ctx context.Context, name string) (*stack, error) {
 	if s, ok := b.stacks[name]; ok {
 		return s, nil
 	}
 	const free = "127.0.0.1:0"
 	config := devstack.Config{
 		DataDir: filepath.Join(b.dir, name), HTTPAddr: free, AuthAddr: free, LedgerAddr: free,
-		BudgetAddr: free, OCRAddr: free, NATSAddr: free,
+		BudgetAddr: free, OCRAddr: free, NATSAddr: free, Programs: b.programs,
 		// As in production, with logs, metrics, and one request of a hundred traced. Only the rate
 		// limit is off.
 		Environment: map[string]string{
 			"RATE_LIMIT": "0", "OTEL_EXPORTER_OTLP_ENDPOINT": b.endpoint,
 			"OTEL_TRACES_SAMPLER": "parentbased_traceidratio", "OTEL_TRACES_SAMPLER_ARG": "0.01",
 		},
-	}
-	// Without programs, the services run in this process.
-	if processes {
-		config.Programs = b.programs
 	}
 	started, err := devstack.Start(ctx, config)
 	if err != nil {

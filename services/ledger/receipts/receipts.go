@@ -7,6 +7,7 @@
 // nothing twice. The files:
 //
 //   - upload.go: the request, its references and the detection of duplicate files
+//   - recognize.go: the call of the ocr service, and warnings
 //   - corrections.go: the fields that the user corrected, which replace those that were read
 //   - receipts.go: CreateTransactionsFromReceipt, from the upload to the response. stored.go: the
 //     RPCs of stored receipts
@@ -23,7 +24,6 @@ package receipts
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"log/slog"
 	"slices"
@@ -36,7 +36,6 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"google.golang.org/protobuf/proto"
 
-	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/calendar"
 	"github.com/coffer-budget/coffer/internal/caller"
 	"github.com/coffer-budget/coffer/internal/idem"
@@ -141,35 +140,6 @@ func (s *Receipts) CreateTransactionsFromReceipt(
 		}
 	}
 	return resp, err
-}
-
-// recognize sends the file to the ocr service. It returns that service's errors about the file
-// (OCR_PARSE_FAILED, RECEIPT_TOO_COMPLEX, OCR_RESPONSE_FAILED) or its load (SERVICE_UNAVAILABLE)
-// unchanged. It logs any other failure and returns OCR_RESPONSE_FAILED.
-func (s *Receipts) recognize(ctx context.Context, u upload) (*ocrv1.RecognizeResponse, error) {
-	within := ctx
-	if deadline, ok := ctx.Deadline(); ok {
-		limited, cancel := context.WithDeadline(ctx, deadline.Add(-writeReserve))
-		defer cancel()
-		within = limited
-	}
-	resp, err := s.OCR.Recognize(within, &ocrv1.RecognizeRequest{
-		File: u.file, UserId: u.owner.String(), Pictures: u.keepImage, Preview: u.showImage,
-	})
-	if err == nil && resp.GetReceipt() != nil {
-		return resp, nil
-	}
-	// The client has disconnected. That is not a failure of the ocr service.
-	if errors.Is(ctx.Err(), context.Canceled) {
-		return nil, ctx.Err()
-	}
-	if e := apierr.From(err); e != nil && slices.Contains([]string{
-		errOCRParse.Reason, errTooComplex.Reason, errOCRResponse.Reason, apierr.Unavailable.Reason,
-	}, e.Reason) {
-		return nil, e
-	}
-	s.Log.WarnContext(ctx, "failed to recognize a receipt", "error", err)
-	return nil, errOCRResponse
 }
 
 // reading is a recognized receipt with its images and the transactions to create from it, still
@@ -309,31 +279,4 @@ func (s *Receipts) storeReceipt(
 		}
 	}
 	return nil
-}
-
-// warn adds a warning unless the ocr service has added it already.
-func warn(r *ocrv1.Receipt, code, message string) {
-	if !slices.ContainsFunc(r.GetWarnings(), func(w *ocrv1.Warning) bool {
-		return w.GetCode() == code
-	}) {
-		r.Warnings = append(r.Warnings, &ocrv1.Warning{Code: code, Message: message})
-	}
-}
-
-// unwarn removes a warning.
-func unwarn(r *ocrv1.Receipt, code string) {
-	r.Warnings = slices.DeleteFunc(r.GetWarnings(), func(w *ocrv1.Warning) bool {
-		return w.GetCode() == code
-	})
-}
-
-// warnDuplicate adds a warning with the id of the earlier receipt of the same file, if there is
-// one.
-func warnDuplicate(r *ocrv1.Receipt, earlier *uuid.UUID) {
-	if earlier != nil {
-		r.Warnings = append(r.Warnings, &ocrv1.Warning{
-			Code: "DUPLICATE_OF", Message: "The same file was uploaded before",
-			ReceiptId: new(earlier.String()),
-		})
-	}
 }

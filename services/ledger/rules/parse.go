@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/uuid"
-
 	"github.com/coffer-budget/coffer/internal/apierr"
 	"github.com/coffer-budget/coffer/internal/text"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
@@ -266,30 +264,4 @@ func (r *Rule) parseAction(
 	}
 	p.Field(problem)
 	return a
-}
-
-// checkOwned adds a problem for each wallet and category that does not belong to the owner.
-// parseValue and parseAction have validated the ids; malformed ones are among the problems already
-// and are skipped here.
-func (r Rule) checkOwned(p *apierr.Problems, o request.Owned) {
-	unknown := func(s string) bool {
-		id, err := uuid.Parse(s)
-		return err == nil && id != uuid.Nil && !slices.Contains(o.Wallets, id)
-	}
-	for i, c := range r.Conditions {
-		if c.Field == matching.WalletID && slices.ContainsFunc(c.Values, unknown) {
-			p.Add(request.ErrWalletNotFound.With(fmt.Sprintf("conditions[%d].values", i),
-				"names an unknown wallet"))
-		}
-	}
-	for i, a := range r.Actions {
-		path := fmt.Sprintf("actions[%d].value", i)
-		switch {
-		case a.Kind == matching.TransferTo && unknown(a.Value):
-			p.Add(request.ErrWalletNotFound.With(path, "is unknown"))
-		case a.Kind == matching.SetCategory && r.CategoryID != nil &&
-			!slices.Contains(o.Categories, *r.CategoryID):
-			p.Add(request.ErrCategoryNotFound.With(path, "is unknown"))
-		}
-	}
 }

@@ -138,3 +138,12 @@ func (r Rule) Proto() *ledgerv1.Rule {
 	}
 	return m
 }
+
+// protos returns rules as the API shows them.
+func protos(rows []Rule) []*ledgerv1.Rule {
+	var ms []*ledgerv1.Rule
+	for _, r := range rows {
+		ms = append(ms, r.Proto())
+	}
+	return ms
+}

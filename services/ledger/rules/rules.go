@@ -5,8 +5,8 @@
 // this, and each write shares the owner's lock, so a category is never merged or deleted while a
 // rule that names it is written. A merge moves the rules along. The files:
 //
-//   - rules.go: the RPCs that read and change rules. parse.go validates them; rule.go converts
-//     between rows and messages
+//   - rules.go, order.go: the RPCs that read and change rules. parse.go and check.go validate
+//     them; rule.go converts between rows and messages
 //   - apply.go: the preview and the job that applies a rule to existing transactions. jobs.go: the
 //     chunks of that job. Package jobs decides which job runs
 //   - run.go: the rules of an owner for the packages that run them, imports and receipts
@@ -22,9 +22,7 @@ package rules
 import (
 	"context"
 	"errors"
-	"fmt"
 	"log/slog"
-	"slices"
 	"time"
 
 	"github.com/google/uuid"
@@ -40,8 +38,6 @@ import (
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/reads"
-	"github.com/coffer-budget/coffer/services/ledger/request"
-	"github.com/coffer-budget/coffer/services/ledger/rules/matching"
 )
 
 const (
@@ -119,43 +115,6 @@ func (s *Rules) CreateRule(
 	return resp, nil
 }
 
-// checkOwned returns the problems p of a request as one error, including a problem for each
-// reference of r that does not belong to the owner.
-func checkOwned(ctx context.Context, tx pgx.Tx, p apierr.Problems, r Rule) error {
-	var categories []uuid.UUID
-	if r.CategoryID != nil {
-		categories = append(categories, *r.CategoryID)
-	}
-	o, err := request.SelectOwned(ctx, tx, r.OwnerID, r.wallets(), categories)
-	if err != nil {
-		return err
-	}
-	r.checkOwned(&p, o)
-	return p.Err()
-}
-
-// checkSteps returns errTooManySteps if a change of a rule brings the patterns of the owner's rules
-// above the maximum. A change that takes no more steps than before is accepted: rules that are
-// older than the maximum may exceed it. The caller shares the owner's lock, so that simultaneous
-// changes cannot exceed the maximum together. Rules that are not enabled count, too.
-func checkSteps(ctx context.Context, tx pgx.Tx, r, before Rule) error {
-	steps := matching.Steps(r.Conditions)
-	if steps <= matching.Steps(before.Conditions) {
-		return nil
-	}
-	others, err := selectPatterns(ctx, tx, r.OwnerID, r.ID)
-	if err != nil {
-		return err
-	}
-	for _, other := range others {
-		steps += matching.Steps(other.Conditions)
-	}
-	if steps > matching.MaxSteps {
-		return errTooManySteps
-	}
-	return nil
-}
-
 // ListRules returns all rules of the caller by position. There are at most maxRules, so the list
 // has no pages.
 func (s *Rules) ListRules(
@@ -166,15 +125,6 @@ func (s *Rules) ListRules(
 		return nil, err
 	}
 	return &ledgerv1.ListRulesResponse{Rules: protos(rows)}, nil
-}
-
-// protos returns rules as the API shows them.
-func protos(rows []Rule) []*ledgerv1.Rule {
-	var ms []*ledgerv1.Rule
-	for _, r := range rows {
-		ms = append(ms, r.Proto())
-	}
-	return ms
 }
 
 // GetRule returns one of the caller's rules. With wait it returns when its job has made progress,
@@ -307,62 +257,4 @@ func (s *Rules) DeleteRule(
 		return nil, err
 	}
 	return &ledgerv1.DeleteRuleResponse{Id: id.String()}, nil
-}
-
-// OrderRules sets the order of the caller's rules. The request names all of them, so a client that
-// has not seen a new rule gets an error instead of an order that it did not intend. It shares the
-// owner's lock and takes the owner's next number, so no rule is created between the check and the
-// update.
-func (s *Rules) OrderRules(
-	ctx context.Context, req *ledgerv1.OrderRulesRequest,
-) (*ledgerv1.OrderRulesResponse, error) {
-	ids, err := parseOrder(req.GetIds())
-	if err != nil {
-		return nil, err
-	}
-	owner := caller.ID(ctx)
-	resp := &ledgerv1.OrderRulesResponse{}
-	call := idem.Call{Scope: owner.String(), Key: req.GetIdempotencyKey(), Request: req}
-	resp.Replayed, err = idem.InTx(ctx, s.DB, call, resp, func(tx pgx.Tx) error {
-		if err := posting.ShareOwner(ctx, tx, owner); err != nil {
-			return err
-		}
-		before, err := selectRules(ctx, tx, owner)
-		if err != nil {
-			return err
-		}
-		complete := len(ids) == len(before)
-		for _, r := range before {
-			complete = complete && slices.Contains(ids, r.ID)
-		}
-		if !complete {
-			return apierr.Invalid("ids", "must name each rule exactly once")
-		}
-		if err := updatePositions(ctx, tx, owner, ids, s.Now()); err != nil {
-			return err
-		}
-		after, err := selectRules(ctx, tx, owner)
-		resp.Rules = protos(after)
-		return err
-	})
-	if err != nil {
-		return nil, err
-	}
-	return resp, nil
-}
-
-// parseOrder returns distinct ids.
-func parseOrder(given []string) ([]uuid.UUID, error) {
-	ids := make([]uuid.UUID, 0, min(len(given), maxRules))
-	for i, s := range given {
-		id, ok := text.ID(s)
-		if !ok {
-			return nil, errInvalidID.With(fmt.Sprintf("ids[%d]", i), "must be a UUID")
-		}
-		if slices.Contains(ids, id) || len(ids) == maxRules {
-			return nil, apierr.Invalid("ids", "must name each rule exactly once")
-		}
-		ids = append(ids, id)
-	}
-	return ids, nil
 }

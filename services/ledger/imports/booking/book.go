@@ -17,13 +17,11 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/rules"
 )
 
-// commitChunk books the next rows, and ends the job if there are none. after is the number of the
-// last row that was considered.
-func (x *executor) commitChunk(
-	ctx context.Context, j jobs.Job, after *int32, pace *jobs.Pace,
-) (finished bool, err error) {
-	position := *after
-	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
+// inChunk runs fn in a transaction that has the owner's lock and the renewed lease of the job.
+func (x *executor) inChunk(
+	ctx context.Context, j jobs.Job, fn func(tx pgx.Tx, e staging.Import) error,
+) error {
+	return pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
 		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
 			return err
 		}
@@ -31,6 +29,17 @@ func (x *executor) commitChunk(
 		if err != nil {
 			return err
 		}
+		return fn(tx, e)
+	})
+}
+
+// commitChunk books the next rows, and ends the job if there are none. after is the number of the
+// last row that was considered.
+func (x *executor) commitChunk(
+	ctx context.Context, j jobs.Job, after *int32, pace *jobs.Pace,
+) (finished bool, err error) {
+	position := *after
+	err = x.inChunk(ctx, j, func(tx pgx.Tx, e staging.Import) error {
 		rows, err := staging.SelectPending(ctx, tx, j.OwnerID, j.ID, *after, pace.Rows())
 		if err != nil {
 			return err

@@ -6,9 +6,7 @@ import (
 	"github.com/jackc/pgx/v5"
 
 	"github.com/coffer-budget/coffer/internal/jobs"
-	"github.com/coffer-budget/coffer/internal/pg"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
-	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
 // deletedRows is the number of rows that are deleted in about the time in which one is booked.
@@ -20,14 +18,7 @@ const deletedRows = 10
 func (x *executor) deleteChunk(
 	ctx context.Context, j jobs.Job, pace *jobs.Pace,
 ) (finished bool, err error) {
-	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
-		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
-			return err
-		}
-		e, err := renewLease(ctx, tx, j)
-		if err != nil {
-			return err
-		}
+	err = x.inChunk(ctx, j, func(tx pgx.Tx, e staging.Import) error {
 		limit := deletedRows * pace.Rows()
 		n, err := detachTransactions(ctx, tx, j.OwnerID, j.ID, limit)
 		if err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/resolving"
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
-	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
@@ -28,14 +27,7 @@ const createdCost = 10
 func (x *executor) createChunk(
 	ctx context.Context, j jobs.Job, pace *jobs.Pace,
 ) (finished bool, err error) {
-	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
-		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
-			return err
-		}
-		e, err := renewLease(ctx, tx, j)
-		if err != nil {
-			return err
-		}
+	err = x.inChunk(ctx, j, func(tx pgx.Tx, e staging.Import) error {
 		details, err := e.ReadDetails()
 		if err != nil {
 			return err

@@ -41,14 +41,7 @@ func (x *executor) removeChunk(
 	ctx context.Context, j jobs.Job, p *progress, pace *jobs.Pace,
 ) (found bool, err error) {
 	before := p.undone
-	err = pg.InTx(ctx, x.DB, func(tx pgx.Tx) error {
-		if err := posting.LockOwner(ctx, tx, j.OwnerID); err != nil {
-			return err
-		}
-		e, err := renewLease(ctx, tx, j)
-		if err != nil {
-			return err
-		}
+	err = x.inChunk(ctx, j, func(tx pgx.Tx, e staging.Import) error {
 		limit := pace.Rows()
 		rows, err := selectBooked(ctx, tx, j.OwnerID, j.ID, p.undone, limit)
 		if err != nil {

@@ -284,22 +284,11 @@ func (t *transaction) value(path string, e scan.Element) {
 		t.lastDebtor = e.Text
 	case "RltdPties/UltmtCdtr/Nm":
 		t.lastCred = e.Text
-	case "RmtInf/Ustrd":
-		t.texts = appendText(t.texts, e.Text)
-	case "RmtInf/Strd/AddtlRmtInf":
+	case "RmtInf/Ustrd", "RmtInf/Strd/AddtlRmtInf":
 		t.texts = appendText(t.texts, e.Text)
 	case "RmtInf/Strd/CdtrRefInf/Ref":
 		t.references = appendText(t.references, e.Text)
 	case "AddtlTxInf":
 		t.additional = statement.Cut(e.Text, statement.MaxText)
 	}
-}
-
-// appendText appends a text to a list of at most 20, and drops further ones. A file could otherwise
-// fill the memory with one entry.
-func appendText(texts []string, s string) []string {
-	if len(texts) >= 20 {
-		return texts
-	}
-	return append(texts, statement.Cut(s, statement.MaxText))
 }

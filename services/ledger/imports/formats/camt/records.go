@@ -175,3 +175,12 @@ func (t *transaction) describe(r *statement.Record, additional string) {
 	r.Description = cmp.Or(strings.Join(t.texts, " "), t.additional, additional)
 	r.Notes = strings.Join(t.references, "\n")
 }
+
+// appendText appends a text to a list of at most 20, and drops further ones. A file could otherwise
+// fill the memory with one entry.
+func appendText(texts []string, s string) []string {
+	if len(texts) >= 20 {
+		return texts
+	}
+	return append(texts, statement.Cut(s, statement.MaxText))
+}

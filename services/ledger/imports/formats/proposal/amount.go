@@ -261,3 +261,16 @@ func (p *Profile) Currency(columns Columns) string {
 	}
 	return found
 }
+
+// signs returns the number of different signs that the values of a column mean.
+func (c *column) signs() int {
+	out, in := 0, 0
+	for value := range c.values {
+		if negative, _ := written.SignOf(value); negative {
+			out = 1
+		} else {
+			in = 1
+		}
+	}
+	return out + in
+}

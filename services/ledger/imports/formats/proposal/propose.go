@@ -259,19 +259,6 @@ func (p *Profile) byType(columns Columns, taken map[int]bool) {
 	}
 }
 
-// signs returns the number of different signs that the values of a column mean.
-func (c *column) signs() int {
-	out, in := 0, 0
-	for value := range c.values {
-		if negative, _ := written.SignOf(value); negative {
-			out = 1
-		} else {
-			in = 1
-		}
-	}
-	return out + in
-}
-
 // isOther reports whether a heading names something that is not a field, such as an exchange rate.
 func (p *Profile) isOther(i int) bool {
 	m := headings.Meanings(p.title(i))

@@ -4,140 +4,34 @@ import (
 	"bytes"
 	"cmp"
 	"context"
-	"encoding/csv"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
-	"google.golang.org/grpc"
 	"google.golang.org/grpc/codes"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
-	restv1 "github.com/coffer-budget/coffer/proto/gen/coffer/rest/v1"
-	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/statement"
 	"github.com/coffer-budget/coffer/services/ledger/imports/formats/written"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 	"github.com/coffer-budget/coffer/services/ledger/request"
-	"github.com/coffer-budget/coffer/services/ledger/transactions"
 )
-
-// server serves the RPCs that the tests of this package call.
-type server struct {
-	*fixture.Service
-	*accounts.Accounts
-	*transactions.Transactions
-	*Exports
-}
-
-func setup(t testing.TB) (*server, fixture.User) {
-	t.Helper()
-	f := fixture.New(t)
-	s := &server{
-		Service: f, Accounts: &accounts.Accounts{Ledger: f.Ledger, Cursors: f.Cursors},
-		Transactions: transactions.New(f.Ledger, f.Cursors, f.Reads), Exports: New(f.Ledger),
-	}
-	f.RPCs = rpcs{f, s.Accounts, s.Transactions}
-	s.Run(t.Context())
-	return s, s.NewUser(t.Context(), t)
-}
-
-// rpcs are the RPCs that the fixture calls.
-type rpcs struct {
-	*fixture.Service
-	*accounts.Accounts
-	*transactions.Transactions
-}
-
-// download receives a file.
-type download struct {
-	grpc.ServerStream
-	ctx    context.Context //nolint:containedctx // A stream has a context.
-	header *restv1.FileHeader
-	file   bytes.Buffer
-	// send is called before each piece. It may be nil.
-	send func() error
-}
-
-// Context implements grpc.ServerStream.
-func (d *download) Context() context.Context { return d.ctx }
-
-// Send receives a message.
-func (d *download) Send(m *ledgerv1.ExportTransactionsResponse) error {
-	if m.GetHeader() != nil {
-		d.header = m.GetHeader()
-		return nil
-	}
-	if d.send != nil {
-		if err := d.send(); err != nil {
-			return err
-		}
-	}
-	d.file.Write(m.GetContent())
-	return nil
-}
-
-// export returns the file of an export.
-func (s *server) export(ctx context.Context, t *testing.T, req *ledgerv1.ExportTransactionsRequest) *download {
-	t.Helper()
-	d := &download{ctx: ctx}
-	require.NoError(t, s.ExportTransactions(req, d))
-	return d
-}
-
-// table returns the rows of an export as CSV, without the heading.
-func (s *server) table(ctx context.Context, t *testing.T, req *ledgerv1.ExportTransactionsRequest) [][]string {
-	t.Helper()
-	req.Format = "csv"
-	rows, err := csv.NewReader(&s.export(ctx, t, req).file).ReadAll()
-	require.NoError(t, err)
-	require.Equal(t, columns, rows[0])
-	return rows[1:]
-}
-
-// transfer stores both legs of a transfer.
-func (s *server) transfer(t *testing.T, u fixture.User, out, in posting.Transaction) {
-	t.Helper()
-	id := s.NewID()
-	out.TransferID, in.TransferID, out.Date, in.Date = &id, &id, fixture.Today, fixture.Today
-	s.Record(u.Ctx, t, out, in)
-}
-
-// detailed creates a transaction with all details, one with splits and a transfer between
-// currencies.
-func (s *server) detailed(t *testing.T, u fixture.User) {
-	t.Helper()
-	fun, bank := s.MakeCategory(u.Ctx, t, "Fun: and, games"), s.MakeWallet(u.Ctx, t, "=Bank", "JPY")
-	full := u.Spends("12.34")
-	full.Payee, full.Description, full.Notes = "-Corner \"Shop\"", "@SUM(A1)", "one\ntwo; three"
-	full.Tags, full.ExternalId = []string{"Trip", "Été 2026"}, "bank:1"
-	u.Create(t, full)
-	split := u.Spends("10.00")
-	split.CategoryId, split.Date, split.Description = "", "2026-03-13T10:00:00Z", "Market"
-	split.Splits = []*ledgerv1.Split{
-		{CategoryId: u.Category.String(), Amount: "11.00", Description: "Food"}, {CategoryId: fun.String(), Amount: "-1.00"},
-	}
-	u.Create(t, split)
-	s.transfer(t, u,
-		posting.Transaction{WalletID: u.Wallet, Currency: "EUR", AmountMinor: -333, Description: "Exchange"},
-		posting.Transaction{WalletID: bank, Currency: "JPY", AmountMinor: 1000, Description: "Exchange"})
-}
 
 func TestExportTransactionsAsCSV(t *testing.T) {
 	t.Parallel()
 	s, u := setup(t)
 	s.detailed(t, u)
-	d := s.export(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{Format: "csv", Bom: new(true)})
+	d := s.export(u.Ctx, t, &wanted{Format: "csv", Bom: new(true)})
 	require.Equal(t, "coffer-2026-03-15.csv", d.header.GetFileName())
 	require.Equal(t, "text/csv; charset=utf-8", d.header.GetMediaType())
 	require.True(t, bytes.HasPrefix(d.file.Bytes(), []byte("\ufeffid,date,")))
 
-	rows := s.table(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{})
+	rows := s.table(u.Ctx, t, &wanted{})
 	require.Len(t, rows, 5)
 	split := rows[0][13]
 	require.Equal(t, []string{
@@ -178,7 +72,7 @@ func TestExportTransactionsRoundTrip(t *testing.T) {
 	list, err := s.ListTransactions(u.Ctx, &ledgerv1.ListTransactionsRequest{Sort: new("date")})
 	require.NoError(t, err)
 
-	file, err := formats.Open(&s.export(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{Format: "json"}).file, statement.Options{})
+	file, err := formats.Open(&s.export(u.Ctx, t, &wanted{Format: "json"}).file, statement.Options{})
 	require.NoError(t, err)
 	require.Equal(t, statement.Coffer, file.Format())
 	var records []statement.Record
@@ -212,35 +106,35 @@ func TestExportTransactionsFilters(t *testing.T) {
 	s.detailed(t, u)
 	stranger := s.NewUser(t.Context(), t)
 	stranger.Create(t, stranger.Spends("99"))
-	count := func(req *ledgerv1.ExportTransactionsRequest) int { return len(s.table(u.Ctx, t, req)) }
-	require.Equal(t, 5, count(&ledgerv1.ExportTransactionsRequest{}))
-	require.Equal(t, 4, count(&ledgerv1.ExportTransactionsRequest{WalletId: []string{u.Wallet.String()}}))
-	require.Equal(t, 3, count(&ledgerv1.ExportTransactionsRequest{CategoryId: []string{u.Category.String()}}))
-	require.Equal(t, 1, count(&ledgerv1.ExportTransactionsRequest{Tag: []string{"unknown", "éTÉ 2026"}}))
-	require.Equal(t, 3, count(&ledgerv1.ExportTransactionsRequest{From: new("2026-03-14")}))
-	require.Equal(t, 3, count(&ledgerv1.ExportTransactionsRequest{To: new("2026-03-14")}))
+	count := func(req *wanted) int { return len(s.table(u.Ctx, t, req)) }
+	require.Equal(t, 5, count(&wanted{}))
+	require.Equal(t, 4, count(&wanted{WalletId: []string{u.Wallet.String()}}))
+	require.Equal(t, 3, count(&wanted{CategoryId: []string{u.Category.String()}}))
+	require.Equal(t, 1, count(&wanted{Tag: []string{"unknown", "éTÉ 2026"}}))
+	require.Equal(t, 3, count(&wanted{From: new("2026-03-14")}))
+	require.Equal(t, 3, count(&wanted{To: new("2026-03-14")}))
 
 	for name, c := range map[string]struct {
-		req  *ledgerv1.ExportTransactionsRequest
+		req  *wanted
 		want *apierr.Error
 	}{
-		"no format":                 {&ledgerv1.ExportTransactionsRequest{}, errUnsupportedFormat},
-		"an unknown format":         {&ledgerv1.ExportTransactionsRequest{Format: "xlsx"}, errUnsupportedFormat},
-		"a malformed wallet":        {&ledgerv1.ExportTransactionsRequest{Format: "csv", WalletId: []string{"x"}}, request.ErrInvalidWalletID},
-		"another user's wallet":     {&ledgerv1.ExportTransactionsRequest{Format: "csv", WalletId: []string{stranger.Wallet.String()}}, request.ErrWalletNotFound},
-		"another user's category":   {&ledgerv1.ExportTransactionsRequest{Format: "csv", CategoryId: []string{stranger.Category.String()}}, request.ErrCategoryNotFound},
-		"an invalid date":           {&ledgerv1.ExportTransactionsRequest{Format: "csv", From: new("yesterday")}, request.ErrInvalidDate},
-		"a window that ends before": {&ledgerv1.ExportTransactionsRequest{Format: "csv", From: new("2026-03-14"), To: new("2026-03-13")}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
-		"a malformed import":        {&ledgerv1.ExportTransactionsRequest{Format: "csv", ImportId: new("x")}, request.ErrInvalidImportID},
-		"a malformed receipt":       {&ledgerv1.ExportTransactionsRequest{Format: "csv", ReceiptId: new("x")}, request.ErrInvalidReceiptID},
-		"a blank external id":       {&ledgerv1.ExportTransactionsRequest{Format: "csv", ExternalId: new(" ")}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
-		"an invalid tag":            {&ledgerv1.ExportTransactionsRequest{Format: "csv", Tag: []string{"a,b"}}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
+		"no format":                 {&wanted{}, errUnsupportedFormat},
+		"an unknown format":         {&wanted{Format: "xlsx"}, errUnsupportedFormat},
+		"a malformed wallet":        {&wanted{Format: "csv", WalletId: []string{"x"}}, request.ErrInvalidWalletID},
+		"another user's wallet":     {&wanted{Format: "csv", WalletId: []string{stranger.Wallet.String()}}, request.ErrWalletNotFound},
+		"another user's category":   {&wanted{Format: "csv", CategoryId: []string{stranger.Category.String()}}, request.ErrCategoryNotFound},
+		"an invalid date":           {&wanted{Format: "csv", From: new("yesterday")}, request.ErrInvalidDate},
+		"a window that ends before": {&wanted{Format: "csv", From: new("2026-03-14"), To: new("2026-03-13")}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
+		"a malformed import":        {&wanted{Format: "csv", ImportId: new("x")}, request.ErrInvalidImportID},
+		"a malformed receipt":       {&wanted{Format: "csv", ReceiptId: new("x")}, request.ErrInvalidReceiptID},
+		"a blank external id":       {&wanted{Format: "csv", ExternalId: new(" ")}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
+		"an invalid tag":            {&wanted{Format: "csv", Tag: []string{"a,b"}}, &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}},
 	} {
 		d := &download{ctx: u.Ctx}
 		require.ErrorIs(t, s.ExportTransactions(c.req, d), c.want, name)
 		require.Nil(t, d.header, name)
 	}
-	err := s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{WalletId: []string{stranger.Wallet.String()}, From: new("x")}, &download{ctx: u.Ctx})
+	err := s.ExportTransactions(&wanted{WalletId: []string{stranger.Wallet.String()}, From: new("x")}, &download{ctx: u.Ctx})
 	problem := fixture.RequireReason(t, err, codes.InvalidArgument, "UNSUPPORTED_EXPORT_FORMAT")
 	require.Equal(t, []string{"format", "from", "walletId"}, fixture.FieldNames(problem))
 }
@@ -256,11 +150,11 @@ func TestExportTransactionsOpeningBalances(t *testing.T) {
 		require.NoError(t, err)
 	}
 	for format, entry := range map[string]string{"hledger": "%s * Opening balance\n    assets:%s", "beancount": "%s * \"Opening balance\"\n  Assets:%s"} {
-		whole := s.export(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{Format: format}).file.String()
+		whole := s.export(u.Ctx, t, &wanted{Format: format}).file.String()
 		require.Contains(t, whole, fmt.Sprintf(entry, "2026-03-10", "Bank"))
 		require.Contains(t, whole, fmt.Sprintf(entry, "2026-03-20", "Vault"))
 		require.Contains(t, whole, fmt.Sprintf(entry, "2026-03-15", "Safe"))
-		early := s.export(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{Format: format, To: new("2026-03-19")}).file.String()
+		early := s.export(u.Ctx, t, &wanted{Format: format, To: new("2026-03-19")}).file.String()
 		require.Contains(t, early, fmt.Sprintf(entry, "2026-03-10", "Bank"))
 		require.NotContains(t, early, "2026-03-20 *")
 		require.Contains(t, early, fmt.Sprintf(entry, "2026-03-15", "Safe"))
@@ -279,7 +173,7 @@ func TestExportTransactionsInPages(t *testing.T) {
 		}
 	}
 	s.Record(u.Ctx, t, ts...)
-	rows := s.table(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{})
+	rows := s.table(u.Ctx, t, &wanted{})
 	require.Len(t, rows, len(ts))
 	ids := map[string]bool{}
 	for i, row := range rows {
@@ -307,20 +201,20 @@ func TestExportTransactionsOfASlowClient(t *testing.T) {
 		return ctx.Err()
 	}}
 	result := make(chan error, 1)
-	go func() { result <- s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "csv"}, slow) }()
+	go func() { result <- s.ExportTransactions(&wanted{Format: "csv"}, slow) }()
 	select {
 	case <-stopped:
 	case err := <-result:
 		require.NoError(t, err)
 	}
-	require.ErrorIs(t, s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "json"}, &download{ctx: u.Ctx}), errExportRunning)
+	require.ErrorIs(t, s.ExportTransactions(&wanted{Format: "json"}, &download{ctx: u.Ctx}), errExportRunning)
 	other := s.NewUser(t.Context(), t)
-	require.Empty(t, s.table(other.Ctx, t, &ledgerv1.ExportTransactionsRequest{}))
+	require.Empty(t, s.table(other.Ctx, t, &wanted{}))
 
 	cancel()
 	require.ErrorIs(t, <-result, context.Canceled)
 	require.Eventually(t, func() bool {
-		return s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "csv"}, &download{ctx: u.Ctx}) == nil
+		return s.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: u.Ctx}) == nil
 	}, time.Minute, time.Millisecond)
 }
 
@@ -332,7 +226,7 @@ func TestExportTransactionsIsASnapshot(t *testing.T) {
 	u.Create(t, u.Spends("1"))
 	d := &download{ctx: u.Ctx}
 	during := &snapshotted{download: d, between: func() { u.Create(t, u.Spends("2")) }}
-	require.NoError(t, s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "csv"}, during))
+	require.NoError(t, s.ExportTransactions(&wanted{Format: "csv"}, during))
 	require.Equal(t, 2, bytes.Count(d.file.Bytes(), []byte("\r\n")))
 }
 
@@ -358,15 +252,15 @@ func TestExportTransactionsAtTheLimit(t *testing.T) {
 	for range maxRunning {
 		s.running <- struct{}{}
 	}
-	require.ErrorIs(t, s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "csv"}, &download{ctx: u.Ctx}), apierr.Unavailable)
+	require.ErrorIs(t, s.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: u.Ctx}), apierr.Unavailable)
 	require.NoError(t, pgx.BeginFunc(t.Context(), s.DB, func(tx pgx.Tx) error {
 		locked, err := tryLock(t.Context(), tx, u.ID)
 		require.NoError(t, err)
 		require.True(t, locked)
-		err = s.ExportTransactions(&ledgerv1.ExportTransactionsRequest{Format: "csv"}, &download{ctx: u.Ctx})
+		err = s.ExportTransactions(&wanted{Format: "csv"}, &download{ctx: u.Ctx})
 		require.ErrorIs(t, err, errExportRunning, "the user's own limit comes first")
 		return nil
 	}))
 	<-s.running
-	require.Empty(t, s.table(u.Ctx, t, &ledgerv1.ExportTransactionsRequest{}))
+	require.Empty(t, s.table(u.Ctx, t, &wanted{}))
 }

@@ -59,7 +59,7 @@ func TestExportTransactionsFiltersAsTheList(t *testing.T) {
 	}
 	all := s.bothIDs(t, u, "")
 	fields := (&ledgerv1.ListTransactionsRequest{}).ProtoReflect().Descriptor().Fields()
-	exported := (&ledgerv1.ExportTransactionsRequest{}).ProtoReflect().Descriptor().Fields()
+	exported := (&wanted{}).ProtoReflect().Descriptor().Fields()
 	for i := range fields.Len() {
 		name := fields.Get(i).Name()
 		_, excused := notExported[name]
@@ -77,7 +77,7 @@ func TestExportTransactionsFiltersAsTheList(t *testing.T) {
 // their ids.
 func (s *server) bothIDs(t *testing.T, u fixture.User, filter string) []string {
 	t.Helper()
-	list, file := &ledgerv1.ListTransactionsRequest{}, &ledgerv1.ExportTransactionsRequest{}
+	list, file := &ledgerv1.ListTransactionsRequest{}, &wanted{}
 	require.NoError(t, prototext.Unmarshal([]byte(filter), list))
 	require.NoError(t, prototext.Unmarshal([]byte(filter), file))
 	resp, err := s.ListTransactions(u.Ctx, list)

@@ -102,7 +102,7 @@ func BenchmarkUpdateImportRows(b *testing.B) {
 	require.NoError(b, err)
 	actions := []string{"skip", "book"}
 	for i := 0; b.Loop(); i++ {
-		_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: resp.GetImport().GetId(), Rows: []*ledgerv1.ImportRowChange{
+		_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: resp.GetImport().GetId(), Rows: []*rowChange{
 			{N: int32(i%100 + 2), Action: &actions[i/100%2]},
 		}})
 		require.NoError(b, err)

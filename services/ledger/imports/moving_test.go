@@ -220,7 +220,7 @@ func TestMovingBalances(t *testing.T) {
 			m = p.update(t, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Accounts: accounts})
 			for _, r := range p.rows(t, m) {
 				if r.GetDescription() == "Voided" {
-					_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{
+					_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{
 						{N: r.GetN(), Action: new("skip")},
 					}})
 					require.NoError(t, err)

@@ -34,7 +34,7 @@ func TestUpdateImportProblems(t *testing.T) {
 	_, err = p.ListImportRows(p.Ctx, &ledgerv1.ListImportRowsRequest{Id: m.GetId(), Status: []string{"x"}, Limit: new(int32(0))})
 	require.Equal(t, []string{"limit", "status"}, fixture.FieldNames(fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")))
 
-	_, err = p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{
+	_, err = p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{
 		{N: 99, CategoryId: &unknown, TransferWalletId: new("x"), Action: new("x"), Payee: new("\u200b")},
 	}})
 	problem := fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")

@@ -40,9 +40,9 @@ func (p person) newWallet(t testing.TB, name string) string {
 }
 
 // change changes a row of an import.
-func (p person) change(t testing.TB, m *ledgerv1.Import, change *ledgerv1.ImportRowChange) {
+func (p person) change(t testing.TB, m *ledgerv1.Import, change *rowChange) {
 	t.Helper()
-	_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{change}})
+	_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{change}})
 	require.NoError(t, err)
 }
 
@@ -78,7 +78,7 @@ func (p person) stageNamed(t testing.TB) (m *ledgerv1.Import, food, chosen, fall
 		WalletId: p.Wallet.String(), ExpenseCategoryId: fallback,
 	}})
 	require.NoError(t, err)
-	p.change(t, m, &ledgerv1.ImportRowChange{N: 3, CategoryId: &chosen})
+	p.change(t, m, &rowChange{N: 3, CategoryId: &chosen})
 	require.Equal(t, []string{food + " file", chosen + " user", fallback + " default"}, p.categories(t, m))
 	return updated.GetImport(), food, chosen, fallback
 }
@@ -138,7 +138,7 @@ func TestDeleteCategoryOfStagedRows(t *testing.T) {
 		fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_NOT_READY")
 		other := p.Category.String()
 		for _, n := range []int32{2, 3, 4} {
-			p.change(t, m, &ledgerv1.ImportRowChange{N: n, CategoryId: &other})
+			p.change(t, m, &rowChange{N: n, CategoryId: &other})
 		}
 		require.Equal(t, staging.Done, p.commit(t, m).GetStatus())
 		require.Equal(t, []string{other, other, other}, p.bookedCategories(t))
@@ -164,13 +164,13 @@ func TestDeleteCategoryOfStagedRows(t *testing.T) {
 		require.Equal(t, staging.Failed, m.GetStatus())
 		require.Equal(t, "INVALID_CATEGORY_EXIST_PARAMS", m.GetProgress().GetProblem())
 		require.Positive(t, m.GetCounts().GetBooked())
-		_, err = p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{
+		_, err = p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{
 			{N: 2, CategoryId: &other},
 		}})
 		fixture.RequireReason(t, err, codes.InvalidArgument, "VALIDATION_ERROR")
 		_, err = p.CommitImport(p.Ctx, &ledgerv1.CommitImportRequest{Id: m.GetId()})
 		fixture.RequireReason(t, err, codes.FailedPrecondition, "IMPORT_NOT_READY")
-		p.change(t, m, &ledgerv1.ImportRowChange{N: 590, CategoryId: &other})
+		p.change(t, m, &rowChange{N: 590, CategoryId: &other})
 		m = p.commit(t, m)
 		require.Equal(t, staging.Done, m.GetStatus())
 		require.EqualValues(t, 600, m.GetCounts().GetBooked())
@@ -181,11 +181,11 @@ func TestDeleteCategoryOfStagedRows(t *testing.T) {
 // categorize chooses categories for the first n rows after the heading, 500 with each request.
 func (p person) categorize(t testing.TB, m *ledgerv1.Import, n int, category func(n int32) string) {
 	t.Helper()
-	var changes []*ledgerv1.ImportRowChange
+	var changes []*rowChange
 	for i := range n {
 		row := int32(i + 2)
 		id := category(row)
-		changes = append(changes, &ledgerv1.ImportRowChange{N: row, CategoryId: &id})
+		changes = append(changes, &rowChange{N: row, CategoryId: &id})
 		if len(changes) == maxRowChanges || i == n-1 {
 			_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: changes})
 			require.NoError(t, err)
@@ -205,7 +205,7 @@ func TestDeleteWalletOfStagedRows(t *testing.T) {
 	category := p.Category.String()
 	_, err = p.UpdateImport(p.Ctx, &ledgerv1.UpdateImportRequest{Id: m.GetId(), Defaults: &ledgerv1.ImportDefaults{ExpenseCategoryId: category, WalletId: account}})
 	require.NoError(t, err)
-	p.change(t, m, &ledgerv1.ImportRowChange{N: 4, TransferWalletId: &other})
+	p.change(t, m, &rowChange{N: 4, TransferWalletId: &other})
 	for _, id := range []string{account, other} {
 		_, err := p.DeleteWallet(p.Ctx, &ledgerv1.DeleteWalletRequest{Id: id})
 		require.NoError(t, err)

@@ -123,7 +123,7 @@ func TestUpdateImportVersions(t *testing.T) {
 		require.False(t, seen[tag])
 		seen[tag] = true
 	}
-	rows := []*ledgerv1.ImportRowChange{{N: uploaded.GetRows()[0].GetN(), Description: new("Bread")}}
+	rows := []*rowChange{{N: uploaded.GetRows()[0].GetN(), Description: new("Bread")}}
 	changedRows, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: id, Rows: rows, IfMatch: old})
 	require.NoError(t, err)
 	changed(changedRows.GetEtag())

@@ -50,7 +50,7 @@ func TestSuggestRulesOfImports(t *testing.T) {
 			m := p.mustUpload(t, "Date,Payee,Amount,Currency\n"+strings.Repeat(day+",Cinema Rex,-9.50,EUR\n", 3))
 			rows := p.rows(t, m)
 			for _, r := range rows[:c.previewed] {
-				_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{{N: r.GetN(), CategoryId: &fun}}})
+				_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{{N: r.GetN(), CategoryId: &fun}}})
 				require.NoError(t, err)
 			}
 			p.commit(t, m)
@@ -187,7 +187,7 @@ func TestCreateImportSteps(t *testing.T) {
 		},
 		"a change of a row": func() error {
 			_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{
-				Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{{N: p.rows(t, m)[0].GetN(), Payee: new("Other")}},
+				Id: m.GetId(), Rows: []*rowChange{{N: p.rows(t, m)[0].GetN(), Payee: new("Other")}},
 			})
 			return err
 		},

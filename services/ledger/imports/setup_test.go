@@ -15,6 +15,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/imports/staging"
 )
 
+type rowChange = ledgerv1.ImportRowChange
+
 // server is a ledger with the RPCs of imports and accounts.
 type server struct {
 	*fixture.Service

@@ -69,14 +69,14 @@ func TestImportAnswerSizes(t *testing.T) {
 		require.Less(t, proto.Size(resp), fits)
 		require.NotEmpty(t, resp.GetRows())
 		list := &ledgerv1.ListImportRowsRequest{Id: resp.GetImport().GetId(), Limit: new(int32(count))}
-		var changes []*ledgerv1.ImportRowChange
+		var changes []*rowChange
 		for more := true; more; {
 			page, err := p.ListImportRows(p.Ctx, list)
 			require.NoError(t, err)
 			require.Less(t, proto.Size(page), fits)
 			for _, r := range page.GetRows() {
 				require.EqualValues(t, len(changes)+2, r.GetN(), "the heading is the first record")
-				changes = append(changes, &ledgerv1.ImportRowChange{N: r.GetN(), Action: new(staging.ActionSkip)})
+				changes = append(changes, &rowChange{N: r.GetN(), Action: new(staging.ActionSkip)})
 			}
 			list.Cursor, more = page.GetPagination().GetNextCursor(), page.GetPagination().GetHasMore()
 		}

@@ -126,12 +126,12 @@ func TestUpdateImportRowsOfAnotherUser(t *testing.T) {
 	_, err := p.DB.Exec(t.Context(), `UPDATE transactions SET external_id = NULL WHERE id = $1`, theirs)
 	require.NoError(t, err)
 	before := p.rows(t, m)
-	for name, change := range map[string]*ledgerv1.ImportRowChange{
+	for name, change := range map[string]*rowChange{
 		"a transaction": {N: n, Action: new("match:" + theirs.String())},
 		"a category":    {N: n, CategoryId: new(other.Category.String())},
 		"a wallet":      {N: n, TransferWalletId: new(other.Wallet.String())},
 	} {
-		_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*ledgerv1.ImportRowChange{change}})
+		_, err := p.UpdateImportRows(p.Ctx, &ledgerv1.UpdateImportRowsRequest{Id: m.GetId(), Rows: []*rowChange{change}})
 		require.Error(t, err, name)
 		require.Equal(t, before[0].String(), p.rows(t, m)[0].String(), name)
 	}

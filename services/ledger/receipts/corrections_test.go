@@ -23,8 +23,8 @@ import (
 )
 
 // correcting returns a change of a request that adds corrections.
-func correcting(c *ledgerv1.ReceiptCorrections) func(*ledgerv1.CreateTransactionsFromReceiptRequest) {
-	return func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.Corrections = c }
+func correcting(c *ledgerv1.ReceiptCorrections) func(*form) {
+	return func(req *form) { req.Corrections = c }
 }
 
 // lines returns corrected lines from descriptions and amounts.
@@ -63,7 +63,7 @@ func TestCreateTransactionsFromReceiptCorrections(t *testing.T) {
 	corrections := &ledgerv1.ReceiptCorrections{
 		Merchant: new("  Green Grocer "), Date: new("2026-03-15"), Currency: new("eur"), Total: new("7.2"), Tax: new("0.3"), Lines: corrected,
 	}
-	dry := p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) {
+	dry := p.upload(t, func(req *form) {
 		req.Corrections, req.DryRun = corrections, true
 	})
 	require.Empty(t, counted.counts)
@@ -258,7 +258,7 @@ func TestCreateTransactionsFromReceiptReplaysCorrections(t *testing.T) {
 	p := newShopper(t)
 	counted := &counter{counts: map[string]int64{}}
 	p.corrected = counted
-	keyed := func(req *ledgerv1.CreateTransactionsFromReceiptRequest) {
+	keyed := func(req *form) {
 		req.IdempotencyKey, req.Corrections = "k", &ledgerv1.ReceiptCorrections{Merchant: new("Green Grocer")}
 	}
 	first := p.upload(t, keyed)
@@ -276,14 +276,14 @@ func TestCreateTransactionsFromReceiptInclude(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	p.fake.Pages = []*ocrv1.ReceiptPage{{Image: "data:image/jpeg;base64,AAAA", Width: 600, Height: 900}}
-	shown := p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) {
+	shown := p.upload(t, func(req *form) {
 		req.DryRun, req.Include = true, new("image")
 	})
 	require.Len(t, shown.GetReceipt().GetPages(), 1)
-	require.Empty(t, p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.DryRun = true }).GetReceipt().GetPages())
-	for message, change := range map[string]func(*ledgerv1.CreateTransactionsFromReceiptRequest){
-		"is only possible with dryRun=true": func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.Include = new("image") },
-		"must be image":                     func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.DryRun, req.Include = true, new("pages") },
+	require.Empty(t, p.upload(t, func(req *form) { req.DryRun = true }).GetReceipt().GetPages())
+	for message, change := range map[string]func(*form){
+		"is only possible with dryRun=true": func(req *form) { req.Include = new("image") },
+		"must be image":                     func(req *form) { req.DryRun, req.Include = true, new("pages") },
 	} {
 		req := p.request()
 		change(req)

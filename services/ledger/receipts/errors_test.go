@@ -12,7 +12,6 @@ import (
 	"google.golang.org/grpc/status"
 
 	"github.com/coffer-budget/coffer/internal/apierr"
-	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	ocrv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ocr/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 )
@@ -23,25 +22,25 @@ func TestCreateTransactionsFromReceiptRejectsBeforeRecognition(t *testing.T) {
 	stranger := fixture.ActAs(t.Context(), p.NewID())
 	theirWallet, theirCategory := p.MakeWallet(stranger, t, "Cash", "EUR"), p.MakeCategory(stranger, t, "Food")
 	for name, c := range map[string]struct {
-		change func(*ledgerv1.CreateTransactionsFromReceiptRequest)
+		change func(*form)
 		code   codes.Code
 		reason string
 		field  string
 	}{
-		"no file": {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.Receipt = nil }, codes.InvalidArgument, "RECEIPT_FILE_REQUIRED", "receipt"},
-		"a file over 10 MiB": {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) {
+		"no file": {func(r *form) { r.Receipt = nil }, codes.InvalidArgument, "RECEIPT_FILE_REQUIRED", "receipt"},
+		"a file over 10 MiB": {func(r *form) {
 			r.Receipt = bytes.Repeat([]byte("x"), 10<<20+1)
 		}, codes.ResourceExhausted, "PAYLOAD_TOO_LARGE", ""},
-		"no wallet":                   {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.WalletId = "" }, codes.InvalidArgument, "VALIDATION_ERROR", "walletId"},
-		"no category":                 {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.CategoryId = "" }, codes.InvalidArgument, "VALIDATION_ERROR", "categoryId"},
-		"a malformed wallet":          {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.WalletId = "1" }, codes.InvalidArgument, "WALLET_NOT_FOUND", "walletId"},
-		"a malformed category":        {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.CategoryId = "1" }, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", "categoryId"},
-		"an unknown wallet":           {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.WalletId = uuid.NewString() }, codes.NotFound, "WALLET_NOT_FOUND", ""},
-		"an unknown category":         {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.CategoryId = uuid.NewString() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", ""},
-		"another user's wallet":       {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.WalletId = theirWallet.String() }, codes.NotFound, "WALLET_NOT_FOUND", ""},
-		"another user's category":     {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.CategoryId = theirCategory.String() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", ""},
-		"an unknown mode":             {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.Mode = new("lines") }, codes.InvalidArgument, "VALIDATION_ERROR", "mode"},
-		"an unknown duplicate policy": {func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.OnDuplicate = new("skip") }, codes.InvalidArgument, "VALIDATION_ERROR", "onDuplicate"},
+		"no wallet":                   {func(r *form) { r.WalletId = "" }, codes.InvalidArgument, "VALIDATION_ERROR", "walletId"},
+		"no category":                 {func(r *form) { r.CategoryId = "" }, codes.InvalidArgument, "VALIDATION_ERROR", "categoryId"},
+		"a malformed wallet":          {func(r *form) { r.WalletId = "1" }, codes.InvalidArgument, "WALLET_NOT_FOUND", "walletId"},
+		"a malformed category":        {func(r *form) { r.CategoryId = "1" }, codes.InvalidArgument, "INVALID_CATEGORY_EXIST_PARAMS", "categoryId"},
+		"an unknown wallet":           {func(r *form) { r.WalletId = uuid.NewString() }, codes.NotFound, "WALLET_NOT_FOUND", ""},
+		"an unknown category":         {func(r *form) { r.CategoryId = uuid.NewString() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", ""},
+		"another user's wallet":       {func(r *form) { r.WalletId = theirWallet.String() }, codes.NotFound, "WALLET_NOT_FOUND", ""},
+		"another user's category":     {func(r *form) { r.CategoryId = theirCategory.String() }, codes.NotFound, "INVALID_CATEGORY_EXIST_PARAMS", ""},
+		"an unknown mode":             {func(r *form) { r.Mode = new("lines") }, codes.InvalidArgument, "VALIDATION_ERROR", "mode"},
+		"an unknown duplicate policy": {func(r *form) { r.OnDuplicate = new("skip") }, codes.InvalidArgument, "VALIDATION_ERROR", "onDuplicate"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			req := p.request()
@@ -165,30 +164,30 @@ func TestCreateTransactionsFromReceiptNamesAllProblems(t *testing.T) {
 	p := newShopper(t)
 	unknown := p.NewID().String()
 	for name, c := range map[string]struct {
-		change func(*ledgerv1.CreateTransactionsFromReceiptRequest)
+		change func(*form)
 		code   codes.Code
 		reason string
 		fields []string
 	}{
 		"unknown wallet and category": {
-			func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.WalletId, r.CategoryId = unknown, unknown },
+			func(r *form) { r.WalletId, r.CategoryId = unknown, unknown },
 			codes.NotFound, "WALLET_NOT_FOUND",
 			[]string{"walletId", "categoryId"},
 		},
 		"no file, unknown wallet, malformed category": {
-			func(r *ledgerv1.CreateTransactionsFromReceiptRequest) {
+			func(r *form) {
 				r.Receipt, r.WalletId, r.CategoryId = nil, unknown, "x"
 			},
 			codes.InvalidArgument, "RECEIPT_FILE_REQUIRED",
 			[]string{"receipt", "categoryId", "walletId"},
 		},
 		"no file and bad mode": {
-			func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.Receipt, r.Mode = nil, new("x") },
+			func(r *form) { r.Receipt, r.Mode = nil, new("x") },
 			codes.InvalidArgument, "RECEIPT_FILE_REQUIRED",
 			[]string{"mode", "receipt"},
 		},
 		"bad mode and unknown category": {
-			func(r *ledgerv1.CreateTransactionsFromReceiptRequest) { r.Mode, r.CategoryId = new("x"), unknown },
+			func(r *form) { r.Mode, r.CategoryId = new("x"), unknown },
 			codes.InvalidArgument, "VALIDATION_ERROR",
 			[]string{"mode", "categoryId"},
 		},

@@ -41,7 +41,7 @@ func TestCreateTransactionsFromReceiptDuplicateFile(t *testing.T) {
 const uploads = 6
 
 // race uploads many times at once.
-func (p shopper) race(change func(*ledgerv1.CreateTransactionsFromReceiptRequest)) ([]*ledgerv1.CreateTransactionsFromReceiptResponse, []error) {
+func (p shopper) race(change func(*form)) ([]*ledgerv1.CreateTransactionsFromReceiptResponse, []error) {
 	answers, errs := make([]*ledgerv1.CreateTransactionsFromReceiptResponse, uploads), make([]error, uploads)
 	var racing sync.WaitGroup
 	for i := range uploads {
@@ -58,7 +58,7 @@ func (p shopper) race(change func(*ledgerv1.CreateTransactionsFromReceiptRequest
 func TestCreateTransactionsFromReceiptConcurrentDuplicates(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
-	answers, errs := p.race(func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.OnDuplicate = new("reject") })
+	answers, errs := p.race(func(req *form) { req.OnDuplicate = new("reject") })
 	created := 0
 	for i, err := range errs {
 		if err == nil {
@@ -77,7 +77,7 @@ func TestCreateTransactionsFromReceiptConcurrentDuplicates(t *testing.T) {
 func TestCreateTransactionsFromReceiptReplaysKey(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
-	keyed := func(req *ledgerv1.CreateTransactionsFromReceiptRequest) {
+	keyed := func(req *form) {
 		req.IdempotencyKey, req.OnDuplicate = "k", new("reject")
 	}
 	first := p.upload(t, keyed)
@@ -99,7 +99,7 @@ func TestCreateTransactionsFromReceiptReplaysKey(t *testing.T) {
 func TestCreateTransactionsFromReceiptConcurrentKey(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
-	answers, errs := p.race(func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.IdempotencyKey = "k" })
+	answers, errs := p.race(func(req *form) { req.IdempotencyKey = "k" })
 	for i := range uploads {
 		require.NoError(t, errs[i])
 		answers[i].Replayed = false

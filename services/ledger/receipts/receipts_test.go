@@ -31,13 +31,13 @@ func newShopper(t *testing.T) shopper {
 	return shopper{person: p, fake: fake}
 }
 
-func (p shopper) request() *ledgerv1.CreateTransactionsFromReceiptRequest {
-	return &ledgerv1.CreateTransactionsFromReceiptRequest{
+func (p shopper) request() *form {
+	return &form{
 		Receipt: []byte("a photograph"), WalletId: p.Wallet.String(), CategoryId: p.Category.String(),
 	}
 }
 
-func (p shopper) upload(t *testing.T, change func(*ledgerv1.CreateTransactionsFromReceiptRequest)) *ledgerv1.CreateTransactionsFromReceiptResponse {
+func (p shopper) upload(t *testing.T, change func(*form)) *ledgerv1.CreateTransactionsFromReceiptResponse {
 	t.Helper()
 	req := p.request()
 	change(req)
@@ -46,10 +46,10 @@ func (p shopper) upload(t *testing.T, change func(*ledgerv1.CreateTransactionsFr
 	return resp
 }
 
-func asItIs(*ledgerv1.CreateTransactionsFromReceiptRequest) {}
+func asItIs(*form) {}
 
 // refusesUpload requires a reason, and that nothing was stored.
-func (p shopper) refusesUpload(t *testing.T, req *ledgerv1.CreateTransactionsFromReceiptRequest, code codes.Code, reason string) apierr.Error {
+func (p shopper) refusesUpload(t *testing.T, req *form, code codes.Code, reason string) apierr.Error {
 	t.Helper()
 	return p.RequireRejected(t, code, reason, func() error {
 		_, err := p.CreateTransactionsFromReceipt(p.Ctx, req)
@@ -152,7 +152,7 @@ func TestCreateTransactionsFromReceiptModeSingle(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	p.fake.Receipt.Merchant = " \x00 "
-	resp := p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.Mode = new("single") })
+	resp := p.upload(t, func(req *form) { req.Mode = new("single") })
 	require.Equal(t, map[string]string{"Receipt": "-4.90"}, amounts(resp))
 	require.Empty(t, warnings(resp))
 }
@@ -169,7 +169,7 @@ func TestCreateTransactionsFromReceiptDryRun(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	before := p.Stored(t)
-	dry := func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.DryRun, req.IdempotencyKey = true, "k" }
+	dry := func(req *form) { req.DryRun, req.IdempotencyKey = true, "k" }
 	resp := p.upload(t, dry)
 	require.Equal(t, before, p.Stored(t))
 	require.Equal(t, "RECEIPT_RECOGNIZED", resp.GetCode())

@@ -58,7 +58,7 @@ func TestCreateTransactionsFromReceiptRunsRules(t *testing.T) {
 	p.rule(t, "Bread", func(r *ledgerv1.CreateRuleRequest) { r.On = []string{rules.OnImport} }, setsCategory(other))
 	p.rule(t, "Bread", func(r *ledgerv1.CreateRuleRequest) { r.Enabled = new(false) }, setsCategory(other))
 
-	dry := byAmount(p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.DryRun = true }))
+	dry := byAmount(p.upload(t, func(req *form) { req.DryRun = true }))
 	resp := p.upload(t, asItIs)
 	require.Len(t, resp.GetTransactions(), 4)
 	for amount, tr := range byAmount(resp) {
@@ -80,7 +80,7 @@ func TestCreateTransactionsFromReceiptRunsRules(t *testing.T) {
 	require.EqualValues(t, 1, got.GetRule().GetAppliedCount())
 	p.RequireConsistent(t)
 
-	off := byAmount(p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.Rules = new(false) }))["-3.00"]
+	off := byAmount(p.upload(t, func(req *form) { req.Rules = new(false) }))["-3.00"]
 	require.Equal(t, []string{"Milk", "Corner Shop", p.Category.String()}, []string{off.GetDescription(), off.GetPayee(), off.GetCategoryId()})
 	require.Empty(t, off.GetTags())
 }
@@ -93,7 +93,7 @@ func TestCreateTransactionsFromReceiptCorrectedCategory(t *testing.T) {
 	ruled, chosen := p.MakeCategory(p.Ctx, t, "Ruled"), p.MakeCategory(p.Ctx, t, "Chosen")
 	p.rule(t, "Milk", unchanged, setsCategory(ruled), &ledgerv1.RuleAction{Kind: matching.SetNotes, Value: "a rule"})
 	p.rule(t, "Bread", unchanged, setsCategory(ruled))
-	resp := byAmount(p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) {
+	resp := byAmount(p.upload(t, func(req *form) {
 		req.Corrections = &ledgerv1.ReceiptCorrections{Lines: &ledgerv1.CorrectedLines{Values: []*ledgerv1.CorrectedLine{
 			{Description: "Milk", Amount: "3.00", CategoryId: new(chosen.String())},
 			{Description: "Bread", Amount: "1.50"},
@@ -119,5 +119,5 @@ func TestCreateTransactionsFromReceiptSteps(t *testing.T) {
 		WHERE owner_id = $1`, p.ID)
 	require.NoError(t, err)
 	p.refusesUpload(t, p.request(), codes.AlreadyExists, "LIMIT_REACHED")
-	p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.Rules = new(false) })
+	p.upload(t, func(req *form) { req.Rules = new(false) })
 }

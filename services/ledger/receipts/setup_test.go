@@ -7,10 +7,13 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/accounts"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
 	"github.com/coffer-budget/coffer/services/ledger/reports"
 )
+
+type form = ledgerv1.CreateTransactionsFromReceiptRequest
 
 // server serves the RPCs that the tests of this package call.
 type server struct {

@@ -17,7 +17,7 @@ func TestGetReceiptImage(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	p.fake.Pictures = [][]byte{[]byte("page one"), []byte("page two")}
-	keep := func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.KeepImage = true }
+	keep := func(req *form) { req.KeepImage = true }
 	kept := p.upload(t, keep).GetReceipt()
 	require.EqualValues(t, 2, kept.GetImagePages())
 	for page, want := range map[int32]string{0: "page one", 1: "page one", 2: "page two"} {
@@ -35,7 +35,7 @@ func TestGetReceiptImage(t *testing.T) {
 	fixture.RequireReason(t, err, codes.NotFound, "RECEIPT_IMAGE_NOT_FOUND")
 
 	before := p.Stored(t)
-	dry := p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.KeepImage, req.DryRun = true, true })
+	dry := p.upload(t, func(req *form) { req.KeepImage, req.DryRun = true, true })
 	require.Zero(t, dry.GetReceipt().GetImagePages())
 	require.Equal(t, before, p.Stored(t))
 }
@@ -44,7 +44,7 @@ func TestGetReceiptOfAnotherUser(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	p.fake.Pictures = [][]byte{[]byte("page one")}
-	id := p.upload(t, func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.KeepImage = true }).GetReceipt().GetId()
+	id := p.upload(t, func(req *form) { req.KeepImage = true }).GetReceipt().GetId()
 	for name, c := range map[string]struct {
 		ctx    context.Context
 		id     string
@@ -101,7 +101,7 @@ func TestDeleteReceipt(t *testing.T) {
 	t.Parallel()
 	p := newShopper(t)
 	p.fake.Pictures = [][]byte{[]byte("page one")}
-	keep := func(req *ledgerv1.CreateTransactionsFromReceiptRequest) { req.KeepImage = true }
+	keep := func(req *form) { req.KeepImage = true }
 	deleted, other := p.upload(t, keep), p.upload(t, keep)
 	id := deleted.GetReceipt().GetId()
 	_, err := p.DeleteReceipt(fixture.ActAs(t.Context(), p.NewID()), &ledgerv1.DeleteReceiptRequest{Id: id})

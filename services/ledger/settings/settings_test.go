@@ -19,6 +19,8 @@ import (
 	"github.com/coffer-budget/coffer/services/ledger/request"
 )
 
+type update = ledgerv1.UpdateSettingsRequest
+
 // server serves the RPCs that the tests of this package call.
 type server struct {
 	*fixture.Service
@@ -49,7 +51,7 @@ func TestUpdateSettings(t *testing.T) {
 	want := &ledgerv1.Settings{TimeZone: "UTC", WeekStart: "monday"}
 	require.Equal(t, `"0"`, s.requireSettings(u.Ctx, t, want))
 
-	all := &ledgerv1.UpdateSettingsRequest{
+	all := &update{
 		TimeZone: new("Europe/Zurich"), WeekStart: new("sunday"), Locale: new("de-CH"), BaseCurrency: new("chf"),
 		DefaultWalletId: new(u.Wallet.String()), DefaultCategoryId: new(u.Category.String()), IfMatch: `"0"`,
 	}
@@ -65,10 +67,10 @@ func TestUpdateSettings(t *testing.T) {
 
 	_, err = s.UpdateSettings(u.Ctx, all)
 	require.ErrorIs(t, err, apierr.VersionMismatch)
-	_, err = s.UpdateSettings(u.Ctx, &ledgerv1.UpdateSettingsRequest{IfMatch: `"1"`})
+	_, err = s.UpdateSettings(u.Ctx, &update{IfMatch: `"1"`})
 	require.ErrorIs(t, err, apierr.EmptyUpdate)
 
-	_, err = s.UpdateSettings(u.Ctx, &ledgerv1.UpdateSettingsRequest{
+	_, err = s.UpdateSettings(u.Ctx, &update{
 		Locale: new(""), BaseCurrency: new(""), DefaultWalletId: new(""), DefaultCategoryId: new(""), IfMatch: `"1"`,
 	})
 	require.NoError(t, err)
@@ -88,9 +90,9 @@ func TestUpdateSettingsConcurrently(t *testing.T) {
 		wg.Go(func() {
 			<-begin
 			for n := range each {
-				req := &ledgerv1.UpdateSettingsRequest{Locale: new([]string{"de", "en"}[n%2])}
+				req := &update{Locale: new([]string{"de", "en"}[n%2])}
 				if i%2 == 0 {
-					req = &ledgerv1.UpdateSettingsRequest{WeekStart: new([]string{"sunday", "saturday"}[n%2])}
+					req = &update{WeekStart: new([]string{"sunday", "saturday"}[n%2])}
 				}
 				_, err := s.UpdateSettings(u.Ctx, req)
 				assert.NoError(t, err)
@@ -111,19 +113,19 @@ func TestUpdateSettingsRejects(t *testing.T) {
 	other := s.NewUser(t.Context(), t)
 	invalid := &apierr.Error{Code: codes.InvalidArgument, Reason: "VALIDATION_ERROR"}
 	for name, c := range map[string]struct {
-		req  *ledgerv1.UpdateSettingsRequest
+		req  *update
 		want *apierr.Error
 	}{
-		"an unknown time zone":    {&ledgerv1.UpdateSettingsRequest{TimeZone: new("Europe/Atlantis")}, errInvalidTimeZone},
-		"an empty time zone":      {&ledgerv1.UpdateSettingsRequest{TimeZone: new("")}, errInvalidTimeZone},
-		"the server's time zone":  {&ledgerv1.UpdateSettingsRequest{TimeZone: new("Local")}, errInvalidTimeZone},
-		"a path":                  {&ledgerv1.UpdateSettingsRequest{TimeZone: new("../../etc/passwd")}, errInvalidTimeZone},
-		"an unknown week":         {&ledgerv1.UpdateSettingsRequest{WeekStart: new("friday")}, invalid},
-		"an invalid locale":       {&ledgerv1.UpdateSettingsRequest{Locale: new("de_CH")}, invalid},
-		"an unknown currency":     {&ledgerv1.UpdateSettingsRequest{BaseCurrency: new("XXQ")}, request.ErrUnsupportedCurrency},
-		"a malformed wallet":      {&ledgerv1.UpdateSettingsRequest{DefaultWalletId: new("x")}, request.ErrInvalidWalletID},
-		"another user's wallet":   {&ledgerv1.UpdateSettingsRequest{DefaultWalletId: new(other.Wallet.String())}, request.ErrWalletNotFound},
-		"another user's category": {&ledgerv1.UpdateSettingsRequest{DefaultCategoryId: new(other.Category.String())}, request.ErrCategoryNotFound},
+		"an unknown time zone":    {&update{TimeZone: new("Europe/Atlantis")}, errInvalidTimeZone},
+		"an empty time zone":      {&update{TimeZone: new("")}, errInvalidTimeZone},
+		"the server's time zone":  {&update{TimeZone: new("Local")}, errInvalidTimeZone},
+		"a path":                  {&update{TimeZone: new("../../etc/passwd")}, errInvalidTimeZone},
+		"an unknown week":         {&update{WeekStart: new("friday")}, invalid},
+		"an invalid locale":       {&update{Locale: new("de_CH")}, invalid},
+		"an unknown currency":     {&update{BaseCurrency: new("XXQ")}, request.ErrUnsupportedCurrency},
+		"a malformed wallet":      {&update{DefaultWalletId: new("x")}, request.ErrInvalidWalletID},
+		"another user's wallet":   {&update{DefaultWalletId: new(other.Wallet.String())}, request.ErrWalletNotFound},
+		"another user's category": {&update{DefaultCategoryId: new(other.Category.String())}, request.ErrCategoryNotFound},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -140,7 +142,7 @@ func TestUpdateSettingsOfDeletedDefaults(t *testing.T) {
 	t.Parallel()
 	s, u := setup(t)
 	target := s.MakeCategory(u.Ctx, t, "Target")
-	_, err := s.UpdateSettings(u.Ctx, &ledgerv1.UpdateSettingsRequest{
+	_, err := s.UpdateSettings(u.Ctx, &update{
 		DefaultWalletId: new(u.Wallet.String()), DefaultCategoryId: new(u.Category.String()),
 	})
 	require.NoError(t, err)

@@ -5,7 +5,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/google/uuid"
 	"github.com/jackc/pgx/v5"
 	"github.com/stretchr/testify/require"
 
@@ -13,7 +12,6 @@ import (
 	"github.com/coffer-budget/coffer/internal/pg"
 	ledgerv1 "github.com/coffer-budget/coffer/proto/gen/coffer/ledger/v1"
 	"github.com/coffer-budget/coffer/services/ledger/fixture"
-	"github.com/coffer-budget/coffer/services/ledger/ledgertest"
 	"github.com/coffer-budget/coffer/services/ledger/posting"
 )
 
@@ -115,30 +113,6 @@ func TestListChangesOfTags(t *testing.T) {
 	require.ElementsMatch(t, []string{"WORK", "Äpfel"}, tags(m))
 }
 
-// TestListChangesOfPreviousRelease writes as a replica of the previous release does: without a
-// number.
-func TestListChangesOfPreviousRelease(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	u := s.NewUser(t.Context(), t)
-	bank := s.MakeWallet(u.Ctx, t, "Bank", "EUR")
-	first, second := u.Create(t, u.Spends("1.10")), u.Create(t, u.Spends("2.20"))
-	m := newMirror(s)
-	m.follow(u.Ctx, t, 1000)
-	for _, statement := range []string{
-		`UPDATE transactions SET description = 'old', version = version + 1 WHERE owner_id = $1 AND id = '` + first.GetId() + `'`,
-		`UPDATE transactions SET wallet_id = '` + bank.String() + `' WHERE owner_id = $1 AND id = '` + first.GetId() + `'`,
-		`DELETE FROM transactions WHERE owner_id = $1 AND id = '` + second.GetId() + `'`,
-		`INSERT INTO categories (owner_id, id, name, created_at, updated_at) VALUES ($1, gen_random_uuid(), 'Old', now(), now())`,
-		`UPDATE wallets SET name = 'Older' WHERE owner_id = $1`,
-	} {
-		_, err := s.DB.Exec(u.Ctx, statement, u.ID)
-		require.NoError(t, err)
-		m.follow(u.Ctx, t, 1)
-		m.requireEqual(u.Ctx, t)
-	}
-}
-
 func TestListChangesRejectsCursor(t *testing.T) {
 	t.Parallel()
 	s := setup(t)
@@ -231,97 +205,5 @@ func TestListChangesOfSplits(t *testing.T) {
 			m.follow(u.Ctx, t, 1000)
 			m.requireEqual(u.Ctx, t)
 		})
-	}
-}
-
-// TestListChangesPlan requires that a page of a long history reads one index in order, and each row
-// of it once.
-func TestListChangesPlan(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	id := s.NewID()
-	u := fixture.User{Ctx: fixture.ActAs(t.Context(), id), ID: id}
-	conn, err := s.DB.Acquire(u.Ctx)
-	require.NoError(t, err)
-	require.NoError(t, ledgertest.Fill(u.Ctx, conn.Conn(), fixture.Today, ledgertest.Owner{ID: id, Transactions: 20_000, Years: 5}))
-	conn.Release()
-	_, err = s.DB.Exec(u.Ctx, `ANALYZE transactions`)
-	require.NoError(t, err)
-	type line struct {
-		Plan string `db:"QUERY PLAN"`
-	}
-	lines, err := pg.All[line](u.Ctx, s.DB, `EXPLAIN SELECT `+posting.TransactionColumns+`, t.seq FROM transactions t
-		WHERE t.owner_id = $1 AND (t.seq, t.id) > ($2, $3) ORDER BY t.seq, t.id LIMIT 1001`, u.ID, 0, uuid.Nil)
-	require.NoError(t, err)
-	var plan string
-	for _, l := range lines {
-		plan += l.Plan + "\n"
-	}
-	require.Contains(t, plan, "Index Scan using transactions_seq")
-	require.NotContains(t, plan, "Sort")
-	require.Equal(t, 1, strings.Count(plan, "Scan"), plan)
-
-	m := newMirror(s)
-	m.follow(u.Ctx, t, 1000)
-	require.Equal(t, 20_000+ledgertest.Categories, m.received)
-}
-
-// TestListChangesNumbersRows writes rows of two owners without a number, as a replica of the
-// previous release does. A read of one owner must number only the rows of this owner that have no
-// number.
-func TestListChangesNumbersRows(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	u, other := s.NewUser(t.Context(), t), s.NewUser(t.Context(), t)
-	s.MakeWallet(u.Ctx, t, "Bank", "EUR")
-	seqs := func(of fixture.User) (seqs []int64) {
-		require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT array_agg(seq ORDER BY id) FROM wallets WHERE owner_id = $1`, of.ID).Scan(&seqs))
-		return seqs
-	}
-	rename := func(wallet uuid.UUID) {
-		_, err := s.DB.Exec(t.Context(), `UPDATE wallets SET name = 'Old' WHERE id = $1`, wallet)
-		require.NoError(t, err)
-	}
-	before := seqs(u)
-	rename(other.Wallet)
-	require.Equal(t, []int64{-1}, seqs(other))
-	current, err := selectState(t.Context(), s.DB, u.ID)
-	require.NoError(t, err)
-	require.False(t, current.Unnumbered, "only rows of the owner count")
-
-	rename(u.Wallet)
-	newMirror(s).follow(u.Ctx, t, 1000)
-	after := seqs(u)
-	require.Greater(t, after[0], before[1])
-	require.Equal(t, before[1], after[1], "this row has a number")
-	require.Equal(t, []int64{-1}, seqs(other))
-}
-
-// TestSweep checks which tombstones a sweep deletes: the old ones that a device may have received,
-// of the same owner, kind and id.
-func TestSweep(t *testing.T) {
-	t.Parallel()
-	s := setup(t)
-	u, other := s.NewUser(t.Context(), t), s.NewUser(t.Context(), t)
-	now := fixture.Today
-	old, young := now.Add(-retention-time.Hour), now.Add(-retention+time.Hour)
-	insert := func(of fixture.User, kind, id string, seq int64, at time.Time) {
-		_, err := s.DB.Exec(t.Context(), `INSERT INTO tombstones (owner_id, kind, id, seq, deleted_at) VALUES ($1, $2, $3, $4, $5)`, of.ID, kind, id, seq, at)
-		require.NoError(t, err)
-	}
-	insert(u, "wallet", "a", 5, old)
-	insert(u, "wallet", "b", 7, young)
-	// Nobody has received these, because they have no number.
-	insert(u, "wallet", "c", -1, old)
-	insert(u, "tag", "a", -1, old)
-	insert(other, "wallet", "a", -1, old)
-	require.NoError(t, Sweep(t.Context(), s.DB, now))
-	var left []string
-	require.NoError(t, s.DB.QueryRow(t.Context(), `SELECT array_agg(kind || ' ' || id || ' ' || (owner_id = $1) ORDER BY kind, id, owner_id = $1) FROM tombstones`, u.ID).Scan(&left))
-	require.Equal(t, []string{"tag a true", "wallet a false", "wallet b true", "wallet c true"}, left)
-	for of, want := range map[uuid.UUID]int64{u.ID: 5, other.ID: 0} {
-		current, err := selectState(t.Context(), s.DB, of)
-		require.NoError(t, err)
-		require.Equal(t, want, current.SweptSeq)
 	}
 }
